@@ -1,0 +1,25 @@
+/* atomics.h: atomic operations on plain integers, named by their memory order. */
+#ifndef BASE_ATOMICS_H
+#define BASE_ATOMICS_H
+
+#define load_relaxed(p)         __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p)         __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v)     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v)     __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define add_relaxed(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define or_relaxed(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+
+/* If *P is *EXPECTED make it V and return true, else set *EXPECTED to it. */
+#define cas_acq_rel(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+/* Keeps the compiler from moving memory accesses across it; enough against a signal handler of
+   this thread. */
+#define signal_fence()          __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* One to the counter *P that only this thread writes, so that a reader elsewhere sees whole
+   words. */
+#define bump(p)                 store_relaxed((p), *(p) + 1)
+#define bump_by(p, v)           store_relaxed((p), *(p) + (v))
+
+#endif

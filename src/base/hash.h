@@ -1,0 +1,31 @@
+/* hash.h: the one hash. A 64-bit finaliser (three xor-shifts, two odd multiplications): every
+ * input bit reaches every output bit, so any slice of the result may index a power-of-two table.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include "base/base.h"
+
+static inline uint64_t
+hash_u64(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    return x;
+}
+
+static inline uint64_t
+hash_bytes(const void *data, size_t size_bytes)
+{
+    const unsigned char *p = data;
+    uint64_t h = 0xcbf29ce484222325u ^ size_bytes;
+
+    for (size_t i = 0; i < size_bytes; i++)
+        h = (h ^ p[i]) * 0x100000001b3u;
+    return hash_u64(h);
+}
+
+#endif

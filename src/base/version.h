@@ -1,0 +1,7 @@
+/* version.h: the one place that says which heaptap this is. */
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
+
+#define HEAPTAP_VERSION "0.1.0"
+
+#endif

@@ -1,0 +1,292 @@
+/* format.h: the profile file, byte for byte. docs/format.md is the specification; change both or
+ * neither.
+ *
+ * Little-endian, 64-bit aligned, one mapped file per process image. The recorder writes it in
+ * place, so it is complete at every instant: zero means "not yet written", data is written first
+ * and then the word that publishes it, and a reader checks every offset before following it.
+ *
+ *     0       disk_header     one page: identity, options, control, shared totals, losses
+ *     4096    disk_segment[]  the directory, DISK_SEGMENT_MAX entries
+ *     16384   segments        page-aligned; several per kind, joined by table_off
+ */
+#ifndef FORMAT_FORMAT_H
+#define FORMAT_FORMAT_H
+
+#include "base/base.h"
+
+#define DISK_MAGIC UINT64_C(0x0150415450414548) // "HEAPTAP\1"
+#define DISK_VERSION 1u
+
+enum {
+    DISK_PAGE_BYTES = 4096,
+    DISK_DIRECTORY_OFF = 4096,
+    DISK_SEGMENT_MAX = 192,
+    DISK_DATA_OFF = 16384,
+    DISK_BUILD_ID_MAX = 32,
+    DISK_THREAD_NAME_BYTES = 16,
+};
+
+/* Feature flags. A reader refuses a file with an incompatible flag it does not know. */
+enum disk_incompatible { DISK_INCOMPATIBLE_KNOWN = 0 };
+
+enum disk_state {
+    DISK_STATE_NEW = 0,       // The header is not complete.
+    DISK_STATE_RECORDING = 1, // The process lives, or ended without running its exit handlers.
+    DISK_STATE_ENDED = 2,     // Exit handlers ran. Later events may still follow.
+    DISK_STATE_PACKED = 3,    // Written by heaptap pack; no process writes here any more.
+};
+
+enum disk_process_flags {
+    DISK_PROCESS_FORKED = 1 << 0,      // Made by fork of a recorded process, without exec.
+    DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow; later tables are in memory only.
+    DISK_PROCESS_GONE = 1 << 2,        // Packed after the process had ended.
+};
+
+struct disk_string {
+    uint32_t off;   // Into the STRINGS table.
+    uint32_t bytes; // Without a final NUL. 0 = none.
+};
+
+/* Shared totals; the recorder's hottest line. */
+struct disk_shared {
+    uint64_t peak_epoch; // Rises with each new maximum of live bytes; starts at 1.
+    // The maximum as the recorder saw it. The exact peak is the sum of attributions.
+    int64_t peak_bytes;
+    int64_t flushed_bytes; // Live bytes that threads have flushed.
+    uint64_t peak_ns;      // Elapsed when the peak was last seen to have risen (coarse).
+    uint64_t last_ns;      // Elapsed at the last tick of any thread, or at exit.
+    uint64_t reserved[3];
+};
+static_assert(sizeof(struct disk_shared) == 64, "format.md 2.4");
+
+/* Losses that no thread row can hold. */
+struct disk_losses {
+    uint64_t no_thread_events;
+    uint64_t no_memory_events;
+    uint64_t reentrant_events;
+    uint64_t reserved[5];
+};
+static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
+
+struct disk_header {
+    uint64_t magic; // Written last of all fields that never change.
+    uint32_t version;
+    uint32_t header_bytes; // sizeof(struct disk_header) of the writer.
+    uint64_t incompatible;
+    uint64_t compatible;
+    uint32_t state;         // enum disk_state.
+    uint32_t process_flags; // enum disk_process_flags.
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t process_start; // Start time in clock ticks since boot, /proc/PID/stat field 22.
+    uint64_t session_id;    // Given by heaptap run to all processes of one run; 0 = none.
+    uint64_t start_unix_ns;
+    uint64_t start_monotonic_ns;
+    uint64_t start_cycles; // The cycle counter at start and at the last tick, and
+    uint64_t last_cycles;  // the clock beside it, give its frequency.
+    uint64_t last_cycles_ns;
+    uint32_t page_bytes;
+    uint32_t cpu_count;
+    uint32_t machine;             // ELF e_machine.
+    uint32_t depth_max;           // Frames kept of a stack.
+    uint64_t sample_period_bytes; // 0 = exact.
+    uint64_t recorder_bytes;    // Private memory that the recorder had touched when it last looked.
+    struct disk_string command; // Arguments separated by NUL.
+    struct disk_string executable;
+    struct disk_string kernel;
+    struct disk_string heaptap;
+    uint64_t reserved0[43];
+    struct disk_shared shared; // At 512.
+    struct disk_losses losses;
+    /* Control words: written by tools, polled by the recorder every few hundred events. */
+    uint64_t control_generation;
+    uint64_t control[7]; // No meaning assigned in version 1.
+    uint64_t reserved1[424];
+};
+static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
+static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
+
+enum disk_kind {
+    DISK_UNUSED = 0,
+    DISK_STRINGS = 1,   // Bytes.
+    DISK_MODULES = 2,   // struct disk_module
+    DISK_NODES = 3,     // struct disk_node
+    DISK_COUNTERS = 4,  // struct disk_block
+    DISK_THREADS = 5,   // struct disk_thread
+    DISK_BINS = 6,      // struct disk_bins, found through disk_thread.bins
+    DISK_TIMELINE = 7,  // struct disk_time_point
+    DISK_FRAMES = 8,    // struct disk_frame, packed files only
+    DISK_LOCATIONS = 9, // struct disk_location, packed files only
+    DISK_KINDS = 10,
+};
+
+enum disk_segment_flags {
+    DISK_SEGMENT_ZSTD = 1 << 0, // stored_bytes of one zstd frame that expands to `bytes`.
+};
+
+struct disk_segment {
+    uint32_t kind; // enum disk_kind; written last. Readers skip kinds they do not know.
+    uint32_t flags;
+    uint64_t off;          // In the file, page-aligned while recording.
+    uint64_t stored_bytes; // In the file.
+    uint64_t bytes;        // After expansion; equals stored_bytes without flags.
+    uint64_t
+        table_off; // Where its first byte belongs in its table; may be in the middle of a record.
+    uint32_t record_bytes; // Stride; a later version may append fields. 1 for STRINGS.
+    uint32_t reserved;
+};
+static_assert(sizeof(struct disk_segment) == 48, "format.md 3");
+static_assert(DISK_DIRECTORY_OFF + DISK_SEGMENT_MAX * sizeof(struct disk_segment) <= DISK_DATA_OFF,
+              "format.md 3");
+
+struct disk_module {
+    uint32_t id; // Its index; written last. Record 0 is never used.
+    uint32_t build_id_bytes;
+    uint64_t start, end;
+    uint64_t bias; // Address in memory minus address in the ELF file.
+    struct disk_string path;
+    uint32_t loaded;   // Generation of the module list when it was first seen.
+    uint32_t unloaded; // Generation in which it was found gone; 0 = still there.
+    uint8_t build_id[DISK_BUILD_ID_MAX];
+    uint64_t reserved[5];
+};
+static_assert(sizeof(struct disk_module) == 120, "format.md 4.2");
+
+/* A frame: address in the low 48 bits, module id above. */
+#define DISK_ADDRESS_BITS 48
+#define DISK_ADDRESS_MASK ((UINT64_C(1) << DISK_ADDRESS_BITS) - 1)
+
+enum disk_node_id {
+    DISK_NODE_ROOT = 0,
+    DISK_NODE_OTHER = 1, // All stacks that no longer fitted.
+    DISK_NODE_TRUNCATED =
+        2,                // Parent of the outermost known frame of a stack deeper than depth_max,
+    DISK_NODE_BROKEN = 3, // and of one that broke off.
+    DISK_NODE_FIRST = 4,
+};
+
+enum disk_node_flags {
+    DISK_NODE_GUESSED = 1 << 0, // No unwind information at this frame: its callers are a guess.
+    DISK_NODE_EXACT = 1 << 1,   // The address is an interrupted instruction, not a return address.
+};
+
+enum { DISK_SIZE_CLASSES = 4 };
+
+/* A node of the call tree. Site ids are dense over the whole tree; 0 = no site yet. */
+struct disk_node {
+    uint64_t frame;  // Written last (it publishes the node); 0 = unused.
+    uint32_t parent; // Smaller than the node's own id.
+    uint32_t flags;
+    uint32_t site[DISK_SIZE_CLASSES]; // One site per size class: <= 32, <= 256, <= 2048, above.
+};
+static_assert(sizeof(struct disk_node) == 32, "format.md 4.3");
+
+static inline uint32_t
+disk_size_class(uint64_t size_bytes)
+{
+    return (uint32_t)(size_bytes > 32) + (uint32_t)(size_bytes > 256) +
+           (uint32_t)(size_bytes > 2048);
+}
+
+/* Counters of one thread row at one site. Two cache lines; the first holds what every event
+   touches. */
+struct disk_counter {
+    uint64_t allocations;
+    uint64_t allocated_bytes;
+    uint64_t frees;
+    uint64_t freed_bytes;
+    uint64_t peak_epoch; // The epoch in which peak_* were saved; see format.md 4.4.
+    int64_t peak_bytes;
+    int64_t peak_blocks;
+    uint64_t temporary;
+    uint64_t reallocations;
+    uint64_t moved;
+    uint64_t grown_bytes;
+    uint64_t size_min; // Valid when allocations > 0.
+    uint64_t size_max;
+    uint64_t reserved[3];
+};
+static_assert(sizeof(struct disk_counter) == 128, "format.md 4.4");
+
+enum { DISK_BLOCK_SITES = 16 };
+
+/* The counters of one thread row at DISK_BLOCK_SITES consecutive sites. */
+struct disk_block {
+    uint32_t thread;     // Row id; written last. 0 = unused.
+    uint32_t first_site; // Multiple of DISK_BLOCK_SITES.
+    uint64_t reserved[15];
+    struct disk_counter counters[DISK_BLOCK_SITES];
+};
+static_assert(sizeof(struct disk_block) == 17 * 128, "format.md 4.4");
+
+/* A thread row: used by one thread at a time, and by later threads of the same name. */
+struct disk_thread {
+    uint32_t id;  // Its index; written last. Record 0 is never used.
+    uint32_t tid; // Of the thread that uses it or used it last.
+    uint32_t uses;
+    uint32_t bins; // Index of its record in BINS.
+    char name[DISK_THREAD_NAME_BYTES];
+    uint64_t frames_reused;
+    uint64_t frames_unwound;
+    uint64_t full_unwinds;
+    uint64_t timed_events;
+    uint64_t timed_cycles;
+    uint64_t failed_calls;
+    uint64_t reentrant_events;
+    uint64_t no_memory_events;
+    uint64_t ledger_events;
+    uint64_t unknown_frees;
+    uint64_t inherited_frees;
+    uint64_t overwritten_blocks;
+    uint64_t reserved[16];
+};
+static_assert(sizeof(struct disk_thread) == 256, "format.md 4.5");
+
+enum { DISK_EXACT_BINS = 1025, DISK_RANGE_BINS = 40, DISK_RANGE_FIRST_BIT = 10 };
+
+struct disk_bins {
+    struct {
+        uint64_t allocations, frees;
+    } exact[DISK_EXACT_BINS]; // Index: requested size 0 to 1024.
+    struct {
+        uint64_t allocations, allocated_bytes, frees, freed_bytes;
+    } range[DISK_RANGE_BINS]; // Range i: 2^(10+i) < size <= 2^(11+i), the last one open.
+};
+static_assert(sizeof(struct disk_bins) == 16 * DISK_EXACT_BINS + 32 * DISK_RANGE_BINS,
+              "format.md 4.6");
+
+/* The range bin of SIZE_BYTES > 1024. */
+static inline uint32_t
+disk_range_bin(uint64_t size_bytes)
+{
+    uint32_t bit = 63 - (uint32_t)__builtin_clzll(size_bytes - 1);
+
+    return bit - DISK_RANGE_FIRST_BIT < DISK_RANGE_BINS ? bit - DISK_RANGE_FIRST_BIT
+                                                        : DISK_RANGE_BINS - 1;
+}
+
+struct disk_time_point {
+    uint64_t elapsed_ns; // Written last; 0 = unused.
+    int64_t live_bytes;
+    uint64_t events; // Allocations and frees so far, to within a tick of each thread.
+};
+static_assert(sizeof(struct disk_time_point) == 24, "format.md 4.7");
+
+/* Packed files only: symbols. */
+struct disk_location {
+    uint64_t frame;       // As in disk_node.
+    uint32_t flags;       // DISK_NODE_EXACT
+    uint32_t first_frame; // Into FRAMES.
+    uint32_t frame_count;
+    uint32_t reserved;
+};
+static_assert(sizeof(struct disk_location) == 24, "format.md 4.8");
+
+struct disk_frame {
+    struct disk_string function, linkage, file;
+    uint32_t line;
+    uint32_t inlined;
+};
+static_assert(sizeof(struct disk_frame) == 32, "format.md 4.8");
+
+#endif
