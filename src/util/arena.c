@@ -1,0 +1,152 @@
+/* arena.c: chunks of at least 64 KiB, handed out from front to back and freed together. */
+#include "util/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 64 * 1024, ALIGN_BYTES = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size_bytes;
+};
+
+static_assert(sizeof(struct arena_chunk) % ALIGN_BYTES == 0, "what follows a head is aligned");
+
+static _Noreturn void
+out_of_memory(size_t size_bytes)
+{
+    fprintf(stderr, "heaptap: out of memory (%zu bytes wanted)\n", size_bytes);
+    exit(4);
+}
+
+void *
+xmalloc(size_t size_bytes)
+{
+    void *p = malloc(size_bytes ? size_bytes : 1);
+
+    if (p == NULL)
+        out_of_memory(size_bytes);
+    return p;
+}
+
+void *
+xrealloc(void *p, size_t size_bytes)
+{
+    p = realloc(p, size_bytes ? size_bytes : 1);
+    if (p == NULL)
+        out_of_memory(size_bytes);
+    return p;
+}
+
+void *
+arena_alloc(struct arena *a, size_t size_bytes)
+{
+    void *p;
+
+    if (size_bytes > SIZE_MAX / 2)
+        out_of_memory(size_bytes);
+    size_bytes = round_up(size_bytes ? size_bytes : 1, ALIGN_BYTES);
+    if (size_bytes > a->left_bytes) {
+        size_t usual = CHUNK_BYTES - sizeof(struct arena_chunk);
+        size_t room = size_bytes > CHUNK_BYTES / 4 ? size_bytes : usual;
+        struct arena_chunk *c = calloc(1, sizeof *c + room);
+
+        if (c == NULL)
+            out_of_memory(size_bytes);
+        c->size_bytes = room;
+        if (room == size_bytes && a->chunks != NULL) {
+            // A block of its own goes behind the newest chunk, which keeps its free rest.
+            c->older = a->chunks->older;
+            a->chunks->older = c;
+            return c + 1;
+        }
+        c->older = a->chunks;
+        a->chunks = c;
+        a->next = (unsigned char *)(c + 1);
+        a->left_bytes = room;
+    }
+    p = a->next;
+    a->next += size_bytes;
+    a->left_bytes -= size_bytes;
+    return p;
+}
+
+void *
+arena_array(struct arena *a, size_t count, size_t element_bytes)
+{
+    size_t size_bytes;
+
+    if (__builtin_mul_overflow(count, element_bytes, &size_bytes))
+        out_of_memory(SIZE_MAX);
+    return arena_alloc(a, size_bytes);
+}
+
+char *
+arena_strndup(struct arena *a, const char *s, size_t length)
+{
+    char *copy = arena_alloc(a, length + 1);
+
+    memcpy(copy, s, length);
+    return copy;
+}
+
+char *
+arena_strdup(struct arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}
+
+char *
+arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list ap;
+    int length;
+    char *s;
+
+    va_start(ap, format);
+    length = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    if (length < 0)
+        return arena_strdup(a, "");
+    s = arena_alloc(a, (size_t)length + 1);
+    va_start(ap, format);
+    vsnprintf(s, (size_t)length + 1, format, ap);
+    va_end(ap);
+    return s;
+}
+
+void
+arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes)
+{
+    void **array = items;
+    size_t wanted;
+    void *bigger;
+
+    if (count < *capacity)
+        return;
+    wanted = *capacity ? *capacity * 2 : 16;
+    while (wanted <= count)
+        wanted *= 2;
+    bigger = arena_array(a, wanted, element_bytes);
+    if (*capacity)
+        memcpy(bigger, *array, *capacity * element_bytes);
+    *array = bigger;
+    *capacity = wanted;
+}
+
+void
+arena_release(struct arena *a)
+{
+    struct arena_chunk *c = a->chunks;
+
+    while (c != NULL) {
+        struct arena_chunk *older = c->older;
+
+        free(c);
+        c = older;
+    }
+    *a = (struct arena){0};
+}

@@ -1,0 +1,154 @@
+/* json_out.c: one line per value, two blanks per level, so that the output reads and diffs well. */
+#include "util/json_out.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void
+json_begin(struct json *j, struct strbuf *out)
+{
+    *j = (struct json){.out = out};
+}
+
+/* How many bytes the UTF-8 sequence at S has, or 0 if it is not a valid one. */
+static size_t
+utf8_length(const unsigned char *s)
+{
+    size_t more = s[0] < 0x80             ? 0
+                  : (s[0] & 0xe0) == 0xc0 ? 1
+                  : (s[0] & 0xf0) == 0xe0 ? 2
+                  : (s[0] & 0xf8) == 0xf0 ? 3
+                                          : 9;
+
+    if (more == 9 || s[0] == 0xc0 || s[0] == 0xc1 || s[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i <= more; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return more + 1;
+}
+
+static void
+write_quoted(struct strbuf *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    strbuf_char(out, '"');
+    while (*s != '\0') {
+        size_t length = utf8_length(s);
+
+        if (length == 0) {
+            strbuf_str(out, "\xef\xbf\xbd");
+            s++;
+        } else if (*s == '"' || *s == '\\') {
+            strbuf_char(out, '\\');
+            strbuf_char(out, (char)*s++);
+        } else if (*s < 0x20) {
+            strbuf_fmt(out, "\\u%04x", *s++);
+        } else {
+            strbuf_add(out, s, length);
+            s += length;
+        }
+    }
+    strbuf_char(out, '"');
+}
+
+static void
+start_value(struct json *j, const char *key)
+{
+    if (j->depth > 0) {
+        if (j->has_items[j->depth - 1])
+            strbuf_char(j->out, ',');
+        j->has_items[j->depth - 1] = true;
+        strbuf_char(j->out, '\n');
+        for (uint32_t i = 0; i < j->depth; i++)
+            strbuf_str(j->out, "  ");
+    }
+    assert((key != NULL) == (j->depth > 0 && j->closer[j->depth - 1] == '}'));
+    if (key) {
+        write_quoted(j->out, key);
+        strbuf_str(j->out, ": ");
+    }
+}
+
+static void
+open_nest(struct json *j, const char *key, char opener, char closer)
+{
+    start_value(j, key);
+    assert(j->depth < JSON_DEPTH_MAX);
+    strbuf_char(j->out, opener);
+    j->closer[j->depth] = closer;
+    j->has_items[j->depth] = false;
+    j->depth++;
+}
+
+void
+json_object(struct json *j, const char *key)
+{
+    open_nest(j, key, '{', '}');
+}
+
+void
+json_array(struct json *j, const char *key)
+{
+    open_nest(j, key, '[', ']');
+}
+
+void
+json_end(struct json *j)
+{
+    assert(j->depth > 0);
+    j->depth--;
+    if (j->has_items[j->depth]) {
+        strbuf_char(j->out, '\n');
+        for (uint32_t i = 0; i < j->depth; i++)
+            strbuf_str(j->out, "  ");
+    }
+    strbuf_char(j->out, j->closer[j->depth]);
+    if (j->depth == 0)
+        strbuf_char(j->out, '\n');
+}
+
+void
+json_int(struct json *j, const char *key, int64_t value)
+{
+    start_value(j, key);
+    strbuf_fmt(j->out, "%" PRId64, value);
+}
+
+void
+json_uint(struct json *j, const char *key, uint64_t value)
+{
+    start_value(j, key);
+    strbuf_fmt(j->out, "%" PRIu64, value);
+}
+
+void
+json_double(struct json *j, const char *key, double value)
+{
+    start_value(j, key);
+    if (isfinite(value))
+        strbuf_fmt(j->out, "%.6g", value);
+    else
+        strbuf_str(j->out, "null");
+}
+
+void
+json_bool(struct json *j, const char *key, bool value)
+{
+    start_value(j, key);
+    strbuf_str(j->out, value ? "true" : "false");
+}
+
+void
+json_string(struct json *j, const char *key, const char *value)
+{
+    start_value(j, key);
+    if (value)
+        write_quoted(j->out, value);
+    else
+        strbuf_str(j->out, "null");
+}

@@ -1,0 +1,45 @@
+/* map.h: two small hash maps of the tools. Both start as {0}, grow by doubling, and are not
+ * thread-safe.
+ *
+ * struct map  keys of 64 bits to values of 64 bits. struct strtab  strings to dense ids from 1
+ * on; id 0 is the empty string. A string is stored once and stays at its address as long as the
+ * table (interned), so equal ids mean equal strings.
+ */
+#ifndef UTIL_MAP_H
+#define UTIL_MAP_H
+
+#include "base/base.h"
+#include "util/arena.h"
+
+struct map {
+    struct map_slot *slots; // capacity slots, a power of two; owned.
+    size_t capacity;
+    size_t count;
+};
+
+/* The value slot of KEY, made with value 0 if new; *ret_new (may be NULL) tells. Valid until the
+   next call. */
+uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
+
+/* The value slot of KEY or NULL. */
+uint64_t *map_get(const struct map *m, uint64_t key);
+void map_release(struct map *m);
+
+struct strtab {
+    struct arena arena;
+    const char **strings; // count entries; [0] is "".
+    size_t count;
+    size_t capacity;
+    struct map ids; // Hash of the string to the newest id with it; chained through next.
+    uint32_t *next;
+    size_t next_capacity;
+};
+
+/* The id of S, interned if new. NULL counts as the empty string. */
+uint32_t strtab_id(struct strtab *t, const char *s);
+
+/* The string of ID; "" for an id that was never given out. Interned. */
+const char *strtab_get(const struct strtab *t, uint32_t id);
+void strtab_release(struct strtab *t);
+
+#endif

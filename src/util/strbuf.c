@@ -1,0 +1,85 @@
+/* strbuf.c: capacity doubles; running out of memory ends the program (arena.c). */
+#include "util/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/arena.h"
+
+static void
+reserve(struct strbuf *b, size_t more_bytes)
+{
+    size_t wanted = b->length + more_bytes + 1;
+
+    if (wanted <= b->capacity)
+        return;
+    if (wanted < b->capacity * 2)
+        wanted = b->capacity * 2;
+    if (wanted < 64)
+        wanted = 64;
+    b->text = xrealloc(b->text, wanted);
+    b->capacity = wanted;
+}
+
+void
+strbuf_add(struct strbuf *b, const void *data, size_t size_bytes)
+{
+    reserve(b, size_bytes);
+    if (size_bytes)
+        memcpy(b->text + b->length, data, size_bytes);
+    b->length += size_bytes;
+    b->text[b->length] = '\0';
+}
+
+void
+strbuf_str(struct strbuf *b, const char *s)
+{
+    strbuf_add(b, s, strlen(s));
+}
+
+void
+strbuf_char(struct strbuf *b, char c)
+{
+    strbuf_add(b, &c, 1);
+}
+
+void
+strbuf_fmt(struct strbuf *b, const char *format, ...)
+{
+    va_list ap;
+    int length;
+
+    va_start(ap, format);
+    length = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    if (length < 0)
+        return;
+    reserve(b, (size_t)length);
+    va_start(ap, format);
+    vsnprintf(b->text + b->length, (size_t)length + 1, format, ap);
+    va_end(ap);
+    b->length += (size_t)length;
+}
+
+const char *
+strbuf_text(const struct strbuf *b)
+{
+    return b->text ? b->text : "";
+}
+
+void
+strbuf_clear(struct strbuf *b)
+{
+    b->length = 0;
+    if (b->text)
+        b->text[0] = '\0';
+}
+
+void
+strbuf_release(struct strbuf *b)
+{
+    free(b->text);
+    *b = (struct strbuf){0};
+}

@@ -1,0 +1,25 @@
+/* strbuf.h: a growing string. text is always NUL-terminated once anything was added; {0} is an
+ * empty one whose text is NULL (strbuf_text gives "" then). Not thread-safe.
+ */
+#ifndef UTIL_STRBUF_H
+#define UTIL_STRBUF_H
+
+#include "base/base.h"
+
+struct strbuf {
+    char *text;
+    size_t length;
+    size_t capacity;
+};
+
+void strbuf_add(struct strbuf *b, const void *data, size_t size_bytes);
+void strbuf_str(struct strbuf *b, const char *s);
+void strbuf_char(struct strbuf *b, char c);
+void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
+const char *strbuf_text(const struct strbuf *b);
+
+/* Empty B and keep its memory. */
+void strbuf_clear(struct strbuf *b);
+void strbuf_release(struct strbuf *b);
+
+#endif
