@@ -1,0 +1,371 @@
+/* cfi.c: finding and reading the record of a function in .eh_frame.
+ *
+ * The linker sorts all functions into a table in .eh_frame_hdr, so a lookup is a binary search
+ * followed by the parse of two records: the function's own (FDE) and the one it shares with its
+ * neighbours (CIE).
+ *
+ *     .eh_frame_hdr | version, 3 encodings | -> .eh_frame | count | {code, FDE address} ... |
+ *     .eh_frame     | CIE | FDE | FDE | ... | CIE | FDE | ... | 0 |
+ *                      ^-----'  each FDE says how far back its CIE is
+ *
+ * All linkers in use write the table as pairs of 32-bit offsets from the header. For anything else,
+ * or no table, .eh_frame is scanned from its start; that is slow, and its callers cache the
+ * outcome.
+ *
+ * Holds: nothing outside [object->start, object->end) is read, whatever the bytes are. Every
+ * address from the tables passes through cursor_at, every length through cur_slice. The scan
+ * consumes at least four bytes a record. Unsigned arithmetic may wrap; the result is checked like
+ * any other address.
+ *
+ * Does not read .debug_frame, nor records of compilers before the "z" augmentation with anything
+ * but an empty augmentation string.
+ *
+ * Signal-safe; no state.
+ */
+#include "unwind/cfi.h"
+
+// Pointer encodings, from the Linux Standard Base: a format in the low four bits, a base in the
+// next three.
+enum {
+    PE_ABSOLUTE = 0x00,
+    PE_ULEB = 0x01,
+    PE_U2 = 0x02,
+    PE_U4 = 0x03,
+    PE_U8 = 0x04,
+    PE_SIGNED = 0x08,
+    PE_SLEB = 0x09,
+    PE_S2 = 0x0a,
+    PE_S4 = 0x0b,
+    PE_S8 = 0x0c,
+    PE_FORMAT = 0x0f,
+    PE_FROM_HERE = 0x10,
+    PE_FROM_HEADER = 0x30,
+    PE_ALIGNED = 0x50,
+    PE_BASE = 0x70,
+    PE_INDIRECT = 0x80,
+    PE_OMITTED = 0xff,
+};
+
+// The biggest programs known have about 2 million functions; a scan beyond that is lost in damaged
+// bytes.
+enum { SCAN_RECORDS_MAX = 1 << 22 };
+
+struct header {
+    uint64_t eh_frame;   // Where the records begin.
+    const uint8_t *table;
+    size_t table_count;  // 0 if there is no table we can search.
+};
+
+struct cie {
+    struct cursor initial;
+    uint64_t code_align;
+    int64_t data_align;
+    uint8_t encoding;    // Of the code addresses in FDEs.
+    bool augmented;      // FDEs have augmentation data, preceded by its length.
+    bool signal;
+};
+
+static bool read_header(const struct unwind_object *o, struct header *ret_header);
+static uint64_t search_table(const struct header *h, const struct unwind_object *o,
+                             uint64_t lookup);
+static enum cfi_result scan(uint64_t eh_frame, uint64_t lookup, const struct unwind_object *o,
+                            struct cfi_function *ret_function);
+static bool read_fde(const struct unwind_object *o, uint64_t address,
+                     struct cfi_function *ret_function);
+
+static inline bool
+covers(const struct cfi_function *f, uint64_t lookup)
+{
+    return lookup - f->begin < f->size;
+}
+
+enum cfi_result
+cfi_find(uint64_t lookup, const struct unwind_object *object, struct cfi_function *ret_function)
+{
+    struct header h;
+    uint64_t fde;
+
+    if (!object->eh_frame_hdr || !read_header(object, &h))
+        return CFI_NONE;
+    if (h.table_count == 0)
+        return scan(h.eh_frame, lookup, object, ret_function);
+    fde = search_table(&h, object, lookup);
+    if (fde == 0)
+        return CFI_NONE;
+    if (!read_fde(object, fde, ret_function))
+        return CFI_BAD;
+    return covers(ret_function, lookup) ? CFI_FOUND : CFI_NONE;
+}
+
+enum cfi_result
+cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *ret_row)
+{
+    struct cfi_function f;
+    enum cfi_result found = cfi_find(lookup, object, &f);
+
+    if (found != CFI_FOUND)
+        return found;
+    return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
+}
+
+/* From ADDRESS to the end of the object; bad if it lies outside. */
+static struct cursor
+cursor_at(const struct unwind_object *o, uint64_t address)
+{
+    struct cursor c = {.at = o->eh_frame_hdr, .end = o->eh_frame_hdr, .bad = true};
+
+    if (address >= o->start && address < o->end) {
+        c.at = (const uint8_t *)(uintptr_t)address;
+        c.end = (const uint8_t *)(uintptr_t)o->end;
+        c.bad = false;
+    }
+    return c;
+}
+
+static uint64_t
+read_format(struct cursor *c, uint8_t encoding)
+{
+    switch (encoding & PE_FORMAT) {
+    case PE_ABSOLUTE:
+    case PE_U8:
+    case PE_SIGNED:
+    case PE_S8:
+        return cur_unsigned(c, 8);
+    case PE_ULEB:
+        return cur_uleb(c);
+    case PE_SLEB:
+        return (uint64_t)cur_sleb(c);
+    case PE_U2:
+        return cur_unsigned(c, 2);
+    case PE_U4:
+        return cur_unsigned(c, 4);
+    case PE_S2:
+        return (uint64_t)cur_signed(c, 2);
+    case PE_S4:
+        return (uint64_t)cur_signed(c, 4);
+    default:
+        cur_fail(c);
+        return 0;
+    }
+}
+
+/* An encoded code or table address. Indirect ones would need a read of relocated data and are never
+ * used for these. HEADER is the base of PE_FROM_HEADER, 0 where that has no meaning. */
+static uint64_t
+read_address(struct cursor *c, uint8_t encoding, uint64_t header)
+{
+    uint64_t here = cur_address(c);
+
+    switch (encoding & (PE_BASE | PE_INDIRECT)) {
+    case PE_ABSOLUTE:
+        return read_format(c, encoding);
+    case PE_FROM_HERE:
+        return here + read_format(c, encoding);
+    case PE_FROM_HEADER:
+        if (header)
+            return header + read_format(c, encoding);
+        break;
+    case PE_ALIGNED:
+        cur_skip(c, round_up(here, 8) - here);
+        return cur_unsigned(c, 8);
+    default:
+        break;
+    }
+    cur_fail(c);
+    return 0;
+}
+
+static void
+skip_pointer(struct cursor *c, uint8_t encoding)
+{
+    uint64_t here = cur_address(c);
+
+    if (encoding == PE_OMITTED)
+        return;
+    if ((encoding & PE_BASE) == PE_ALIGNED)
+        cur_skip(c, round_up(here, 8) - here);
+    read_format(c, encoding);
+}
+
+static bool
+read_header(const struct unwind_object *o, struct header *ret_header)
+{
+    uint64_t base = (uint64_t)(uintptr_t)o->eh_frame_hdr;
+    struct cursor c = cursor_at(o, base);
+    uint8_t version = cur_u8(&c);
+    uint8_t frame_encoding = cur_u8(&c);
+    uint8_t count_encoding = cur_u8(&c);
+    uint8_t table_encoding = cur_u8(&c);
+    uint64_t count;
+
+    ret_header->eh_frame = read_address(&c, frame_encoding, base);
+    ret_header->table_count = 0;
+    if (c.bad || version != 1)
+        return false;
+    if (count_encoding == PE_OMITTED || table_encoding != (PE_FROM_HEADER | PE_S4))
+        return true;
+    count = read_address(&c, count_encoding, base);
+    if (c.bad || count > cur_left(&c) / 8)
+        return true;
+    ret_header->table = c.at;
+    ret_header->table_count = (size_t)count;
+    return true;
+}
+
+static inline int64_t
+table_word(const struct header *h, size_t entry, size_t word)
+{
+    int32_t value;
+
+    memcpy(&value, h->table + 8 * entry + 4 * word, sizeof value);
+    return value;
+}
+
+/* The address of the last FDE that begins at or before LOOKUP; 0 if all begin later. */
+static uint64_t
+search_table(const struct header *h, const struct unwind_object *o, uint64_t lookup)
+{
+    uint64_t base = (uint64_t)(uintptr_t)o->eh_frame_hdr;
+    int64_t key = (int64_t)(lookup - base);
+    size_t first = 0, count = h->table_count;
+
+    while (count > 0) {
+        size_t half = count / 2;
+
+        if (table_word(h, first + half, 0) <= key) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first == 0 ? 0 : base + (uint64_t)table_word(h, first - 1, 1);
+}
+
+/* The body of the record at C, which moves to the next one. The terminator gives an empty body. */
+static struct cursor
+read_record(struct cursor *c)
+{
+    uint64_t length = cur_u32(c);
+
+    if (length == UINT32_MAX)
+        length = cur_unsigned(c, 8);
+    return cur_slice(c, length);
+}
+
+/* The letters of the augmentation string TEXT say what is in DATA, in their order. An unknown
+ * letter may hide what follows it, so the record is refused. */
+static bool
+read_augmentation(const char *text, struct cursor data, struct cie *cie)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case 'R':
+            cie->encoding = cur_u8(&data);
+            break;
+        case 'P':
+            skip_pointer(&data, cur_u8(&data));
+            break;
+        case 'L':
+            cur_u8(&data);
+            break;
+        case 'S':
+            cie->signal = true;
+            break;
+        case 'B':
+            break;
+        default:
+            return false;
+        }
+    }
+    return !data.bad;
+}
+
+static const char *
+read_string(struct cursor *c)
+{
+    const char *text = (const char *)c->at;
+
+    while (cur_u8(c) != 0) {
+    }
+    return text;
+}
+
+static bool
+read_cie(const struct unwind_object *o, uint64_t address, struct cie *ret_cie)
+{
+    struct cursor rest = cursor_at(o, address);
+    struct cursor c = read_record(&rest);
+    uint32_t id = cur_u32(&c);
+    uint8_t version = cur_u8(&c);
+    const char *augmentation = read_string(&c);
+    uint64_t return_column;
+
+    if (c.bad || id != 0 || (version != 1 && version != 3 && version != 4))
+        return false;
+    if (version == 4)
+        cur_skip(&c, 2); // Sizes of addresses and segment selectors.
+    *ret_cie = (struct cie){.encoding = PE_ABSOLUTE};
+    ret_cie->code_align = cur_uleb(&c);
+    ret_cie->data_align = cur_sleb(&c);
+    return_column = version == 1 ? cur_u8(&c) : cur_uleb(&c);
+    if (c.bad || return_column != UNWIND_PC)
+        return false;
+    if (*augmentation == 'z') {
+        struct cursor data = cur_slice(&c, cur_uleb(&c));
+
+        ret_cie->augmented = true;
+        if (!read_augmentation(augmentation + 1, data, ret_cie))
+            return false;
+    } else if (*augmentation) {
+        return false;
+    }
+    ret_cie->initial = c;
+    return !c.bad;
+}
+
+/* The FDE at ADDRESS and its CIE. */
+static bool
+read_fde(const struct unwind_object *o, uint64_t address, struct cfi_function *ret_function)
+{
+    struct cursor rest = cursor_at(o, address);
+    struct cursor c = read_record(&rest);
+    uint64_t here = cur_address(&c);
+    uint32_t back = cur_u32(&c);
+    struct cie cie;
+
+    if (c.bad || back == 0 || !read_cie(o, here - back, &cie))
+        return false;
+    ret_function->begin = read_address(&c, cie.encoding, 0);
+    ret_function->size = read_format(&c, cie.encoding);
+    if (cie.augmented)
+        cur_skip(&c, cur_uleb(&c));
+    ret_function->initial = cie.initial;
+    ret_function->program = c;
+    ret_function->code_align = cie.code_align;
+    ret_function->data_align = cie.data_align;
+    ret_function->signal = cie.signal;
+    return !c.bad;
+}
+
+/* Records that make no sense on their own are stepped over: their length still leads to the next.
+ * */
+static enum cfi_result
+scan(uint64_t eh_frame, uint64_t lookup, const struct unwind_object *o,
+     struct cfi_function *ret_function)
+{
+    struct cursor c = cursor_at(o, eh_frame);
+
+    for (int i = 0; i < SCAN_RECORDS_MAX && !c.bad && cur_left(&c) > 0; i++) {
+        uint64_t address = cur_address(&c);
+        struct cursor body = read_record(&c);
+
+        if (cur_left(&body) < 4)
+            break;
+        if (cur_u32(&body) == 0)
+            continue;
+        if (read_fde(o, address, ret_function) && covers(ret_function, lookup))
+            return CFI_FOUND;
+    }
+    return CFI_NONE;
+}

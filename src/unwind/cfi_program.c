@@ -1,0 +1,390 @@
+/* cfi_program.c: the interpreter of call frame programs.
+ *
+ * A program edits one row while it moves through the function's code: "advance 4 bytes; the CFA is
+ * now rsp + 16; rbp is saved at CFA - 16; advance ...". We stop at the first advance beyond the
+ * address asked for; the row is then the one in force there. The common program runs first, and
+ * what it leaves is what DW_CFA_restore goes back to.
+ *
+ * Holds: each instruction consumes at least one byte of a bounded cursor and the number of
+ * instructions is limited, so any bytes end. What does not fit our fields (an offset beyond 32
+ * bits, nine nested remember_state) makes the cursor bad and the whole row unusable, never a wrong
+ * row. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are ignored.
+ *
+ * About 1.5 KiB of stack. Signal-safe; no state.
+ */
+#include "unwind/cfi.h"
+
+// DWARF 5, 6.4.2. The first three carry their operand in the low six bits.
+enum {
+    OP_ADVANCE_LOC = 0x40,
+    OP_OFFSET = 0x80,
+    OP_RESTORE = 0xc0,
+    OP_PRIMARY = 0xc0, // Mask.
+    OP_NOP = 0x00,
+    OP_SET_LOC = 0x01,
+    OP_ADVANCE_LOC1 = 0x02,
+    OP_ADVANCE_LOC2 = 0x03,
+    OP_ADVANCE_LOC4 = 0x04,
+    OP_OFFSET_EXTENDED = 0x05,
+    OP_RESTORE_EXTENDED = 0x06,
+    OP_UNDEFINED = 0x07,
+    OP_SAME_VALUE = 0x08,
+    OP_REGISTER = 0x09,
+    OP_REMEMBER_STATE = 0x0a,
+    OP_RESTORE_STATE = 0x0b,
+    OP_DEF_CFA = 0x0c,
+    OP_DEF_CFA_REGISTER = 0x0d,
+    OP_DEF_CFA_OFFSET = 0x0e,
+    OP_DEF_CFA_EXPRESSION = 0x0f,
+    OP_EXPRESSION = 0x10,
+    OP_OFFSET_EXTENDED_SF = 0x11,
+    OP_DEF_CFA_SF = 0x12,
+    OP_DEF_CFA_OFFSET_SF = 0x13,
+    OP_VAL_OFFSET = 0x14,
+    OP_VAL_OFFSET_SF = 0x15,
+    OP_VAL_EXPRESSION = 0x16,
+    OP_GNU_ARGS_SIZE = 0x2e,
+    OP_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+enum {
+    REMEMBERED_MAX = 8,         // Compilers nest one or two deep.
+    INSTRUCTIONS_MAX = 1 << 18, // Generated functions of a megabyte of code stay below 2^15.
+};
+
+struct machine {
+    struct cursor c;
+    struct cfi_row row;
+    struct cfi_row initial;
+    struct cfi_row remembered[REMEMBERED_MAX];
+    unsigned remembered_count;
+    uint64_t location; // Code address the row is in force from.
+    uint64_t object_start;
+    const struct cfi_function *function;
+};
+
+static bool run(struct machine *m, struct cursor program, uint64_t lookup);
+static void execute(struct machine *m, uint8_t op);
+
+bool
+cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_object *object,
+        struct cfi_row *ret_row)
+{
+    struct machine m;
+
+    m.function = f;
+    m.object_start = object->start;
+    m.location = 0;
+    m.remembered_count = 0;
+    memset(&m.row, 0, sizeof m.row);
+    memset(&m.initial, 0, sizeof m.initial);
+    m.row.signal = f->signal;
+    // The common program belongs to no address: it cannot advance past any.
+    if (!run(&m, f->initial, UINT64_MAX))
+        return false;
+    m.initial = m.row;
+    m.location = 0;
+    if (!run(&m, f->program, lookup - f->begin))
+        return false;
+    *ret_row = m.row;
+    return true;
+}
+
+/* LOOKUP and the location are relative to the function's beginning, so code at the very end of the
+ * address space (vsyscall) cannot wrap. */
+static bool
+run(struct machine *m, struct cursor program, uint64_t lookup)
+{
+    m->c = program;
+    for (int i = 0; cur_left(&m->c) > 0; i++) {
+        if (i == INSTRUCTIONS_MAX)
+            return false;
+        execute(m, cur_u8(&m->c));
+        if (m->location > lookup)
+            break;
+    }
+    return !m->c.bad;
+}
+
+static void
+advance(struct machine *m, uint64_t delta)
+{
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow(delta, m->function->code_align, &bytes) ||
+        __builtin_add_overflow(m->location, bytes, &m->location))
+        cur_fail(&m->c);
+}
+
+static int32_t
+offset32(struct machine *m, int64_t offset)
+{
+    if (offset != (int32_t)offset)
+        cur_fail(&m->c);
+    return (int32_t)offset;
+}
+
+static int32_t
+factored(struct machine *m, int64_t value)
+{
+    int64_t offset;
+
+    if (__builtin_mul_overflow(value, m->function->data_align, &offset))
+        cur_fail(&m->c);
+    return offset32(m, offset);
+}
+
+/* Operands: an unsigned number, the same times the data factor, a signed number times the data
+ * factor. A plain one of 2^63 or more becomes negative and then fails one of the checks for 32
+ * bits. */
+static int64_t
+operand(struct machine *m)
+{
+    return (int64_t)cur_uleb(&m->c);
+}
+
+static int32_t
+operand_factored(struct machine *m)
+{
+    return factored(m, operand(m));
+}
+
+static int32_t
+operand_signed_factored(struct machine *m)
+{
+    return factored(m, cur_sleb(&m->c));
+}
+
+static void
+set_rule(struct machine *m, uint64_t reg, struct cfi_rule rule)
+{
+    if (reg < UNWIND_REGISTERS && !m->c.bad)
+        m->row.reg[reg] = rule;
+}
+
+static void
+set_offset(struct machine *m, uint64_t reg, enum cfi_how how, int32_t offset)
+{
+    set_rule(m, reg, (struct cfi_rule){.offset = offset, .how = (uint8_t)how});
+}
+
+static void
+restore(struct machine *m, uint64_t reg)
+{
+    if (reg < UNWIND_REGISTERS)
+        m->row.reg[reg] = m->initial.reg[reg];
+}
+
+static void
+set_in_register(struct machine *m, uint64_t reg)
+{
+    uint64_t source = cur_uleb(&m->c);
+
+    if (source < UNWIND_REGISTERS)
+        set_rule(m, reg, (struct cfi_rule){.how = CFI_IN_REGISTER, .reg = (uint8_t)source});
+    else
+        set_rule(m, reg, (struct cfi_rule){.how = CFI_UNDEFINED});
+}
+
+static struct cfi_rule
+read_expression(struct machine *m, enum cfi_how how)
+{
+    struct cursor code = cur_slice(&m->c, cur_uleb(&m->c));
+    uint64_t from_start = cur_address(&code) - m->object_start;
+
+    if (cur_left(&code) > UINT16_MAX || from_start > UINT32_MAX)
+        cur_fail(&m->c);
+    return (struct cfi_rule){
+        .expression = (uint32_t)from_start,
+        .length = (uint16_t)cur_left(&code),
+        .how = (uint8_t)how,
+    };
+}
+
+static void
+set_expression(struct machine *m, enum cfi_how how)
+{
+    uint64_t reg = cur_uleb(&m->c);
+
+    set_rule(m, reg, read_expression(m, how));
+}
+
+static void
+set_cfa_register(struct machine *m)
+{
+    uint64_t reg = cur_uleb(&m->c);
+
+    if (reg >= UNWIND_REGISTERS)
+        cur_fail(&m->c);
+    m->row.cfa.how = CFI_IN_REGISTER;
+    m->row.cfa.reg = (uint8_t)reg;
+}
+
+/* Change one half of a CFA that is register + offset; after an expression the other half is
+ * missing. */
+static void
+need_register_cfa(struct machine *m)
+{
+    if (m->row.cfa.how != CFI_IN_REGISTER)
+        cur_fail(&m->c);
+}
+
+static void
+remember(struct machine *m)
+{
+    if (m->remembered_count == REMEMBERED_MAX)
+        cur_fail(&m->c);
+    else
+        m->remembered[m->remembered_count++] = m->row;
+}
+
+static void
+recall(struct machine *m)
+{
+    if (m->remembered_count == 0)
+        cur_fail(&m->c);
+    else
+        m->row = m->remembered[--m->remembered_count];
+}
+
+static void
+set_location(struct machine *m)
+{
+    // Only assemblers without advance_loc write it, always as an absolute address.
+    uint64_t location = cur_unsigned(&m->c, 8) - m->function->begin;
+
+    if (location < m->location)
+        cur_fail(&m->c);
+    m->location = location;
+}
+
+static void
+execute_primary(struct machine *m, uint8_t op)
+{
+    uint8_t low = op & 0x3f;
+
+    if ((op & OP_PRIMARY) == OP_ADVANCE_LOC)
+        advance(m, low);
+    else if ((op & OP_PRIMARY) == OP_OFFSET)
+        set_offset(m, low, CFI_AT_OFFSET, operand_factored(m));
+    else
+        restore(m, low);
+}
+
+/* The registers' rules; the rest is in execute. */
+static void
+execute_register(struct machine *m, uint8_t op)
+{
+    uint64_t reg = cur_uleb(&m->c);
+
+    switch (op) {
+    case OP_OFFSET_EXTENDED:
+        set_offset(m, reg, CFI_AT_OFFSET, operand_factored(m));
+        break;
+    case OP_OFFSET_EXTENDED_SF:
+        set_offset(m, reg, CFI_AT_OFFSET, operand_signed_factored(m));
+        break;
+    case OP_GNU_NEGATIVE_OFFSET_EXTENDED:
+        set_offset(m, reg, CFI_AT_OFFSET, factored(m, -(operand(m) & INT64_MAX)));
+        break;
+    case OP_VAL_OFFSET:
+        set_offset(m, reg, CFI_IS_OFFSET, operand_factored(m));
+        break;
+    case OP_VAL_OFFSET_SF:
+        set_offset(m, reg, CFI_IS_OFFSET, operand_signed_factored(m));
+        break;
+    case OP_UNDEFINED:
+        set_offset(m, reg, CFI_UNDEFINED, 0);
+        break;
+    case OP_SAME_VALUE:
+        set_offset(m, reg, CFI_SAME, 0);
+        break;
+    case OP_REGISTER:
+        set_in_register(m, reg);
+        break;
+    case OP_RESTORE_EXTENDED:
+        restore(m, reg);
+        break;
+    default:
+        cur_fail(&m->c);
+    }
+}
+
+static void
+execute_cfa(struct machine *m, uint8_t op)
+{
+    switch (op) {
+    case OP_DEF_CFA:
+        set_cfa_register(m);
+        m->row.cfa.offset = offset32(m, operand(m));
+        break;
+    case OP_DEF_CFA_SF:
+        set_cfa_register(m);
+        m->row.cfa.offset = operand_signed_factored(m);
+        break;
+    case OP_DEF_CFA_REGISTER:
+        need_register_cfa(m);
+        set_cfa_register(m);
+        break;
+    case OP_DEF_CFA_OFFSET:
+        need_register_cfa(m);
+        m->row.cfa.offset = offset32(m, operand(m));
+        break;
+    case OP_DEF_CFA_OFFSET_SF:
+        need_register_cfa(m);
+        m->row.cfa.offset = operand_signed_factored(m);
+        break;
+    default:
+        m->row.cfa = read_expression(m, CFI_IS_EXPRESSION);
+    }
+}
+
+static void
+execute(struct machine *m, uint8_t op)
+{
+    if (op & OP_PRIMARY) {
+        execute_primary(m, op);
+        return;
+    }
+    switch (op) {
+    case OP_NOP:
+        break;
+    case OP_SET_LOC:
+        set_location(m);
+        break;
+    case OP_ADVANCE_LOC1:
+        advance(m, cur_unsigned(&m->c, 1));
+        break;
+    case OP_ADVANCE_LOC2:
+        advance(m, cur_unsigned(&m->c, 2));
+        break;
+    case OP_ADVANCE_LOC4:
+        advance(m, cur_unsigned(&m->c, 4));
+        break;
+    case OP_REMEMBER_STATE:
+        remember(m);
+        break;
+    case OP_RESTORE_STATE:
+        recall(m);
+        break;
+    case OP_DEF_CFA:
+    case OP_DEF_CFA_SF:
+    case OP_DEF_CFA_REGISTER:
+    case OP_DEF_CFA_OFFSET:
+    case OP_DEF_CFA_OFFSET_SF:
+    case OP_DEF_CFA_EXPRESSION:
+        execute_cfa(m, op);
+        break;
+    case OP_EXPRESSION:
+        set_expression(m, CFI_AT_EXPRESSION);
+        break;
+    case OP_VAL_EXPRESSION:
+        set_expression(m, CFI_IS_EXPRESSION);
+        break;
+    case OP_GNU_ARGS_SIZE:
+        cur_uleb(&m->c); // Of interest to landing pads only.
+        break;
+    default:
+        execute_register(m, op);
+    }
+}

@@ -1,0 +1,180 @@
+/* step.c: stepping out of any frame the tables can describe, with all registers.
+ *
+ * The slow sibling of a rule: used for the first frame (whose registers were captured), for frames
+ * a rule cannot say, and as the reference the rules are tested against. It looks the pc up afresh
+ * on every step.
+ *
+ * A register of the caller is known if a rule finds it, or if no rule mentions it, it is
+ * callee-saved, and it was known in the callee. Any other register is unknown, and a rule that
+ * needs an unknown register ends the walk; a guess would look like a stack.
+ *
+ * Holds: R changes only when a whole step succeeded. Stack words are read within the bounds only.
+ * The new rsp (the CFA, for all but a few hand-written functions) is above the old one and within
+ * the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower addresses,
+ * because its handler may have run on another stack. A walk across signal frames must therefore be
+ * limited in number by its caller.
+ *
+ * Signal-safe; no state.
+ */
+#include "unwind/cfi.h"
+
+struct step {
+    const struct unwind_registers *callee;
+    const struct unwind_bounds *bounds;
+    const struct unwind_object *object;
+    uint64_t cfa;
+};
+
+static const uint32_t callee_saved = 1u << UNWIND_RBX | 1u << UNWIND_RBP | 0xfu << 12;
+
+static enum unwind_step_result step_row(struct unwind_registers *r,
+                                        const struct unwind_bounds *bounds,
+                                        const struct unwind_object *object,
+                                        const struct cfi_row *row);
+
+enum unwind_step_result
+unwind_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
+{
+    struct unwind_object object;
+
+    if (!unwind_find_object(unwind_lookup(r), &object))
+        return UNWIND_NO_TABLE;
+    return unwind_step_in(r, bounds, &object);
+}
+
+enum unwind_step_result
+unwind_step_in(struct unwind_registers *r, const struct unwind_bounds *bounds,
+               const struct unwind_object *object)
+{
+    struct cfi_row row;
+
+    switch (cfi_row_at(unwind_lookup(r), object, &row)) {
+    case CFI_FOUND:
+        return step_row(r, bounds, object, &row);
+    case CFI_NONE:
+        return UNWIND_NO_TABLE;
+    default:
+        return UNWIND_BAD;
+    }
+}
+
+static bool
+known(const struct unwind_registers *r, unsigned reg)
+{
+    return r->valid >> reg & 1;
+}
+
+static bool
+in_register(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_value)
+{
+    *ret_value = s->callee->r[rule->reg] + (uint64_t)(int64_t)rule->offset;
+    return known(s->callee, rule->reg);
+}
+
+static bool
+evaluate(const struct step *s, const struct cfi_rule *rule, const uint64_t *first,
+         uint64_t *ret_value)
+{
+    struct cursor code = cfi_expression(rule, s->object);
+
+    return expression_eval(code, s->callee, s->bounds, first, ret_value);
+}
+
+static bool
+find_cfa(struct step *s, const struct cfi_rule *rule)
+{
+    if (rule->how == CFI_IN_REGISTER)
+        return in_register(s, rule, &s->cfa);
+    if (rule->how == CFI_IS_EXPRESSION)
+        return evaluate(s, rule, NULL, &s->cfa);
+    return false;
+}
+
+/* The value of a register that RULE says how to find. */
+static bool
+find_value(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_value)
+{
+    uint64_t address = s->cfa + (uint64_t)(int64_t)rule->offset;
+
+    switch (rule->how) {
+    case CFI_AT_OFFSET:
+        return unwind_read(s->bounds, address, ret_value);
+    case CFI_IS_OFFSET:
+        *ret_value = address;
+        return true;
+    case CFI_AT_EXPRESSION:
+        return evaluate(s, rule, &s->cfa, &address) && unwind_read(s->bounds, address, ret_value);
+    case CFI_IS_EXPRESSION:
+        return evaluate(s, rule, &s->cfa, ret_value);
+    default:
+        return false;
+    }
+}
+
+/* Put register N of the caller into NEXT, if it can be known. */
+static void
+step_register(const struct step *s, unsigned n, const struct cfi_rule *rule,
+              struct unwind_registers *next)
+{
+    uint64_t value = s->callee->r[n];
+    bool found = false;
+
+    switch (rule->how) {
+    case CFI_UNSET:
+        found = n == UNWIND_RSP || (known(s->callee, n) && callee_saved >> n & 1);
+        if (n == UNWIND_RSP)
+            value = s->cfa;
+        break;
+    case CFI_SAME:
+        found = known(s->callee, n);
+        break;
+    case CFI_IN_REGISTER:
+        found = in_register(s, rule, &value);
+        break;
+    default:
+        found = find_value(s, rule, &value);
+    }
+    next->r[n] = value;
+    next->valid |= (uint32_t)found << n;
+}
+
+static bool
+is_sane(const struct step *s, const struct cfi_row *row, const struct unwind_registers *next)
+{
+    uint64_t old = s->callee->r[UNWIND_RSP];
+    uint64_t rsp = next->r[UNWIND_RSP];
+
+    if (!known(next, UNWIND_RSP) || rsp < s->bounds->low || rsp > s->bounds->high)
+        return false;
+    if (row->signal)
+        return true;
+    // longjmp's table stays right after it has moved rsp; only an interrupt can show that, once.
+    if (s->callee->exact && row->reg[UNWIND_RSP].how != CFI_UNSET && rsp == old)
+        return true;
+    return rsp > old;
+}
+
+static enum unwind_step_result
+step_row(struct unwind_registers *r, const struct unwind_bounds *bounds,
+         const struct unwind_object *object, const struct cfi_row *row)
+{
+    struct step s = {.callee = r, .bounds = bounds, .object = object};
+    struct unwind_registers next;
+
+    if (row->reg[UNWIND_PC].how == CFI_UNDEFINED)
+        return UNWIND_END;
+    if (!known(r, UNWIND_RSP) || !find_cfa(&s, &row->cfa))
+        return UNWIND_BAD;
+    next.valid = 0;
+    next.exact = row->signal;
+    for (unsigned n = 0; n < UNWIND_REGISTERS; n++)
+        step_register(&s, n, &row->reg[n], &next);
+    if (!known(&next, UNWIND_PC))
+        return UNWIND_BAD;
+    if (next.r[UNWIND_PC] == 0)
+        return UNWIND_END;
+    if (!is_sane(&s, row, &next))
+        return UNWIND_BAD;
+    *r = next;
+    return UNWIND_STEPPED;
+}

@@ -1,0 +1,114 @@
+/* fuzz_cfi.c: the unwind-table parser on arbitrary bytes.
+ *
+ * The input is an object: its .eh_frame_hdr begins at its first byte, and four bytes at the end of
+ * the input say which code address, relative to that, is looked up. Compiling and stepping must
+ * neither read outside the object or the stack (the address sanitiser sees it: both have exactly
+ * their size) nor run on. What can be checked of the results is checked: a step that failed changed
+ * nothing, one that succeeded went up and stayed within bounds, and a rule agrees with the step.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/unwind.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { STACK_WORDS = 256 };
+
+static void
+require(bool condition)
+{
+    if (!condition)
+        __builtin_trap();
+}
+
+static uint64_t
+address_of(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+/* Every stack word holds the address of another one, so that rules that follow pointers find some.
+ * */
+static void
+fill_stack(uint64_t *stack)
+{
+    for (size_t i = 0; i < STACK_WORDS; i++)
+        stack[i] = address_of(&stack[(i * 7 + 11) % STACK_WORDS]);
+}
+
+static void
+fill_registers(struct unwind_registers *r, const uint64_t *stack, uint64_t pc)
+{
+    memset(r, 0, sizeof *r);
+    for (size_t i = 0; i < UNWIND_REGISTERS; i++)
+        r->r[i] = address_of(&stack[32 + i * 5]);
+    r->r[UNWIND_RSP] = address_of(&stack[16]);
+    r->r[UNWIND_PC] = pc;
+    r->valid = (1u << UNWIND_REGISTERS) - 1;
+    r->exact = true;
+}
+
+/* RULE and a successful step from BEFORE to AFTER tell the same. */
+static void
+require_agreement(struct unwind_rule rule, const struct unwind_registers *before,
+                  const struct unwind_registers *after)
+{
+    uint64_t offset = (uint64_t)(int64_t)rule.cfa_offset;
+    uint64_t cfa = after->r[UNWIND_RSP];
+
+    require(rule.kind != RULE_NONE && rule.kind != RULE_END && rule.kind != RULE_NO_TABLE);
+    if (rule.kind == RULE_FULL)
+        return;
+    require(cfa > before->r[UNWIND_RSP] && !after->exact);
+    if (rule.kind == RULE_RSP)
+        require(cfa == before->r[UNWIND_RSP] + offset);
+    if (rule.kind == RULE_RBP)
+        require(cfa == before->r[UNWIND_RBP] + offset);
+    if (rule.kind != RULE_RBP_DEREF && rule.rbp_words == 0)
+        require(after->r[UNWIND_RBP] == before->r[UNWIND_RBP]);
+}
+
+static void
+step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lookup)
+{
+    struct unwind_bounds bounds = {address_of(stack), address_of(stack + STACK_WORDS)};
+    struct unwind_rule rule = unwind_compile(lookup, object);
+    struct unwind_registers before, r;
+    enum unwind_step_result result;
+
+    fill_registers(&before, stack, lookup);
+    r = before;
+    result = unwind_step_in(&r, &bounds, object);
+    if (result != UNWIND_STEPPED) {
+        require(memcmp(&r, &before, sizeof r) == 0);
+        return;
+    }
+    require(r.r[UNWIND_RSP] >= bounds.low && r.r[UNWIND_RSP] <= bounds.high);
+    require_agreement(rule, &before, &r);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t *stack = malloc(STACK_WORDS * sizeof *stack);
+    size_t object_size = size < 5 ? 0 : size - 4;
+    uint8_t *bytes = malloc(object_size + !object_size);
+    int32_t lookup;
+
+    if (object_size > 0 && stack && bytes) {
+        struct unwind_object object = {
+            .start = address_of(bytes),
+            .end = address_of(bytes) + object_size,
+            .eh_frame_hdr = bytes,
+        };
+
+        memcpy(bytes, data, object_size);
+        memcpy(&lookup, data + object_size, sizeof lookup);
+        fill_stack(stack);
+        step_once(&object, stack, object.start + (uint64_t)(int64_t)lookup);
+    }
+    free(bytes);
+    free(stack);
+    return 0;
+}
