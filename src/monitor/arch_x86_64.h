@@ -1,0 +1,61 @@
+/* arch_x86_64.h: all that the monitor needs of the processor. Another one is another file like
+   this. */
+#ifndef MONITOR_ARCH_X86_64_H
+#define MONITOR_ARCH_X86_64_H
+
+#include <elf.h>
+
+#include "base/base.h"
+
+enum { ARCH_ELF_MACHINE = EM_X86_64 };
+
+/* Bits of a user-space address. */
+enum { ARCH_ADDRESS_BITS = 47 };
+
+static inline long
+arch_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline uint64_t
+arch_cycles(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+/* The thread control block: glibc puts it at the upper end of every stack that it allocates
+   itself. */
+static inline uint64_t
+arch_thread_pointer(void)
+{
+    uint64_t pointer;
+
+    __asm__("movq %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
+/* Where a function was called from. Only valid in a function that uses ARCH_CALLER itself: the
+ * builtin makes the compiler save rbp at the frame's top, with the return address in the word
+ * above. */
+struct arch_caller {
+    uint64_t slot; // Address of the word that holds the return address.
+    uint64_t rbp;  // The caller's.
+};
+
+#define ARCH_CALLER()                                                                              \
+    ({                                                                                             \
+        const uint64_t *frame_ = (const uint64_t *)__builtin_frame_address(0);                     \
+        (struct arch_caller){(uint64_t)(uintptr_t)(frame_ + 1), frame_[0]};                        \
+    })
+
+#endif

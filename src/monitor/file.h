@@ -1,0 +1,29 @@
+/* file.h: the profile file while it is being written, and the tables in it. */
+#ifndef MONITOR_FILE_H
+#define MONITOR_FILE_H
+
+#include "base/base.h"
+#include "monitor/state.h"
+
+#define TABLE_NONE UINT64_MAX
+
+/* Create the profile and map its header and the first part of each table. False when that failed,
+ * after one message to stderr. */
+bool file_create(void);
+
+/* Take COUNT records of table T and see that they are mapped: the index of the first, or
+ * TABLE_NONE. The records are zero. Never blocks for long: gives up when another thread does not
+ * finish growing. */
+uint64_t table_take(struct table *t, uint64_t count);
+
+/* The record INDEX, which table_take gave. */
+static inline void *
+table_record(const struct table *t, uint64_t index)
+{
+    return t->base + index * t->record_bytes;
+}
+
+/* Append SIZE_BYTES of text to the strings. Without room: the empty string. */
+struct disk_string file_string(const char *text, size_t size_bytes);
+
+#endif

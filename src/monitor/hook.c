@@ -1,0 +1,344 @@
+/* hook.c: one event, from the stack to the counters.
+ *
+ *     enter ─► node of the stack ─► site ─► this thread's counters ─► ledger ─► peak ─► leave
+ *
+ * Counters change before the ledger learns of a new block and after it has forgotten an old one,
+ * each in a few plain stores of this thread; a process killed in between leaves one half-applied
+ * event per thread.
+ *
+ * The guard. tls.busy is set while the thread is in here. A signal handler that allocates at that
+ * moment is passed through to the allocator and counted as lost (hook_nested); its block's free
+ * finds no entry, or the ledger finds the old entry of a block it freed when the address is used
+ * again.
+ */
+#include "monitor/hook.h"
+
+#include "base/atomics.h"
+#include "monitor/modules.h"
+#include "monitor/next.h"
+#include "monitor/nodes.h"
+#include "monitor/peak.h"
+#include "monitor/stack.h"
+#include "monitor/thread.h"
+#include "monitor/tick.h"
+
+static COLD void
+forget_stale(struct thread *t)
+{
+    t->generation = load_acquire(&state->generation);
+    t->memo_count = t->check_count = 0;
+    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
+        t->rules[i].rule.kind = RULE_NONE;
+}
+
+/* Begin an event: this thread's struct, or NULL if it cannot be recorded. Always sets tls.busy. */
+static inline struct thread *
+enter(void)
+{
+    struct thread *t = tls.self;
+
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    if (unlikely(t == NULL || !t->ready) && (t = thread_join()) == NULL)
+        return NULL;
+    if (unlikely(t->generation != load_relaxed(&state->generation)))
+        forget_stale(t);
+    return t;
+}
+
+static inline void
+leave(void)
+{
+    signal_fence();
+    tls.busy = BUSY_NO;
+}
+
+/* Cycle counter if this event is the one to be timed. */
+static inline uint64_t
+event_begins(struct thread *t)
+{
+    return unlikely(--t->countdown == 0) ? arch_cycles() : 0;
+}
+
+static inline void
+event_ends(struct thread *t, uint64_t began)
+{
+    if (unlikely(t->countdown == 0))
+        tick(t, arch_cycles() - began);
+}
+
+static inline void
+bin_alloc(struct thread *t, uint64_t size_bytes)
+{
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].allocations);
+    } else {
+        bump(&t->bins->range[disk_range_bin(size_bytes)].allocations);
+        bump_by(&t->bins->range[disk_range_bin(size_bytes)].allocated_bytes, size_bytes);
+    }
+}
+
+static inline void
+bin_free(struct thread *t, uint64_t size_bytes)
+{
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].frees);
+    } else {
+        bump(&t->bins->range[disk_range_bin(size_bytes)].frees);
+        bump_by(&t->bins->range[disk_range_bin(size_bytes)].freed_bytes, size_bytes);
+    }
+}
+
+static inline void
+count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    peak_save(c);
+    if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
+        store_relaxed(&c->size_min, size_bytes);
+    if (unlikely(size_bytes > c->size_max))
+        store_relaxed(&c->size_max, size_bytes);
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    bin_alloc(t, size_bytes);
+}
+
+static inline void
+count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    peak_save(c);
+    bump(&c->frees);
+    bump_by(&c->freed_bytes, size_bytes);
+    bin_free(t, size_bytes);
+}
+
+/* A block's free went unseen: settle it now. Returns the change of live bytes. */
+static COLD int64_t
+settle_lost_free(struct thread *t, struct ledger_entry old)
+{
+    struct disk_counter *c = thread_counter(t, old.site);
+
+    bump(&t->disk->overwritten_blocks);
+    if (c == NULL)
+        return 0;
+    count_free(t, c, old.size_bytes);
+    return -(int64_t)old.size_bytes;
+}
+
+/* Put the block into the ledger. Returns the change of live bytes from a block that was still
+   there. */
+static inline int64_t
+keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+{
+    struct ledger_entry old;
+    bool kept = unlikely(odd) ? ledger_insert_odd(p, size_bytes, site, &old)
+                              : ledger_insert(p, size_bytes, site, &old);
+
+    if (unlikely(!kept))
+        bump(&t->disk->ledger_events);
+    return unlikely(old.site != 0) ? settle_lost_free(t, old) : 0;
+}
+
+/* Count P in at the present stack; *RET_CHANGE is the change of live bytes. NULL: no memory,
+   lost. */
+static inline struct disk_counter *
+block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct arch_caller caller,
+             int64_t *ret_change)
+{
+    uint32_t site = nodes_site(stack_node(t, caller), size_bytes);
+    struct disk_counter *c = thread_counter(t, site);
+
+    *ret_change = 0;
+    if (unlikely(c == NULL)) {
+        bump(&t->disk->no_memory_events);
+        return NULL;
+    }
+    count_alloc(t, c, size_bytes);
+    *ret_change = (int64_t)size_bytes + keep_block(t, p, size_bytes, site, odd);
+    return c;
+}
+
+static inline void
+record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+{
+    struct thread *t = enter();
+
+    if (likely(t != NULL)) {
+        uint64_t began = event_begins(t);
+        int64_t change;
+
+        if (likely(p != NULL)) {
+            block_begins(t, p, size_bytes, odd, caller, &change);
+            t->last_block = p;
+            peak_change(t, change);
+        } else {
+            bump(&t->disk->failed_calls);
+        }
+        event_ends(t, began);
+    }
+    leave();
+}
+
+HOT void
+hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    record_alloc(p, size_bytes, false, caller);
+}
+
+void
+hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    record_alloc(p, size_bytes, p != tls.nested_block, caller);
+}
+
+/* P is unknown: foreign, freed twice, from before recording, or the parent's. */
+static COLD bool
+unknown_free(struct thread *t, const void *p)
+{
+    if (next_is_boot(p))
+        return false;
+    if (state->forked)
+        bump(&t->disk->inherited_frees);
+    else
+        bump(&t->disk->unknown_frees);
+    return true;
+}
+
+HOT bool
+hook_free(void *p)
+{
+    struct thread *t = enter();
+    bool pass_on = true;
+
+    if (likely(t != NULL)) {
+        uint64_t began = event_begins(t);
+        struct ledger_entry old = ledger_remove(p);
+
+        if (likely(old.site != 0)) {
+            struct disk_counter *c = thread_counter(t, old.site);
+
+            if (likely(c != NULL)) {
+                if (p == t->last_block) {
+                    bump(&c->temporary);
+                    t->last_block = NULL;
+                }
+                count_free(t, c, old.size_bytes);
+                peak_change(t, -(int64_t)old.size_bytes);
+            } else {
+                bump(&t->disk->no_memory_events);
+            }
+        } else {
+            pass_on = unknown_free(t, p);
+        }
+        event_ends(t, began);
+    } else {
+        pass_on = !next_is_boot(p);
+    }
+    leave();
+    return pass_on;
+}
+
+struct ledger_entry
+hook_realloc_begin(void *p)
+{
+    struct thread *t = enter();
+    struct ledger_entry old = {0};
+
+    if (likely(t != NULL)) {
+        old = ledger_remove(p);
+        if (unlikely(old.site == 0))
+            unknown_free(t, p);
+    }
+    leave();
+    return old;
+}
+
+/* The old block of a successful reallocation leaves its site. */
+static inline int64_t
+block_moves(struct thread *t, struct ledger_entry old, bool reallocated)
+{
+    struct disk_counter *c = old.site != 0 ? thread_counter(t, old.site) : NULL;
+
+    if (c == NULL)
+        return 0;
+    count_free(t, c, old.size_bytes);
+    if (reallocated)
+        bump(&c->moved);
+    return -(int64_t)old.size_bytes;
+}
+
+void
+hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
+                 struct arch_caller caller)
+{
+    struct thread *t = enter();
+    int64_t change = 0, left;
+
+    if (t == NULL) {
+        leave();
+        return;
+    }
+    if (!ok) {
+        bump(&t->disk->failed_calls);
+        if (old.site != 0)
+            keep_block(t, p, old.size_bytes, old.site, false);
+    } else {
+        uint64_t began = event_begins(t);
+        struct disk_counter *c;
+
+        left = block_moves(t, old, result != NULL);
+        c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
+        if (c != NULL && old.site != 0) {
+            bump(&c->reallocations);
+            if (size_bytes > old.size_bytes)
+                bump_by(&c->grown_bytes, size_bytes - old.size_bytes);
+        }
+        t->last_block = result;
+        peak_change(t, change + left);
+        event_ends(t, began);
+    }
+    leave();
+}
+
+/* A signal handler has interrupted the recorder. */
+static COLD void
+count_reentrant(void)
+{
+    struct thread *t = tls.self;
+
+    if (t != NULL && t->ready)
+        add_relaxed(&t->disk->reentrant_events, UINT64_C(1));
+    else if (state != NULL && load_acquire(&state->ready) == READY_YES)
+        add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
+}
+
+void
+hook_nested(void *p)
+{
+    if (unlikely(tls.busy != BUSY_NEXT))
+        count_reentrant();
+    else if (unlikely(p == NULL))
+        tls.busy = BUSY_NO;
+    else
+        tls.nested_block = p;
+}
+
+void
+hook_nested_free(void)
+{
+    if (unlikely(tls.busy != BUSY_NEXT))
+        count_reentrant();
+}
+
+void
+hook_unloaded(void)
+{
+    uint32_t busy = tls.busy;
+
+    if (state == NULL || load_acquire(&state->ready) != READY_YES)
+        return;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    modules_sweep();
+    signal_fence();
+    tls.busy = busy;
+}

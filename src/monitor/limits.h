@@ -1,0 +1,39 @@
+/* limits.h: every cap of the recorder, and why it is this high. Beyond a cap events are charged
+ * to "other" or counted as lost; nothing fails. */
+#ifndef MONITOR_LIMITS_H
+#define MONITOR_LIMITS_H
+
+#include "base/base.h"
+
+enum {
+    /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB
+     * of file and 64 MiB of index: what a JIT with endless new stacks may cost at the most. */
+    LIMIT_NODES = 1 << 20,
+    /* The ledger entry has 22 bits for the site. */
+    LIMIT_SITES = (1 << 22) - 1,
+    /* Threads alive at once. More are not recorded. */
+    LIMIT_THREADS = 16384,
+    /* Distinct modules over the life of the process; the frame has 16 bits for the module. */
+    LIMIT_MODULES = 8192,
+    /* Pieces of private memory whose use is reported: a few per thread, one per 16 MiB of heap. */
+    LIMIT_REGIONS = 8192,
+    /* Frames kept of one stack, from the innermost out. */
+    LIMIT_DEPTH = 1024,
+    /* Bytes of strings: paths and the command line. */
+    LIMIT_STRINGS = 8 << 20,
+    /* Points of the timeline; when it is full every second one goes and the interval doubles. */
+    LIMIT_TIME_POINTS = 1024,
+    /* Events between two looks at the clock and the control words. */
+    LIMIT_TICK_EVENTS = 256,
+    /* Attempts to see another thread finish growing a table before its event goes to "other". */
+    LIMIT_GROW_WAITS = 4096,
+};
+
+/* Address space for the counters of all threads. Reserved, not touched. */
+#define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
+
+/* With threads, the peak's attribution may be off by this much or 1/1024 of the peak, whichever
+   is more. */
+#define LIMIT_PEAK_ERROR_BYTES ((int64_t)64 << 10)
+
+#endif

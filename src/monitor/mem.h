@@ -1,0 +1,24 @@
+/* mem.h: the recorder's own memory, straight from the kernel.
+ *
+ * Private memory is zero-filled, kept out of core dumps and never merged into huge pages, and a
+ * child made by fork sees zeros in it (MADV_WIPEONFORK): that is how the child notices that it is
+ * not its parent, and why no lock and no pointer of the parent can confuse it. Signal-safe,
+ * lock-free.
+ */
+#ifndef MONITOR_MEM_H
+#define MONITOR_MEM_H
+
+#include "base/base.h"
+
+/* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
+void *mem_private(size_t size_bytes);
+
+/* Address space only: nothing may be touched in it until a file is mapped over. NULL on failure. */
+void *mem_reserve(size_t size_bytes);
+
+void mem_release(void *address, size_t size_bytes);
+
+/* How much of the private memory has been touched: one system call per 16 MiB of it. */
+uint64_t mem_resident(void);
+
+#endif

@@ -1,0 +1,335 @@
+/* shim.c: the intercepted functions.
+ *
+ * Each calls the next definition in link order and tells the recorder (hook.h). Nothing is
+ * decided here but the order: a block enters the ledger after the allocator has given it out and
+ * leaves it before the allocator gets it back, because from then on another thread may own the
+ * address.
+ *
+ * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
+ * new, are called with tls.busy at BUSY_NEXT: the inner call passes through, the outer one is
+ * recorded, once. When the inner call fails the stay ends there: the new handler and the
+ * exception that follow are the program's, and so is a block that a second attempt gets. The busy
+ * word is put back by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new
+ * handler's own) leaves no trace. The personality and resume functions that this needs come from
+ * the program's own libgcc_s and are weak: a C program has none and never gets here.
+ *
+ * malloc_usable_size is passed on as it is: there is nothing to record, but a program that finds
+ * our malloc finds the function that belongs to it too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/atomics.h"
+#include "monitor/hook.h"
+#include "monitor/next.h"
+
+__asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+
+EXPORT void *
+malloc(size_t size_bytes)
+{
+    void *p = next.malloc(size_bytes);
+
+    if (likely(tls.busy == BUSY_NO))
+        hook_alloc(p, size_bytes, ARCH_CALLER());
+    else
+        hook_nested(p);
+    return p;
+}
+
+EXPORT void *
+calloc(size_t count, size_t each_bytes)
+{
+    void *p = next.calloc(count, each_bytes);
+
+    if (likely(tls.busy == BUSY_NO))
+        hook_alloc(p, count * each_bytes, ARCH_CALLER());
+    else
+        hook_nested(p);
+    return p;
+}
+
+EXPORT void
+free(void *p)
+{
+    if (p == NULL)
+        return;
+    if (likely(tls.busy == BUSY_NO)) {
+        if (unlikely(!hook_free(p)))
+            return;
+    } else {
+        hook_nested_free();
+        if (next_is_boot(p))
+            return;
+    }
+    next.free(p);
+}
+
+/* The C23 forms; the size is a hint that the next allocator may not know how to take. */
+void free_sized(void *p, size_t size_bytes);
+void free_aligned_sized(void *p, size_t align, size_t size_bytes);
+
+EXPORT void
+free_sized(void *p, size_t size_bytes)
+{
+    (void)size_bytes;
+    free(p);
+}
+
+EXPORT void
+free_aligned_sized(void *p, size_t align, size_t size_bytes)
+{
+    (void)align;
+    (void)size_bytes;
+    free(p);
+}
+
+/* A block from before next_resolve cannot be the allocator's to resize: copy it out. */
+static COLD void *
+realloc_boot(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    size_t old_bytes = next_boot_size(p);
+    void *q = next.malloc(size_bytes);
+
+    if (q != NULL)
+        __builtin_memcpy(q, p, old_bytes < size_bytes ? old_bytes : size_bytes);
+    if (tls.busy == BUSY_NO)
+        hook_alloc(q, size_bytes, caller);
+    return q;
+}
+
+EXPORT void *
+realloc(void *p, size_t size_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct ledger_entry old;
+    void *q;
+
+    if (unlikely(next_is_boot(p)))
+        return realloc_boot(p, size_bytes, caller);
+    if (unlikely(tls.busy != BUSY_NO)) {
+        q = next.realloc(p, size_bytes);
+        hook_nested(q);
+        return q;
+    }
+    if (p == NULL) {
+        q = next.realloc(p, size_bytes);
+        hook_alloc(q, size_bytes, caller);
+        return q;
+    }
+    old = hook_realloc_begin(p);
+    q = next.realloc(p, size_bytes);
+    hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
+    return q;
+}
+
+EXPORT int
+posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    int error = next.posix_memalign(ret_p, align, size_bytes);
+
+    if (likely(tls.busy == BUSY_NO))
+        hook_alloc(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    else
+        hook_nested(error ? NULL : *ret_p);
+    return error;
+}
+
+#define ALIGNED(name)                                                                              \
+    EXPORT void *name(size_t align, size_t size_bytes)                                             \
+    {                                                                                              \
+        void *p = next.name(align, size_bytes);                                                    \
+                                                                                                   \
+        if (likely(tls.busy == BUSY_NO))                                                           \
+            hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
+        else                                                                                       \
+            hook_nested(p);                                                                        \
+        return p;                                                                                  \
+    }
+
+#define PAGED(name)                                                                                \
+    void *name(size_t size_bytes);                                                                 \
+    EXPORT void *name(size_t size_bytes)                                                           \
+    {                                                                                              \
+        void *p = next.name(size_bytes);                                                           \
+                                                                                                   \
+        if (likely(tls.busy == BUSY_NO))                                                           \
+            hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
+        else                                                                                       \
+            hook_nested(p);                                                                        \
+        return p;                                                                                  \
+    }
+
+void *memalign(size_t align, size_t size_bytes);
+ALIGNED(aligned_alloc)
+ALIGNED(memalign)
+PAGED(valloc)
+PAGED(pvalloc)
+
+size_t malloc_usable_size(void *p);
+
+EXPORT size_t
+malloc_usable_size(void *p)
+{
+    return next.malloc_usable_size(p);
+}
+
+int dlclose(void *handle);
+
+EXPORT int
+dlclose(void *handle)
+{
+    int result = next.dlclose(handle);
+
+    hook_unloaded();
+    return result;
+}
+
+/* A stay in a function of the next allocator that may call back. */
+struct stay {
+    uint32_t busy; // What to put back.
+    bool returned; // The function returned; else an exception is passing.
+    // The inner call failed, so what came after it was recorded as the program's own.
+    bool cut_short;
+    struct arch_caller caller;
+};
+
+static inline void
+stay_ends(struct stay *s)
+{
+    tls.busy = s->busy;
+    if (unlikely(!s->returned) && s->busy == BUSY_NO)
+        hook_alloc(NULL, 0, s->caller);
+}
+
+#define STAY(name)                                                                                 \
+    struct stay name                                                                               \
+        __attribute__((cleanup(stay_ends))) = {.busy = tls.busy, .caller = ARCH_CALLER()}
+
+static inline void
+stay_begins(struct stay *s)
+{
+    if (s->busy == BUSY_NO)
+        tls.busy = BUSY_NEXT;
+    signal_fence();
+}
+
+EXPORT void *
+reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct ledger_entry old = {0};
+    size_t size_bytes;
+    bool fits = !__builtin_mul_overflow(count, each_bytes, &size_bytes);
+    bool ok;
+    void *q;
+
+    if (unlikely(tls.busy != BUSY_NO))
+        return next.reallocarray(p, count, each_bytes);
+    if (p != NULL && fits)
+        old = hook_realloc_begin(p);
+    tls.busy = BUSY_NEXT;
+    q = next.reallocarray(p, count, each_bytes);
+    tls.busy = BUSY_NO;
+    ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
+    if (p == NULL)
+        hook_alloc(q, size_bytes, caller);
+    else
+        hook_realloc_end(p, old, q, size_bytes, ok, caller);
+    return q;
+}
+
+/* The operators, by their mangled names. Their parameters are at most three words, all passed in
+ * registers, so one shape serves every form: what a form does not have is passed on unread. */
+typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
+typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
+
+static COLD void *
+find_operator(void **cache, const char *name, struct arch_caller caller)
+{
+    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)caller.slot - 1);
+
+    store_release(cache, f);
+    return f;
+}
+
+static inline void *
+call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uintptr_t second,
+         uintptr_t third)
+{
+    void *f = load_acquire(cache);
+    void *p;
+
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+        f = (void *)next.malloc; // No C++ library in reach: somebody calls it by hand.
+    stay_begins(s);
+    p = ((new_fn *)f)(size_bytes, second, third);
+    s->returned = true;
+    s->cut_short = tls.busy == BUSY_NO;
+    return p;
+}
+
+static inline void
+call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t second,
+            uintptr_t third)
+{
+    void *f = load_acquire(cache);
+
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+        f = (void *)next.free;
+    stay_begins(s);
+    ((delete_fn *)f)(p, second, third);
+    s->returned = true;
+}
+
+#define NEW(name)                                                                                  \
+    new_fn name;                                                                                   \
+    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    {                                                                                              \
+        static void *next_new;                                                                     \
+        uint32_t busy = tls.busy;                                                                  \
+        bool seen;                                                                                 \
+        void *p;                                                                                   \
+                                                                                                   \
+        {                                                                                          \
+            STAY(stay);                                                                            \
+            p = call_new(&next_new, #name, &stay, size_bytes, second, third);                      \
+            seen = stay.cut_short && p != NULL;                                                    \
+        }                                                                                          \
+        if (likely(busy == BUSY_NO && !seen))                                                      \
+            hook_alloc_outer(p, size_bytes, ARCH_CALLER());                                        \
+        return p;                                                                                  \
+    }
+
+#define DELETE(name)                                                                               \
+    delete_fn name;                                                                                \
+    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    {                                                                                              \
+        static void *next_delete;                                                                  \
+                                                                                                   \
+        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p)))                   \
+            return;                                                                                \
+        STAY(stay);                                                                                \
+        call_delete(&next_delete, #name, &stay, p, second, third);                                 \
+    }
+
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)

@@ -1,0 +1,217 @@
+/* start.c: from the first event of a process to a profile that can be counted into.
+ *
+ * The state is made once per process image and stays where it is; in a child made by fork it
+ * reads as zeros, so the child starts here again, with a file of its own. Nothing is done before
+ * the first event: a process that never allocates leaves nothing behind.
+ */
+#include "monitor/start.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "base/version.h"
+#include "monitor/arch_x86_64.h"
+#include "monitor/file.h"
+#include "monitor/ledger.h"
+#include "monitor/mem.h"
+#include "monitor/modules.h"
+#include "monitor/next.h"
+#include "monitor/nodes.h"
+#include "monitor/output.h"
+#include "monitor/rules.h"
+#include "monitor/stack.h"
+#include "monitor/sys.h"
+#include "monitor/thread.h"
+#include "monitor/tick.h"
+
+enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
+
+struct state *state;
+
+/* True from the first start on: a start with wiped state is then a forked child's. */
+static bool started_before;
+
+static size_t
+read_whole(const char *path, char *buffer, size_t size_bytes)
+{
+    int fd = sys_open(path, O_RDONLY, 0);
+    size_t got = 0;
+
+    while (fd >= 0 && got < size_bytes) {
+        long n = sys_read(fd, buffer + got, size_bytes - got);
+
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    if (fd >= 0)
+        sys_close(fd);
+    return got;
+}
+
+/* Field 22 of /proc/self/stat; the name in field 2 may hold anything, so count from its last ')'.
+   */
+static uint64_t
+process_start(void)
+{
+    char text[1024];
+    const char *p;
+
+    text[read_whole("/proc/self/stat", text, sizeof text - 1)] = '\0';
+    p = strrchr(text, ')');
+    for (uint32_t field = 2; p != NULL && field < 22; field++) {
+        p = strchr(p, ' ');
+        p = p != NULL ? p + 1 : NULL;
+    }
+    return p != NULL ? parse_uint(&p) : 0;
+}
+
+static uint32_t
+cpu_count(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 0;
+}
+
+static void
+describe_system(struct disk_header *h)
+{
+    struct utsname u;
+    char text[256];
+    struct fmt f = fmt_init(text, sizeof text);
+
+    if (uname(&u) == 0) {
+        fmt_str(&f, u.sysname);
+        fmt_char(&f, ' ');
+        fmt_str(&f, u.release);
+    }
+    h->kernel = file_string(text, f.length);
+    h->heaptap = file_string(HEAPTAP_VERSION, sizeof HEAPTAP_VERSION - 1);
+    h->page_bytes = 4096;
+    h->cpu_count = cpu_count();
+    h->machine = ARCH_ELF_MACHINE;
+}
+
+static void
+describe_process(struct disk_header *h)
+{
+    static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
+    const char *session = output_environment("HEAPTAP_SESSION");
+    struct timespec wall = {0};
+    long length;
+
+    clock_gettime(CLOCK_REALTIME, &wall);
+    h->pid = (uint32_t)sys_getpid();
+    h->parent_pid = (uint32_t)sys_getppid();
+    h->process_start = process_start();
+    h->process_flags = state->forked ? DISK_PROCESS_FORKED : 0;
+    h->session_id = session ? parse_hex(&session) : 0;
+    h->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+    h->start_monotonic_ns = state->start_ns;
+    h->start_cycles = arch_cycles();
+    h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
+    length = sys_readlink("/proc/self/exe", command, sizeof command);
+    h->executable = file_string(command, length > 0 ? (size_t)length : 0);
+}
+
+static void
+fill_header(void)
+{
+    struct disk_header *h = state->header;
+
+    state->start_ns = sys_clock_ns();
+    state->interval_ns = FIRST_INTERVAL_NS;
+    h->version = DISK_VERSION;
+    h->header_bytes = sizeof *h;
+    h->depth_max = LIMIT_DEPTH;
+    h->shared.peak_epoch = 1;
+    describe_process(h);
+    describe_system(h);
+    tick_clock();
+    store_relaxed(&h->state, (uint32_t)DISK_STATE_RECORDING);
+    store_release(&h->magic, DISK_MAGIC);
+}
+
+static void
+choose_ledger(void)
+{
+    const char *allocator = output_environment("HEAPTAP_ALLOCATOR");
+    uint32_t busy = tls.busy;
+
+    tls.busy = BUSY_NEXT; // dlsym may allocate, which is no event of the program's.
+    next_resolve();
+    state->usable = next_usable_mode();
+    tls.busy = busy;
+    if (allocator != NULL && strcmp(allocator, "glibc") == 0)
+        state->usable = USABLE_GLIBC;
+    state->granule_shift = state->usable == USABLE_GLIBC ? 5 : 4;
+}
+
+static bool
+start_all(void)
+{
+    if (!file_create())
+        return false;
+    state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
+    choose_ledger();
+    stack_process_begins();
+    if (state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
+        ledger_start() && nodes_start() && rules_start() && modules_start()) {
+        fill_header();
+        return true;
+    }
+    output_message("no memory for recording, not recording: ", state->path);
+    sys_unlink(state->path);
+    return false;
+}
+
+static bool
+make_state(void)
+{
+    struct state *none = NULL;
+    struct state *made;
+
+    if (load_acquire(&state) != NULL)
+        return true;
+    made = mem_private(sizeof *made);
+    if (made == NULL)
+        return false;
+    if (!cas_acq_rel(&state, &none, made))
+        mem_release(made, sizeof *made);
+    return true;
+}
+
+COLD bool
+start_recording(void)
+{
+    uint32_t idle = 0;
+    uint32_t ready;
+
+    if (!make_state())
+        return false;
+    ready = load_acquire(&state->ready);
+    if (ready == READY_NO && cas_acq_rel(&state->starting, &idle, 1u)) {
+        state->forked = started_before;
+        ready = start_all() ? READY_YES : READY_OFF;
+        started_before = true;
+        store_release(&state->ready, ready);
+    }
+    return ready == READY_YES;
+}
+
+/* The exit handlers have run, ours among the last: what is still live was never freed by them. */
+__attribute__((destructor)) static void
+process_ends(void)
+{
+    if (state == NULL || load_acquire(&state->ready) != READY_YES)
+        return;
+    tick_clock();
+    tick_memory();
+    store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
+}

@@ -1,0 +1,116 @@
+/* state.h: everything the recorder knows, in one place.
+ *
+ * Two kinds of memory. *Process constants* (the next allocator's functions) live in ordinary data
+ * and survive fork. *State* lives in private memory that a forked child sees as zeros (mem.h), so
+ * `state->ready == 0` means: this process has not started recording, be it new or a child. No
+ * static pointer into a file mapping exists outside it.
+ *
+ * Invariants
+ *   - tls.busy != BUSY_NO exactly while this thread is inside the recorder, or inside a function of
+ *     the next allocator that may call back into ours.
+ *   - a struct thread is used by one thread at a time; others read none of it but owner_tid.
+ *   - tables only grow; an index once given out stays valid as long as the process.
+ */
+#ifndef MONITOR_STATE_H
+#define MONITOR_STATE_H
+
+#include "base/base.h"
+#include "format/format.h"
+#include "monitor/limits.h"
+#include "unwind/unwind.h"
+
+enum ready {
+    READY_NO = 0, // Not started, or a forked child.
+    READY_YES = 1,
+    READY_OFF = 2, // Start failed or recording is not wanted: pass everything through.
+};
+
+/* How requested sizes are found again when a block is freed. */
+enum usable_mode {
+    USABLE_NONE,  // The allocator tells nothing: every size goes to the ledger's side table.
+    USABLE_CALL,  // By malloc_usable_size.
+    USABLE_GLIBC, // From the chunk's size word in front of the block.
+};
+
+/* A table of the profile: address space of which a growing front part is mapped from the file. */
+struct table {
+    unsigned char *base;
+    uint64_t max_bytes;    // Reserved.
+    uint64_t mapped_bytes; // Atomic; released after the mapping is there.
+    uint64_t used; // Atomic: records (bytes, for strings) handed out. May run past what is mapped.
+    uint32_t record_bytes;
+    uint32_t kind;    // enum disk_kind.
+    uint32_t growing; // Atomic: 1 while a thread maps more.
+    uint32_t full;    // Set when growing failed for good.
+};
+
+struct state {
+    uint32_t ready;      // Atomic, enum ready.
+    uint32_t starting;   // Atomic: 1 once a thread has begun to start.
+    uint32_t multi;      // More than one thread has been seen.
+    uint32_t generation; // Atomic: rises when code may have been unloaded.
+    int64_t slack_bytes; // Live bytes a thread may keep back when multi.
+    struct disk_header *header;
+    struct disk_node *nodes;   // tables[DISK_NODES].base
+    struct children *children; // Index of the nodes; nodes.c.
+    uint32_t **ledger;         // Top level; ledger.c.
+    uint32_t granule_shift;    // 5 with glibc, else 4.
+    uint32_t usable;           // enum usable_mode.
+    bool forked;
+
+    uint64_t sites;            // Atomic: site ids handed out, 0 and the ones of "other" included.
+    uint64_t ticks;            // Atomic.
+    uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
+    struct side *side[12];     // side.c: tables of growing size.
+    struct rule_bucket *rules; // rules.c: the second level.
+    struct table tables[DISK_KINDS];
+
+    /* mem.c */
+    struct {
+        void *address;
+        uint64_t size_bytes;
+    } regions[LIMIT_REGIONS];
+    uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+
+    /* file.c */
+    char path[4096];
+    uint64_t device, inode;
+    uint64_t file_end;      // Atomic: bytes of the file handed out to segments.
+    uint32_t segment_count; // Atomic.
+    uint32_t file_failed;   // Atomic.
+
+    /* thread.c */
+    struct thread **threads; // By row id.
+    uint32_t sweep;          // Atomic: where the search for dead owners goes on.
+    uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
+
+    /* modules.c */
+    struct module_range *modules; // By module id.
+    uint32_t module_count;        // Atomic.
+    uint32_t modules_busy;        // Atomic.
+
+    /* tick.c */
+    uint64_t start_ns;
+    uint64_t interval_ns;   // Of the timeline.
+    uint64_t next_point_ns; // Atomic.
+    uint64_t dated_epoch;   // The peak epoch whose time is in the header.
+    uint32_t timeline_busy; // Atomic.
+    uint64_t stack_top;     // Upper end of the main thread's stack.
+    uint64_t stack_limit;   // Lower end to which it may grow.
+};
+
+/* NULL before the first start; then it stays at its address, also in children. */
+extern struct state *state;
+
+enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_MONITOR = 2 };
+
+struct tls {
+    struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
+    // The block that a call nested in the next allocator's function returned last.
+    void *nested_block;
+    uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+};
+
+extern __thread struct tls tls;
+
+#endif

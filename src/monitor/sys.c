@@ -1,0 +1,131 @@
+/* sys.c: system calls without libc; see sys.h for why. */
+#include "monitor/sys.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "monitor/arch_x86_64.h"
+
+#define CALL(number, a, b, c, d, e, f)                                                             \
+    arch_syscall((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+void *
+sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off)
+{
+    return (void *)CALL(SYS_mmap, address, size_bytes, protection, flags, fd, off);
+}
+
+int
+sys_munmap(void *address, size_t size_bytes)
+{
+    return (int)CALL(SYS_munmap, address, size_bytes, 0, 0, 0, 0);
+}
+
+int
+sys_madvise(void *address, size_t size_bytes, int advice)
+{
+    return (int)CALL(SYS_madvise, address, size_bytes, advice, 0, 0, 0);
+}
+
+int
+sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present)
+{
+    return (int)CALL(SYS_mincore, address, size_bytes, ret_present, 0, 0, 0);
+}
+
+int
+sys_open(const char *path, int flags, int mode)
+{
+    return (int)CALL(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode, 0, 0);
+}
+
+int
+sys_close(int fd)
+{
+    return (int)CALL(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+int
+sys_fstat(int fd, struct stat *ret_stat)
+{
+    return (int)CALL(SYS_fstat, fd, ret_stat, 0, 0, 0, 0);
+}
+
+int
+sys_ftruncate(int fd, uint64_t size_bytes)
+{
+    return (int)CALL(SYS_ftruncate, fd, size_bytes, 0, 0, 0, 0);
+}
+
+int
+sys_fallocate(int fd, uint64_t off, uint64_t size_bytes)
+{
+    return (int)CALL(SYS_fallocate, fd, 0, off, size_bytes, 0, 0);
+}
+
+long
+sys_read(int fd, void *buffer, size_t size_bytes)
+{
+    return CALL(SYS_read, fd, buffer, size_bytes, 0, 0, 0);
+}
+
+long
+sys_write(int fd, const void *data, size_t size_bytes)
+{
+    return CALL(SYS_write, fd, data, size_bytes, 0, 0, 0);
+}
+
+int
+sys_unlink(const char *path)
+{
+    return (int)CALL(SYS_unlinkat, AT_FDCWD, path, 0, 0, 0, 0);
+}
+
+long
+sys_readlink(const char *path, char *buffer, size_t size_bytes)
+{
+    return CALL(SYS_readlinkat, AT_FDCWD, path, buffer, size_bytes, 0, 0);
+}
+
+int
+sys_getcwd(char *buffer, size_t size_bytes)
+{
+    return (int)CALL(SYS_getcwd, buffer, size_bytes, 0, 0, 0, 0);
+}
+
+int
+sys_getpid(void)
+{
+    return (int)CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+int
+sys_getppid(void)
+{
+    return (int)CALL(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+int
+sys_gettid(void)
+{
+    return (int)CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+int
+sys_tgkill(int pid, int tid, int signal)
+{
+    return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);
+}
+
+int
+sys_thread_name(char *ret_name_16)
+{
+    return (int)CALL(SYS_prctl, PR_GET_NAME, ret_name_16, 0, 0, 0, 0);
+}
+
+void
+sys_yield(void)
+{
+    CALL(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}

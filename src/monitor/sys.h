@@ -1,0 +1,54 @@
+/* sys.h: system calls of the monitor, straight to the kernel.
+ *
+ * libc's wrappers will not do: some are cancellation points, the host may interpose them, and all
+ * set errno. These return the result or a negative error number, touch nothing else, and are safe
+ * in signal handlers.
+ */
+#ifndef MONITOR_SYS_H
+#define MONITOR_SYS_H
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/base.h"
+
+/* True if the result of a call that returns a pointer is an error number. */
+static inline bool
+sys_failed(const void *p)
+{
+    return (uintptr_t)p > (uintptr_t)-4096;
+}
+
+void *sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off);
+int sys_munmap(void *address, size_t size_bytes);
+int sys_madvise(void *address, size_t size_bytes, int advice);
+int sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present);
+int sys_open(const char *path, int flags, int mode);
+int sys_close(int fd);
+int sys_fstat(int fd, struct stat *ret_stat);
+int sys_ftruncate(int fd, uint64_t size_bytes);
+int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
+long sys_read(int fd, void *buffer, size_t size_bytes);
+long sys_write(int fd, const void *data, size_t size_bytes);
+int sys_unlink(const char *path);
+long sys_readlink(const char *path, char *buffer, size_t size_bytes);
+int sys_getcwd(char *buffer, size_t size_bytes);
+int sys_getpid(void);
+int sys_getppid(void);
+int sys_gettid(void);
+int sys_tgkill(int pid, int tid, int signal);
+int sys_thread_name(char *ret_name_16);
+void sys_yield(void);
+
+/* The coarse clock, nanoseconds: costs no system call and has a resolution of a few milliseconds.
+   */
+static inline uint64_t
+sys_clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* thread.c: joining and leaving.
+ *
+ * A thread gets a row at its first event. Nothing tells us when it ends: hooks at thread exit are
+ * limited in number, run in an order that is not ours, and do not see what is allocated after
+ * them. Instead a row is known to be free when its owner's thread id is no longer one of this
+ * process; each newcomer looks at a few rows. A free row goes to the next thread of the same
+ * name, which simply counts on, so the file grows with the number of threads alive at once, per
+ * name, and not with the number that ever lived.
+ */
+#include "monitor/thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/atomics.h"
+#include "monitor/file.h"
+#include "monitor/mem.h"
+#include "monitor/peak.h"
+#include "monitor/stack.h"
+#include "monitor/start.h"
+#include "monitor/sys.h"
+
+enum {
+    SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
+    NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
+};
+
+__thread struct tls tls __attribute__((tls_model("initial-exec")));
+
+static uint32_t
+row_count(void)
+{
+    uint64_t used = load_acquire(&state->tables[DISK_THREADS].used);
+
+    return used < LIMIT_THREADS ? (uint32_t)used : LIMIT_THREADS;
+}
+
+/* Free the rows of ended threads among the next SWEEP_ROWS. */
+static void
+sweep(uint32_t own_tid)
+{
+    uint32_t rows = row_count();
+
+    for (uint32_t i = 0; i < SWEEP_ROWS && i < rows; i++) {
+        uint32_t row = add_relaxed(&state->sweep, 1u) % rows;
+        struct thread *t = load_acquire(&state->threads[row]);
+        uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
+
+        // A row that carries our own id belonged to an ended thread that had the id before us.
+        if (owner == 0 || (owner != own_tid && sys_tgkill(sys_getpid(), (int)owner, 0) != -ESRCH))
+            continue;
+        if (cas_acq_rel(&t->owner_tid, &owner, 0u))
+            add_relaxed(&state->live_threads, -1u);
+    }
+}
+
+/* A free row, of NAME unless there are too many already; NULL if there is none. */
+static struct thread *
+take_over(uint32_t tid, const char *name)
+{
+    uint32_t rows = row_count();
+
+    for (uint32_t row = 1; row < rows; row++) {
+        struct thread *t = load_acquire(&state->threads[row]);
+        uint32_t nobody = 0;
+
+        if (t == NULL || load_relaxed(&t->owner_tid) != 0)
+            continue;
+        if (rows < NAMED_ROWS_MAX && strncmp(t->disk->name, name, DISK_THREAD_NAME_BYTES) != 0)
+            continue;
+        if (cas_acq_rel(&t->owner_tid, &nobody, tid))
+            return t;
+    }
+    return NULL;
+}
+
+static struct thread *
+new_row(uint32_t tid)
+{
+    size_t blocks_bytes = sizeof(struct disk_block *) * (LIMIT_SITES / DISK_BLOCK_SITES + 1);
+    uint64_t row = table_take(&state->tables[DISK_THREADS], 1);
+    uint64_t bins;
+    struct thread *t;
+
+    if (row == TABLE_NONE || row >= LIMIT_THREADS)
+        return NULL;
+    t = mem_private(sizeof *t);
+    if (t == NULL)
+        return NULL;
+    t->blocks = mem_private(blocks_bytes);
+    bins = table_take(&state->tables[DISK_BINS], 1);
+    if (t->blocks == NULL || bins == TABLE_NONE)
+        return NULL;
+    t->row = (uint32_t)row;
+    t->disk = table_record(&state->tables[DISK_THREADS], row);
+    t->bins = table_record(&state->tables[DISK_BINS], bins);
+    t->owner_tid = tid;
+    store_release(&t->disk->id, (uint32_t)row);
+    t->disk->bins = (uint32_t)bins;
+    store_release(&state->threads[row], t);
+    return t;
+}
+
+void
+thread_refresh_name(struct thread *t)
+{
+    char name[16] = "";
+
+    sys_thread_name(name);
+    memcpy(t->disk->name, name, sizeof t->disk->name);
+}
+
+static COLD struct thread *
+join(void)
+{
+    uint32_t tid = (uint32_t)sys_gettid();
+    char name[16] = "";
+    struct thread *t;
+
+    sys_thread_name(name);
+    sweep(tid);
+    t = take_over(tid, name);
+    if (t == NULL)
+        t = new_row(tid);
+    if (t == NULL)
+        return NULL;
+    memcpy(t->disk->name, name, sizeof t->disk->name);
+    t->disk->tid = tid;
+    bump(&t->disk->uses);
+    t->memo_count = t->check_count = 0;
+    t->last_block = NULL;
+    t->countdown = LIMIT_TICK_EVENTS;
+    t->generation = load_acquire(&state->generation) - 1; // Whatever it remembers is stale.
+    stack_thread_begins(t);
+    if (add_relaxed(&state->live_threads, 1u) + 1 > 1)
+        store_relaxed(&state->multi, 1u);
+    peak_share_slack();
+    store_relaxed(&t->ready, 1u);
+    return t;
+}
+
+struct thread *
+thread_join(void)
+{
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    tls.self = NULL;
+    if (!start_recording())
+        return NULL;
+    tls.self = join();
+    if (tls.self == NULL)
+        add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
+    return tls.self;
+}
+
+COLD struct disk_counter *
+thread_counter_make(struct thread *t, uint32_t site)
+{
+    uint64_t index = table_take(&state->tables[DISK_COUNTERS], 1);
+    struct disk_block *b;
+
+    if (index == TABLE_NONE)
+        return NULL;
+    b = table_record(&state->tables[DISK_COUNTERS], index);
+    b->first_site = site / DISK_BLOCK_SITES * DISK_BLOCK_SITES;
+    store_release(&b->thread, t->row);
+    t->blocks[site / DISK_BLOCK_SITES] = b;
+    return &b->counters[site % DISK_BLOCK_SITES];
+}

@@ -1,0 +1,81 @@
+/* thread.h: what one thread keeps between events. */
+#ifndef MONITOR_THREAD_H
+#define MONITOR_THREAD_H
+
+#include "monitor/rules.h"
+#include "monitor/state.h"
+
+/* A frame of a stack, being walked or remembered. */
+struct stack_frame {
+    uint64_t slot;  // Address of the word with the return address.
+    uint64_t frame; // Return address and module, as in struct disk_node.
+    uint64_t rbp;   // The register's value in this frame.
+    // The word it was restored from on the way here; 0 = unchanged from the inner frame.
+    uint64_t rbp_slot;
+    uint32_t node; // In the call tree; remembered frames only.
+    // Checks [0, check_start) belong to the frames outside this one; remembered only.
+    uint32_t check_start;
+    uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
+    uint8_t needs_rbp; // This frame or one outside it needs this rbp; remembered only.
+    uint8_t flags;     // enum disk_node_flags.
+};
+
+/* A word of the stack that must still hold VALUE for the remembered frames to be the present
+   ones. */
+struct stack_check {
+    uint64_t address, value;
+};
+
+enum { CHECKS_MAX = 2 * LIMIT_DEPTH, FOREIGN_STACKS = 4 };
+
+/* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
+ * Only the owner touches it, except `owner_tid`. Wiped in a forked child, so that ready is 0
+ * there. */
+struct thread {
+    uint32_t ready;
+    uint32_t generation; // state->generation when the caches below were last emptied.
+    uint32_t countdown;  // Events until the next tick.
+    uint32_t row;
+    int64_t pending_bytes;  // Change of live bytes not yet in header->shared.flushed_bytes.
+    const void *last_block; // Allocated by this thread's latest event; NULL after anything else.
+    struct disk_thread *disk;
+    struct disk_bins *bins;
+    struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
+
+    uint64_t stack_low,
+        stack_high; // The thread's own stack as far as known; frames lie in [low, high).
+    uint64_t thread_pointer;
+    struct {
+        uint64_t low, high;
+    } foreign[FOREIGN_STACKS];
+    uint32_t foreign_next;
+
+    uint32_t owner_tid; // Atomic; 0 = the row is free.
+    uint32_t memo_count;
+    uint32_t check_count;
+    struct stack_frame memo[LIMIT_DEPTH]; // Outermost first.
+    struct stack_check checks[CHECKS_MAX];
+    struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
+    struct rule_entry rules[RULE_CACHE_ENTRIES];
+};
+
+/* The calling thread's struct, made or taken over if it has none; starts recording if need be.
+ * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_MONITOR in any
+ * case. */
+struct thread *thread_join(void);
+
+/* The counters of T at SITE, or NULL without memory. */
+struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);
+
+static inline struct disk_counter *
+thread_counter(struct thread *t, uint32_t site)
+{
+    struct disk_block *b = t->blocks[site / DISK_BLOCK_SITES];
+
+    return likely(b != NULL) ? &b->counters[site % DISK_BLOCK_SITES] : thread_counter_make(t, site);
+}
+
+/* Take the thread's present name into its row. */
+void thread_refresh_name(struct thread *t);
+
+#endif

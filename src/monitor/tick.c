@@ -1,0 +1,104 @@
+/* tick.c: time, kept away from the hot path.
+ *
+ * The clock is read once in LIMIT_TICK_EVENTS events of a thread. From that come the times in the
+ * header, the moment of the peak (to within a tick) and the timeline, a bounded list of totals:
+ * when it is full, every second point goes and the interval doubles. A reader sorts points by
+ * time and drops doubles, so one that looks on while points move loses nothing.
+ *
+ * One event per tick is timed with the cycle counter: that is the recorder's estimate of its own
+ * cost.
+ */
+#include "monitor/tick.h"
+
+#include "base/atomics.h"
+#include "monitor/arch_x86_64.h"
+#include "monitor/file.h"
+#include "monitor/mem.h"
+#include "monitor/sys.h"
+
+enum { NAME_REFRESH_TICKS = 64 };
+
+void
+tick_clock(void)
+{
+    struct disk_header *h = state->header;
+    uint64_t now_ns = sys_clock_ns();
+
+    store_relaxed(&h->last_cycles, arch_cycles());
+    store_relaxed(&h->last_cycles_ns, now_ns);
+    store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
+}
+
+void
+tick_memory(void)
+{
+    store_relaxed(&state->header->recorder_bytes, mem_resident());
+}
+
+/* Drop every second point. Returns how many are left. */
+static uint64_t
+thin_out(struct disk_time_point *points)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < LIMIT_TIME_POINTS; i += 2)
+        points[kept++] = points[i];
+    for (uint64_t i = kept; i < LIMIT_TIME_POINTS; i++)
+        store_relaxed(&points[i].elapsed_ns, UINT64_C(0));
+    return kept;
+}
+
+static void
+add_point(uint64_t elapsed_ns)
+{
+    struct table *t = &state->tables[DISK_TIMELINE];
+    struct disk_time_point *points = (struct disk_time_point *)(void *)t->base;
+    uint64_t index = t->used;
+
+    if (index * sizeof *points >= t->mapped_bytes)
+        return;
+    points[index].live_bytes = load_relaxed(&state->header->shared.flushed_bytes);
+    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS;
+    store_release(&points[index].elapsed_ns, elapsed_ns);
+    t->used = index + 1;
+    if (t->used == LIMIT_TIME_POINTS) {
+        t->used = thin_out(points);
+        state->interval_ns *= 2;
+    }
+}
+
+static void
+timeline(uint64_t elapsed_ns)
+{
+    uint32_t idle = 0;
+
+    if (elapsed_ns < load_relaxed(&state->next_point_ns) ||
+        !cas_acq_rel(&state->timeline_busy, &idle, 1u))
+        return;
+    if (elapsed_ns >= state->next_point_ns) {
+        add_point(elapsed_ns);
+        store_relaxed(&state->next_point_ns, elapsed_ns + state->interval_ns);
+    }
+    store_release(&state->timeline_busy, 0u);
+}
+
+void
+tick(struct thread *t, uint64_t cycles)
+{
+    struct disk_shared *s = &state->header->shared;
+    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
+
+    t->countdown = LIMIT_TICK_EVENTS;
+    bump(&t->disk->timed_events);
+    bump_by(&t->disk->timed_cycles, cycles);
+    tick_clock();
+    if (s->peak_epoch != load_relaxed(&state->dated_epoch)) {
+        store_relaxed(&state->dated_epoch, s->peak_epoch);
+        store_relaxed(&s->peak_ns, s->last_ns);
+    }
+    timeline(s->last_ns);
+    if ((ticks & (ticks - 1)) == 0)
+        tick_memory();
+    if (ticks % NAME_REFRESH_TICKS == 0)
+        thread_refresh_name(t);
+}

@@ -1,0 +1,17 @@
+/* tick.h: what a thread does only every LIMIT_TICK_EVENTS events. */
+#ifndef MONITOR_TICK_H
+#define MONITOR_TICK_H
+
+#include "monitor/thread.h"
+
+/* The timeline and the clock words of the header; sets T's countdown anew. CYCLES is what the
+ * event that just ended has cost. */
+void tick(struct thread *t, uint64_t cycles);
+
+/* Bring the clock words of the header up to now. */
+void tick_clock(void);
+
+/* Bring the header's word on the recorder's own memory up to now. */
+void tick_memory(void);
+
+#endif

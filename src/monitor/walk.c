@@ -1,0 +1,241 @@
+/* walk.c: whole stacks with all registers, and where stacks lie.
+ *
+ * Used where the fast walk of stack.c cannot go: signal frames, functions whose frame needs
+ * another register than rsp and rbp, and stacks other than the thread's own (alternate signal
+ * stacks, coroutines). Starts from this function's own registers and steps out through the
+ * recorder's own frames until it has left the intercepted function.
+ *
+ * Bounds. The main thread's stack ends where the kernel put the program's arguments and may grow
+ * down to its limit. Another thread's ends at its thread control block if glibc made it. What is
+ * known is confirmed by /proc/self/maps, read once per thread and once per foreign stack, with
+ * raw system calls.
+ */
+#include "monitor/walk.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "monitor/nodes.h"
+#include "monitor/stack.h"
+#include "monitor/sys.h"
+
+#define STACK_GROWTH_MAX ((uint64_t)1 << 30)
+
+/* The mapping that contains ADDRESS, by /proc/self/maps: false if none, or if that cannot be
+   read. */
+static bool
+find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
+{
+    char buffer[4096];
+    size_t kept = 0;
+    bool found = false;
+    int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
+
+    while (fd >= 0 && !found) {
+        long got = sys_read(fd, buffer + kept, sizeof buffer - 1 - kept);
+        char *line = buffer;
+        char *end;
+
+        if (got <= 0)
+            break;
+        end = buffer + kept + got;
+        *end = '\0';
+        for (char *p = buffer; p < end; p++) {
+            const char *s = line;
+            uint64_t low, high;
+
+            if (*p != '\n')
+                continue;
+            low = parse_hex(&s);
+            s += *s == '-';
+            high = parse_hex(&s);
+            line = p + 1;
+            if (address >= low && address < high) {
+                *ret_low = low;
+                *ret_high = high;
+                found = true;
+                break;
+            }
+        }
+        kept = (size_t)(end - line);
+        if (kept >= sizeof buffer - 1)
+            kept = 0; // A line longer than the buffer: its rest starts no address that we look for.
+        __builtin_memmove(buffer, line, kept);
+    }
+    if (fd >= 0)
+        sys_close(fd);
+    return found;
+}
+
+void
+stack_process_begins(void)
+{
+    struct rlimit limit = {0};
+    uint64_t growth = STACK_GROWTH_MAX;
+
+    // AT_RANDOM's bytes lie above the first frame, in the stack's own mapping.
+    state->stack_top = round_down(getauxval(AT_RANDOM), 8);
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < growth)
+        growth = limit.rlim_cur;
+    state->stack_limit = state->stack_top > growth ? state->stack_top - growth : 0;
+}
+
+static bool
+on_main_stack(uint64_t slot)
+{
+    return slot >= state->stack_limit && slot < state->stack_top;
+}
+
+void
+stack_thread_begins(struct thread *t)
+{
+    uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t pointer = arch_thread_pointer();
+
+    if (on_main_stack(here)) {
+        t->stack_low = state->stack_limit;
+        t->stack_high = state->stack_top;
+        t->thread_pointer = 0;
+        return;
+    }
+    // glibc reuses the stacks of ended threads: the same control block is the same stack.
+    if (t->thread_pointer != pointer || here < t->stack_low || here >= t->stack_high)
+        t->stack_low = t->stack_high = 0;
+    t->thread_pointer = pointer;
+}
+
+bool
+walk_own_stack(struct thread *t, uint64_t slot)
+{
+    uint64_t low, high;
+
+    for (uint32_t i = 0; i < FOREIGN_STACKS; i++)
+        if (slot >= t->foreign[i].low && slot < t->foreign[i].high)
+            return false;
+    if (!find_mapping(slot, &low, &high))
+        return false;
+    if (t->thread_pointer > low && t->thread_pointer < high && slot < t->thread_pointer) {
+        t->stack_low = low;
+        t->stack_high = round_down(t->thread_pointer, 8);
+        return true;
+    }
+    t->foreign[t->foreign_next].low = low;
+    t->foreign[t->foreign_next].high = high;
+    t->foreign_next = (t->foreign_next + 1) % FOREIGN_STACKS;
+    return false;
+}
+
+/* Where words may be read when rsp is at SP. */
+static bool
+bounds_at(struct thread *t, uint64_t sp, struct unwind_bounds *ret)
+{
+    if ((sp >= t->stack_low && sp < t->stack_high) || walk_own_stack(t, sp)) {
+        *ret = (struct unwind_bounds){sp, t->stack_high};
+        return true;
+    }
+    for (uint32_t i = 0; i < FOREIGN_STACKS; i++) {
+        if (sp >= t->foreign[i].low && sp < t->foreign[i].high) {
+            *ret = (struct unwind_bounds){sp, t->foreign[i].high};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Step by the frame pointer where there is no table. */
+static bool
+guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
+{
+    uint64_t rbp = r->r[UNWIND_RBP];
+    const uint64_t *frame = (const uint64_t *)(uintptr_t)rbp;
+
+    if (!(r->valid >> UNWIND_RBP & 1) || (rbp & 7) || rbp < b->low || rbp < r->r[UNWIND_RSP] ||
+        b->high < 16 || rbp > b->high - 16 || frame[1] == 0)
+        return false;
+    r->r[UNWIND_RBP] = frame[0];
+    r->r[UNWIND_PC] = frame[1];
+    r->r[UNWIND_RSP] = rbp + 16;
+    r->exact = false;
+    return true;
+}
+
+enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
+
+/* There is no table for R's pc: guess. In a loaded object that is how stacks end (see stack.c). */
+static enum outcome
+step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
+{
+    struct unwind_object o;
+
+    *ret_guessed = guess_step(r, b);
+    if (*ret_guessed)
+        return WALK_ON;
+    return unwind_find_object(unwind_lookup(r), &o) ? WALK_ENDS : WALK_BREAKS;
+}
+
+/* One step outwards; *RET_GUESSED if it had to be guessed. */
+static enum outcome
+step_out(struct thread *t, struct unwind_registers *r, bool *ret_guessed)
+{
+    struct unwind_bounds b;
+
+    *ret_guessed = false;
+    if (!bounds_at(t, r->r[UNWIND_RSP], &b))
+        return WALK_BREAKS;
+    switch (unwind_step(r, &b)) {
+    case UNWIND_STEPPED:
+        return r->r[UNWIND_PC] == 0 ? WALK_ENDS : WALK_ON;
+    case UNWIND_END:
+        return WALK_ENDS;
+    case UNWIND_NO_TABLE:
+        return step_blindly(r, &b, ret_guessed);
+    default:
+        return WALK_BREAKS;
+    }
+}
+
+/* Step out of the recorder's own frames to the caller of the intercepted function. */
+static bool
+leave_recorder(struct thread *t, struct unwind_registers *r, uint64_t slot)
+{
+    bool guessed;
+
+    while (r->r[UNWIND_RSP] <= slot)
+        if (step_out(t, r, &guessed) != WALK_ON)
+            return false;
+    return r->r[UNWIND_RSP] == slot + 8;
+}
+
+COLD uint32_t
+walk_full(struct thread *t, struct arch_caller caller)
+{
+    struct unwind_registers r;
+    enum outcome outcome = WALK_BREAKS;
+    uint32_t parent = DISK_NODE_ROOT;
+    uint32_t count = 0;
+    bool guessed = false;
+
+    unwind_capture(&r);
+    bump(&t->disk->full_unwinds);
+    if (leave_recorder(t, &r, caller.slot)) {
+        do {
+            struct stack_frame *f = &t->walked[count++];
+            bool exact = r.exact;
+
+            f->frame = rules_frame(r.r[UNWIND_PC], exact);
+            outcome = step_out(t, &r, &guessed);
+            f->flags = (uint8_t)((exact ? DISK_NODE_EXACT : 0) | (guessed ? DISK_NODE_GUESSED : 0));
+        } while (outcome == WALK_ON && count < LIMIT_DEPTH);
+    }
+    bump_by(&t->disk->frames_unwound, count);
+    if (outcome == WALK_BREAKS)
+        parent = DISK_NODE_BROKEN;
+    else if (outcome == WALK_ON)
+        parent = DISK_NODE_TRUNCATED;
+    for (uint32_t i = count; i > 0; i--)
+        parent = nodes_child(parent, t->walked[i - 1].frame, t->walked[i - 1].flags);
+    return parent;
+}

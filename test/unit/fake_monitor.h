@@ -1,0 +1,39 @@
+/* fake_monitor.h: the recorder's structures in an ordinary test program, where sanitizers see
+ * them. Included once by a test that includes the .c files it tests after it; gives them a state
+ * of their own and an allocator that can tell sizes.
+ */
+#ifndef TEST_FAKE_MONITOR_H
+#define TEST_FAKE_MONITOR_H
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/next.h"
+#include "monitor/state.h"
+
+struct state *state;
+__thread struct tls tls;
+
+static size_t
+fake_usable(void *p)
+{
+    return malloc_usable_size(p);
+}
+
+struct next next = {.malloc_usable_size = fake_usable};
+
+static void
+fake_state_begin(void)
+{
+    state = calloc(1, sizeof *state);
+}
+
+static void
+fake_state_end(void)
+{
+    free(state);
+    state = NULL;
+}
+
+#endif

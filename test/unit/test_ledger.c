@@ -1,0 +1,155 @@
+/* test_ledger.c: if this fails, frees are charged to the wrong site or with the wrong size, and
+ * every live value after it is wrong. The ledger and its side table are compared with a naive
+ * list.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_monitor.h"
+
+#include "monitor/ledger.c"
+#include "monitor/mem.c"
+#include "monitor/side.c"
+#include "monitor/sys.c"
+
+static int
+begin(void **unused)
+{
+    (void)unused;
+    fake_state_begin();
+    state->granule_shift = 4;
+    state->usable = USABLE_CALL;
+    return ledger_start() ? 0 : -1;
+}
+
+static int
+end(void **unused)
+{
+    (void)unused;
+    fake_state_end();
+    return 0;
+}
+
+static void
+a_block_comes_back_with_its_site_and_size(void **unused)
+{
+    struct ledger_entry old, got;
+    void *p = calloc(1, 100);
+
+    (void)unused;
+    assert_true(ledger_insert(p, 100, 7, &old));
+    assert_int_equal(old.site, 0);
+    got = ledger_remove(p);
+    assert_int_equal(got.site, 7);
+    assert_int_equal(got.size_bytes, 100);
+    assert_int_equal(ledger_remove(p).site, 0);
+    free(p);
+}
+
+/* Pointers into a block, and pointers never seen, are not ours. */
+static void
+foreign_pointers_are_unknown(void **unused)
+{
+    struct ledger_entry old;
+    char *p = calloc(1, 200);
+    int local;
+
+    (void)unused;
+    assert_true(ledger_insert(p, 200, 9, &old));
+    assert_int_equal(ledger_remove(p + 16).site, 0);
+    assert_int_equal(ledger_remove(p + 8).site, 0);
+    assert_int_equal(ledger_remove(&local).site, 0);
+    assert_int_equal(ledger_remove((void *)0xffff800000000000).site, 0);
+    assert_int_equal(ledger_remove(p).site, 9);
+    free(p);
+}
+
+/* More slack than a byte can hold goes to the side table, and so does all of it when sizes are
+   unknown. */
+static void
+any_slack_is_kept(void **unused)
+{
+    struct ledger_entry old, got;
+    void *p = calloc(1, 100000);
+
+    (void)unused;
+    assert_true(ledger_insert(p, 3, 11, &old));
+    got = ledger_remove(p);
+    assert_int_equal(got.site, 11);
+    assert_int_equal(got.size_bytes, 3);
+    assert_true(ledger_insert_odd(p, 77777, LIMIT_SITES, &old));
+    got = ledger_remove(p);
+    assert_int_equal(got.site, LIMIT_SITES);
+    assert_int_equal(got.size_bytes, 77777);
+    free(p);
+}
+
+static void
+a_block_over_a_live_one_gives_the_old_one_back(void **unused)
+{
+    struct ledger_entry old;
+    void *p = calloc(1, 64);
+
+    (void)unused;
+    assert_true(ledger_insert(p, 60, 3, &old));
+    assert_true(ledger_insert(p, 64, 4, &old));
+    assert_int_equal(old.site, 3);
+    assert_int_equal(old.size_bytes, 60);
+    assert_int_equal(ledger_remove(p).site, 4);
+    free(p);
+}
+
+static uint64_t
+next_random(uint64_t *x)
+{
+    *x ^= *x << 13;
+    *x ^= *x >> 7;
+    *x ^= *x << 17;
+    return *x;
+}
+
+/* Many unaligned addresses in the side table, in random order, against a plain array. */
+static void
+the_side_table_equals_a_list(void **unused)
+{
+    enum { BLOCKS = 20000, STEPS = 200000 };
+    uint32_t *site = calloc(BLOCKS, sizeof *site);
+    uint64_t x = 88172645463325252u;
+    struct ledger_entry old, got;
+
+    (void)unused;
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t r = next_random(&x);
+        size_t i = r % BLOCKS;
+        uintptr_t address = 0x10000008 + i * 16;
+
+        if (site[i] == 0) {
+            site[i] = (uint32_t)(r >> 40) % LIMIT_SITES + 1;
+            assert_true(side_insert(address, site[i] * UINT64_C(3), site[i], &old));
+            assert_int_equal(old.site, 0);
+        } else {
+            got = side_remove(address);
+            assert_int_equal(got.site, site[i]);
+            assert_int_equal(got.size_bytes, site[i] * UINT64_C(3));
+            site[i] = 0;
+        }
+    }
+    free(site);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_block_comes_back_with_its_site_and_size, begin, end),
+        cmocka_unit_test_setup_teardown(foreign_pointers_are_unknown, begin, end),
+        cmocka_unit_test_setup_teardown(any_slack_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),
+        cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, begin, end),
+    };
+
+    return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
