@@ -1,0 +1,210 @@
+/* origin.c: files, running processes and session directories.
+ *
+ * A process that is being recorded has its profile mapped; /proc/PID/maps names it and
+ * /proc/PID/root leads there even from another mount namespace. So no registry is needed and none
+ * can be out of date.
+ */
+#include "profile/origin.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/profile.h"
+
+#define FILE_BYTES_MAX ((uint64_t)16 << 30)
+
+/* Read FD's SIZE_BYTES, or as many as there are. */
+static size_t
+read_all(int fd, unsigned char *buffer, size_t size_bytes)
+{
+    size_t got = 0;
+
+    while (got < size_bytes) {
+        ssize_t n = pread(fd, buffer + got, size_bytes - got, (off_t)got);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    return got;
+}
+
+int
+origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
+            struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    int r = 0;
+
+    if (fd < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot open %s", path);
+    if (fstat(fd, &st) < 0)
+        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot read %s", path);
+    else if (!S_ISREG(st.st_mode))
+        r = err_set(err, HEAPTAP_BAD_INPUT, "%s is not a regular file", path);
+    else if ((uint64_t)st.st_size > FILE_BYTES_MAX)
+        r = err_set(err, HEAPTAP_BAD_INPUT, "%s has %jd bytes: no profile is as large as that",
+                    path, (intmax_t)st.st_size);
+    if (r == 0) {
+        *ret_data = arena_alloc(arena, (size_t)st.st_size);
+        *ret_bytes = read_all(fd, *ret_data, (size_t)st.st_size);
+    }
+    close(fd);
+    return r;
+}
+
+bool
+origin_is_pid(const char *what, uint32_t *ret_pid)
+{
+    uint64_t pid = 0;
+
+    for (const char *p = what; *p != '\0'; p++) {
+        if (!isdigit((unsigned char)*p) || pid > UINT32_MAX / 10)
+            return false;
+        pid = pid * 10 + (uint64_t)(*p - '0');
+    }
+    if (*what == '\0' || access(what, F_OK) == 0)
+        return false;
+    *ret_pid = (uint32_t)pid;
+    return true;
+}
+
+bool
+origin_header(const char *path, struct disk_header *ret)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool is = fd >= 0 && pread(fd, ret, sizeof *ret, 0) == sizeof *ret && ret->magic == DISK_MAGIC;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static bool
+begins_like_a_profile(const char *path)
+{
+    struct disk_header h;
+
+    return origin_header(path, &h);
+}
+
+int
+origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err)
+{
+    const char *maps = arena_printf(arena, "/proc/%u/maps", pid);
+    FILE *f = fopen(maps, "re");
+    bool deleted = false, found = false;
+    char *line = NULL;
+    size_t capacity = 0;
+
+    if (f == NULL && errno == ENOENT)
+        return err_set(err, HEAPTAP_BAD_INPUT, "no process %u (and no file of that name)", pid);
+    if (f == NULL)
+        return err_errno(err, HEAPTAP_BAD_INPUT,
+                         "cannot look into process %u (%s); run as its user or as root", pid, maps);
+    while (!found && getline(&line, &capacity, f) > 0) {
+        char *path = strchr(line, '/');
+
+        if (path == NULL || strstr(line, " rw-s ") == NULL)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        if (strstr(path, ".heaptap") != NULL && strstr(path, " (deleted)") != NULL)
+            deleted = true;
+        *ret_path = arena_printf(arena, "/proc/%u/root%s", pid, path);
+        found = begins_like_a_profile(*ret_path);
+    }
+    free(line);
+    fclose(f);
+    if (found)
+        return 0;
+    if (deleted)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u is being recorded, but its profile has been deleted", pid);
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "process %u is not being recorded by heaptap (start it with `heaptap run`)",
+                   pid);
+}
+
+bool
+origin_process_lives(uint32_t pid, uint64_t start_ticks)
+{
+    char text[1024];
+    char path[64];
+    size_t got = 0;
+    char *p;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    f = fopen(path, "re");
+    if (f != NULL) {
+        got = fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+    }
+    text[got] = '\0';
+    p = strrchr(text, ')');
+    if (p == NULL || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+        return false;
+    for (int field = 2; field < 22 && p != NULL; field++)
+        p = strchr(p + 1, ' ');
+    return p != NULL && strtoull(p + 1, NULL, 10) == start_ticks;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int
+list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
+               struct err *err)
+{
+    DIR *d = opendir(dir);
+    const char **paths = NULL;
+    size_t count = 0, capacity = 0;
+    struct dirent *e;
+
+    if (d == NULL)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
+    while ((e = readdir(d)) != NULL) {
+        const char *path = arena_printf(arena, "%s/%s", dir, e->d_name);
+
+        if (e->d_name[0] == '.' || !begins_like_a_profile(path))
+            continue;
+        arena_grow(arena, &paths, &capacity, count, sizeof *paths);
+        paths[count++] = path;
+    }
+    closedir(d);
+    if (count == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",
+                       dir);
+    qsort(paths, count, sizeof *paths, by_name);
+    *ret_paths = paths;
+    *ret_count = count;
+    return 0;
+}
+
+int
+profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                     size_t *ret_count, struct err *err)
+{
+    struct stat st;
+
+    if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
+        return list_directory(what, arena, ret_paths, ret_count, err);
+    *ret_paths = arena_array(arena, 1, sizeof **ret_paths);
+    (*ret_paths)[0] = arena_strdup(arena, what);
+    *ret_count = 1;
+    return 0;
+}

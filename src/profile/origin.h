@@ -1,0 +1,23 @@
+/* origin.h: from what the user names to the bytes of a profile. */
+#ifndef PROFILE_ORIGIN_H
+#define PROFILE_ORIGIN_H
+
+#include "profile/raw.h"
+
+/* Read the profile file PATH whole into ARENA. Returns 0 or HEAPTAP_BAD_INPUT. */
+int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
+                struct err *err);
+
+/* The header of the profile file PATH; false if it is not one. */
+bool origin_header(const char *path, struct disk_header *ret);
+
+/* True if WHAT is a process id and not a file of that name. */
+bool origin_is_pid(const char *what, uint32_t *ret_pid);
+
+/* The path, from ARENA, under which the profile that process PID is writing can be opened here. */
+int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
+
+/* Does process PID live and did it start at START_TICKS (field 22 of its stat)? */
+bool origin_process_lives(uint32_t pid, uint64_t start_ticks);
+
+#endif

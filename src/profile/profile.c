@@ -1,0 +1,40 @@
+/* profile.c: the model's own small operations; load.c makes it, pack.c writes it. */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+
+void
+counters_add(struct counters *sum, const struct counters *c)
+{
+    sum->allocations = counters_sum(sum->allocations, c->allocations);
+    sum->allocated_bytes = counters_sum(sum->allocated_bytes, c->allocated_bytes);
+    sum->frees = counters_sum(sum->frees, c->frees);
+    sum->freed_bytes = counters_sum(sum->freed_bytes, c->freed_bytes);
+    sum->reallocations = counters_sum(sum->reallocations, c->reallocations);
+    sum->moved = counters_sum(sum->moved, c->moved);
+    sum->grown_bytes = counters_sum(sum->grown_bytes, c->grown_bytes);
+    sum->temporary = counters_sum(sum->temporary, c->temporary);
+    sum->peak_blocks = counters_sum(sum->peak_blocks, c->peak_blocks);
+    sum->peak_bytes = counters_sum(sum->peak_bytes, c->peak_bytes);
+    if (c->size_min < sum->size_min)
+        sum->size_min = c->size_min;
+    if (c->size_max > sum->size_max)
+        sum->size_max = c->size_max;
+}
+
+void
+profile_add_frame(struct profile *p, const struct profile_frame *frame)
+{
+    arena_grow(&p->arena, &p->frames, &p->frame_capacity, p->frame_count, sizeof *p->frames);
+    p->frames[p->frame_count++] = *frame;
+}
+
+void
+profile_free(struct profile *p)
+{
+    if (p == NULL)
+        return;
+    strtab_release(&p->strings);
+    arena_release(&p->arena);
+    free(p);
+}

@@ -1,0 +1,255 @@
+/* profile.h: the one model that everything after loading works on, whether it came from a profile
+ * file, a live process or a merge. docs/glossary.md defines the words.
+ *
+ *     site ──► node ──► parent node ──► … ──► root          (a stack, innermost node first)
+ *               │
+ *               └► location (module + address, each distinct one once)
+ *                     └► frames: inlined functions innermost first, the physical function last
+ *
+ * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
+ * nodes and strings, so arrays of those have count >= 1. Everything lives in the profile's arena
+ * and string table and is released by profile_free. A loaded profile is read-only except for
+ * locations and frames, which symbol_resolve (symbol/symbol.h) fills in once.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/base.h"
+#include "util/arena.h"
+#include "util/err.h"
+#include "util/map.h"
+
+/* What happened at a site, in a thread, or in all. Counts and bytes of requested size. A row
+ * copied while its owner was writing may be off by one event, so live values can be negative:
+ * show them so. */
+struct counters {
+    int64_t allocations; // Calls that returned a block, reallocations included.
+    int64_t allocated_bytes;
+    int64_t frees; // Blocks that ended or moved.
+    int64_t freed_bytes;
+    int64_t reallocations; // Blocks that entered by a realloc of another block.
+    int64_t moved;         // Blocks that left by realloc (counted in frees too).
+    int64_t grown_bytes; // Sum of new minus old size over growing reallocations that entered here.
+    int64_t temporary;   // Freed by the same thread with no allocation of that thread in between.
+    int64_t peak_blocks; // Live when the whole process was at its peak.
+    int64_t peak_bytes;
+    uint64_t
+        size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
+    uint64_t size_max;
+};
+
+#define SIZE_MIN_NONE UINT64_MAX
+
+/* A + B, wrapping: the numbers of a damaged file may be anything and must not be undefined
+   behaviour. */
+static inline int64_t
+counters_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t
+counters_live_blocks(const struct counters *c)
+{
+    return (int64_t)((uint64_t)c->allocations - (uint64_t)c->frees);
+}
+
+static inline int64_t
+counters_live_bytes(const struct counters *c)
+{
+    return (int64_t)((uint64_t)c->allocated_bytes - (uint64_t)c->freed_bytes);
+}
+
+/* Add C to SUM field by field (sizes by minimum and maximum). A fresh sum is COUNTERS_ZERO. */
+void counters_add(struct counters *sum, const struct counters *c);
+
+#define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
+
+enum { PROFILE_BUILD_ID_MAX = 32 };
+
+struct profile_module {
+    uint64_t start, end; // Address range in the recorded process, [start, end).
+    uint64_t bias;       // Recorded address minus address in the ELF file.
+    const char *path;    // Interned; "" if unknown, "[vdso]" for the kernel's.
+    uint8_t build_id[PROFILE_BUILD_ID_MAX];
+    uint32_t build_id_bytes; // 0 = none.
+    bool unloaded;           // The library was gone when the profile ended.
+};
+
+/* One frame as the source sees it. */
+struct profile_frame {
+    uint32_t function; // String; 0 if unknown. Demangled, complete.
+    uint32_t linkage;  // String: the symbol's linkage name; 0 if unknown.
+    uint32_t file;     // String: the path as the debug information has it; 0 if unknown.
+    uint32_t line;     // 0 = unknown.
+    uint32_t module;   // Module id.
+    bool inlined;      // Inlined into the next frame of the same location.
+};
+
+struct profile_location {
+    uint64_t
+        address;     // Return address (exact is false) or program counter, in the recorded process.
+    uint32_t module; // Module id; 0 = no module covers it (JIT code).
+    uint32_t first_frame; // Index into frames.
+    uint32_t frame_count; // 0 = not symbolised yet.
+    bool exact;           // The address is that of an instruction, not of the one after a call.
+};
+
+enum profile_node_flags {
+    NODE_GUESSED = 1 << 0, // Found without unwind information; so are all below it in doubt.
+    NODE_TRUNCATED =
+        1
+        << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
+    NODE_BROKEN =
+        1 << 3, // The walk could not go on from here; this is the outermost frame it found.
+    NODE_OTHER = 1 << 2, // Stands for stacks that no longer fitted into the bounded tree.
+};
+
+struct profile_node {
+    uint32_t parent;   // The caller's node; 0 = root. Always smaller than the node's own id.
+    uint32_t location; // 0 for the node "other".
+    uint32_t flags;    // enum profile_node_flags, of this node alone.
+};
+
+/* A site: one stack (node) in one size class. Analyses that think in stacks add the sites of a
+   node up. */
+struct profile_site {
+    uint32_t node;
+    uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
+    struct counters counters;
+};
+
+/* A row of counters of one thread (or of several with one name, one after another) at one site. */
+struct profile_thread_site {
+    uint32_t thread; // Index into threads.
+    uint32_t site;   // Index into sites.
+    struct counters counters;
+};
+
+struct profile_thread {
+    const char *name; // Interned.
+    uint32_t tid;     // The last thread that used this row.
+    uint32_t uses;    // How many threads have used it.
+    struct counters counters;
+};
+
+/* Blocks of one size (0 to 1024, size_min == size_max) or of one power-of-two range above. */
+struct profile_bin {
+    uint64_t size_min, size_max; // Inclusive.
+    struct counters counters;    // Only allocations, frees and their bytes.
+};
+
+struct profile_time_point {
+    uint64_t elapsed_ns; // Since recording started.
+    int64_t live_bytes;
+    uint64_t events; // Allocations and frees so far, to within a few hundred per thread.
+};
+
+struct profile_process {
+    uint32_t pid;
+    uint32_t parent_pid;
+    const char *command;    // Arguments joined by blanks.
+    const char *executable; // Absolute path.
+    const char *kernel;     // "Linux 6.1.0".
+    const char *heaptap;    // The recorder's version.
+    const char *machine;    // "x86_64".
+    uint64_t start_unix_ns; // Wall clock when recording started.
+    uint64_t elapsed_ns;    // From then to the last event seen (coarse).
+    uint32_t cpu_count;
+    uint32_t page_bytes;
+    bool ended;  // The process had ended when the profile was loaded or packed.
+    bool forked; // The process was made by fork of a recorded one.
+};
+
+/* What the recorder could not record, or only in part. All counts. */
+struct profile_losses {
+    uint64_t events; // Allocations and frees not recorded at all; the sum of the next four.
+    uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
+    uint64_t no_memory_events; // The recorder got no memory.
+    uint64_t no_thread_events; // More threads at once than rows.
+    uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
+    uint64_t
+        other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
+    uint64_t truncated_stacks; // Allocations whose stack was deeper than the recorder follows.
+    uint64_t guessed_frames;   // Allocations with a frame found without unwind information.
+    uint64_t unwind_failures;  // Allocations whose stack broke off.
+    uint64_t
+        unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
+    uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
+    uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
+    uint64_t failed_calls;       // Allocation calls that returned no block.
+    bool
+        file_failed; // The file could not grow: what came later is missing after the process ended.
+};
+
+/* What recording cost. */
+struct profile_recorder {
+    uint64_t memory_bytes; // Touched by the recorder, the whole file included.
+    uint64_t file_bytes;
+    uint64_t frames_reused; // Frames taken over from the thread's last stack after verification.
+    uint64_t frames_unwound;
+    uint64_t full_unwinds;
+    uint64_t events_timed; // Events whose own cost was measured,
+    uint64_t timed_ns;     // and what they cost together.
+};
+
+struct profile {
+    struct arena arena;
+    struct strtab strings;
+    const char *path; // Of the file it was read from; "pid 123" for a live process.
+    struct profile_process process;
+    struct profile_losses losses;
+    struct profile_recorder recorder;
+    struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
+    uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
+    uint64_t sample_period_bytes; // 0 = exact.
+    bool symbolised;              // Every location has frames.
+
+    struct profile_module *modules;
+    size_t module_count;
+    struct profile_location *locations;
+    size_t location_count;
+    struct profile_frame *frames;
+    size_t frame_count;
+    size_t frame_capacity;
+    struct profile_node *nodes;
+    size_t node_count;
+    struct profile_site *sites;
+    size_t site_count;
+    struct profile_thread *threads;
+    size_t thread_count;
+    struct profile_thread_site *thread_sites;
+    size_t thread_site_count;
+    struct profile_bin *bins;
+    size_t bin_count;
+    struct profile_time_point *timeline;
+    size_t time_point_count;
+    const char **notes;
+    size_t note_count; // What the reader skipped, one sentence each.
+    const char **hints;
+    size_t hint_count; // Set by symbol_resolve; see symbol_hints.
+};
+
+/* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
+ * directory with exactly one profile in it (more: see profile_list_session). Returns 0 and an
+ * owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it is
+ * valid, with notes. */
+int profile_open(const char *what, struct profile **ret_profile, struct err *err);
+
+/* The profile files of the session directory DIR, sorted by name, into an array from ARENA; a
+ * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
+int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                         size_t *ret_count, struct err *err);
+
+void profile_free(struct profile *p);
+
+/* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
+void profile_add_frame(struct profile *p, const struct profile_frame *frame);
+
+static inline const char *
+profile_string(const struct profile *p, uint32_t id)
+{
+    return strtab_get(&p->strings, id);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* raw.h: the profile file taken apart into its tables, before anybody believes what they say. */
+#ifndef PROFILE_RAW_H
+#define PROFILE_RAW_H
+
+#include "format/format.h"
+#include "util/arena.h"
+#include "util/err.h"
+
+/* One table: its segments put together, expanded. Records lie record_bytes apart, at least as
+ * many bytes as this version's struct has. */
+struct raw_table {
+    unsigned char *bytes; // Owned by the arena.
+    uint64_t size_bytes;
+    uint32_t record_bytes;
+};
+
+struct raw_file {
+    struct disk_header header;
+    struct raw_table tables[DISK_KINDS];
+    uint64_t file_bytes;
+    struct arena *arena;
+    const char **notes; // What was skipped; from the arena.
+    size_t note_count;
+    size_t note_capacity;
+};
+
+/* Take apart DATA, a copy of a whole profile file called NAME in messages. Everything is from
+ * ARENA. HEAPTAP_BAD_INPUT when it is no profile of ours; damage beyond the header only makes
+ * notes. */
+int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
+              struct raw_file *ret, struct err *err);
+
+/* Add a note. */
+void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
+
+/* Number of whole records in table KIND, and record I of it. */
+size_t raw_count(const struct raw_file *r, enum disk_kind kind);
+const void *raw_record(const struct raw_file *r, enum disk_kind kind, size_t i);
+
+/* The string S, NUL-terminated, from ARENA of R; "" if it lies outside the strings. */
+const char *raw_string(const struct raw_file *r, struct disk_string s);
+
+#endif

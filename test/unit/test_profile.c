@@ -1,0 +1,252 @@
+/* test_profile.c: if this fails, profiles that people have kept no longer read as they did,
+ * packing loses something, or a damaged file is believed. The golden files are of a program that
+ * allocates 10 bytes and 100 bytes in one function, reallocates the latter to 5000 and frees the
+ * former; they are kept for ever.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/format.h"
+#include "profile/load.h"
+#include "profile/origin.h"
+#include "profile/pack.h"
+
+#define RECORDED "test/golden/v1/recorded.heaptap"
+#define PACKED "test/golden/v1/packed.heaptap"
+
+struct bytes {
+    struct arena arena;
+    unsigned char *data;
+    size_t size_bytes;
+};
+
+static struct bytes
+read_golden(const char *path)
+{
+    struct bytes b = {0};
+    struct err err = {""};
+    void *data;
+
+    if (origin_read(path, &b.arena, &data, &b.size_bytes, &err) != 0)
+        fail_msg("%s", err.text);
+    b.data = data;
+    return b;
+}
+
+static struct disk_segment *
+segment_of(struct bytes *b, enum disk_kind kind)
+{
+    struct disk_segment *s = (struct disk_segment *)(void *)(b->data + DISK_DIRECTORY_OFF);
+
+    while (s->kind != kind)
+        s++;
+    return s;
+}
+
+static struct profile *
+load_expecting_success(const struct bytes *b)
+{
+    struct profile *p = NULL;
+    struct err err = {""};
+
+    if (load_bytes(b->data, b->size_bytes, "golden", &p, &err) != 0)
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static void
+check_totals(const struct profile *p)
+{
+    assert_int_equal(p->totals.allocations, 3);
+    assert_int_equal(p->totals.allocated_bytes, 10 + 100 + 5000);
+    assert_int_equal(p->totals.frees, 2);
+    assert_int_equal(p->totals.freed_bytes, 10 + 100);
+    assert_int_equal(p->totals.reallocations, 1);
+    assert_int_equal(p->totals.moved, 1);
+    assert_int_equal(p->totals.grown_bytes, 4900);
+    assert_int_equal(p->totals.peak_bytes, 5010);
+    assert_int_equal(p->totals.peak_blocks, 2);
+    assert_int_equal(counters_live_bytes(&p->totals), 5000);
+    assert_int_equal(p->totals.size_min, 10);
+    assert_int_equal(p->totals.size_max, 5000);
+    assert_int_equal(p->losses.events, 0);
+}
+
+static void
+golden_files_read_as_they_always_did(void **unused)
+{
+    static const char *const paths[] = {RECORDED, PACKED};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(paths); i++) {
+        struct profile *p = NULL;
+        struct err err = {""};
+
+        if (profile_open(paths[i], &p, &err) != 0)
+            fail_msg("%s", err.text);
+        check_totals(p);
+        assert_int_equal(p->note_count, 0);
+        assert_int_equal(p->bins[10].counters.allocations, 1);
+        assert_int_equal(p->bins[100].counters.frees, 1);
+        assert_string_equal(p->process.command, "./tiny");
+        assert_true(p->process.ended);
+        assert_int_equal(p->symbolised, i == 1);
+        profile_free(p);
+    }
+}
+
+/* The two blocks come from one stack but two size classes; the realloc from another. */
+static void
+sites_have_their_own_counters(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct profile *p = load_expecting_success(&b);
+    int64_t sizes[3] = {0};
+
+    (void)unused;
+    for (size_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].counters.allocations != 0)
+            sizes[p->sites[i].size_class > 1 ? 2 : p->sites[i].size_class] +=
+                p->sites[i].counters.allocated_bytes;
+    assert_int_equal(sizes[0], 10);
+    assert_int_equal(sizes[1], 100);
+    assert_int_equal(sizes[2], 5000);
+    profile_free(p);
+    arena_release(&b.arena);
+}
+
+/* Packing keeps every counter and adds the symbols that the profile had. */
+static void
+packing_loses_nothing(void **unused)
+{
+    char path[] = "/tmp/heaptap-test-XXXXXX";
+    struct profile *p = NULL, *q = NULL;
+    struct err err = {""};
+    int fd = mkstemp(path);
+
+    (void)unused;
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(profile_open(RECORDED, &p, &err), 0);
+    for (size_t i = 1; i < p->location_count; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "function_%zu", i);
+        p->locations[i].first_frame = (uint32_t)p->frame_count;
+        p->locations[i].frame_count = 1;
+        profile_add_frame(p, &(struct profile_frame){.function = strtab_id(&p->strings, name),
+                                                     .line = (uint32_t)i,
+                                                     .module = p->locations[i].module,
+                                                     .inlined = i % 2});
+    }
+    p->symbolised = true;
+    if (pack_write(RECORDED, p, path, &err) != 0 || profile_open(path, &q, &err) != 0)
+        fail_msg("%s", err.text);
+    check_totals(q);
+    assert_true(q->symbolised);
+    assert_int_equal(q->site_count, p->site_count);
+    assert_int_equal(q->location_count, p->location_count);
+    for (size_t i = 1; i < p->location_count; i++) {
+        const struct profile_frame *a = &p->frames[p->locations[i].first_frame];
+        const struct profile_frame *b = &q->frames[q->locations[i].first_frame];
+
+        assert_string_equal(profile_string(p, a->function), profile_string(q, b->function));
+        assert_int_equal(a->line, b->line);
+        assert_int_equal(a->inlined, b->inlined);
+    }
+    unlink(path);
+    profile_free(p);
+    profile_free(q);
+}
+
+static void
+refused(const void *data, size_t size_bytes, const char *because)
+{
+    struct profile *p = NULL;
+    struct err err = {""};
+
+    assert_int_equal(load_bytes(data, size_bytes, "input", &p, &err), HEAPTAP_BAD_INPUT);
+    if (strstr(err.text, because) == NULL)
+        fail_msg("'%s' does not say '%s'", err.text, because);
+}
+
+static void
+what_is_no_profile_is_refused_with_a_reason(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_header *h = (struct disk_header *)(void *)b.data;
+
+    (void)unused;
+    refused("", 0, "is empty");
+    refused("#!/bin/sh\necho\n", 15, "not a heaptap profile");
+    refused(b.data, 5000, "cut short");
+    h->version = 99;
+    refused(b.data, b.size_bytes, "version 99");
+    h->version = DISK_VERSION;
+    h->incompatible = 1;
+    refused(b.data, b.size_bytes, "features 0x1");
+    arena_release(&b.arena);
+}
+
+/* Damage beyond the header loses what is damaged, and says so. */
+static void
+damage_makes_notes(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_segment *threads = segment_of(&b, DISK_THREADS),
+                        *modules = segment_of(&b, DISK_MODULES);
+    struct profile *p;
+
+    (void)unused;
+    modules->off = UINT64_MAX - 100;
+    p = load_expecting_success(&b);
+    assert_int_equal(p->note_count, 1);
+    assert_non_null(strstr(p->notes[0], "modules"));
+    check_totals(p);
+    profile_free(p);
+    threads->record_bytes = 3;
+    p = load_expecting_success(&b);
+    assert_int_equal(p->note_count, 2);
+    assert_int_equal(p->totals.allocations, 0);
+    profile_free(p);
+    arena_release(&b.arena);
+}
+
+/* A truncated file gives what is left of it. */
+static void
+a_cut_file_gives_what_is_left(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_segment *last = segment_of(&b, DISK_TIMELINE - 1);
+    struct profile *p;
+
+    (void)unused;
+    b.size_bytes = last->off + 100;
+    p = load_expecting_success(&b);
+    check_totals(p);
+    assert_true(p->note_count > 0);
+    profile_free(p);
+    arena_release(&b.arena);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_files_read_as_they_always_did),
+        cmocka_unit_test(sites_have_their_own_counters),
+        cmocka_unit_test(packing_loses_nothing),
+        cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
+        cmocka_unit_test(damage_makes_notes),
+        cmocka_unit_test(a_cut_file_gives_what_is_left),
+    };
+
+    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}
