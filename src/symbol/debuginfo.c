@@ -1,0 +1,557 @@
+/* debuginfo.c: from an address to the functions, inlined calls and lines that DWARF has for it.
+ *
+ * The convenient calls of libdw are not enough: the one from address to unit needs .debug_aranges,
+ * which clang does not write, and the one from address to scopes does not enter namespaces. So
+ * there are three tables of our own, each made when first needed:
+ *
+ *     all units      their code ranges                      once, when the file is opened
+ *     a unit hit     the ranges of its functions            a walk over its outer DIEs
+ *     a function     the chain of inlined calls             down the covering DIEs, per address
+ *
+ * The walk over a unit is made in two depths. WALK_QUICK enters namespaces only and finds nearly
+ * every function; WALK_FULL also enters types and functions (nested functions, methods of local
+ * classes) and is made when the quick one found nothing, or when a DIE's enclosing scopes are asked
+ * for. DWARF has no way up: the full walk notes which stretch of the section each scope occupies,
+ * and a DIE lies in the scopes whose stretch contains it.
+ *
+ * Lines come from the unit's line table, which libdw decodes once. With split DWARF the unit in the
+ * file (the skeleton) has ranges and lines, and the one in the .dwo file the functions.
+ *
+ * Nothing here trusts the file: siblings must go forward, depth is bounded, a damaged unit gives
+ * what was read up to the damage. What it does not do: look at symbols, correct for load bias
+ * (dwfl.c).
+ */
+#include "symbol/debuginfo.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "symbol/demangle.h"
+#include "symbol/ranges.h"
+#include "util/map.h"
+
+// Nesting of DIEs that is followed. Compilers stay far below; a made-up file could go on for ever.
+enum { WALK_DEPTH_MAX = 256 };
+
+enum walk {
+    WALK_NONE = 0,
+    WALK_QUICK,
+    WALK_FULL,
+};
+
+struct function {
+    Dwarf_Die die;
+    void *origin;   // Address of the abstract instance's DIE; NULL if it has none.
+    uint64_t entry; // Lowest address of its first range.
+};
+
+/* A namespace, type or function and the stretch [start, end) of .debug_info it and its children
+ * occupy. */
+struct scope {
+    const void *start;
+    const void *end;  // NULL until the next sibling is known.
+    Dwarf_Die die;
+};
+
+struct unit {
+    Dwarf_Die die;       // As .debug_info has it; has the lines.
+    Dwarf_Die full;      // The same, or the split unit behind it; has the functions.
+    bool opened;         // full, files and directory are set.
+    enum walk walked;
+    struct function *functions;
+    size_t function_count, function_capacity;
+    struct ranges function_ranges; // To indices of functions.
+    struct map origins;            // Address of an abstract instance's DIE to index of functions.
+    struct scope *scopes;          // After a full walk, in the order of start.
+    size_t scope_count, scope_capacity;
+    Dwarf_Files *files;
+    size_t file_count;
+    const char *directory;         // DW_AT_comp_dir or NULL.
+};
+
+struct debuginfo {
+    struct arena *arena;
+    struct unit **units;
+    size_t unit_count, unit_capacity;
+    struct ranges ranges; // To indices of units.
+    struct map by_die;    // Address of a unit's DIE (both of a split one) to index + 1.
+};
+
+static struct unit *add_unit(struct debuginfo *d, const Dwarf_Die *die);
+static void add_unit_ranges(struct debuginfo *d, uint32_t id);
+static struct unit *unit_of(struct debuginfo *d, Dwarf_Die *die);
+static void unit_open(struct debuginfo *d, struct unit *u);
+static void unit_walk(struct debuginfo *d, struct unit *u, enum walk depth);
+static struct function *find_function(struct debuginfo *d, struct unit *u, uint64_t pc);
+static size_t inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain);
+static size_t make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc,
+                          struct debug_frame *frames);
+static bool line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame *f);
+
+struct debuginfo *
+debuginfo_open(Dwarf *dwarf, struct arena *arena)
+{
+    struct debuginfo *d = arena_alloc(arena, sizeof *d);
+    Dwarf_CU *cu = NULL;
+    Dwarf_CU *next;
+    Dwarf_Die die;
+    uint8_t type;
+
+    d->arena = arena;
+    while (dwarf_get_units(dwarf, cu, &next, NULL, &type, &die, NULL) == 0) {
+        cu = next;
+        if (die.addr == NULL)
+            continue;
+        add_unit(d, &die);
+        if (type == DW_UT_compile || type == DW_UT_skeleton)
+            add_unit_ranges(d, (uint32_t)d->unit_count - 1);
+    }
+    ranges_sort(&d->ranges, arena);
+    return d;
+}
+
+void
+debuginfo_close(struct debuginfo *d)
+{
+    if (d == NULL)
+        return;
+    for (size_t i = 0; i < d->unit_count; i++)
+        map_release(&d->units[i]->origins);
+    map_release(&d->by_die);
+}
+
+bool
+debuginfo_has_code(const struct debuginfo *d)
+{
+    return d->ranges.count > 0;
+}
+
+size_t
+debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYMBOL_FRAMES_MAX])
+{
+    size_t cursor = ranges_start(&d->ranges, pc);
+    const struct range *r;
+    size_t count = 0;
+
+    while ((r = ranges_next(&d->ranges, pc, &cursor)) != NULL) {
+        struct unit *u = d->units[r->id];
+        struct function *f = find_function(d, u, pc);
+
+        if (f != NULL)
+            return make_frames(d, u, f, pc, frames);
+        // Some units claim more than they have: go on, but keep the line.
+        if (count == 0) {
+            frames[0] = (struct debug_frame){0};
+            count = line_frame(d, u, pc, &frames[0].frame);
+        }
+    }
+    return count;
+}
+
+static struct unit *
+add_unit(struct debuginfo *d, const Dwarf_Die *die)
+{
+    struct unit *u = arena_alloc(d->arena, sizeof *u);
+
+    u->die = *die;
+    arena_grow(d->arena, &d->units, &d->unit_capacity, d->unit_count, sizeof(struct unit *));
+    d->units[d->unit_count++] = u;
+    *map_put(&d->by_die, (uintptr_t)die->addr, NULL) = d->unit_count;
+    return u;
+}
+
+/* The code ranges of DIE. Code that the linker removed is left at 0 (and +1) or at the end of the
+ * address space, where it would cover what is really there. */
+static void
+add_die_ranges(struct debuginfo *d, Dwarf_Die *die, struct ranges *r, uint32_t id)
+{
+    Dwarf_Addr base = 0;
+    Dwarf_Addr low = 0;
+    Dwarf_Addr high = 0;
+    ptrdiff_t offset = 0;
+
+    while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0)
+        if (low > 1)
+            ranges_add(r, d->arena, low, high, id);
+}
+
+static void
+add_unit_ranges(struct debuginfo *d, uint32_t id)
+{
+    add_die_ranges(d, &d->units[id]->die, &d->ranges, id);
+}
+
+/* The unit DIE lies in; one not seen before is a part shared between files (dwz). */
+static struct unit *
+unit_of(struct debuginfo *d, Dwarf_Die *die)
+{
+    Dwarf_Die cu;
+    const uint64_t *index;
+
+    if (dwarf_diecu(die, &cu, NULL, NULL) == NULL)
+        return NULL;
+    index = map_get(&d->by_die, (uintptr_t)cu.addr);
+    return index != NULL ? d->units[*index - 1] : add_unit(d, &cu);
+}
+
+static void
+unit_open(struct debuginfo *d, struct unit *u)
+{
+    Dwarf_Die split = {0};
+    Dwarf_Attribute attribute;
+    uint8_t type;
+
+    if (u->opened)
+        return;
+    u->opened = true;
+    u->full = u->die;
+    if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0
+        && type == DW_UT_skeleton && split.addr != NULL) {
+        uint64_t id = *map_get(&d->by_die, (uintptr_t)u->die.addr);
+
+        u->full = split;
+        *map_put(&d->by_die, (uintptr_t)split.addr, NULL) = id;
+    }
+    if (dwarf_getsrcfiles(&u->full, &u->files, &u->file_count) != 0
+        && dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0)
+        u->file_count = 0;
+    u->directory = dwarf_formstring(dwarf_attr(&u->die, DW_AT_comp_dir, &attribute));
+}
+
+static void *
+origin_of(Dwarf_Die *die, unsigned attribute_name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+
+    if (dwarf_attr(die, attribute_name, &attribute) == NULL
+        || dwarf_formref_die(&attribute, &origin) == NULL)
+        return NULL;
+    return origin.addr;
+}
+
+static void
+add_function(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
+{
+    size_t before = u->function_ranges.count;
+    struct function *f;
+    bool is_new;
+    uint64_t *index;
+
+    add_die_ranges(d, die, &u->function_ranges, (uint32_t)u->function_count);
+    if (u->function_ranges.count == before)
+        return;
+    arena_grow(d->arena, &u->functions, &u->function_capacity, u->function_count,
+               sizeof *u->functions);
+    f = &u->functions[u->function_count];
+    f->die = *die;
+    f->entry = u->function_ranges.v[before].low;
+    f->origin = origin_of(die, DW_AT_abstract_origin);
+    if (f->origin != NULL) {
+        index = map_put(&u->origins, (uintptr_t)f->origin, &is_new);
+        if (is_new)
+            *index = u->function_count;
+    }
+    u->function_count++;
+}
+
+static bool
+enters(enum walk depth, int tag)
+{
+    switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+        return true;
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+        return depth == WALK_FULL;
+    default:
+        return false;
+    }
+}
+
+static void
+add_scope(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
+{
+    arena_grow(d->arena, &u->scopes, &u->scope_capacity, u->scope_count, sizeof *u->scopes);
+    u->scopes[u->scope_count++] = (struct scope){.start = die->addr, .die = *die};
+}
+
+/* Set the end of the scopes from FIRST on that are still open: they end where FIRST's next sibling
+ * begins. */
+static void
+close_scopes(struct unit *u, size_t first, const void *end)
+{
+    for (size_t i = first; i < u->scope_count; i++)
+        if (u->scopes[i].end == NULL)
+            u->scopes[i].end = end;
+}
+
+static void
+walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die die;
+    Dwarf_Die next;
+
+    if (depth > WALK_DEPTH_MAX || dwarf_child(parent, &die) != 0)
+        return;
+    for (;;) {
+        int tag = dwarf_tag(&die);
+        size_t first_scope = u->scope_count;
+
+        if (tag == DW_TAG_subprogram)
+            add_function(d, u, &die);
+        if (enters(u->walked, tag)) {
+            if (u->walked == WALK_FULL && tag != DW_TAG_lexical_block)
+                add_scope(d, u, &die);
+            walk(d, u, &die, depth + 1);
+        }
+        if (dwarf_siblingof(&die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die.addr)
+            return;
+        close_scopes(u, first_scope, next.addr);
+        die = next;
+    }
+}
+
+/* Make U's table of functions as deep as DEPTH, if it is not already. */
+static void
+unit_walk(struct debuginfo *d, struct unit *u, enum walk depth)
+{
+    unit_open(d, u);
+    if (u->walked >= depth)
+        return;
+    u->walked = depth;
+    u->function_count = 0;
+    u->function_ranges.count = 0;
+    map_release(&u->origins);
+    walk(d, u, &u->full, 0);
+    ranges_sort(&u->function_ranges, d->arena);
+}
+
+static struct function *
+find_function(struct debuginfo *d, struct unit *u, uint64_t pc)
+{
+    for (enum walk depth = WALK_QUICK; depth <= WALK_FULL; depth++) {
+        const struct range *r;
+        size_t cursor;
+
+        unit_walk(d, u, depth);
+        cursor = ranges_start(&u->function_ranges, pc);
+        r = ranges_next(&u->function_ranges, pc, &cursor);
+        if (r != NULL)
+            return &u->functions[r->id];
+    }
+    return NULL;
+}
+
+/* Append to CHAIN the inlined calls below PARENT that cover PC, the outermost first. */
+static size_t
+descend(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *chain, size_t count, unsigned depth)
+{
+    Dwarf_Die die;
+    Dwarf_Die next;
+
+    if (depth > WALK_DEPTH_MAX || count >= SYMBOL_FRAMES_MAX - 1 || dwarf_child(parent, &die) != 0)
+        return count;
+    for (;;) {
+        int tag = dwarf_tag(&die);
+
+        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block
+            || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
+            bool covers = dwarf_haspc(&die, pc) > 0;
+
+            if (covers && tag == DW_TAG_inlined_subroutine) {
+                chain[count] = die;
+                return descend(&die, pc, chain, count + 1, depth + 1);
+            }
+            if (covers)
+                return descend(&die, pc, chain, count, depth + 1);
+        }
+        if (dwarf_siblingof(&die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die.addr)
+            return count;
+        die = next;
+    }
+}
+
+static size_t
+inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain)
+{
+    return descend(function, pc, chain, 0, 0);
+}
+
+/* PATH in terms of the unit's compilation directory. */
+static const char *
+absolute(struct debuginfo *d, const struct unit *u, const char *path)
+{
+    if (path == NULL || path[0] == '\0')
+        return NULL;
+    if (path[0] == '/' || u->directory == NULL || u->directory[0] == '\0')
+        return path;
+    return arena_printf(d->arena, "%s/%s", u->directory, path);
+}
+
+/* The unit's line table at PC into F's file and line. */
+static bool
+line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame *f)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(&u->die, pc);
+    int number = 0;
+
+    if (line == NULL)
+        return false;
+    f->file = absolute(d, u, dwarf_linesrc(line, NULL, NULL));
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        f->line = (uint32_t)number;
+    return f->file != NULL;
+}
+
+/* Where the inlined CALL stands, into F's file and line. */
+static void
+call_site(struct debuginfo *d, const struct unit *u, Dwarf_Die *call, struct symbol_frame *f)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+
+    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attribute), &value) == 0
+        && value < u->file_count)
+        f->file = absolute(d, u, dwarf_filesrc(u->files, value, NULL, NULL));
+    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attribute), &value) == 0
+        && value <= INT32_MAX)
+        f->line = (uint32_t)value;
+}
+
+static const char *
+linkage_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL
+        && dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
+        return NULL;
+    return dwarf_formstring(&attribute);
+}
+
+/* The DIE that stands where the function was declared: the last one along origins and
+ * specifications. */
+static Dwarf_Die
+declaration_of(Dwarf_Die die)
+{
+    static const unsigned names[] = { DW_AT_abstract_origin, DW_AT_specification };
+
+    for (unsigned step = 0; step < 16; step++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
+        size_t i;
+
+        for (i = 0; i < countof(names); i++)
+            if (dwarf_attr(&die, names[i], &attribute) != NULL
+                && dwarf_formref_die(&attribute, &origin) != NULL)
+                break;
+        if (i == countof(names))
+            break;
+        die = origin;
+    }
+    return die;
+}
+
+/* The name of SCOPE below PREFIX (NULL = outermost). */
+static const char *
+extend_prefix(struct debuginfo *d, const char *prefix, Dwarf_Die *scope)
+{
+    const char *linkage = dwarf_tag(scope) == DW_TAG_subprogram ? linkage_name(scope) : NULL;
+    const char *name = dwarf_diename(scope);
+
+    // A function's linkage name says more than where its DIE happens to stand.
+    if (linkage != NULL)
+        return demangle(d->arena, linkage);
+    if (name == NULL && dwarf_tag(scope) == DW_TAG_namespace)
+        name = "(anonymous namespace)";
+    else if (name == NULL)
+        name = "{unnamed}";
+    return prefix == NULL ? name : arena_printf(d->arena, "%s::%s", prefix, name);
+}
+
+/* "outer::inner::name" of DIE. */
+static const char *
+qualified_name(struct debuginfo *d, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    Dwarf_Die declaration = declaration_of(*die);
+    struct unit *u = unit_of(d, &declaration);
+    const char *prefix = NULL;
+
+    if (name == NULL || u == NULL)
+        return name;
+    unit_walk(d, u, WALK_FULL);
+    for (size_t i = 0; i < u->scope_count; i++) {
+        struct scope *s = &u->scopes[i];
+
+        if ((uintptr_t)s->start >= (uintptr_t)declaration.addr)
+            break;
+        if (s->end != NULL && (uintptr_t)s->end <= (uintptr_t)declaration.addr)
+            continue;
+        prefix = extend_prefix(d, prefix, &s->die);
+    }
+    return prefix == NULL ? name : arena_printf(d->arena, "%s::%s", prefix, name);
+}
+
+/* Whether names of U's language carry scopes: in C a name is complete, and no walk is needed. */
+static bool
+has_scopes(struct unit *u)
+{
+    switch (dwarf_srclang(&u->full)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Name FRAME after DIE, a function or an inlined call. */
+static void
+name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_frame *frame)
+{
+    const uint64_t *index;
+
+    frame->frame.linkage = linkage_name(die);
+    if (frame->frame.linkage != NULL)
+        return;
+    frame->frame.function = has_scopes(u) ? qualified_name(d, die) : dwarf_diename(die);
+    if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
+        return;
+    // The same function may have code of its own too; both should get the same name.
+    index = map_get(&u->origins, (uintptr_t)origin_of(die, DW_AT_abstract_origin));
+    if (index != NULL && *index < u->function_count)
+        frame->entry = u->functions[*index].entry;
+}
+
+static size_t
+make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc,
+            struct debug_frame *frames)
+{
+    Dwarf_Die chain[SYMBOL_FRAMES_MAX];
+    // Naming may walk the unit again and so move the table F is in.
+    struct function function = *f;
+    size_t depth = inline_chain(&function.die, pc, chain);
+
+    frames[0] = (struct debug_frame){0};
+    line_frame(d, u, pc, &frames[0].frame);
+    for (size_t i = 0; i < depth; i++) {
+        Dwarf_Die *call = &chain[depth - 1 - i];
+
+        frames[i].frame.inlined = true;
+        name_frame(d, u, call, &frames[i]);
+        frames[i + 1] = (struct debug_frame){0};
+        call_site(d, u, call, &frames[i + 1].frame);
+    }
+    frames[depth].entry = function.entry;
+    name_frame(d, u, &function.die, &frames[depth]);
+    return depth + 1;
+}

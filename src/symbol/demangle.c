@@ -1,0 +1,66 @@
+/* demangle.c: the one caller of libiberty's demanglers.
+ *
+ * The prefix decides the language: _R is Rust's own mangling, _Z is C++ or Rust's older one (told
+ * apart by its hash, which the Rust demangler checks, so it is asked first), _D is D. The Rust hash
+ * is not part of the result: it names the compiler run, not the function.
+ *
+ * A version is only taken for one after a letter, digit or '_': assemblers make labels with '@' in
+ * them. Names longer than MANGLED_MAX stay as they are; so do those the demangler refuses.
+ */
+#include "symbol/demangle.h"
+
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A mangled name may expand a lot; the longest seen in browsers are around 20 KB.
+enum { MANGLED_MAX = 64 * 1024 };
+
+static char *
+demangled(const char *name)
+{
+    const int style = DMGL_PARAMS | DMGL_ANSI;
+    char *text = NULL;
+
+    if (name[0] != '_')
+        return NULL;
+    if (name[1] == 'R' || name[1] == 'Z')
+        text = rust_demangle(name, style);
+    if (text == NULL && name[1] == 'Z')
+        text = cplus_demangle_v3(name, style);
+    if (text == NULL && name[1] == 'D')
+        text = dlang_demangle(name, style);
+    return text;
+}
+
+const char *
+demangle(struct arena *arena, const char *linkage)
+{
+    size_t length = strnlen(linkage, MANGLED_MAX);
+    size_t base = strcspn(linkage, "@");
+    bool versioned = base != 0 && base != length && (isalnum((unsigned char)linkage[base - 1])
+                                                     || linkage[base - 1] == '_');
+    char *text;
+
+    if (length == MANGLED_MAX)
+        return linkage;
+    if (versioned)
+        linkage = arena_strndup(arena, linkage, base);
+    text = demangled(linkage);
+    if (text == NULL)
+        return linkage;
+    linkage = arena_strdup(arena, text);
+    free(text);
+    return linkage;
+}
+
+const char *
+demangle_strip_clone(struct arena *arena, const char *linkage)
+{
+    size_t base = strcspn(linkage, ".");
+
+    if (base == 0 || linkage[base] == '\0')
+        return linkage;
+    return arena_strndup(arena, linkage, base);
+}

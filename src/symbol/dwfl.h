@@ -1,0 +1,45 @@
+/* dwfl.h: one module's ELF file and its debug information, wherever that lies. */
+#ifndef SYMBOL_DWFL_H
+#define SYMBOL_DWFL_H
+
+#include "profile/profile.h"
+#include "symbol/symbol_frame.h"
+
+enum object_state {
+    OBJECT_OPEN = 0,
+    OBJECT_MISSING,    // No file of that name.
+    OBJECT_CHANGED,    // A file, but with another build id than recorded.
+    OBJECT_UNREADABLE, // A file, but no permission, no ELF, not regular.
+};
+
+/* Why object_open gave NULL. */
+struct object_failure {
+    enum object_state state;
+    const char *reason;                     // Static; why it is UNREADABLE.
+    uint8_t build_id[PROFILE_BUILD_ID_MAX]; // Of the file that CHANGED.
+    uint32_t build_id_bytes;
+};
+
+struct object;
+
+/* The file of module M of process PID. A file whose build id is not the recorded one is never used;
+ * where the path has no right file, the process's own root and the build-id directories are looked
+ * at. Owned, or NULL with *RET_FAILURE set. */
+struct object *object_open(const struct profile_module *m, uint32_t pid,
+                           struct object_failure *ret_failure);
+
+/* What O has. Looks for the debug information the first time, which may read much. */
+enum symbol_detail object_detail(struct object *o);
+
+/* Fill FRAMES for the instruction at ADDRESS (in the ELF file's terms), innermost first. Gives
+ * their number, at least 1 (without names if nothing is known). Strings live as long as O. */
+size_t object_frames(struct object *o, uint64_t address,
+                     struct symbol_frame frames[SYMBOL_FRAMES_MAX]);
+
+void object_close(struct object *o);
+
+/* Whether debug information for M has appeared in one of the usual places. Cheap: opens at most one
+ * file and asks no server. */
+bool object_debug_exists(const struct profile_module *m);
+
+#endif

@@ -1,0 +1,142 @@
+/* perfmap.c: reads the /tmp/perf-PID.map that JIT compilers write for profilers.
+ *
+ * The directory is everybody's, so the file is taken only if it is a regular file of our own user
+ * and no link. Process ids come round again, so one last written before the process started is
+ * another's. The text is foreign: fields are parsed by hand within the buffer, and a bad line costs
+ * that line.
+ *
+ * Code gets replaced: ranges overlap, and the last line that covers an address is the one in force
+ * at the end. What ran there earlier is not in the file.
+ */
+#include "symbol/perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAP_BYTES_MAX (64 * MIB)
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The hexadecimal number at *TEXT, before END, and the blank after it; moves *TEXT past both. */
+static bool
+parse_hex(const char **text, const char *end, uint64_t *ret)
+{
+    const char *p = *text;
+    uint64_t value = 0;
+    unsigned digits = 0;
+
+    if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+        p += 2;
+    for (; p < end && *p != ' '; p++, digits++) {
+        unsigned digit;
+
+        if (*p >= '0' && *p <= '9')
+            digit = (unsigned)(*p - '0');
+        else if ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
+            digit = (unsigned)((*p | 0x20) - 'a' + 10);
+        else
+            return false;
+        value = value << 4 | digit;
+    }
+    if (digits == 0 || digits > 16 || p == end)
+        return false;
+    *text = p + 1;
+    *ret = value;
+    return true;
+}
+
+static void
+parse_line(struct perfmap *m, const char *line, const char *end)
+{
+    uint64_t start;
+    uint64_t size_bytes;
+    size_t length;
+
+    if (!parse_hex(&line, end, &start) || !parse_hex(&line, end, &size_bytes))
+        return;
+    length = (size_t)(end - line);
+    if (length == 0 || memchr(line, '\0', length) != NULL || size_bytes > UINT64_MAX - start)
+        return;
+    ranges_add(&m->ranges, &m->arena, start, start + size_bytes, (uint32_t)m->name_count);
+    arena_grow(&m->arena, &m->names, &m->name_capacity, m->name_count, sizeof(const char *));
+    m->names[m->name_count++] = arena_strndup(&m->arena, line, length);
+}
+
+void
+perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes)
+{
+    const char *end = text + size_bytes;
+
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *line_end = newline != NULL ? newline : end;
+
+        parse_line(m, text, line_end);
+        text = line_end + 1;
+    }
+    ranges_sort(&m->ranges, &m->arena);
+}
+
+static bool
+is_believable(const struct stat *st, uint64_t start_unix_ns)
+{
+    uint64_t written_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
+
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_size > 0
+           && (uint64_t)st->st_size <= MAP_BYTES_MAX && written_ns >= start_unix_ns;
+}
+
+void
+perfmap_load(struct perfmap *m, uint32_t pid, uint64_t start_unix_ns)
+{
+    char path[64];
+    struct stat st;
+    int fd;
+
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && is_believable(&st, start_unix_ns)) {
+        char *text = xmalloc((size_t)st.st_size);
+        size_t done = 0;
+        ssize_t n;
+
+        // A process that still runs may cut its map meanwhile: what can be read is used.
+        while (done < (size_t)st.st_size
+               && ((n = read(fd, text + done, (size_t)st.st_size - done)) > 0
+                   || (n < 0 && errno == EINTR)))
+            done += n > 0 ? (size_t)n : 0;
+        perfmap_parse(m, text, done);
+        free(text);
+    }
+    close(fd);
+}
+
+const char *
+perfmap_name(const struct perfmap *m, uint64_t address)
+{
+    size_t cursor = ranges_start(&m->ranges, address);
+    const struct range *r;
+    const char *name = NULL;
+    uint32_t latest = 0;
+
+    while ((r = ranges_next(&m->ranges, address, &cursor)) != NULL) {
+        if (name == NULL || r->id > latest) {
+            name = m->names[r->id];
+            latest = r->id;
+        }
+    }
+    return name;
+}
+
+void
+perfmap_release(struct perfmap *m)
+{
+    arena_release(&m->arena);
+    *m = (struct perfmap){0};
+}

@@ -1,0 +1,29 @@
+/* perfmap.h: names of code that a runtime compiled while it ran, as runtimes leave them in
+ * /tmp/perf-PID.map: one line "START SIZE name" per function, numbers in hexadecimal.
+ */
+#ifndef SYMBOL_PERFMAP_H
+#define SYMBOL_PERFMAP_H
+
+#include "symbol/ranges.h"
+
+struct perfmap {
+    struct arena arena;
+    struct ranges ranges; // To indices of names.
+    const char **names;
+    size_t name_count, name_capacity;
+};
+
+/* Read the map of process PID into the empty M. It stays empty if there is none that can be
+ * believed: a regular file of our own user, written since the process started at START_UNIX_NS, at
+ * most 64 MiB. */
+void perfmap_load(struct perfmap *m, uint32_t pid, uint64_t start_unix_ns);
+
+/* Read TEXT into the empty M. Lines that are not as they should be are skipped. */
+void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);
+
+/* The function at ADDRESS or NULL; where code was replaced, the later one. Lives as long as M. */
+const char *perfmap_name(const struct perfmap *m, uint64_t address);
+
+void perfmap_release(struct perfmap *m);
+
+#endif

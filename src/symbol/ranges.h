@@ -1,0 +1,33 @@
+/* ranges.h: a table of address ranges that may overlap, and which of them cover an address. */
+#ifndef SYMBOL_RANGES_H
+#define SYMBOL_RANGES_H
+
+#include "util/arena.h"
+
+struct range {
+    uint64_t low, high; // [low, high)
+    uint32_t id;        // The caller's.
+};
+
+/* Starts as {0}. Ranges are added in any order; after ranges_sort they can be searched. */
+struct ranges {
+    struct range *v;    // From the arena given to ranges_add, as is max_high.
+    size_t count;
+    size_t capacity;
+    uint64_t *max_high; // max_high[i]: the largest high of v[0..i]; ends a search early.
+};
+
+/* Empty and inverted ranges are ignored. */
+void ranges_add(struct ranges *r, struct arena *a, uint64_t low, uint64_t high, uint32_t id);
+void ranges_sort(struct ranges *r, struct arena *a);
+
+/* Walk the ranges that cover ADDRESS, the innermost first (largest low, then smallest high):
+ *
+ *     size_t cursor = ranges_start(r, address);
+ *     while ((x = ranges_next(r, address, &cursor)) != NULL)
+ *
+ * ranges_next gives NULL at the end. */
+size_t ranges_start(const struct ranges *r, uint64_t address);
+const struct range *ranges_next(const struct ranges *r, uint64_t address, size_t *cursor);
+
+#endif

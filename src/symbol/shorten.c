@@ -1,0 +1,598 @@
+/* shorten.c: function names for people and narrow columns.
+ *
+ * Three steps, the last two only as far as the width demands:
+ *
+ *     clean     what every reader skips: inline namespaces, default template arguments, suffixes
+ *     collapse  the return type of a template, then parameter lists, then template arguments, each
+ *               kind from the deepest out, become "(…)" and "<…>"
+ *     cut       with "…" at the end
+ *
+ *     std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > f<A<B> >(int)
+ *     std::string f<A<B>>(int)                              clean
+ *     f<A<B>>(int)    f<A<B>>(…)    f<A<…>>(…)    f<…>(…)    narrower
+ *     f<…                                                   narrower still
+ *
+ * Brackets are paired once, by a scan that knows the places where they are none: operator names,
+ * "(anonymous namespace)", arrows, and comparisons inside parentheses. What cannot be paired is
+ * text.
+ *
+ * Works on any bytes: what is not UTF-8 or is a control character becomes '?'. A code point counts
+ * as one column; wide ones are not known here.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/symbol.h"
+#include "util/strbuf.h"
+
+#define ELLIPSIS "\xe2\x80\xa6"
+#define ANONYMOUS "(anonymous namespace)"
+
+// Brackets nested deeper are text. It also bounds the recursion of clean().
+enum { NESTING_MAX = 256 };
+
+struct pair {
+    size_t open, close; // Positions of the brackets.
+    size_t width;       // Columns between them, as shown at the moment.
+    uint32_t depth;
+    uint32_t parent;    // Index + 1 of the pair around it; 0 = none.
+    char kind;          // '(', '<' or '{'.
+    bool collapsed;
+};
+
+struct text {
+    struct arena *arena;
+    const char *s;
+    size_t length;
+    struct pair *pairs;
+    size_t pair_count, pair_capacity;
+    uint32_t *pair_at; // For each position of an opening bracket its pair's index + 1; else 0.
+};
+
+static void normalise(const char *s, struct strbuf *out);
+static void parse(struct text *t, const char *s, size_t length, struct arena *arena);
+static void clean(const struct text *t, size_t begin, size_t end, struct strbuf *out);
+static void collapse(struct text *t, size_t width, struct strbuf *out);
+static const char *cut(struct arena *arena, const char *s, size_t width);
+
+static size_t
+columns(const char *s, size_t length)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return count;
+}
+
+const char *
+symbol_shorten(struct arena *arena, const char *function, size_t width)
+{
+    struct arena scratch = {0};
+    struct strbuf normal = {0};
+    struct strbuf cleaned = {0};
+    struct strbuf collapsed = {0};
+    struct text t;
+    const char *result;
+
+    normalise(function, &normal);
+    parse(&t, strbuf_text(&normal), normal.length, &scratch);
+    clean(&t, 0, t.length, &cleaned);
+    if (columns(strbuf_text(&cleaned), cleaned.length) <= width) {
+        result = arena_strdup(arena, strbuf_text(&cleaned));
+    } else {
+        parse(&t, strbuf_text(&cleaned), cleaned.length, &scratch);
+        collapse(&t, width, &collapsed);
+        result = cut(arena, strbuf_text(&collapsed), width);
+    }
+    strbuf_release(&normal);
+    strbuf_release(&cleaned);
+    strbuf_release(&collapsed);
+    arena_release(&scratch);
+    return result;
+}
+
+static bool
+is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool
+starts_with(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* Whether the LENGTH bytes at S end with the whole qualified name SUFFIX. */
+static bool
+ends_with_name(const char *s, size_t length, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    if (length < n || memcmp(s + length - n, suffix, n) != 0)
+        return false;
+    return length == n || (!is_word(s[length - n - 1]) && s[length - n - 1] != ':');
+}
+
+/* Length of the valid UTF-8 sequence at S, 0 if there is none or it is a control character. */
+static size_t
+sequence_length(const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    size_t length;
+
+    if (p[0] < 0x80)
+        return p[0] >= 0x20 && p[0] != 0x7f;
+    length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    // Overlong forms, surrogates, beyond U+10FFFF, and the C1 controls.
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0)
+        || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90)
+        || (p[0] == 0xc2 && p[1] < 0xa0))
+        return 0;
+    return length;
+}
+
+/* Length of an inline namespace of a standard library ("__1::") at S, given what is before it. */
+static size_t
+inline_namespace(const char *s, const struct strbuf *before)
+{
+    static const char *const names[] = { "__cxx11::", "__1::", "__ndk1::", "__Cr::" };
+
+    if (before->length < 5 || s[0] != '_' || s[1] != '_')
+        return 0;
+    for (size_t i = 0; i < countof(names); i++) {
+        if (!starts_with(s, names[i]))
+            continue;
+        if (ends_with_name(before->text, before->length, "std::")
+            || (i == 0 && memcmp(before->text + before->length - 2, "::", 2) == 0))
+            return strlen(names[i]);
+    }
+    return 0;
+}
+
+/* Length of the compiler's remark at S: " [clone .cold]", "[abi:cxx11]". */
+static size_t
+remark(const char *s)
+{
+    const char *end;
+
+    if (!starts_with(s, " [clone ") && !starts_with(s, "[abi:"))
+        return 0;
+    end = strchr(s, ']');
+    return end != NULL ? (size_t)(end - s) + 1 : 0;
+}
+
+/* Length of the hash of Rust's older mangling at S: "::h" and 16 hexadecimal digits, ending the
+ * name. */
+static size_t
+rust_hash(const char *s)
+{
+    const size_t length = 3 + 16;
+
+    if (!starts_with(s, "::h") || strspn(s + 3, "0123456789abcdef") != 16)
+        return 0;
+    return s[length] == '\0' || s[length] == ' ' || s[length] == '.' ? length : 0;
+}
+
+static void
+normalise(const char *s, struct strbuf *out)
+{
+    while (*s != '\0') {
+        size_t skip = *s == '_' ? inline_namespace(s, out) : 0;
+        size_t length;
+
+        if (*s == ' ' || *s == '[')
+            skip = remark(s);
+        else if (*s == ':' && out->length > 0)
+            skip = rust_hash(s);
+        if (skip > 0) {
+            s += skip;
+            continue;
+        }
+        length = sequence_length(s);
+        strbuf_add(out, length > 0 ? s : "?", length > 0 ? length : 1);
+        s += length > 0 ? length : 1;
+    }
+}
+
+/* Length of the operator's name at S (a whole word "operator" and the signs after it), or 0. The
+ * signs are no brackets. */
+static size_t
+operator_length(const char *s)
+{
+    static const char *const signs[] = {
+        "()", "[]", "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "->", "<", ">",
+    };
+    const size_t word = strlen("operator");
+
+    if (!starts_with(s, "operator") || is_word(s[word]))
+        return 0;
+    for (size_t i = 0; i < countof(signs); i++)
+        if (starts_with(s + word, signs[i]))
+            return word + strlen(signs[i]);
+    return word;
+}
+
+/* Length of what stands at T's position I and holds no brackets, or 0. */
+static size_t
+plain_length(const struct text *t, size_t i)
+{
+    const char *s = t->s + i;
+
+    if (*s == '(' && starts_with(s, ANONYMOUS))
+        return strlen(ANONYMOUS);
+    if (*s == '-' && s[1] == '>')
+        return 2;
+    if (*s == 'o' && (i == 0 || !is_word(s[-1])))
+        return operator_length(s);
+    return 0;
+}
+
+struct bracket_stack {
+    uint32_t pair[NESTING_MAX]; // Index + 1.
+    size_t count;
+    size_t too_deep;            // Opened beyond the limit and not yet closed.
+};
+
+static void
+push(struct text *t, struct bracket_stack *stack, size_t position, size_t *capacity)
+{
+    if (stack->count == NESTING_MAX) {
+        stack->too_deep++;
+        return;
+    }
+    arena_grow(t->arena, &t->pairs, capacity, t->pair_count, sizeof *t->pairs);
+    t->pairs[t->pair_count++] = (struct pair){
+        .open = position,
+        .depth = (uint32_t)stack->count,
+        .parent = stack->count > 0 ? stack->pair[stack->count - 1] : 0,
+        .kind = t->s[position],
+    };
+    stack->pair[stack->count++] = (uint32_t)t->pair_count;
+}
+
+/* Close the innermost bracket of KIND at POSITION. Angle brackets inside others that are still open
+ * then were comparisons; an angle bracket never closes anything but the innermost. */
+static void
+pop(struct text *t, struct bracket_stack *stack, char kind, size_t position)
+{
+    size_t i = stack->count;
+
+    if (stack->too_deep > 0) {
+        stack->too_deep--;
+        return;
+    }
+    while (i > 0 && t->pairs[stack->pair[i - 1] - 1].kind == '<' && kind != '<')
+        i--;
+    if (i == 0 || t->pairs[stack->pair[i - 1] - 1].kind != kind)
+        return;
+    t->pairs[stack->pair[i - 1] - 1].close = position;
+    stack->count = i - 1;
+}
+
+/* Forget the brackets that were never closed. */
+static void
+keep_closed(struct text *t)
+{
+    for (size_t i = 0; i < t->pair_count; i++) {
+        struct pair *p = &t->pairs[i];
+
+        while (p->parent != 0 && t->pairs[p->parent - 1].close == 0)
+            p->parent = t->pairs[p->parent - 1].parent;
+        p->depth = p->parent != 0 ? t->pairs[p->parent - 1].depth + 1 : 0;
+        if (p->close == 0)
+            continue;
+        t->pair_at[p->open] = (uint32_t)i + 1;
+        p->width = columns(t->s + p->open + 1, p->close - p->open - 1);
+    }
+}
+
+static void
+parse(struct text *t, const char *s, size_t length, struct arena *arena)
+{
+    struct bracket_stack stack = {0};
+    size_t capacity = 0;
+    size_t plain;
+
+    *t = (struct text){ .arena = arena, .s = s, .length = length };
+    t->pair_at = arena_array(arena, length + 1, sizeof *t->pair_at);
+    for (size_t i = 0; i < length; i += plain > 0 ? plain : 1) {
+        plain = plain_length(t, i);
+        if (plain > 0)
+            continue;
+        if (s[i] == '(' || s[i] == '<' || s[i] == '{')
+            push(t, &stack, i, &capacity);
+        else if (s[i] == ')')
+            pop(t, &stack, '(', i);
+        else if (s[i] == '>')
+            pop(t, &stack, '<', i);
+        else if (s[i] == '}')
+            pop(t, &stack, '{', i);
+    }
+    keep_closed(t);
+}
+
+/* The position after the pair that opens at I, or after I. */
+static size_t
+step_over(const struct text *t, size_t i)
+{
+    return t->pair_at[i] != 0 ? t->pairs[t->pair_at[i] - 1].close + 1 : i + 1;
+}
+
+/* Whether the template argument [BEGIN, END) is one that the standard library fills in. */
+static bool
+is_default_argument(const struct text *t, size_t begin, size_t end)
+{
+    static const char *const names[] = {
+        "std::allocator<", "std::char_traits<", "std::less<", "std::hash<", "std::equal_to<",
+        "std::default_delete<",
+    };
+    static const char rust_allocator[] = "alloc::alloc::Global";
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (starts_with(t->s + begin, names[i]))
+            return step_over(t, begin + strlen(names[i]) - 1) == end;
+    return end - begin == strlen(rust_allocator) && starts_with(t->s + begin, rust_allocator);
+}
+
+/* Whether the template whose name ends at END means each of its arguments. */
+static bool
+means_all_arguments(const struct text *t, size_t end)
+{
+    static const char *const names[] = { "std::pair", "std::tuple", "std::variant" };
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (ends_with_name(t->s, end, names[i]))
+            return true;
+    return false;
+}
+
+/* Where the arguments of the template list P end if the defaults at the end are left away. */
+static size_t
+arguments_end(const struct text *t, const struct pair *p)
+{
+    size_t begin = p->open + 1; // Of the current argument.
+    size_t kept = p->close;     // End of the last argument that is no default.
+    bool first = true;
+
+    if (means_all_arguments(t, p->open))
+        return p->close;
+    for (size_t i = begin; i <= p->close; i = i < p->close ? step_over(t, i) : i + 1) {
+        size_t end = i;
+
+        if (i < p->close && t->s[i] != ',')
+            continue;
+        while (begin < end && t->s[begin] == ' ')
+            begin++;
+        while (end > begin && t->s[end - 1] == ' ')
+            end--;
+        if (first || !is_default_argument(t, begin, end))
+            kept = i;
+        first = false;
+        begin = i + 1;
+    }
+    return kept;
+}
+
+/* Replace a spelled-out string class that OUT ends with. */
+static void
+use_short_class(struct strbuf *out)
+{
+    static const struct {
+        const char *spelled, *name;
+    } classes[] = {
+        { "std::basic_string<char>", "std::string" },
+        { "std::basic_string<wchar_t>", "std::wstring" },
+        { "std::basic_string_view<char>", "std::string_view" },
+        { "std::basic_ostream<char>", "std::ostream" },
+        { "std::basic_istream<char>", "std::istream" },
+    };
+
+    for (size_t i = 0; i < countof(classes); i++) {
+        if (!ends_with_name(out->text, out->length, classes[i].spelled))
+            continue;
+        out->length -= strlen(classes[i].spelled);
+        out->text[out->length] = '\0';
+        strbuf_str(out, classes[i].name);
+        return;
+    }
+}
+
+static void
+clean_template(const struct text *t, const struct pair *p, struct strbuf *out)
+{
+    size_t end = arguments_end(t, p);
+    bool spaced = false;
+
+    while (end > p->open + 1 && t->s[end - 1] == ' ') {
+        end--;
+        spaced = true;
+    }
+    strbuf_char(out, '<');
+    clean(t, p->open + 1, end, out);
+    // "A<B> >" needs no blank, but "A<&operator> >" does.
+    if (spaced && end >= 9 && memcmp(t->s + end - 9, "operator>", 9) == 0)
+        strbuf_char(out, ' ');
+    strbuf_char(out, '>');
+    use_short_class(out);
+}
+
+static void
+clean(const struct text *t, size_t begin, size_t end, struct strbuf *out)
+{
+    for (size_t i = begin; i < end;) {
+        const struct pair *p = t->pair_at[i] != 0 ? &t->pairs[t->pair_at[i] - 1] : NULL;
+
+        if (p == NULL || p->close >= end) {
+            strbuf_char(out, t->s[i++]);
+            continue;
+        }
+        if (p->kind == '<') {
+            clean_template(t, p, out);
+        } else {
+            strbuf_char(out, t->s[p->open]);
+            clean(t, p->open + 1, p->close, out);
+            strbuf_char(out, t->s[p->close]);
+        }
+        i = p->close + 1;
+    }
+}
+
+/* The first outer parameter list if it is that of a template function, else NULL. */
+static const struct pair *
+template_parameters(const struct text *t)
+{
+    for (size_t i = 0; i < t->length; i = step_over(t, i)) {
+        const struct pair *p = t->pair_at[i] != 0 ? &t->pairs[t->pair_at[i] - 1] : NULL;
+
+        if (p != NULL && p->kind == '(')
+            return i > 0 && t->s[i - 1] == '>' ? p : NULL;
+    }
+    return NULL;
+}
+
+/* Where the function's name begins: demanglers put the return type before templates, and only
+ * there. */
+static size_t
+name_start(const struct text *t)
+{
+    const struct pair *parameters = template_parameters(t);
+    size_t start = 0;
+
+    if (parameters == NULL)
+        return 0;
+    for (size_t i = 0; i < parameters->open; i = step_over(t, i)) {
+        size_t plain = plain_length(t, i);
+
+        if (plain > 0 && t->s[i] == 'o')
+            break;
+        if (plain > 0)
+            i += plain - 1;
+        else if (t->s[i] == ' ' && t->s[i + 1] != '(')
+            start = i + 1;
+    }
+    // "non-virtual thunk to f" says something about f.
+    if (start >= 4 && (memcmp(t->s + start - 4, " to ", 4) == 0
+                       || (start >= 5 && memcmp(t->s + start - 5, " for ", 5) == 0)))
+        return 0;
+    return start;
+}
+
+static int
+compare_pairs(const void *left, const void *right, void *arg)
+{
+    const struct text *t = arg;
+    const struct pair *a = &t->pairs[*(const uint32_t *)left];
+    const struct pair *b = &t->pairs[*(const uint32_t *)right];
+
+    if (a->kind != b->kind)
+        return a->kind == '(' ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth > b->depth ? -1 : 1;
+    if (a->width != b->width)
+        return a->width > b->width ? -1 : 1;
+    return a->open > b->open ? -1 : a->open < b->open;
+}
+
+/* Whether P stands for something that can be left out: a template list, or parentheses that are
+ * neither a cast nor an expression among template arguments. */
+static bool
+is_list(const struct text *t, const struct pair *p)
+{
+    size_t before = p->open;
+
+    if (p->kind == '<')
+        return true;
+    if (p->kind != '(' || is_word(t->s[p->close + 1]))
+        return false;
+    while (before > 0 && t->s[before - 1] == ' ')
+        before--;
+    return before > 0 && t->s[before - 1] != ',' && t->pair_at[before - 1] == 0;
+}
+
+/* The pairs that may be collapsed, in the order in which they should. */
+static uint32_t *
+candidates(struct text *t, size_t start, size_t *ret_count)
+{
+    uint32_t *order = arena_array(t->arena, t->pair_count, sizeof *order);
+    size_t count = 0;
+
+    for (size_t i = 0; i < t->pair_count; i++) {
+        const struct pair *p = &t->pairs[i];
+
+        if (p->close != 0 && p->open >= start && p->width > 1 && is_list(t, p))
+            order[count++] = (uint32_t)i;
+    }
+    if (count > 1)
+        qsort_r(order, count, sizeof *order, compare_pairs, t);
+    *ret_count = count;
+    return order;
+}
+
+static bool
+is_hidden(const struct text *t, const struct pair *p)
+{
+    for (uint32_t up = p->parent; up != 0; up = t->pairs[up - 1].parent)
+        if (t->pairs[up - 1].collapsed)
+            return true;
+    return false;
+}
+
+/* Collapse P; gives the columns won. */
+static size_t
+collapse_pair(struct text *t, struct pair *p)
+{
+    size_t won;
+
+    if (p->width <= 1 || is_hidden(t, p))
+        return 0;
+    won = p->width - 1;
+    p->collapsed = true;
+    for (uint32_t up = p->parent; up != 0; up = t->pairs[up - 1].parent)
+        t->pairs[up - 1].width -= won;
+    return won;
+}
+
+static void
+collapse(struct text *t, size_t width, struct strbuf *out)
+{
+    size_t start = name_start(t);
+    size_t shown = columns(t->s + start, t->length - start);
+    size_t count;
+    uint32_t *order = candidates(t, start, &count);
+
+    for (size_t i = 0; i < count && shown > width; i++)
+        shown -= collapse_pair(t, &t->pairs[order[i]]);
+    for (size_t i = start; i < t->length;) {
+        const struct pair *p = t->pair_at[i] != 0 ? &t->pairs[t->pair_at[i] - 1] : NULL;
+
+        strbuf_char(out, t->s[i++]);
+        if (p != NULL && p->collapsed) {
+            strbuf_str(out, ELLIPSIS);
+            i = p->close;
+        }
+    }
+}
+
+/* S in at most WIDTH columns. */
+static const char *
+cut(struct arena *arena, const char *s, size_t width)
+{
+    size_t end = 0;
+    size_t left = width > 0 ? width - 1 : 0;
+
+    if (columns(s, strlen(s)) <= width)
+        return arena_strdup(arena, s);
+    if (width == 0)
+        return arena_strdup(arena, "");
+    for (; left > 0; left--)
+        end += sequence_length(s + end);
+    return arena_printf(arena, "%.*s" ELLIPSIS, (int)end, s);
+}

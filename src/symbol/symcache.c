@@ -1,0 +1,450 @@
+/* symcache.c: the symbol cache in memory and in its file.
+ *
+ * The file, all integers little-endian:
+ *
+ *     offset  0  8   magic "heaptaps"
+ *             8  8   checksum of everything from offset 16 on (hash_bytes)
+ *            16  4   version, FORMAT_VERSION
+ *            20  4   detail (enum symbol_detail), bit 31: a debuginfod server was asked
+ *            24  4   entries E
+ *            28  4   frames F
+ *            32  4   string bytes S
+ *            36  4   build id bytes, at most 32
+ *            40 32   build id, the rest zero
+ *            72 12E  entries: u64 address, u32 number of frames; addresses rise
+ *               20F  frames, those of entry 0 first: u32 function, linkage, file (offsets into the
+ *                    strings), line, flags (bit 0: inlined)
+ *                S   strings, each ended by a NUL; the one at offset 0 is empty
+ *
+ * It is read in one piece and believed only if the checksum is right and every number is in bounds;
+ * since the layout has no gaps the sizes must add up to the file's. Anything that changes the
+ * meaning of a byte raises FORMAT_VERSION, and old files are then replaced, not converted.
+ *
+ * Written to a temporary file beside it and renamed, so readers see the old or the new one. Two
+ * writers at once cost the slower one's predecessor its new entries, nothing more: no locks.
+ */
+#include "symbol/symcache.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+enum {
+    FORMAT_VERSION = 1,
+    ID_MAX = 32,
+    HEAD_BYTES = 72,
+    HASHED_FROM = 16,
+    ENTRY_BYTES = 12,
+    FRAME_BYTES = 20,
+    FRAME_INLINED = 1,
+};
+
+#define MAGIC "heaptaps"
+#define ASKED_SERVER (UINT32_C(1) << 31)
+#define FILE_BYTES_MAX (256 * MIB)
+
+static uint32_t
+get32(const uint8_t *p)
+{
+    uint32_t value;
+
+    memcpy(&value, p, sizeof value);
+    return le32toh(value);
+}
+
+static uint64_t
+get64(const uint8_t *p)
+{
+    uint64_t value;
+
+    memcpy(&value, p, sizeof value);
+    return le64toh(value);
+}
+
+static void
+put32(struct strbuf *out, uint32_t value)
+{
+    value = htole32(value);
+    strbuf_add(out, &value, sizeof value);
+}
+
+static void
+put64(struct strbuf *out, uint64_t value)
+{
+    value = htole64(value);
+    strbuf_add(out, &value, sizeof value);
+}
+
+/* The file while it is being parsed: where its parts begin. */
+struct parts {
+    const uint8_t *entries, *frames;
+    const char *strings;
+    uint32_t entry_count, frame_count, string_bytes;
+};
+
+/* Everything about DATA that can be told without looking at entries and frames. */
+static bool
+split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
+{
+    uint8_t wanted_id[ID_MAX] = {0};
+    uint64_t total;
+
+    if (size_bytes < HEAD_BYTES || size_bytes > FILE_BYTES_MAX || id_bytes > ID_MAX)
+        return false;
+    memcpy(wanted_id, id, id_bytes);
+    if (memcmp(data, MAGIC, 8) != 0 || get32(data + 16) != FORMAT_VERSION
+        || get32(data + 36) != id_bytes || memcmp(data + 40, wanted_id, ID_MAX) != 0)
+        return false;
+    p->entry_count = get32(data + 24);
+    p->frame_count = get32(data + 28);
+    p->string_bytes = get32(data + 32);
+    total = HEAD_BYTES + (uint64_t)ENTRY_BYTES * p->entry_count
+            + (uint64_t)FRAME_BYTES * p->frame_count + p->string_bytes;
+    if (total != size_bytes || p->string_bytes == 0
+        || (get32(data + 20) & ~ASKED_SERVER) > DETAIL_DEBUG)
+        return false;
+    p->entries = data + HEAD_BYTES;
+    p->frames = p->entries + (size_t)ENTRY_BYTES * p->entry_count;
+    p->strings = (const char *)p->frames + (size_t)FRAME_BYTES * p->frame_count;
+    if (p->strings[0] != '\0' || p->strings[p->string_bytes - 1] != '\0')
+        return false;
+    return get64(data + 8) == hash_bytes(data + HASHED_FROM, size_bytes - HASHED_FROM);
+}
+
+static bool
+parse_frames(struct symcache *c, const struct parts *p, const char *strings)
+{
+    c->frames = arena_array(&c->arena, p->frame_count, sizeof *c->frames);
+    c->frame_count = c->frame_capacity = p->frame_count;
+    for (size_t i = 0; i < p->frame_count; i++) {
+        const uint8_t *at = p->frames + i * FRAME_BYTES;
+        const char *texts[3];
+
+        for (size_t k = 0; k < countof(texts); k++) {
+            uint32_t offset = get32(at + 4 * k);
+
+            if (offset >= p->string_bytes)
+                return false;
+            texts[k] = offset != 0 ? strings + offset : NULL;
+        }
+        if (get32(at + 16) > FRAME_INLINED)
+            return false;
+        c->frames[i] = (struct symbol_frame){
+            .function = texts[0],
+            .linkage = texts[1],
+            .file = texts[2],
+            .line = get32(at + 12),
+            .inlined = get32(at + 16) != 0,
+        };
+    }
+    return true;
+}
+
+static bool
+parse_entries(struct symcache *c, const struct parts *p)
+{
+    uint64_t first = 0;
+
+    c->entries = arena_array(&c->arena, p->entry_count, sizeof *c->entries);
+    c->entry_count = c->entry_capacity = p->entry_count;
+    for (size_t i = 0; i < p->entry_count; i++) {
+        struct symcache_entry *e = &c->entries[i];
+
+        e->address = get64(p->entries + i * ENTRY_BYTES);
+        e->frame_count = get32(p->entries + i * ENTRY_BYTES + 8);
+        e->first_frame = (uint32_t)first;
+        first += e->frame_count;
+        if (e->frame_count == 0 || e->frame_count > SYMBOL_FRAMES_MAX || first > p->frame_count
+            || (i > 0 && e->address <= e[-1].address))
+            return false;
+        *map_put(&c->by_address, e->address, NULL) = i;
+    }
+    return first == p->frame_count;
+}
+
+bool
+symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const void *data,
+               size_t size_bytes)
+{
+    struct parts p;
+    const uint8_t *bytes = data;
+    char *strings;
+
+    if (!split(&p, id, id_bytes, bytes, size_bytes))
+        return false;
+    strings = arena_alloc(&c->arena, p.string_bytes);
+    memcpy(strings, p.strings, p.string_bytes);
+    if (!parse_frames(c, &p, strings) || !parse_entries(c, &p)) {
+        symcache_release(c);
+        return false;
+    }
+    c->detail = get32(bytes + 20) & ~ASKED_SERVER;
+    c->asked_server = (get32(bytes + 20) & ASKED_SERVER) != 0;
+    return true;
+}
+
+static int
+compare_entries(const void *left, const void *right)
+{
+    const struct symcache_entry *a = left;
+    const struct symcache_entry *b = right;
+
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* The strings of a file while it is being written: each once, with its offset. */
+struct string_pool {
+    struct strtab ids;
+    struct map offsets; // Id to offset.
+    struct strbuf text;
+};
+
+static uint32_t
+pool_offset(struct string_pool *pool, const char *s)
+{
+    uint32_t id = strtab_id(&pool->ids, s);
+    uint64_t *offset;
+    bool is_new;
+
+    if (id == 0)
+        return 0;
+    offset = map_put(&pool->offsets, id, &is_new);
+    if (is_new) {
+        *offset = pool->text.length;
+        strbuf_add(&pool->text, s, strlen(s) + 1);
+    }
+    return (uint32_t)*offset;
+}
+
+static void
+format_entries(const struct symcache *c, struct string_pool *pool, struct strbuf *entries,
+               struct strbuf *frames)
+{
+    struct arena scratch = {0};
+    struct symcache_entry *sorted = arena_array(&scratch, c->entry_count, sizeof *sorted);
+
+    if (c->entry_count > 0) {
+        memcpy(sorted, c->entries, c->entry_count * sizeof *sorted);
+        qsort(sorted, c->entry_count, sizeof *sorted, compare_entries);
+    }
+    for (size_t i = 0; i < c->entry_count; i++) {
+        put64(entries, sorted[i].address);
+        put32(entries, sorted[i].frame_count);
+        for (uint32_t k = 0; k < sorted[i].frame_count; k++) {
+            const struct symbol_frame *f = &c->frames[sorted[i].first_frame + k];
+
+            put32(frames, pool_offset(pool, f->function));
+            put32(frames, pool_offset(pool, f->linkage));
+            put32(frames, pool_offset(pool, f->file));
+            put32(frames, f->line);
+            put32(frames, f->inlined ? FRAME_INLINED : 0);
+        }
+    }
+    arena_release(&scratch);
+}
+
+void
+symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes, struct strbuf *out)
+{
+    struct string_pool pool = {0};
+    struct strbuf entries = {0};
+    struct strbuf frames = {0};
+    uint8_t id_field[ID_MAX] = {0};
+    size_t start = out->length;
+    uint64_t hash;
+
+    memcpy(id_field, id, id_bytes < ID_MAX ? id_bytes : ID_MAX);
+    strbuf_add(&pool.text, "", 1);
+    format_entries(c, &pool, &entries, &frames);
+    strbuf_add(out, MAGIC, 8);
+    put64(out, 0);
+    put32(out, FORMAT_VERSION);
+    put32(out, (uint32_t)c->detail | (c->asked_server ? ASKED_SERVER : 0));
+    put32(out, (uint32_t)c->entry_count);
+    put32(out, (uint32_t)(frames.length / FRAME_BYTES));
+    put32(out, (uint32_t)pool.text.length);
+    put32(out, id_bytes);
+    strbuf_add(out, id_field, ID_MAX);
+    strbuf_add(out, strbuf_text(&entries), entries.length);
+    strbuf_add(out, strbuf_text(&frames), frames.length);
+    strbuf_add(out, pool.text.text, pool.text.length);
+    hash = htole64(hash_bytes(out->text + start + HASHED_FROM, out->length - start - HASHED_FROM));
+    memcpy(out->text + start + 8, &hash, sizeof hash);
+    strbuf_release(&entries);
+    strbuf_release(&frames);
+    strbuf_release(&pool.text);
+    map_release(&pool.offsets);
+    strtab_release(&pool.ids);
+}
+
+/* The cache directory, or NULL if the environment names none. */
+static char *
+cache_directory(struct arena *arena)
+{
+    const char *base = getenv("XDG_CACHE_HOME");
+
+    if (base != NULL && base[0] == '/')
+        return arena_printf(arena, "%s/heaptap", base);
+    base = getenv("HOME");
+    if (base != NULL && base[0] == '/')
+        return arena_printf(arena, "%s/.cache/heaptap", base);
+    return NULL;
+}
+
+/* The cache file of ID, or NULL. */
+static char *
+cache_path(struct arena *arena, const uint8_t *id, uint32_t id_bytes)
+{
+    char hex[2 * ID_MAX + 1] = "";
+    const char *directory = cache_directory(arena);
+
+    if (directory == NULL || id_bytes == 0 || id_bytes > ID_MAX)
+        return NULL;
+    for (uint32_t i = 0; i < id_bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    return arena_printf(arena, "%s/%s", directory, hex);
+}
+
+/* Up to SIZE_BYTES from FD into DATA; false if the file is shorter. */
+static bool
+read_all(int fd, uint8_t *data, size_t size_bytes)
+{
+    size_t done = 0;
+
+    while (done < size_bytes) {
+        ssize_t n = read(fd, data + done, size_bytes - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+void
+symcache_load(struct symcache *c, const uint8_t *id, uint32_t id_bytes)
+{
+    struct arena scratch = {0};
+    const char *path = cache_path(&scratch, id, id_bytes);
+    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= HEAD_BYTES
+        && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
+        size_t size_bytes = (size_t)st.st_size;
+        uint8_t *data = xmalloc(size_bytes);
+
+        if (read_all(fd, data, size_bytes) && symcache_parse(c, id, id_bytes, data, size_bytes))
+            c->written_unix_s = st.st_mtime;
+        free(data);
+    }
+    if (fd >= 0)
+        close(fd);
+    arena_release(&scratch);
+}
+
+/* Make the directories of PATH that are missing, private to the user. */
+static void
+make_directories(struct arena *arena, const char *path)
+{
+    char *copy = arena_strdup(arena, path);
+
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(copy, 0700);
+        *slash = '/';
+    }
+}
+
+static bool
+write_all(int fd, const char *data, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        ssize_t n = write(fd, data, size_bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        data += n;
+        size_bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static void
+replace_file(struct arena *arena, const char *path, const struct strbuf *text)
+{
+    char *temporary = arena_printf(arena, "%s.XXXXXX", path);
+    int fd;
+    bool written;
+
+    make_directories(arena, path);
+    fd = mkostemp(temporary, O_CLOEXEC); // Mode 0600.
+    if (fd < 0)
+        return;
+    written = write_all(fd, text->text, text->length);
+    if (close(fd) != 0 || !written || rename(temporary, path) != 0)
+        unlink(temporary);
+}
+
+void
+symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes)
+{
+    struct arena scratch = {0};
+    struct strbuf text = {0};
+    const char *path = c->changed ? cache_path(&scratch, id, id_bytes) : NULL;
+
+    if (path != NULL) {
+        symcache_format(c, id, id_bytes, &text);
+        if (text.length <= FILE_BYTES_MAX)
+            replace_file(&scratch, path, &text);
+    }
+    strbuf_release(&text);
+    arena_release(&scratch);
+}
+
+const struct symbol_frame *
+symcache_find(const struct symcache *c, uint64_t address, size_t *ret_count)
+{
+    const uint64_t *index = map_get(&c->by_address, address);
+
+    if (index == NULL)
+        return NULL;
+    *ret_count = c->entries[*index].frame_count;
+    return &c->frames[c->entries[*index].first_frame];
+}
+
+void
+symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames, size_t count)
+{
+    *map_put(&c->by_address, address, NULL) = c->entry_count;
+    arena_grow(&c->arena, &c->entries, &c->entry_capacity, c->entry_count, sizeof *c->entries);
+    c->entries[c->entry_count++] = (struct symcache_entry){
+        .address = address,
+        .first_frame = (uint32_t)c->frame_count,
+        .frame_count = (uint32_t)count,
+    };
+    for (size_t i = 0; i < count; i++) {
+        arena_grow(&c->arena, &c->frames, &c->frame_capacity, c->frame_count, sizeof *c->frames);
+        c->frames[c->frame_count++] = frames[i];
+    }
+    c->changed = true;
+}
+
+void
+symcache_release(struct symcache *c)
+{
+    map_release(&c->by_address);
+    arena_release(&c->arena);
+    *c = (struct symcache){0};
+}

@@ -1,0 +1,60 @@
+/* symcache.h: the frames of addresses already seen, one file per build id.
+ *
+ * Addresses are those of the ELF file, so a cache serves every run and every load address. Nothing
+ * in a file is trusted: one that is damaged, foreign or of another version counts as absent.
+ */
+#ifndef SYMBOL_SYMCACHE_H
+#define SYMBOL_SYMCACHE_H
+
+#include "symbol/symbol_frame.h"
+#include "util/map.h"
+#include "util/strbuf.h"
+
+struct symcache_entry {
+    uint64_t address;
+    uint32_t first_frame; // Index into frames.
+    uint32_t frame_count; // At least 1.
+};
+
+/* Starts as {0}, which is an empty cache. Strings are the cache's own or those given to
+ * symcache_add. */
+struct symcache {
+    struct arena arena;
+    struct symcache_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct symbol_frame *frames;
+    size_t frame_count, frame_capacity;
+    struct map by_address;     // To index of entries.
+    enum symbol_detail detail; // What the module had when the entries were made.
+    bool asked_server;         // A debuginfod server was configured then.
+    bool changed;              // Entries were added since it was read.
+    int64_t written_unix_s;    // When the file was written; 0 for a new cache.
+};
+
+/* Read SIZE_BYTES of DATA, which must be the cache of the build id ID, into the empty C. False, and
+ * C still empty, if any byte is not as symcache_format would write it. */
+bool symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const void *data,
+                    size_t size_bytes);
+
+/* Append the file for C to OUT. */
+void symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes,
+                     struct strbuf *out);
+
+/* Read the cache of ID into the empty C, which stays empty if there is no good file. */
+void symcache_load(struct symcache *c, const uint8_t *id, uint32_t id_bytes);
+
+/* Write C in place of the cache of ID if it changed. Failure is silent: a cache is no promise. */
+void symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes);
+
+/* The frames of ADDRESS and their number, or NULL. */
+const struct symbol_frame *symcache_find(const struct symcache *c, uint64_t address,
+                                         size_t *ret_count);
+
+/* Add the frames of an ADDRESS that is not yet in C. Strings must live as long as C. */
+void symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames,
+                  size_t count);
+
+/* C is as fresh as {0} afterwards. */
+void symcache_release(struct symcache *c);
+
+#endif

@@ -1,0 +1,55 @@
+/* fuzz_shorten.c: any bytes as a function name, shortened to a width the first byte chooses. The
+ * result must fit, be valid UTF-8 without control characters, and be empty only if the name or the
+ * width is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/symbol.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Code points in S; ends the program if S is not valid UTF-8 or holds a control character. */
+static size_t
+check_columns(const unsigned char *s)
+{
+    size_t count = 0;
+
+    for (; *s != '\0'; count++) {
+        unsigned length = *s < 0x80 ? 1 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
+
+        if (*s < 0x20 || *s == 0x7f || (*s >= 0x80 && *s < 0xc2) || *s > 0xf4)
+            abort();
+        for (unsigned i = 1; i < length; i++)
+            if ((s[i] & 0xc0) != 0x80)
+                abort();
+        s += length;
+    }
+    return count;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena = {0};
+    size_t width;
+    char *name;
+    const char *result;
+
+    if (size == 0)
+        return 0;
+    width = data[0];
+    name = malloc(size);
+    if (name == NULL)
+        return 0;
+    memcpy(name, data + 1, size - 1);
+    name[size - 1] = '\0';
+    result = symbol_shorten(&arena, name, width);
+    if (check_columns((const unsigned char *)result) > width)
+        abort();
+    if (name[0] == '\0' && result[0] != '\0')
+        abort();
+    arena_release(&arena);
+    free(name);
+    return 0;
+}

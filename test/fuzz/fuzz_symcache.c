@@ -1,0 +1,89 @@
+/* fuzz_symcache.c: any bytes as a symbol cache file. Each input is tried as it is and with magic,
+ * build id and checksum made right, so that the tables behind them are reached too. What is
+ * accepted must be whole: every frame of every entry is read, and writing it out again gives
+ * something that is accepted as well.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "symbol/symcache.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HEAD_BYTES = 72, ID_BYTES = 20 };
+
+static const uint8_t id[ID_BYTES] = "symbol-cache-fuzzing";
+
+/* Keeps the reads below from being optimised away. */
+static volatile size_t read_bytes;
+
+static void
+read_string(const char *s)
+{
+    if (s != NULL)
+        read_bytes += strlen(s);
+}
+
+static void
+read_everything(const struct symcache *c)
+{
+    for (size_t i = 0; i < c->entry_count; i++) {
+        size_t count;
+        const struct symbol_frame *f = symcache_find(c, c->entries[i].address, &count);
+
+        if (f == NULL || count == 0 || count > SYMBOL_FRAMES_MAX)
+            abort();
+        for (size_t k = 0; k < count; k++) {
+            read_string(f[k].function);
+            read_string(f[k].linkage);
+            read_string(f[k].file);
+        }
+    }
+}
+
+static void
+try_parse(const uint8_t *data, size_t size)
+{
+    struct symcache c = {0};
+    struct symcache again = {0};
+    struct strbuf out = {0};
+
+    if (symcache_parse(&c, id, sizeof id, data, size)) {
+        read_everything(&c);
+        symcache_format(&c, id, sizeof id, &out);
+        if (!symcache_parse(&again, id, sizeof id, out.text, out.length)
+            || again.entry_count != c.entry_count || again.frame_count != c.frame_count)
+            abort();
+        read_everything(&again);
+    } else if (c.entry_count != 0 || c.frame_count != 0) {
+        abort();
+    }
+    strbuf_release(&out);
+    symcache_release(&again);
+    symcache_release(&c);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *fixed;
+    uint64_t hash;
+
+    try_parse(data, size);
+    if (size < HEAD_BYTES)
+        return 0;
+    fixed = malloc(size);
+    if (fixed == NULL)
+        return 0;
+    memcpy(fixed, data, size);
+    memcpy(fixed, "heaptaps", 8);
+    memset(fixed + 36, 0, HEAD_BYTES - 36);
+    fixed[36] = ID_BYTES;
+    memcpy(fixed + 40, id, sizeof id);
+    hash = hash_bytes(fixed + 16, size - 16);
+    memcpy(fixed + 8, &hash, sizeof hash);
+    try_parse(fixed, size);
+    free(fixed);
+    return 0;
+}

@@ -1,0 +1,970 @@
+/* test_symbol.c: the symboliser against programs compiled on the spot, whose names and lines are
+ * known from their sources in test/symbol. Run from the top of the source tree. A compiler that is
+ * missing skips its part, and says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/demangle.h"
+#include "symbol/perfmap.h"
+#include "symbol/ranges.h"
+#include "symbol/symbol.h"
+#include "symbol/symcache.h"
+
+#define BIAS UINT64_C(0x7f1200000000)
+
+static char directory[] = "/tmp/heaptap-symbol-XXXXXX";
+
+/* --- Helpers ------------------------------------------------------------------------------------
+ */
+
+static bool PRINTF(1, 2)
+shell(const char *format, ...)
+{
+    char command[4096];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(command, sizeof command, format, ap);
+    va_end(ap);
+    return system(command) == 0;
+}
+
+static bool
+have(const char *tool)
+{
+    if (shell("command -v %s >/dev/null 2>&1", tool))
+        return true;
+    print_message("SKIPPED: no %s\n", tool);
+    return false;
+}
+
+static const char *
+in_directory(const char *name)
+{
+    static char paths[4][PATH_MAX];
+    static unsigned next;
+    char *path = paths[next++ % countof(paths)];
+
+    snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    return path;
+}
+
+/* Compile test/symbol/SOURCE to OUTPUT in the directory. */
+static void
+compile(const char *compiler, const char *flags, const char *source, const char *output)
+{
+    assert_true(shell("%s %s -o %s \"$PWD/test/symbol/%s\"", compiler, flags, in_directory(output),
+                      source));
+}
+
+/* The line of test/symbol/SOURCE that holds MARK. */
+static uint32_t
+line_of(const char *source, const char *mark)
+{
+    char path[PATH_MAX];
+    char line[512];
+    uint32_t number = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "test/symbol/%s", source);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL) {
+        const char *found = strstr(line, mark);
+
+        number++;
+        if (found != NULL && strchr(" \n", found[strlen(mark)]) != NULL)
+            break;
+    }
+    assert_false(feof(f));
+    fclose(f);
+    return number;
+}
+
+/* The first word that COMMAND prints, as a hexadecimal number. */
+static uint64_t PRINTF(1, 2)
+hex_output(const char *format, ...)
+{
+    char command[4096];
+    char text[64] = "";
+    va_list ap;
+    FILE *f;
+
+    va_start(ap, format);
+    vsnprintf(command, sizeof command, format, ap);
+    va_end(ap);
+    f = popen(command, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof text, f));
+    assert_int_equal(pclose(f), 0);
+    return strtoull(text, NULL, 16);
+}
+
+static uint64_t
+address_of(const char *file, const char *symbol)
+{
+    return hex_output("nm %s | awk '$3 == \"%s\" { print $1 }'", in_directory(file), symbol);
+}
+
+/* Set M's build id to that of FILE in the directory. */
+static void
+read_build_id(struct profile_module *m, const char *file)
+{
+    char command[PATH_MAX + 64];
+    char hex[2 * PROFILE_BUILD_ID_MAX + 2] = "";
+    FILE *f;
+
+    snprintf(command, sizeof command, "readelf -n %s | sed -n 's/.*Build ID: //p'",
+             in_directory(file));
+    f = popen(command, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(hex, sizeof hex, f));
+    pclose(f);
+    for (m->build_id_bytes = 0; hex[2 * m->build_id_bytes] > ' '; m->build_id_bytes++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(hex + 2 * m->build_id_bytes, "%2x", &byte), 1);
+        m->build_id[m->build_id_bytes] = (uint8_t)byte;
+    }
+}
+
+/* A profile with one module, FILE in the directory, loaded at BIAS. */
+static struct profile *
+new_profile(const char *file)
+{
+    struct profile *p = calloc(1, sizeof *p);
+
+    assert_non_null(p);
+    p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
+    p->module_count = 2;
+    p->modules[0].path = "";
+    p->modules[1].path = file[0] == '[' ? file : arena_strdup(&p->arena, in_directory(file));
+    p->modules[1].bias = BIAS;
+    p->locations = arena_array(&p->arena, 8, sizeof *p->locations);
+    p->location_count = 1;
+    return p;
+}
+
+/* Add the location of the instruction at ADDRESS of the file; gives its id. */
+static uint32_t
+add_location(struct profile *p, uint64_t address)
+{
+    p->locations[p->location_count] = (struct profile_location){
+        .address = address + BIAS,
+        .module = 1,
+        .exact = true,
+    };
+    return (uint32_t)p->location_count++;
+}
+
+static void
+resolve(struct profile *p, bool no_cache)
+{
+    struct symbol_options options = { .no_cache = no_cache };
+    struct err err = {0};
+
+    assert_int_equal(symbol_resolve(p, &options, &err), 0);
+    assert_true(p->symbolised);
+    for (size_t i = 1; i < p->location_count; i++) {
+        assert_true(p->locations[i].frame_count > 0);
+        assert_true(p->locations[i].first_frame + p->locations[i].frame_count <= p->frame_count);
+    }
+}
+
+static const struct profile_frame *
+frame(const struct profile *p, uint32_t location, uint32_t index)
+{
+    assert_true(index < p->locations[location].frame_count);
+    return &p->frames[p->locations[location].first_frame + index];
+}
+
+static const char *
+function(const struct profile *p, uint32_t location, uint32_t index)
+{
+    return profile_string(p, frame(p, location, index)->function);
+}
+
+static void
+assert_ends_with(const char *s, const char *end)
+{
+    size_t length = strlen(s);
+
+    if (length < strlen(end) || strcmp(s + length - strlen(end), end) != 0)
+        fail_msg("\"%s\" does not end with \"%s\"", s, end);
+}
+
+/* The only hint of P, which must contain TEXT. */
+static const char *
+only_hint(const struct profile *p, const char *text)
+{
+    const char *const *hints;
+
+    assert_int_equal(symbol_hints(p, &hints), 1);
+    if (strstr(hints[0], text) == NULL)
+        fail_msg("\"%s\" does not contain \"%s\"", hints[0], text);
+    return hints[0];
+}
+
+static void
+assert_no_hints(const struct profile *p)
+{
+    const char *const *hints;
+
+    if (symbol_hints(p, &hints) != 0)
+        fail_msg("unexpected hint: %s", hints[0]);
+}
+
+/* --- Debug information --------------------------------------------------------------------------
+ */
+
+static void
+check_inline_chain(const char *file)
+{
+    static const char *const functions[] = { "inner", "middle", "wrapper", "outer" };
+    static const char *const marks[] = { "LINE:mark", "LINE:inner", "LINE:middle", "LINE:wrapper" };
+    struct profile *p = new_profile(file);
+    uint32_t exact = add_location(p, address_of(file, "mark"));
+    uint32_t after = add_location(p, address_of(file, "mark") + 1);
+
+    p->locations[after].exact = false;
+    resolve(p, true);
+    assert_int_equal(p->locations[exact].frame_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct profile_frame *f = frame(p, exact, i);
+
+        assert_string_equal(profile_string(p, f->function), functions[i]);
+        assert_string_equal(profile_string(p, f->linkage), functions[i]);
+        assert_ends_with(profile_string(p, f->file), "/test/symbol/inline_chain.c");
+        assert_int_equal(profile_string(p, f->file)[0], '/');
+        assert_int_equal(f->line, line_of("inline_chain.c", marks[i]));
+        assert_int_equal(f->inlined, i < 3);
+        assert_int_equal(f->module, 1);
+    }
+    assert_int_equal(p->locations[after].first_frame, p->locations[exact].first_frame);
+    assert_no_hints(p);
+    profile_free(p);
+}
+
+static const char *const debug_flags[] = {
+    "-O2 -g -gdwarf-5",
+    "-O2 -g -gdwarf-4",
+    "-O2 -g -gsplit-dwarf",
+};
+
+static void
+test_inlined_calls(void **state)
+{
+    // If this fails, reports blame the wrong function or line for what was inlined.
+    static const char *const compilers[] = { "gcc", "clang" };
+
+    (void)state;
+    for (size_t i = 0; i < countof(compilers); i++) {
+        if (!have(compilers[i]))
+            continue;
+        for (size_t k = 0; k < countof(debug_flags); k++) {
+            char flags[64];
+
+            // Linked apart, because the split file is named after the object.
+            snprintf(flags, sizeof flags, "%s -c", debug_flags[k]);
+            compile(compilers[i], flags, "inline_chain.c", "chain.o");
+            assert_true(shell("cd %s && %s chain.o -o chain", directory, compilers[i]));
+            check_inline_chain("chain");
+        }
+    }
+}
+
+static void
+check_scopes(const char *file)
+{
+    struct profile *p = new_profile(file);
+    uint32_t feed = add_location(p, address_of(file, "mark_feed"));
+    uint32_t knock = add_location(p, address_of(file, "mark_knock"));
+
+    resolve(p, true);
+    assert_int_equal(p->locations[feed].frame_count, 1);
+    assert_string_equal(function(p, feed, 0),
+                        "unsigned long zoo::feed<long>(zoo::Cage<long> const&, long)");
+    assert_string_equal(profile_string(p, frame(p, feed, 0)->linkage),
+                        "_ZN3zoo4feedIlEEmRKNS_4CageIT_EES2_");
+    assert_int_equal(frame(p, feed, 0)->line, line_of("scopes.cc", "LINE:feed"));
+    assert_int_equal(p->locations[knock].frame_count, 2);
+    // Where gcc writes no linkage name, what was always inlined has no parameters to be had.
+    assert_true(strncmp(function(p, knock, 0), "zoo::(anonymous namespace)::knock", 33) == 0);
+    assert_true(frame(p, knock, 0)->inlined);
+    assert_int_equal(frame(p, knock, 0)->line, line_of("scopes.cc", "LINE:knock"));
+    assert_string_equal(function(p, knock, 1), "zoo::(anonymous namespace)::Keeper::open(int)");
+    assert_int_equal(frame(p, knock, 1)->line, line_of("scopes.cc", "LINE:open"));
+    profile_free(p);
+}
+
+static void
+test_cplusplus_scopes(void **state)
+{
+    // If this fails, functions in namespaces or templates, or local to a file, have wrong names.
+    static const char *const compilers[] = { "g++", "clang++" };
+
+    (void)state;
+    for (size_t i = 0; i < countof(compilers); i++) {
+        if (!have(compilers[i]))
+            continue;
+        for (size_t k = 0; k < 2; k++) {
+            compile(compilers[i], debug_flags[k], "scopes.cc", "scopes");
+            check_scopes("scopes");
+        }
+    }
+}
+
+static void
+test_debug_link(void **state)
+{
+    // If this fails, debug information in separate files (every distribution's) is not found.
+    (void)state;
+    if (!have("gcc") || !have("objcopy"))
+        return;
+    compile("gcc", "-O2 -g -Wl,--build-id=none", "inline_chain.c", "linked");
+    {
+        uint64_t mark = address_of("linked", "mark");
+        struct profile *p = new_profile("linked");
+        uint32_t l = add_location(p, mark);
+
+        assert_true(shell("cd %s && objcopy --only-keep-debug linked linked.debug && strip linked"
+                          " && objcopy --add-gnu-debuglink=linked.debug linked", directory));
+        resolve(p, true);
+        assert_int_equal(p->locations[l].frame_count, 4);
+        assert_string_equal(function(p, l, 0), "inner");
+        assert_int_equal(frame(p, l, 3)->line, line_of("inline_chain.c", "LINE:wrapper"));
+        assert_no_hints(p);
+        profile_free(p);
+    }
+}
+
+/* --- Symbols ------------------------------------------------------------------------------------
+ */
+
+static void
+test_stripped_library(void **state)
+{
+    // If this fails, stripped libraries lose names, or hidden functions get a neighbour's.
+    struct profile *p;
+    uint32_t exported;
+    uint32_t hidden;
+
+    (void)state;
+    if (!have("gcc") || !have("strip"))
+        return;
+    compile("gcc", "-O2 -shared -fPIC", "exports.c", "libexports.so");
+    p = new_profile("libexports.so");
+    exported = add_location(p, address_of("libexports.so", "mark_exported"));
+    hidden = add_location(p, address_of("libexports.so", "mark_hidden"));
+    assert_true(shell("strip %s", in_directory("libexports.so")));
+    resolve(p, true);
+    assert_int_equal(p->locations[exported].frame_count, 1);
+    assert_string_equal(function(p, exported, 0), "exported_work");
+    assert_int_equal(frame(p, exported, 0)->line, 0);
+    assert_int_equal(p->locations[hidden].frame_count, 1);
+    assert_int_equal(frame(p, hidden, 0)->function, 0);
+    assert_int_equal(frame(p, hidden, 0)->module, 1);
+    only_hint(p, "libexports.so is stripped");
+    profile_free(p);
+}
+
+static void
+test_symbols_without_size(void **state)
+{
+    // If this fails, an address that no symbol covers gets the name of what stands before it.
+    struct profile *p;
+    uint64_t sized;
+    uint32_t in_sized, in_gap, in_first, in_second;
+
+    (void)state;
+    if (!have("gcc"))
+        return;
+    compile("gcc", "-nostdlib -shared", "labels.s", "liblabels.so");
+    sized = address_of("liblabels.so", "sized");
+    p = new_profile("liblabels.so");
+    in_sized = add_location(p, sized + 3);
+    in_gap = add_location(p, sized + 5);
+    in_first = add_location(p, sized + 10);
+    in_second = add_location(p, sized + 13);
+    resolve(p, true);
+    assert_string_equal(function(p, in_sized, 0), "sized");
+    assert_string_equal(function(p, in_gap, 0), "");
+    assert_string_equal(function(p, in_first, 0), "first_label");
+    assert_string_equal(function(p, in_second, 0), "second_label");
+    only_hint(p, "-g");
+    profile_free(p);
+}
+
+static void
+test_changed_file(void **state)
+{
+    // If this fails, a program rebuilt since the recording is shown with plausible, wrong names.
+    struct profile *p;
+    uint32_t l;
+
+    (void)state;
+    if (!have("gcc"))
+        return;
+    compile("gcc", "-O2 -g -Wl,--build-id=0x00112233445566778899aabb", "inline_chain.c", "changed");
+    p = new_profile("changed");
+    read_build_id(&p->modules[1], "changed");
+    assert_int_equal(p->modules[1].build_id_bytes, 12);
+    l = add_location(p, address_of("changed", "mark"));
+    compile("gcc", "-O2 -g -Wl,--build-id=0xffeeddccbbaa998877665544", "inline_chain.c", "changed");
+    resolve(p, true);
+    assert_int_equal(p->locations[l].frame_count, 1);
+    assert_int_equal(frame(p, l, 0)->function, 0);
+    only_hint(p, "has changed since the recording (build id ffeeddccbbaa998877665544, recorded "
+                 "00112233445566778899aabb)");
+    profile_free(p);
+}
+
+static void
+test_missing_and_unusable_files(void **state)
+{
+    // If this fails, the user is not told why names are missing, or a FIFO hangs the report.
+    static const struct {
+        const char *file, *hint;
+    } cases[] = {
+        { "no-such-file", "no-such-file is missing" },
+        { "fifo", "fifo cannot be read (not a regular file)" },
+        { "text", "text cannot be read (not an ELF file)" },
+    };
+
+    (void)state;
+    assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
+    assert_true(shell("echo hello >%s", in_directory("text")));
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct profile *p = new_profile(cases[i].file);
+        uint32_t l = add_location(p, 0x1234);
+
+        resolve(p, true);
+        assert_int_equal(p->locations[l].frame_count, 1);
+        assert_int_equal(frame(p, l, 0)->function, 0);
+        assert_int_equal(frame(p, l, 0)->module, 1);
+        only_hint(p, cases[i].hint);
+        profile_free(p);
+    }
+}
+
+static void
+test_vdso_and_unused_modules(void **state)
+{
+    // If this fails, users get hints they can do nothing about.
+    struct profile *p = new_profile("[vdso]");
+    uint32_t l = add_location(p, 0x900);
+
+    (void)state;
+    resolve(p, true);
+    assert_int_equal(frame(p, l, 0)->function, 0);
+    assert_no_hints(p);
+    profile_free(p);
+
+    p = new_profile("missing-but-without-location");
+    resolve(p, true);
+    assert_no_hints(p);
+    profile_free(p);
+}
+
+static void
+test_symbolised_profile_is_left_alone(void **state)
+{
+    // If this fails, a packed profile opened on another machine loses the names it came with.
+    struct profile *p = new_profile("no-such-file");
+    struct err err = {0};
+    uint32_t l = add_location(p, 0x10);
+
+    (void)state;
+    p->symbolised = true;
+    assert_int_equal(symbol_resolve(p, NULL, &err), 0);
+    assert_int_equal(p->locations[l].frame_count, 0);
+    assert_no_hints(p);
+    profile_free(p);
+}
+
+/* --- Progress, several modules ------------------------------------------------------------------
+ */
+
+static void
+note_progress(void *arg, size_t done, size_t total)
+{
+    size_t *last = arg;
+
+    assert_true(done > *last && done <= total);
+    *last = done;
+}
+
+static void
+test_progress_and_shared_files(void **state)
+{
+    // If this fails, progress stops short, or a library loaded twice gets the wrong module.
+    struct profile *p = new_profile("no-such-file");
+    struct profile_module *modules = arena_array(&p->arena, 3, sizeof *modules);
+    size_t last = 0;
+    struct symbol_options options = {
+        .no_cache = true, .progress = note_progress, .progress_arg = &last,
+    };
+    struct err err = {0};
+
+    (void)state;
+    modules[0] = p->modules[0];
+    modules[1] = modules[2] = p->modules[1];
+    modules[2].bias = 2 * BIAS;
+    p->modules = modules;
+    p->module_count = 3;
+    add_location(p, 0x10);
+    add_location(p, 0x10);
+    add_location(p, 0x10 + BIAS);
+    p->locations[3].module = 2;
+    assert_int_equal(symbol_resolve(p, &options, &err), 0);
+    assert_int_equal(last, 3);
+    assert_int_equal(p->locations[1].first_frame, p->locations[2].first_frame);
+    assert_int_equal(frame(p, 1, 0)->module, 1);
+    assert_int_equal(frame(p, 3, 0)->module, 2);
+    only_hint(p, "is missing");
+    profile_free(p);
+}
+
+/* --- The cache ----------------------------------------------------------------------------------
+ */
+
+/* A profile of one location, at "mark" of FILE, resolved with the cache. */
+static struct profile *
+resolve_cached(const char *file, const struct profile_module *like, uint64_t mark)
+{
+    struct profile *p = new_profile(file);
+
+    p->modules[1].build_id_bytes = like->build_id_bytes;
+    memcpy(p->modules[1].build_id, like->build_id, sizeof like->build_id);
+    add_location(p, mark);
+    resolve(p, false);
+    return p;
+}
+
+static void
+assert_same_frames(const struct profile *a, const struct profile *b)
+{
+    assert_int_equal(a->frame_count, b->frame_count);
+    for (uint32_t i = 0; i < a->frame_count; i++) {
+        const struct profile_frame *x = &a->frames[i];
+        const struct profile_frame *y = &b->frames[i];
+
+        assert_string_equal(profile_string(a, x->function), profile_string(b, y->function));
+        assert_string_equal(profile_string(a, x->linkage), profile_string(b, y->linkage));
+        assert_string_equal(profile_string(a, x->file), profile_string(b, y->file));
+        assert_int_equal(x->line, y->line);
+        assert_int_equal(x->inlined, y->inlined);
+        assert_int_equal(x->module, y->module);
+    }
+}
+
+static void
+test_cache_round_trip(void **state)
+{
+    // If this fails, the second report differs from the first, or reads damaged caches.
+    const char *cache = "cache/heaptap/0102030405060708090a0b0c";
+    struct profile_module id = {0};
+    struct profile *cold, *warm;
+    struct stat st;
+    uint64_t mark;
+
+    (void)state;
+    if (!have("gcc"))
+        return;
+    compile("gcc", "-O2 -g -Wl,--build-id=0x0102030405060708090a0b0c", "inline_chain.c", "cached");
+    read_build_id(&id, "cached");
+    mark = address_of("cached", "mark");
+    cold = resolve_cached("cached", &id, mark);
+    assert_int_equal(cold->frame_count, 4);
+    assert_int_equal(stat(in_directory(cache), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(stat(in_directory("cache/heaptap"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+
+    assert_int_equal(rename(in_directory("cached"), in_directory("cached.away")), 0);
+    warm = resolve_cached("cached", &id, mark);
+    assert_same_frames(cold, warm);
+    assert_no_hints(warm);
+    profile_free(warm);
+
+    // One flipped bit in the last string: the cache does not count, so the file is missing.
+    assert_true(shell("cd %s && size=$(stat -c %%s %s) && printf X | dd of=%s bs=1 "
+                      "seek=$((size - 3)) conv=notrunc status=none", directory, cache, cache));
+    warm = resolve_cached("cached", &id, mark);
+    assert_int_equal(warm->frame_count, 1);
+    only_hint(warm, "is missing");
+    profile_free(warm);
+
+    assert_int_equal(rename(in_directory("cached.away"), in_directory("cached")), 0);
+    profile_free(resolve_cached("cached", &id, mark));
+    assert_int_equal(rename(in_directory("cached"), in_directory("cached.away")), 0);
+    warm = resolve_cached("cached", &id, mark);
+    assert_same_frames(cold, warm);
+    profile_free(warm);
+    profile_free(cold);
+}
+
+static void
+test_cache_learns_of_new_debug_information(void **state)
+{
+    // If this fails, installing a debug package changes nothing until the cache is deleted by hand.
+    struct profile_module id = {0};
+    struct profile *p;
+    uint64_t mark;
+
+    (void)state;
+    if (!have("gcc") || !have("objcopy"))
+        return;
+    compile("gcc", "-O2 -g -Wl,--build-id=0x77770405060708090a0b0c0d", "inline_chain.c", "later");
+    read_build_id(&id, "later");
+    mark = address_of("later", "mark");
+    assert_true(shell("cd %s && objcopy --only-keep-debug later later.debug && strip -g later"
+                      " && mv later.debug away && objcopy --add-gnu-debuglink=away later 2>&1"
+                      " && mv away hidden", directory));
+    p = resolve_cached("later", &id, mark);
+    assert_int_equal(p->frame_count, 1);
+    assert_string_equal(function(p, 1, 0), "outer");
+    only_hint(p, "has no debug information");
+    profile_free(p);
+
+    p = resolve_cached("later", &id, mark);
+    only_hint(p, "has no debug information");
+    profile_free(p);
+
+    assert_int_equal(rename(in_directory("hidden"), in_directory("away")), 0);
+    p = resolve_cached("later", &id, mark);
+    assert_int_equal(p->frame_count, 4);
+    assert_no_hints(p);
+    profile_free(p);
+}
+
+static void
+fill_cache(struct symcache *c)
+{
+    static const struct symbol_frame two[] = {
+        { .function = "f(int)", .linkage = "_Z1fi", .file = "/a.c", .line = 7, .inlined = true },
+        { .function = "g", .linkage = "g", .file = "/a.c", .line = 9 },
+    };
+    static const struct symbol_frame none;
+
+    c->detail = DETAIL_DEBUG;
+    c->asked_server = true;
+    symcache_add(c, 0x2000, two, 2);
+    symcache_add(c, 0x1000, &none, 1);
+}
+
+static void
+test_cache_refuses_every_damage(void **state)
+{
+    // If this fails, a damaged cache file is believed, or read out of bounds.
+    const uint8_t id[4] = { 1, 2, 3, 4 };
+    const uint8_t other_id[4] = { 1, 2, 3, 5 };
+    struct symcache c = {0}, back = {0};
+    struct strbuf good = {0};
+    const struct symbol_frame *f;
+    size_t count;
+
+    (void)state;
+    fill_cache(&c);
+    symcache_format(&c, id, sizeof id, &good);
+    assert_true(symcache_parse(&back, id, sizeof id, good.text, good.length));
+    f = symcache_find(&back, 0x2000, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(f[0].function, "f(int)");
+    assert_true(f[0].inlined && !f[1].inlined);
+    assert_int_equal(f[1].line, 9);
+    f = symcache_find(&back, 0x1000, &count);
+    assert_null(f->function);
+    assert_null(symcache_find(&back, 0x1fff, &count));
+    assert_true(back.detail == DETAIL_DEBUG && back.asked_server && !back.changed);
+    symcache_release(&back);
+
+    assert_false(symcache_parse(&back, other_id, sizeof other_id, good.text, good.length));
+    for (size_t length = 0; length < good.length; length++)
+        assert_false(symcache_parse(&back, id, sizeof id, good.text, length));
+    for (size_t bit = 0; bit < good.length * 8; bit++) {
+        good.text[bit / 8] ^= (char)(1 << bit % 8);
+        assert_false(symcache_parse(&back, id, sizeof id, good.text, good.length));
+        good.text[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    assert_int_equal(back.entry_count, 0);
+    strbuf_release(&good);
+    symcache_release(&c);
+}
+
+static void
+test_unwritable_cache_is_silent(void **state)
+{
+    // If this fails, a read-only home directory breaks reports.
+    struct profile_module id = { .build_id = { 9, 9, 9 }, .build_id_bytes = 3 };
+    struct profile *p;
+
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/dev/null/cache", 1);
+    p = resolve_cached("no-such-file", &id, 0x10);
+    setenv("XDG_CACHE_HOME", in_directory("cache"), 1);
+    only_hint(p, "is missing");
+    profile_free(p);
+}
+
+/* --- JIT code -----------------------------------------------------------------------------------
+ */
+
+static void
+test_jit_map(void **state)
+{
+    // If this fails, code made at run time has no names, or another process's, or escape sequences.
+    struct profile *p = new_profile("[vdso]");
+    char path[64];
+    uint32_t old, replaced, outside;
+    FILE *f;
+
+    (void)state;
+    p->process.pid = (uint32_t)getpid();
+    old = add_location(p, 0x1010 - BIAS);
+    replaced = add_location(p, 0x1110 - BIAS);
+    outside = add_location(p, 0x3000 - BIAS);
+    for (uint32_t i = 1; i < p->location_count; i++)
+        p->locations[i].module = 0;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "1000 200 LazyCompile:~run\033[31m app.js:3\nnonsense\n"
+               "0x1100 80 later\n3000 zz x\n");
+    fclose(f);
+    resolve(p, true);
+    assert_string_equal(function(p, old, 0), "LazyCompile:~run?[31m app.js:3");
+    assert_string_equal(function(p, replaced, 0), "later");
+    assert_string_equal(function(p, outside, 0), "");
+    assert_no_hints(p);
+    profile_free(p);
+
+    // Written before the process started: left by an earlier one of the same id.
+    p = new_profile("[vdso]");
+    p->process.pid = (uint32_t)getpid();
+    p->process.start_unix_ns = UINT64_C(1) << 62;
+    old = add_location(p, 0x1010 - BIAS);
+    p->locations[old].module = 0;
+    resolve(p, true);
+    assert_string_equal(function(p, old, 0), "");
+    profile_free(p);
+    unlink(path);
+}
+
+/* --- Names --------------------------------------------------------------------------------------
+ */
+
+static void
+test_demangle(void **state)
+{
+    // If this fails, names of one of the languages stay mangled.
+    static const struct {
+        const char *linkage, *name;
+    } cases[] = {
+        { "main", "main" },
+        { "_ZNSt6vectorIiSaIiEE9push_backERKi",
+          "std::vector<int, std::allocator<int> >::push_back(int const&)" },
+        { "_ZL4workv.part.0", "work() [clone .part.0]" },
+        { "_ZN1r4deep2er3two17h575284eaa27a5553E", "r::deep::er::two" },
+        { "_RINvNtNtCs6GmmlP4bgsG_1r4deep2er3twojEB6_", "r::deep::er::two::<usize>" },
+        { "_D3std5stdio7writelnFZv", "std.stdio.writeln()" },
+        { "memcpy@@GLIBC_2.14", "memcpy" },
+        { "_Znwm@GLIBCXX_3.4", "operator new(unsigned long)" },
+        { "..@4.crc_loop", "..@4.crc_loop" },
+        { "_Z", "_Z" },
+        { "_ZN", "_ZN" },
+        { "", "" },
+    };
+    struct arena arena = {0};
+
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        assert_string_equal(demangle(&arena, cases[i].linkage), cases[i].name);
+    assert_string_equal(demangle_strip_clone(&arena, "_ZL4workv.part.0"), "_ZL4workv");
+    assert_string_equal(demangle_strip_clone(&arena, ".hidden"), ".hidden");
+    arena_release(&arena);
+}
+
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+static const struct {
+    size_t width;
+    const char *name, *wanted;
+} shorten_cases[] = {
+    { 80, "main", "main" },
+    { 80, "", "" },
+    // Noise goes, whatever the width.
+    { 80, STRING "::_M_create(unsigned long&, unsigned long)",
+      "std::string::_M_create(unsigned long&, unsigned long)" },
+    { 80, "std::vector<int, std::allocator<int> >::push_back(int const&)",
+      "std::vector<int>::push_back(int const&)" },
+    { 99, "std::vector<" STRING ", std::allocator<" STRING " > >::reserve(unsigned long)",
+      "std::vector<std::string>::reserve(unsigned long)" },
+    { 99, "std::map<int, A, std::less<int>, std::allocator<std::pair<int, A> > >::at(int)",
+      "std::map<int, A>::at(int)" },
+    { 99, "std::unordered_set<K, std::hash<K>, std::equal_to<K>, std::allocator<K> >::clear()",
+      "std::unordered_set<K>::clear()" },
+    { 99, "std::map<int, A, std::less<int>, Pool<A> >::clear()",
+      "std::map<int, A, std::less<int>, Pool<A>>::clear()" },
+    { 99, "std::pair<int, std::allocator<int> >::swap()",
+      "std::pair<int, std::allocator<int>>::swap()" },
+    { 99, "std::allocator_traits<std::allocator<int> >::allocate(std::allocator<int>&, long)",
+      "std::allocator_traits<std::allocator<int>>::allocate(std::allocator<int>&, long)" },
+    { 99, "std::unique_ptr<A, std::default_delete<A> >::reset(A*)",
+      "std::unique_ptr<A>::reset(A*)" },
+    { 99, "std::__1::vector<int, std::__1::allocator<int>>::clear()",
+      "std::vector<int>::clear()" },
+    { 99, "std::filesystem::__cxx11::path::parent_path() const",
+      "std::filesystem::path::parent_path() const" },
+    { 99, "mystd::__1::f()", "mystd::__1::f()" },
+    { 99, "my::std::allocator<int>::f()", "my::std::allocator<int>::f()" },
+    { 99, "f(int) [clone .isra.0] [clone .cold]", "f(int)" },
+    { 99, "name[abi:cxx11]()", "name()" },
+    { 99, "alloc::vec::Vec<u8,alloc::alloc::Global>::push", "alloc::vec::Vec<u8>::push" },
+    { 99, "core::ptr::drop_in_place::h0123456789abcdef", "core::ptr::drop_in_place" },
+    { 99, "core::ptr::h0123456789abcdefg", "core::ptr::h0123456789abcdefg" },
+    // Parameters first, from the inside out.
+    { 30, "work(std::function<void (int, char)>, long)", "work(…)" },
+    { 38, "work(std::function<void (int, char)>, long)",
+      "work(std::function<void (…)>, long)" },
+    { 20, "work(std::function<void (int, char)>, long)", "work(…)" },
+    { 20, "ns::Table<int, long, char>::f(int)", "ns::Table<…>::f(…)" },
+    { 27, "a::B<C<D, E>, F<G> >::run(int)", "a::B<C<D, E>, F<G>>::run(…)" },
+    { 25, "a::B<C<D, E>, F<G> >::run(int)", "a::B<C<…>, F<G>>::run(…)" },
+    { 18, "a::B<C<D, E>, F<G> >::run(int)", "a::B<…>::run(…)" },
+    { 40, "f()", "f()" },
+    // The return type of a template is the first to go.
+    { 30, "unsigned long zoo::feed<long>(zoo::Cage<long> const&)", "zoo::feed<long>(…)" },
+    { 70, "unsigned long zoo::feed<long>(zoo::Cage<long> const&)",
+      "unsigned long zoo::feed<long>(zoo::Cage<long> const&)" },
+    { 28, "non-virtual thunk to Foo<int>::bar(Something)", "non-virtual thunk to Foo<…>…" },
+    // Operators and the anonymous namespace are no brackets.
+    { 99, "operator<<(std::ostream&, A const&)", "operator<<(std::ostream&, A const&)" },
+    { 16, "operator<<(std::ostream&, A const&)", "operator<<(…)" },
+    { 16, "operator<(Alpha const&, Beta const&)", "operator<(…)" },
+    { 22, "bool operator< <int, long>(A<int>&, A<long>&)", "operator< <…>(…)" },
+    { 24, "Compare::operator()(Alpha const&, Beta const&) const", "Compare::operator()(…) …" },
+    { 30, "Compare::operator()(Alpha const&, Beta const&) const",
+      "Compare::operator()(…) const" },
+    { 20, "Pointer<Something>::operator->() const", "Pointer<…>::operato…" },
+    { 33, "Pointer<SomethingLong>::operator->() const", "Pointer<…>::operator->() const" },
+    { 40, "(anonymous namespace)::Box::grow(int, long)",
+      "(anonymous namespace)::Box::grow(…)" },
+    { 12, "operator new(unsigned long)", "operator ne…" },
+    { 16, "operator new(unsigned long)", "operator new(…)" },
+    { 20, "f<(Kind)3, (1>0)>(int, int, int, int)", "f<(Kind)3, (1>0)>(…)" },
+    { 24, "<T as core::fmt::Debug>::fmt", "<…>::fmt" },
+    { 30, "run(int)::{lambda(Aaaaaaa, Bbbb)#1}::operator()() const",
+      "run(…)::{lambda(…)#1}::operat…" },
+    // The last resort, and odd input.
+    { 5, "a_long_name", "a_lo…" },
+    { 1, "a_long_name", "…" },
+    { 0, "a_long_name", "" },
+    { 9, "unbalanced<<<((>", "unbalanc…" },
+    { 99, "bad\xff\x1b[0m", "bad??[0m" },
+    { 4, "größer", "grö…" },
+};
+
+static void
+test_shorten(void **state)
+{
+    // If this fails, C++ names fill the screen or are cut so that they cannot be recognised.
+    struct arena arena = {0};
+
+    (void)state;
+    for (size_t i = 0; i < countof(shorten_cases); i++) {
+        const char *got = symbol_shorten(&arena, shorten_cases[i].name, shorten_cases[i].width);
+
+        if (strcmp(got, shorten_cases[i].wanted) != 0)
+            fail_msg("\"%s\" in %zu: \"%s\", not \"%s\"", shorten_cases[i].name,
+                     shorten_cases[i].width, got, shorten_cases[i].wanted);
+    }
+    arena_release(&arena);
+}
+
+static void
+test_ranges(void **state)
+{
+    // If this fails, overlapping functions are missed, or the outer is found before the inner.
+    static const struct {
+        uint64_t low, high;
+    } ranges[] = { { 40, 50 }, { 10, 100 }, { 20, 30 }, { 20, 90 }, { 60, 60 }, { 70, 65 } };
+    static const uint32_t at_45[] = { 0, 3, 1 };
+    struct arena arena = {0};
+    struct ranges r = {0};
+    const struct range *x;
+    size_t cursor;
+    size_t found = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < countof(ranges); i++)
+        ranges_add(&r, &arena, ranges[i].low, ranges[i].high, i);
+    ranges_sort(&r, &arena);
+    assert_int_equal(r.count, 4);
+    cursor = ranges_start(&r, 45);
+    while ((x = ranges_next(&r, 45, &cursor)) != NULL)
+        assert_int_equal(x->id, at_45[found++]);
+    assert_int_equal(found, 3);
+    cursor = ranges_start(&r, 100);
+    assert_null(ranges_next(&r, 100, &cursor));
+    cursor = ranges_start(&r, 9);
+    assert_null(ranges_next(&r, 9, &cursor));
+    arena_release(&arena);
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    if (mkdtemp(directory) == NULL)
+        return -1;
+    setenv("XDG_CACHE_HOME", in_directory("cache"), 1);
+    unsetenv("DEBUGINFOD_URLS");
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    return shell("rm -rf %s", directory) ? 0 : -1;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_demangle),
+        cmocka_unit_test(test_shorten),
+        cmocka_unit_test(test_inlined_calls),
+        cmocka_unit_test(test_cplusplus_scopes),
+        cmocka_unit_test(test_debug_link),
+        cmocka_unit_test(test_stripped_library),
+        cmocka_unit_test(test_symbols_without_size),
+        cmocka_unit_test(test_changed_file),
+        cmocka_unit_test(test_missing_and_unusable_files),
+        cmocka_unit_test(test_vdso_and_unused_modules),
+        cmocka_unit_test(test_symbolised_profile_is_left_alone),
+        cmocka_unit_test(test_progress_and_shared_files),
+        cmocka_unit_test(test_cache_round_trip),
+        cmocka_unit_test(test_cache_learns_of_new_debug_information),
+        cmocka_unit_test(test_cache_refuses_every_damage),
+        cmocka_unit_test(test_unwritable_cache_is_silent),
+        cmocka_unit_test(test_jit_map),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
