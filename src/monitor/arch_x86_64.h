@@ -52,6 +52,9 @@ struct arch_caller {
     uint64_t rbp;  // The caller's.
 };
 
+/* The slot alone; any function may use it, and it costs nothing. */
+#define ARCH_SLOT() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 8)
+
 #define ARCH_CALLER()                                                                              \
     ({                                                                                             \
         const uint64_t *frame_ = (const uint64_t *)__builtin_frame_address(0);                     \

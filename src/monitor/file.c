@@ -177,13 +177,13 @@ grow(struct table *t)
 static COLD bool
 wait_until_mapped(struct table *t, uint64_t end_bytes)
 {
-    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
+    uint64_t mask = sys_block_signals();
+
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS && !load_relaxed(&t->full); i++) {
         uint32_t idle = 0;
 
         if (load_acquire(&t->mapped_bytes) >= end_bytes)
-            return true;
-        if (load_relaxed(&t->full))
-            return false;
+            break;
         if (cas_acq_rel(&t->growing, &idle, 1u)) {
             if (load_acquire(&t->mapped_bytes) < end_bytes)
                 grow(t);
@@ -192,7 +192,8 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
             sys_yield();
         }
     }
-    return false;
+    sys_unblock_signals(mask);
+    return load_acquire(&t->mapped_bytes) >= end_bytes;
 }
 
 uint64_t

@@ -31,12 +31,13 @@ forget_stale(struct thread *t)
         t->rules[i].rule.kind = RULE_NONE;
 }
 
-/* Begin an event: this thread's struct, or NULL if it cannot be recorded. Always sets tls.busy. */
+/* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be recorded. Always sets tls.busy. */
 static inline struct thread *
-enter(void)
+enter(uint64_t slot)
 {
     struct thread *t = tls.self;
 
+    tls.entered = slot;
     tls.busy = BUSY_MONITOR;
     signal_fence();
     if (unlikely(t == NULL || !t->ready) && (t = thread_join()) == NULL)
@@ -160,7 +161,7 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct ar
 static inline void
 record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 {
-    struct thread *t = enter();
+    struct thread *t = enter(caller.slot);
 
     if (likely(t != NULL)) {
         uint64_t began = event_begins(t);
@@ -204,9 +205,9 @@ unknown_free(struct thread *t, const void *p)
 }
 
 HOT bool
-hook_free(void *p)
+hook_free(void *p, uint64_t slot)
 {
-    struct thread *t = enter();
+    struct thread *t = enter(slot);
     bool pass_on = true;
 
     if (likely(t != NULL)) {
@@ -238,9 +239,9 @@ hook_free(void *p)
 }
 
 struct ledger_entry
-hook_realloc_begin(void *p)
+hook_realloc_begin(void *p, uint64_t slot)
 {
-    struct thread *t = enter();
+    struct thread *t = enter(slot);
     struct ledger_entry old = {0};
 
     if (likely(t != NULL)) {
@@ -270,7 +271,7 @@ void
 hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                  struct arch_caller caller)
 {
-    struct thread *t = enter();
+    struct thread *t = enter(caller.slot);
     int64_t change = 0, left;
 
     if (t == NULL) {
@@ -299,12 +300,28 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     leave();
 }
 
-/* A signal handler has interrupted the recorder. */
+/* Has the call that set tls.busy been left without our seeing it, by a longjmp out of a signal
+ * handler? It has if a call from SLOT, on the same stack, is not further in. */
+static bool
+abandoned(uint64_t slot)
+{
+    const struct thread *t = tls.self;
+
+    return slot >= tls.entered && t != NULL && t->ready && tls.entered >= t->stack_low &&
+           slot < t->stack_high;
+}
+
+/* A signal handler has interrupted the recorder, or has jumped out of it: then the thread's events
+ * are recorded again from the next one on. */
 static COLD void
-count_reentrant(void)
+count_reentrant(uint64_t slot)
 {
     struct thread *t = tls.self;
 
+    if (abandoned(slot)) {
+        t->memo_count = t->check_count = 0;
+        tls.busy = BUSY_NO;
+    }
     if (t != NULL && t->ready)
         add_relaxed(&t->disk->reentrant_events, UINT64_C(1));
     else if (state != NULL && load_acquire(&state->ready) == READY_YES)
@@ -312,10 +329,10 @@ count_reentrant(void)
 }
 
 void
-hook_nested(void *p)
+hook_nested(void *p, uint64_t slot)
 {
-    if (unlikely(tls.busy != BUSY_NEXT))
-        count_reentrant();
+    if (unlikely(tls.busy != BUSY_NEXT || abandoned(slot)))
+        count_reentrant(slot);
     else if (unlikely(p == NULL))
         tls.busy = BUSY_NO;
     else
@@ -323,10 +340,10 @@ hook_nested(void *p)
 }
 
 void
-hook_nested_free(void)
+hook_nested_free(uint64_t slot)
 {
-    if (unlikely(tls.busy != BUSY_NEXT))
-        count_reentrant();
+    if (unlikely(tls.busy != BUSY_NEXT || abandoned(slot)))
+        count_reentrant(slot);
 }
 
 void

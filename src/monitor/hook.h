@@ -1,7 +1,8 @@
 /* hook.h: what the intercepted functions tell the recorder.
  *
- * All of these return to the caller whatever happens, leave errno alone, and count what they
- * cannot record. Only called when tls.busy is BUSY_NO; otherwise hook_nested.
+ * SLOT is where the return address of the intercepted function lies (arch_caller.slot). All of
+ * these return to the caller whatever happens, leave errno alone, and count what they cannot
+ * record. Only called when tls.busy is BUSY_NO; otherwise hook_nested.
  */
 #ifndef MONITOR_HOOK_H
 #define MONITOR_HOOK_H
@@ -17,10 +18,10 @@ void hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* P, not NULL, is about to be freed. False: it is not the allocator's, so it must not see it. */
-bool hook_free(void *p);
+bool hook_free(void *p, uint64_t slot);
 
 /* P is about to be reallocated: what the ledger knew of it, now taken out. */
-struct ledger_entry hook_realloc_begin(void *p);
+struct ledger_entry hook_realloc_begin(void *p, uint64_t slot);
 
 /* The reallocation of P, of which OLD was known, gave RESULT for SIZE_BYTES; OK is false if it
  * failed, so that P still lives. */
@@ -28,8 +29,8 @@ void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t siz
                       struct arch_caller caller);
 
 /* An allocation, which gave P, or a free was asked for while tls.busy was set. */
-void hook_nested(void *p);
-void hook_nested_free(void);
+void hook_nested(void *p, uint64_t slot);
+void hook_nested_free(uint64_t slot);
 
 /* Something may have been unloaded. */
 void hook_unloaded(void);

@@ -154,7 +154,7 @@ record(const struct unwind_object *o)
     const struct link_map *map = o->link_map;
     struct disk_module found = {.start = o->start, .end = o->end, .bias = map->l_addr};
     struct table *t = &state->tables[DISK_MODULES];
-    char path[PATH_BYTES];
+    static char path[PATH_BYTES]; // Not on the stack, which may be a signal handler's small one.
     uint64_t id;
 
     displace(o);
@@ -182,12 +182,15 @@ record(const struct unwind_object *o)
     return (uint32_t)id;
 }
 
-uint32_t
-modules_id(const struct unwind_object *object)
+/* Record OBJECT as the one thread that does so, unless another has recorded it meanwhile. */
+static COLD uint32_t
+record_alone(const struct unwind_object *object)
 {
-    uint32_t id = find_live(object);
+    uint64_t mask = sys_block_signals();
+    uint32_t id = 0;
+    bool done = false;
 
-    for (uint32_t i = 0; id == 0 && i < LIMIT_GROW_WAITS; i++) {
+    for (uint32_t i = 0; !done && i < LIMIT_GROW_WAITS; i++) {
         uint32_t idle = 0;
 
         if (cas_acq_rel(&state->modules_busy, &idle, 1u)) {
@@ -195,12 +198,23 @@ modules_id(const struct unwind_object *object)
             if (id == 0)
                 id = record(object);
             store_release(&state->modules_busy, 0u);
-            return id;
+            done = true;
+        } else {
+            sys_yield();
+            id = find_live(object);
+            done = id != 0;
         }
-        sys_yield();
-        id = find_live(object);
     }
+    sys_unblock_signals(mask);
     return id;
+}
+
+uint32_t
+modules_id(const struct unwind_object *object)
+{
+    uint32_t id = find_live(object);
+
+    return likely(id != 0) ? id : record_alone(object);
 }
 
 void

@@ -155,7 +155,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
         if (state->nodes[there].frame == frame)
             return there;
     }
-    found = c->overflowed ? overflow_find(parent, frame, hash) : 0;
+    found = load_relaxed(&c->overflowed) ? overflow_find(parent, frame, hash) : 0;
     store_relaxed(&c->overflowed, 1u);
     return found ? found : overflow_add(parent, frame, flags, hash);
 }

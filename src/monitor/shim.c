@@ -33,7 +33,7 @@ malloc(size_t size_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(p, size_bytes, ARCH_CALLER());
     else
-        hook_nested(p);
+        hook_nested(p, ARCH_SLOT());
     return p;
 }
 
@@ -45,7 +45,7 @@ calloc(size_t count, size_t each_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(p, count * each_bytes, ARCH_CALLER());
     else
-        hook_nested(p);
+        hook_nested(p, ARCH_SLOT());
     return p;
 }
 
@@ -55,10 +55,10 @@ free(void *p)
     if (p == NULL)
         return;
     if (likely(tls.busy == BUSY_NO)) {
-        if (unlikely(!hook_free(p)))
+        if (unlikely(!hook_free(p, ARCH_SLOT())))
             return;
     } else {
-        hook_nested_free();
+        hook_nested_free(ARCH_SLOT());
         if (next_is_boot(p))
             return;
     }
@@ -109,7 +109,7 @@ realloc(void *p, size_t size_bytes)
         return realloc_boot(p, size_bytes, caller);
     if (unlikely(tls.busy != BUSY_NO)) {
         q = next.realloc(p, size_bytes);
-        hook_nested(q);
+        hook_nested(q, ARCH_SLOT());
         return q;
     }
     if (p == NULL) {
@@ -117,7 +117,7 @@ realloc(void *p, size_t size_bytes)
         hook_alloc(q, size_bytes, caller);
         return q;
     }
-    old = hook_realloc_begin(p);
+    old = hook_realloc_begin(p, caller.slot);
     q = next.realloc(p, size_bytes);
     hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
     return q;
@@ -131,7 +131,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     else
-        hook_nested(error ? NULL : *ret_p);
+        hook_nested(error ? NULL : *ret_p, ARCH_SLOT());
     return error;
 }
 
@@ -143,7 +143,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (likely(tls.busy == BUSY_NO))                                                           \
             hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
         else                                                                                       \
-            hook_nested(p);                                                                        \
+            hook_nested(p, ARCH_SLOT());                                                           \
         return p;                                                                                  \
     }
 
@@ -156,7 +156,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (likely(tls.busy == BUSY_NO))                                                           \
             hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
         else                                                                                       \
-            hook_nested(p);                                                                        \
+            hook_nested(p, ARCH_SLOT());                                                           \
         return p;                                                                                  \
     }
 
@@ -209,8 +209,10 @@ stay_ends(struct stay *s)
 static inline void
 stay_begins(struct stay *s)
 {
-    if (s->busy == BUSY_NO)
+    if (s->busy == BUSY_NO) {
+        tls.entered = s->caller.slot;
         tls.busy = BUSY_NEXT;
+    }
     signal_fence();
 }
 
@@ -227,7 +229,8 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     if (unlikely(tls.busy != BUSY_NO))
         return next.reallocarray(p, count, each_bytes);
     if (p != NULL && fits)
-        old = hook_realloc_begin(p);
+        old = hook_realloc_begin(p, caller.slot);
+    tls.entered = caller.slot;
     tls.busy = BUSY_NEXT;
     q = next.reallocarray(p, count, each_bytes);
     tls.busy = BUSY_NO;
@@ -307,7 +310,7 @@ call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t s
     {                                                                                              \
         static void *next_delete;                                                                  \
                                                                                                    \
-        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p)))                   \
+        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_SLOT())))      \
             return;                                                                                \
         STAY(stay);                                                                                \
         call_delete(&next_delete, #name, &stay, p, second, third);                                 \

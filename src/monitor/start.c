@@ -196,7 +196,9 @@ start_recording(void)
     if (!make_state())
         return false;
     ready = load_acquire(&state->ready);
-    if (ready == READY_NO && cas_acq_rel(&state->starting, &idle, 1u)) {
+    if (ready != READY_NO)
+        return ready == READY_YES;
+    if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
         ready = start_all() ? READY_YES : READY_OFF;
         started_before = true;

@@ -108,6 +108,7 @@ struct tls {
     struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
     // The block that a call nested in the next allocator's function returned last.
     void *nested_block;
+    uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
 };
 

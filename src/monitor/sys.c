@@ -2,6 +2,7 @@
 #include "monitor/sys.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -122,6 +123,21 @@ int
 sys_thread_name(char *ret_name_16)
 {
     return (int)CALL(SYS_prctl, PR_GET_NAME, ret_name_16, 0, 0, 0, 0);
+}
+
+uint64_t
+sys_block_signals(void)
+{
+    uint64_t all = UINT64_MAX, before = 0;
+
+    CALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all, 0, 0);
+    return before;
+}
+
+void
+sys_unblock_signals(uint64_t mask)
+{
+    CALL(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask, 0, 0);
 }
 
 void

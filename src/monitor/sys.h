@@ -40,6 +40,11 @@ int sys_tgkill(int pid, int tid, int signal);
 int sys_thread_name(char *ret_name_16);
 void sys_yield(void);
 
+/* Keep signals from this thread while it holds what others wait for: a handler may jump out and
+ * never come back. Returns the mask to give to sys_unblock_signals. */
+uint64_t sys_block_signals(void);
+void sys_unblock_signals(uint64_t mask);
+
 /* The coarse clock, nanoseconds: costs no system call and has a resolution of a few milliseconds.
    */
 static inline uint64_t

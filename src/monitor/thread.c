@@ -142,14 +142,18 @@ join(void)
 struct thread *
 thread_join(void)
 {
+    // A handler that jumped out of here would leave the thread without a row for ever.
+    uint64_t mask = sys_block_signals();
+
     tls.busy = BUSY_MONITOR;
     signal_fence();
     tls.self = NULL;
-    if (!start_recording())
-        return NULL;
-    tls.self = join();
-    if (tls.self == NULL)
-        add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
+    if (start_recording()) {
+        tls.self = join();
+        if (tls.self == NULL)
+            add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
+    }
+    sys_unblock_signals(mask);
     return tls.self;
 }
 

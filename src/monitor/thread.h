@@ -51,6 +51,7 @@ struct thread {
     uint32_t foreign_next;
 
     uint32_t owner_tid; // Atomic; 0 = the row is free.
+    char text[4096];          // Scratch for /proc/self/maps.
     uint32_t memo_count;
     uint32_t check_count;
     struct stack_frame memo[LIMIT_DEPTH]; // Outermost first.

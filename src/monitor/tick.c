@@ -71,15 +71,17 @@ static void
 timeline(uint64_t elapsed_ns)
 {
     uint32_t idle = 0;
+    uint64_t mask;
 
-    if (elapsed_ns < load_relaxed(&state->next_point_ns) ||
-        !cas_acq_rel(&state->timeline_busy, &idle, 1u))
+    if (elapsed_ns < load_relaxed(&state->next_point_ns))
         return;
-    if (elapsed_ns >= state->next_point_ns) {
+    mask = sys_block_signals();
+    if (cas_acq_rel(&state->timeline_busy, &idle, 1u)) {
         add_point(elapsed_ns);
         store_relaxed(&state->next_point_ns, elapsed_ns + state->interval_ns);
+        store_release(&state->timeline_busy, 0u);
     }
-    store_release(&state->timeline_busy, 0u);
+    sys_unblock_signals(mask);
 }
 
 void

@@ -27,15 +27,15 @@
 /* The mapping that contains ADDRESS, by /proc/self/maps: false if none, or if that cannot be
    read. */
 static bool
-find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
+find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
-    char buffer[4096];
+    char *buffer = t->text; // The stack may be a signal handler's, which is small.
     size_t kept = 0;
     bool found = false;
     int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
-        long got = sys_read(fd, buffer + kept, sizeof buffer - 1 - kept);
+        long got = sys_read(fd, buffer + kept, sizeof t->text - 1 - kept);
         char *line = buffer;
         char *end;
 
@@ -61,7 +61,7 @@ find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
             }
         }
         kept = (size_t)(end - line);
-        if (kept >= sizeof buffer - 1)
+        if (kept >= sizeof t->text - 1)
             kept = 0; // A line longer than the buffer: its rest starts no address that we look for.
         __builtin_memmove(buffer, line, kept);
     }
@@ -115,7 +115,7 @@ walk_own_stack(struct thread *t, uint64_t slot)
     for (uint32_t i = 0; i < FOREIGN_STACKS; i++)
         if (slot >= t->foreign[i].low && slot < t->foreign[i].high)
             return false;
-    if (!find_mapping(slot, &low, &high))
+    if (!find_mapping(t, slot, &low, &high))
         return false;
     if (t->thread_pointer > low && t->thread_pointer < high && slot < t->thread_pointer) {
         t->stack_low = low;
