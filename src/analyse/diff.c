@@ -1,0 +1,266 @@
+/* diff.c: matching the stacks of two profiles.
+ *
+ * Two runs never agree on addresses, and after an edit not on lines either. What survives is how a
+ * stack reads: functions, files, inlining. So each frame gets an id by (function, file, inlined),
+ * the same in both profiles, and stacks are walked from the root into one common tree whose edges
+ * are exact 64-bit keys (parent << 32 | frame id). Stacks that end at the same node are one row,
+ * also two of one profile that only differ in their lines. A renamed function is another function:
+ * its row goes to zero and a new one appears.
+ *
+ * By function, a stack counts once for each function in it, however often recursion repeats it;
+ * `seen` remembers the last stack that counted. Inlined or not is all one there.
+ */
+#include "analyse/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "util/strbuf.h"
+
+struct entry {
+    struct diff_frame frame;
+    uint32_t row;  // By function: its row plus 1; 0 = none yet.
+    uint64_t seen; // By function: the last stack that counted, over both sides; 0 = none.
+};
+
+struct builder {
+    struct arena *arena;
+    enum diff_by by;
+    enum metric metric;
+    struct strtab keys; // What a frame reads as to its entry plus 1.
+    struct strbuf key;
+    struct entry *entries;
+    size_t entry_count, entry_capacity;
+    struct map children; // parent << 32 | entry to node; the root is 0.
+    struct map rows_by_node;
+    struct diff *ret;
+    size_t row_capacity;
+    uint64_t stack_number;
+};
+
+static void add_stack(struct builder *b, const struct profile *p, const struct stack *s,
+                      bool is_after);
+static void sort_rows(struct builder *b);
+
+static void
+add_side(struct builder *b, const struct diff_side *side, bool is_after)
+{
+    for (size_t i = 0; i < side->stacks->count; i++)
+        add_stack(b, side->p, &side->stacks->v[i], is_after);
+}
+
+void
+diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
+           enum metric metric, struct arena *arena, struct diff *ret)
+{
+    struct builder b = {.arena = arena, .by = by, .metric = metric, .ret = ret};
+
+    *ret = (struct diff){.before = before->stacks->total, .after = after->stacks->total};
+    add_side(&b, before, false);
+    add_side(&b, after, true);
+    sort_rows(&b);
+    map_release(&b.children);
+    map_release(&b.rows_by_node);
+    strtab_release(&b.keys);
+    strbuf_release(&b.key);
+}
+
+int64_t
+diff_growth(const struct counters *before, const struct counters *after, enum metric metric)
+{
+    return metric_value(after, metric) - metric_value(before, metric);
+}
+
+bool
+diff_changed(const struct diff_row *row)
+{
+    for (int m = 0; m <= METRIC_COUNT; m++)
+        if (diff_growth(&row->before, &row->after, (enum metric)m) != 0 ||
+            diff_growth(&row->inclusive_before, &row->inclusive_after, (enum metric)m) != 0)
+            return true;
+    return false;
+}
+
+static uint32_t
+entry_for(struct builder *b, const struct diff_frame *f)
+{
+    size_t i;
+
+    strbuf_clear(&b->key);
+    strbuf_fmt(&b->key, "%d%s\n%s", b->by == DIFF_BY_SITE && f->inlined, f->file, f->function);
+    i = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
+    if (i == b->entry_count) {
+        arena_grow(b->arena, &b->entries, &b->entry_capacity, i, sizeof *b->entries);
+        b->entries[b->entry_count++] =
+            (struct entry){.frame = {.function = arena_strdup(b->arena, f->function),
+                                     .file = arena_strdup(b->arena, f->file),
+                                     .module = arena_strdup(b->arena, f->module),
+                                     .inlined = b->by == DIFF_BY_SITE && f->inlined}};
+    }
+    return (uint32_t)i;
+}
+
+static struct diff_frame
+read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i)
+{
+    const struct profile_frame *f;
+
+    if (s->depth == 0)
+        return (struct diff_frame){.function = FRAME_NAME_OTHER, .file = "", .module = ""};
+    f = &p->frames[s->frames[i]];
+    return (struct diff_frame){
+        .function = frame_name(p, s->frames[i], s->locations[i], b->arena),
+        .file = profile_string(p, f->file),
+        .module = p->modules[f->module].path,
+        .line = f->line,
+        .inlined = f->inlined,
+    };
+}
+
+static uint32_t
+new_row(struct builder *b, uint32_t depth)
+{
+    size_t i = b->ret->count++;
+
+    arena_grow(b->arena, &b->ret->rows, &b->row_capacity, i, sizeof *b->ret->rows);
+    b->ret->rows[i] = (struct diff_row){
+        .frames = arena_array(b->arena, depth, sizeof *b->ret->rows[i].frames),
+        .depth = depth,
+        .before = COUNTERS_ZERO,
+        .after = COUNTERS_ZERO,
+        .inclusive_before = COUNTERS_ZERO,
+        .inclusive_after = COUNTERS_ZERO,
+    };
+    return (uint32_t)i;
+}
+
+static void
+count_row(struct diff_row *row, const struct counters *c, bool is_after, bool innermost)
+{
+    if (innermost)
+        counters_add(is_after ? &row->after : &row->before, c);
+    counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, c);
+}
+
+/* Charge S to its row, made if new. ENTRIES has its frames' entries, LINES their lines. */
+static void
+add_by_site(struct builder *b, const struct stack *s, const uint32_t *entries,
+            const uint32_t *lines, uint32_t depth, bool is_after)
+{
+    uint64_t node = 0, *row;
+    struct diff_frame *frames;
+    bool new;
+
+    for (uint32_t i = depth; i-- > 0;) {
+        uint64_t *child = map_put(&b->children, node << 32 | entries[i], &new);
+
+        if (new)
+            *child = b->children.count;
+        node = *child;
+    }
+    row = map_put(&b->rows_by_node, node, &new);
+    if (new)
+        *row = new_row(b, depth);
+    frames = b->ret->rows[*row].frames;
+    for (uint32_t i = 0; i < depth; i++) {
+        frames[i] = b->entries[entries[i]].frame;
+        frames[i].line = lines[i];
+    }
+    count_row(&b->ret->rows[*row], &s->counters, is_after, true);
+}
+
+static void
+add_by_function(struct builder *b, const struct stack *s, const uint32_t *entries, uint32_t depth,
+                bool is_after)
+{
+    for (uint32_t i = 0; i < depth; i++) {
+        struct entry *e = &b->entries[entries[i]];
+
+        if (e->seen == b->stack_number)
+            continue;
+        e->seen = b->stack_number;
+        if (e->row == 0) {
+            e->row = new_row(b, 1) + 1;
+            b->ret->rows[e->row - 1].frames[0] = e->frame;
+        }
+        count_row(&b->ret->rows[e->row - 1], &s->counters, is_after, i == 0);
+    }
+}
+
+static void
+add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
+{
+    uint32_t depth = s->depth ? s->depth : 1;
+    uint32_t *entries = xmalloc(2 * depth * sizeof *entries), *lines = entries + depth;
+
+    b->stack_number++;
+    for (uint32_t i = 0; i < depth; i++) {
+        struct diff_frame f = read_frame(b, p, s, i);
+
+        entries[i] = entry_for(b, &f);
+        lines[i] = f.line;
+    }
+    if (b->by == DIFF_BY_SITE)
+        add_by_site(b, s, entries, lines, depth, is_after);
+    else
+        add_by_function(b, s, entries, depth, is_after);
+    free(entries);
+}
+
+/* A row with what it is sorted by. */
+struct ranked {
+    uint64_t own, inclusive; // Sizes of the changes.
+    struct diff_row row;
+};
+
+static uint64_t
+size_of_change(const struct counters *before, const struct counters *after, enum metric metric)
+{
+    int64_t growth = diff_growth(before, after, metric);
+
+    return growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
+}
+
+static int
+compare_names(const struct diff_row *a, const struct diff_row *b)
+{
+    int order = 0;
+
+    for (uint32_t i = 0; order == 0 && i < a->depth && i < b->depth; i++) {
+        order = strcmp(a->frames[i].function, b->frames[i].function);
+        if (order == 0)
+            order = strcmp(a->frames[i].file, b->frames[i].file);
+    }
+    return order ? order : a->depth < b->depth ? -1 : a->depth > b->depth;
+}
+
+static int
+compare_ranked(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+
+    if (a->own != b->own)
+        return a->own > b->own ? -1 : 1;
+    if (a->inclusive != b->inclusive)
+        return a->inclusive > b->inclusive ? -1 : 1;
+    return compare_names(&a->row, &b->row);
+}
+
+static void
+sort_rows(struct builder *b)
+{
+    struct ranked *ranked = xmalloc(b->ret->count * sizeof *ranked);
+
+    for (size_t i = 0; i < b->ret->count; i++) {
+        const struct diff_row *r = &b->ret->rows[i];
+
+        ranked[i] = (struct ranked){
+            size_of_change(&r->before, &r->after, b->metric),
+            size_of_change(&r->inclusive_before, &r->inclusive_after, b->metric), *r};
+    }
+    qsort(ranked, b->ret->count, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < b->ret->count; i++)
+        b->ret->rows[i] = ranked[i].row;
+    free(ranked);
+}

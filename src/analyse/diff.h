@@ -1,0 +1,55 @@
+/* diff.h: what changed between two profiles, by stack or by function. */
+#ifndef ANALYSE_DIFF_H
+#define ANALYSE_DIFF_H
+
+#include "analyse/stacks.h"
+
+struct diff_side {
+    const struct profile *p;
+    const struct stacks *stacks; // Of p.
+};
+
+enum diff_by {
+    DIFF_BY_SITE,     // One row per stack.
+    DIFF_BY_FUNCTION, // One row per function.
+};
+
+struct diff_frame {
+    const char *function; // Or what frame_name (frame_name.h) gives.
+    const char *file;     // "" if unknown.
+    const char *module;   // Path; "" if unknown.
+    uint32_t line;        // As it is after, or before if the stack is gone.
+    bool inlined;
+};
+
+/* A stack or function on both sides; a side that does not have it counts zero. */
+struct diff_row {
+    struct diff_frame *frames; // Innermost first; depth of them, at least one.
+    uint32_t depth;            // 1 for a function.
+    struct counters before,
+        after; // Of the stack; of a function: of the stacks that it is innermost in.
+    // Of the stack; of a function: of the stacks that it is in, each counted once.
+    struct counters inclusive_before, inclusive_after;
+};
+
+struct diff {
+    struct diff_row *rows;         // The largest growth or shrinking of the metric first.
+    size_t count;                  // Unchanged rows included.
+    struct counters before, after; // Totals of the stacks compared.
+};
+
+/* Compare two sets of stacks. Frames are the same if their function, their file as recorded and
+ * their being inlined are; addresses and lines may differ. Rows by function are sorted by the
+ * change of their own value, then by that of the inclusive one. Everything in *RET is from ARENA.
+ */
+void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
+                enum metric metric, struct arena *arena, struct diff *ret);
+
+/* After minus before. */
+int64_t diff_growth(const struct counters *before, const struct counters *after,
+                    enum metric metric);
+
+/* Whether any metric of ROW changed. */
+bool diff_changed(const struct diff_row *row);
+
+#endif

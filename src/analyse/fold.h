@@ -1,0 +1,20 @@
+/* fold.h: which functions only pass an allocation on, so that it is charged to their caller. */
+#ifndef ANALYSE_FOLD_H
+#define ANALYSE_FOLD_H
+
+#include "base/base.h"
+
+enum { FOLD_NAME_MAX = 256 };
+
+/* Whether FUNCTION (demangled, complete) is in the built-in table of wrappers. */
+bool fold_is_wrapper(const char *function);
+
+/* The length of what the C library puts before its own aliases ("__GI_strdup"), or 0. */
+size_t fold_alias_length(const char *function);
+
+/* The qualified name of FUNCTION without return type, template arguments and parameters, cut to
+ * fit: "std::_Vector_base::_M_allocate" for "std::_Vector_base<int, std::allocator<int>
+ * >::_M_allocate(unsigned long)". Names that are no C++ declarations come out as they are. */
+void fold_plain_name(const char *function, char ret[FOLD_NAME_MAX]);
+
+#endif

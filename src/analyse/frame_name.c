@@ -1,0 +1,39 @@
+/* frame_name.c: one rule for naming frames, so that all formats agree on what is the same frame.
+ *
+ * A frame without a function is named by module and offset in the ELF file, which survives address
+ * space randomisation: two runs of one program give the same name, and addr2line takes the offset
+ * as it is.
+ */
+#include "analyse/frame_name.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *
+path_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+uint64_t
+location_pc(const struct profile_location *location)
+{
+    return location->exact || location->address == 0 ? location->address : location->address - 1;
+}
+
+const char *
+frame_name(const struct profile *p, uint32_t frame, uint32_t location, struct arena *arena)
+{
+    const struct profile_frame *f = &p->frames[frame];
+    const struct profile_location *l = &p->locations[location];
+    const struct profile_module *m = &p->modules[l->module];
+
+    if (f->function != 0)
+        return profile_string(p, f->function);
+    if (l->module == 0)
+        return arena_printf(arena, "0x%" PRIx64, location_pc(l));
+    return arena_printf(arena, "%s+0x%" PRIx64, *m->path ? path_basename(m->path) : "[unknown]",
+                        location_pc(l) - m->bias);
+}

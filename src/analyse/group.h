@@ -1,0 +1,58 @@
+/* group.h: stacks added up by function, line, file, module; and the profile's threads and sizes in
+ * the same form, so that one table shows all of them.
+ */
+#ifndef ANALYSE_GROUP_H
+#define ANALYSE_GROUP_H
+
+#include "analyse/stacks.h"
+
+enum group_by { BY_SITE, BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_THREAD, BY_SIZE };
+
+#define GROUP_NO_FRAME UINT32_MAX
+
+/* What identifies the row depends on the grouping; the rest is NULL or GROUP_NO_FRAME. For BY_SITE,
+ * BY_THREAD and BY_SIZE inclusive and self are the same. */
+struct group_row {
+    uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
+    uint32_t location;         // Where that frame came from.
+    const struct stack *stack; // BY_SITE
+    const struct profile_thread *thread; // BY_THREAD
+    const struct profile_bin *bin;       // BY_SIZE
+    struct counters inclusive;           // Of stacks with such a frame anywhere, each counted once.
+    struct counters self;                // Of stacks whose innermost frame is such a one.
+};
+
+struct groups {
+    struct group_row *v; // Largest first by the metric: self, then inclusive.
+    size_t count;
+};
+
+/* Everything in *RET is from ARENA or borrowed from STACKS and P. Rows that are all zero are left
+ * out. BY_SIZE knows nothing of the filter: sizes are of the whole process. */
+void group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
+                  enum metric metric, struct arena *arena, struct groups *ret);
+
+/* Pointers to all stacks, largest METRIC first; ties in an order that is the same in every run.
+ * From ARENA. */
+const struct stack **group_sorted_stacks(const struct stacks *stacks, enum metric metric,
+                                         struct arena *arena);
+
+/* How many at the beginning of SORTED have a METRIC above zero. */
+size_t group_positive(const struct stacks *stacks, const struct stack *const *sorted,
+                      enum metric metric);
+
+/* A number equal for frames of one function: by name and module, or by address when it has no name.
+ */
+uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
+
+/* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
+enum { SIZE_RANGE_COUNT = 9 };
+struct size_range {
+    uint64_t size_min, size_max; // Inclusive; the last one ends with the largest size seen.
+    struct counters counters;
+};
+
+/* Fill RET with the ranges that hold anything, in order of size; returns how many. */
+size_t group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT]);
+
+#endif

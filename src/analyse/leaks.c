@@ -1,0 +1,73 @@
+/* leaks.c: the still-live view.
+ *
+ * Suppressions are asked before folding, through stacks_options.keep, because people suppress by
+ * any frame they have seen in another tool, wrappers included. A site that is not live is never
+ * asked: a suppression shall count what it hid and nothing else.
+ */
+#include "analyse/leaks.h"
+
+#include <stdlib.h>
+
+struct keeper {
+    const struct profile *p;
+    struct suppressions *suppressions;
+    struct leaks *ret;
+};
+
+static bool
+is_live(const struct counters *c)
+{
+    return counters_live_bytes(c) > 0 || counters_live_blocks(c) > 0;
+}
+
+static bool
+keep_site(void *arg, const struct profile_site *site, const uint32_t *frames, size_t depth)
+{
+    struct keeper *k = arg;
+    struct suppression *s;
+
+    if (!is_live(&site->counters))
+        return true;
+    s = suppress_find(k->suppressions, k->p, site, frames, depth);
+    if (s == NULL)
+        return true;
+    counters_add(&s->counters, &site->counters);
+    k->ret->suppressed_blocks += counters_live_blocks(&site->counters);
+    k->ret->suppressed_bytes += counters_live_bytes(&site->counters);
+    return false;
+}
+
+static int
+compare_live(const void *a, const void *b)
+{
+    const struct stack *x = *(const struct stack *const *)a, *y = *(const struct stack *const *)b;
+    int64_t bytes = counters_live_bytes(&y->counters) - counters_live_bytes(&x->counters);
+    int64_t blocks = counters_live_blocks(&y->counters) - counters_live_blocks(&x->counters);
+
+    if (bytes == 0)
+        bytes = blocks ? blocks : (int64_t)x->node - (int64_t)y->node;
+    return bytes > 0 ? 1 : bytes < 0 ? -1 : 0;
+}
+
+int
+leaks_find(const struct profile *p, const struct stacks_options *options,
+           struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
+           struct err *err)
+{
+    struct keeper keeper = {p, suppressions, ret};
+    struct stacks_options with_keep = *options;
+    int rc;
+
+    *ret = (struct leaks){0};
+    with_keep.keep = keep_site;
+    with_keep.keep_arg = &keeper;
+    rc = stacks_build(p, &with_keep, arena, &ret->stacks, err);
+    if (rc != 0)
+        return rc;
+    ret->v = arena_array(arena, ret->stacks.count, sizeof *ret->v);
+    for (size_t i = 0; i < ret->stacks.count; i++)
+        if (is_live(&ret->stacks.v[i].counters))
+            ret->v[ret->count++] = &ret->stacks.v[i];
+    qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
+    return 0;
+}

@@ -1,0 +1,187 @@
+/* source.c: stacks to source lines.
+ *
+ * WHAT is first taken for a file, because a file name is rarely part of a function's name, and only
+ * then for a function. Which frames count is decided once per string: `wanted` has a verdict per
+ * file id or per function id. A stack counts a line in `inclusive` once, however often the line is
+ * on it: a line remembers the last stack it has counted.
+ */
+#include "analyse/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct finder {
+    const struct profile *p;
+    struct arena *arena;
+    struct source *ret;
+    bool by_file;
+    bool *wanted; // By string id.
+    size_t file_capacity, function_capacity;
+    struct map files;      // File string to index.
+    struct map lines;      // File string and line to index in its file's lines.
+    struct map last_stack; // File string and line to the last stack counted, plus 1.
+    struct map functions;  // Function strings already in ret->functions.
+};
+
+static void add_stack(struct finder *f, const struct stack *s, size_t index);
+static void sort_lines(struct source *s);
+
+static bool
+is_path(const char *path, const char *what)
+{
+    size_t n = strlen(path), m = strlen(what);
+
+    if (m == 0 || m > n || strcmp(path + n - m, what) != 0)
+        return false;
+    return m == n || path[n - m - 1] == '/';
+}
+
+/* Mark the strings that WHAT names as a file or as a function; false if no frame has such a one. */
+static bool
+mark_wanted(struct finder *f, const char *what)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < f->p->frame_count; i++) {
+        const struct profile_frame *frame = &f->p->frames[i];
+        uint32_t id = f->by_file ? frame->file : frame->function;
+        const char *text = profile_string(f->p, id);
+
+        if (id != 0 && (f->by_file ? is_path(text, what) : strstr(text, what) != NULL))
+            any = f->wanted[id] = true;
+    }
+    return any;
+}
+
+int
+source_find(const struct profile *p, const struct stacks *stacks, const char *what,
+            struct arena *arena, struct source *ret)
+{
+    struct finder f = {.p = p, .arena = arena, .ret = ret, .by_file = true};
+
+    *ret = (struct source){0};
+    f.wanted = arena_alloc(arena, p->strings.count);
+    if (!mark_wanted(&f, what)) {
+        f.by_file = false;
+        if (!mark_wanted(&f, what))
+            return HEAPTAP_NOT_FOUND;
+    }
+    for (size_t i = 0; i < stacks->count; i++)
+        add_stack(&f, &stacks->v[i], i);
+    sort_lines(ret);
+    map_release(&f.files);
+    map_release(&f.lines);
+    map_release(&f.last_stack);
+    map_release(&f.functions);
+    return ret->file_count > 0 || ret->function_count > 0 ? 0 : HEAPTAP_NOT_FOUND;
+}
+
+static struct source_file *
+find_file(struct finder *f, uint32_t file)
+{
+    bool is_new;
+    uint64_t *slot = map_put(&f->files, file, &is_new);
+    size_t i = f->ret->file_count;
+
+    if (!is_new)
+        return &f->ret->files[*slot];
+    arena_grow(f->arena, &f->ret->files, &f->file_capacity, i, sizeof *f->ret->files);
+    f->ret->files[i] =
+        (struct source_file){.path = profile_string(f->p, file), .line_min = UINT32_MAX};
+    f->ret->file_count++;
+    *slot = i;
+    return &f->ret->files[i];
+}
+
+static struct source_line *
+find_line(struct finder *f, const struct profile_frame *frame)
+{
+    struct source_file *file = find_file(f, frame->file);
+    bool is_new;
+    uint64_t *slot = map_put(&f->lines, (uint64_t)frame->file << 32 | frame->line, &is_new);
+    size_t i = file->line_count;
+
+    if (!is_new)
+        return &file->lines[*slot];
+    arena_grow(f->arena, &file->lines, &file->line_capacity, i, sizeof *file->lines);
+    file->lines[i] = (struct source_line){frame->line, COUNTERS_ZERO, COUNTERS_ZERO};
+    file->line_count++;
+    file->line_min = frame->line < file->line_min ? frame->line : file->line_min;
+    file->line_max = frame->line > file->line_max ? frame->line : file->line_max;
+    *slot = i;
+    return &file->lines[i];
+}
+
+static void
+note_function(struct finder *f, uint32_t function)
+{
+    bool is_new;
+
+    map_put(&f->functions, function, &is_new);
+    if (!is_new)
+        return;
+    arena_grow(f->arena, &f->ret->functions, &f->function_capacity, f->ret->function_count,
+               sizeof *f->ret->functions);
+    f->ret->functions[f->ret->function_count++] = profile_string(f->p, function);
+}
+
+static void
+add_stack(struct finder *f, const struct stack *s, size_t index)
+{
+    for (uint32_t i = 0; i < s->depth; i++) {
+        const struct profile_frame *frame = &f->p->frames[s->frames[i]];
+        struct source_line *line;
+        uint64_t *last;
+
+        if (!f->wanted[f->by_file ? frame->file : frame->function])
+            continue;
+        if (!f->by_file)
+            note_function(f, frame->function);
+        if (frame->file == 0 || frame->line == 0)
+            continue;
+        f->ret->has_lines = true;
+        line = find_line(f, frame);
+        last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
+        if (i == 0)
+            counters_add(&line->self, &s->counters);
+        if (*last != index + 1)
+            counters_add(&line->inclusive, &s->counters);
+        *last = index + 1;
+    }
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    const struct source_line *x = a, *y = b;
+
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int64_t
+largest_line(const struct source_file *f)
+{
+    int64_t largest = 0;
+
+    for (size_t i = 0; i < f->line_count; i++)
+        if (f->lines[i].inclusive.allocated_bytes > largest)
+            largest = f->lines[i].inclusive.allocated_bytes;
+    return largest;
+}
+
+static int
+compare_files(const void *a, const void *b)
+{
+    int64_t x = largest_line(a), y = largest_line(b);
+
+    return x > y ? -1 : x < y;
+}
+
+static void
+sort_lines(struct source *s)
+{
+    for (size_t i = 0; i < s->file_count; i++)
+        qsort(s->files[i].lines, s->files[i].line_count, sizeof *s->files[i].lines, compare_lines);
+    if (s->file_count > 1)
+        qsort(s->files, s->file_count, sizeof *s->files, compare_files);
+}

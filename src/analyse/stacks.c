@@ -1,0 +1,368 @@
+/* stacks.c: from sites to the stacks that people think in.
+ *
+ *     site ──► node ──► chain of locations ──► frames, inlined ones expanded
+ *                                              │ keep?   (filter: any frame matches)
+ *                                              │ fold    (innermost wrappers are dropped)
+ *                                              ▼
+ *                                              equal to a stack we have? add : append
+ *
+ * Each frame is judged once (does it match the filter, is it a wrapper) and gets a canonical frame:
+ * the first one that reads the same. Stacks are equal when their canonical frames are, so comparing
+ * two stacks compares integers. A frame that is only a module, without function or file, reads as
+ * its address and is its own canonical frame.
+ *
+ * The filter looks at the stack before folding, so that --filter xmalloc finds what xmalloc
+ * allocated. Does no I/O; knows nothing of how stacks are shown.
+ */
+#include "analyse/stacks.h"
+
+#include <regex.h>
+#include <string.h>
+
+#include "analyse/fold.h"
+#include "base/hash.h"
+
+enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
+
+struct builder {
+    const struct profile *p;
+    const struct stacks_options *options;
+    struct arena *arena;
+    struct stacks *ret;
+    regex_t filter, fold;      // Valid if the option is set.
+    uint8_t *matches, *wraps;  // enum verdict by frame.
+    uint32_t *canonical;       // Canonical frame plus 1 by frame; 0 = not yet known.
+    uint32_t *next_frame;      // Chains canonical frames with one hash; plus 1.
+    struct map frames_by_hash; // To the newest canonical frame plus 1.
+    struct map stacks_by_hash; // To the newest stack plus 1.
+    uint32_t *next_stack;      // Chains stacks with one hash; plus 1.
+    uint32_t *node_stacks;
+    size_t stack_capacity, next_capacity;
+    uint32_t *frames, *locations; // The stack being read, before folding.
+    size_t frame_capacity, location_capacity, depth;
+    uint32_t flags;
+};
+
+static bool add_site(struct builder *b, const struct profile_site *site);
+
+static int
+compile(regex_t *re, const char *text, const char *what, struct err *err)
+{
+    char reason[128];
+    int rc = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+
+    if (rc == 0)
+        return 0;
+    regerror(rc, re, reason, sizeof reason);
+    return err_set(err, HEAPTAP_USAGE, "--%s: '%s' is no valid regular expression: %s", what, text,
+                   reason);
+}
+
+static int
+compile_options(struct builder *b, struct err *err)
+{
+    int rc = 0;
+
+    if (b->options->filter)
+        rc = compile(&b->filter, b->options->filter, "filter", err);
+    if (rc == 0 && b->options->fold) {
+        rc = compile(&b->fold, b->options->fold, "fold", err);
+        if (rc != 0 && b->options->filter)
+            regfree(&b->filter);
+    }
+    return rc;
+}
+
+int
+stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+             struct stacks *ret, struct err *err)
+{
+    struct builder b = {.p = p, .options = options, .arena = arena, .ret = ret};
+    int rc = compile_options(&b, err);
+
+    *ret = (struct stacks){.total = COUNTERS_ZERO};
+    if (rc != 0)
+        return rc;
+    b.matches = arena_alloc(arena, p->frame_count);
+    b.wraps = arena_alloc(arena, p->frame_count);
+    b.canonical = arena_array(arena, p->frame_count, sizeof *b.canonical);
+    b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
+    b.node_stacks = arena_array(arena, p->node_count, sizeof *b.node_stacks);
+    ret->node_stacks = b.node_stacks;
+    for (size_t i = 0; i < p->site_count; i++)
+        if (add_site(&b, &p->sites[i]))
+            counters_add(&ret->total, &p->sites[i].counters);
+    map_release(&b.frames_by_hash);
+    map_release(&b.stacks_by_hash);
+    if (options->filter)
+        regfree(&b.filter);
+    if (options->fold)
+        regfree(&b.fold);
+    return 0;
+}
+
+static bool
+matches_filter(struct builder *b, uint32_t frame)
+{
+    if (b->matches[frame] == UNKNOWN) {
+        const struct profile_frame *f = &b->p->frames[frame];
+        const char *texts[] = {profile_string(b->p, f->function), profile_string(b->p, f->file),
+                               b->p->modules[f->module].path};
+
+        b->matches[frame] = NO;
+        for (size_t i = 0; i < countof(texts); i++)
+            if (*texts[i] != '\0' && regexec(&b->filter, texts[i], 0, NULL, 0) == 0)
+                b->matches[frame] = YES;
+    }
+    return b->matches[frame] == YES;
+}
+
+static bool
+is_wrapper(struct builder *b, uint32_t frame)
+{
+    if (b->wraps[frame] == UNKNOWN) {
+        const char *function = profile_string(b->p, b->p->frames[frame].function);
+        bool wraps = *function != '\0' &&
+                     ((!b->options->no_fold && fold_is_wrapper(function)) ||
+                      (b->options->fold && regexec(&b->fold, function, 0, NULL, 0) == 0));
+
+        b->wraps[frame] = wraps ? YES : NO;
+    }
+    return b->wraps[frame] == YES;
+}
+
+static bool
+frames_read_same(const struct profile_frame *a, const struct profile_frame *b)
+{
+    return a->function == b->function && a->file == b->file && a->line == b->line &&
+           a->module == b->module && a->inlined == b->inlined;
+}
+
+static uint32_t
+canonical_frame(struct builder *b, uint32_t frame)
+{
+    const struct profile_frame *f = &b->p->frames[frame];
+    uint32_t key[] = {f->function, f->file, f->line, f->module, f->inlined};
+    uint64_t *head;
+    uint32_t i;
+
+    if (b->canonical[frame] != 0)
+        return b->canonical[frame] - 1;
+    b->canonical[frame] = frame + 1;
+    if (f->function == 0 && f->file == 0)
+        return frame;
+    head = map_put(&b->frames_by_hash, hash_bytes(key, sizeof key), NULL);
+    for (i = (uint32_t)*head; i != 0; i = b->next_frame[i - 1])
+        if (frames_read_same(f, &b->p->frames[i - 1])) {
+            b->canonical[frame] = i;
+            return i - 1;
+        }
+    b->next_frame[frame] = (uint32_t)*head;
+    *head = frame + 1;
+    return frame;
+}
+
+/* Expand the chain of nodes into b->frames; parents have smaller ids, so the walk ends. */
+static void
+read_stack(struct builder *b, uint32_t node)
+{
+    b->depth = 0;
+    b->flags = 0;
+    for (; node != 0; node = b->p->nodes[node].parent) {
+        const struct profile_location *l = &b->p->locations[b->p->nodes[node].location];
+
+        b->flags |= b->p->nodes[node].flags;
+        for (uint32_t i = 0; i < l->frame_count; i++) {
+            arena_grow(b->arena, &b->frames, &b->frame_capacity, b->depth, sizeof *b->frames);
+            arena_grow(b->arena, &b->locations, &b->location_capacity, b->depth,
+                       sizeof *b->locations);
+            b->frames[b->depth] = l->first_frame + i;
+            b->locations[b->depth++] = b->p->nodes[node].location;
+        }
+    }
+}
+
+static bool
+passes_filter(struct builder *b)
+{
+    if (b->options->filter == NULL)
+        return true;
+    for (size_t i = 0; i < b->depth; i++)
+        if (matches_filter(b, b->frames[i]))
+            return true;
+    return false;
+}
+
+/* How many innermost frames are charged to their caller; one always stays. */
+static size_t
+folded_depth(struct builder *b)
+{
+    size_t n = 0;
+
+    while (n + 1 < b->depth && is_wrapper(b, b->frames[n]))
+        n++;
+    return n;
+}
+
+static bool
+reads_same(struct builder *b, const struct stack *s, const uint32_t *frames, size_t depth)
+{
+    if (s->depth != depth || s->flags != b->flags)
+        return false;
+    for (size_t i = 0; i < depth; i++)
+        if (canonical_frame(b, s->frames[i]) != canonical_frame(b, frames[i]))
+            return false;
+    return true;
+}
+
+static uint32_t
+append_stack(struct builder *b, size_t folded, uint32_t node)
+{
+    size_t depth = b->depth - folded, i = b->ret->count;
+    uint32_t *frames = arena_array(b->arena, depth, sizeof *frames);
+    uint32_t *locations = arena_array(b->arena, depth, sizeof *locations);
+
+    if (depth > 0) {
+        memcpy(frames, b->frames + folded, depth * sizeof *frames);
+        memcpy(locations, b->locations + folded, depth * sizeof *locations);
+    }
+    arena_grow(b->arena, &b->ret->v, &b->stack_capacity, i, sizeof *b->ret->v);
+    arena_grow(b->arena, &b->next_stack, &b->next_capacity, i, sizeof *b->next_stack);
+    b->ret->v[i] = (struct stack){.frames = frames,
+                                  .locations = locations,
+                                  .depth = (uint32_t)depth,
+                                  .flags = b->flags,
+                                  .node = node,
+                                  .counters = COUNTERS_ZERO};
+    b->ret->count++;
+    return (uint32_t)i;
+}
+
+/* The index of the stack in b->frames without its first FOLDED frames, made if new. */
+static uint32_t
+find_stack(struct builder *b, size_t folded, uint32_t node)
+{
+    uint64_t hash = b->flags, *head;
+    uint32_t i;
+
+    for (size_t k = folded; k < b->depth; k++)
+        hash = hash_u64(hash * 31 + canonical_frame(b, b->frames[k]) + 1);
+    head = map_put(&b->stacks_by_hash, hash, NULL);
+    for (i = (uint32_t)*head; i != 0; i = b->next_stack[i - 1])
+        if (reads_same(b, &b->ret->v[i - 1], b->frames + folded, b->depth - folded))
+            return i - 1;
+    i = append_stack(b, folded, node);
+    b->next_stack[i] = (uint32_t)*head;
+    *head = i + 1;
+    return i;
+}
+
+/* Charge SITE to its stack; false if the filter leaves it out. */
+static bool
+add_site(struct builder *b, const struct profile_site *site)
+{
+    uint32_t *known = &b->node_stacks[site->node];
+
+    if (*known == 0 || b->options->keep) {
+        read_stack(b, site->node);
+        if (!passes_filter(b))
+            return false;
+        if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames, b->depth))
+            return false;
+        if (*known == 0)
+            *known = find_stack(b, folded_depth(b), site->node) + 1;
+    }
+    counters_add(&b->ret->v[*known - 1].counters, &site->counters);
+    return true;
+}
+
+static bool
+is_start_up(const struct profile *p, uint32_t frame)
+{
+    static const char *const names[] = {"_start",
+                                        "_dl_start_user",
+                                        "__libc_start_main",
+                                        "__libc_start_main_impl",
+                                        "__libc_start_call_main",
+                                        "start_thread",
+                                        "clone",
+                                        "clone3",
+                                        "__clone",
+                                        "__clone3",
+                                        "__clone_internal"};
+    const struct profile_frame *f = &p->frames[frame];
+    const char *name = profile_string(p, f->function), *module = p->modules[f->module].path;
+    const char *slash = strrchr(module, '/');
+
+    if (*name == '\0') // A stripped library: between main and _start, or below a thread, it can
+                       // only be that.
+        return strncmp(slash ? slash + 1 : module, "libc.so.", 8) == 0;
+    for (size_t i = 0; i < countof(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+uint32_t
+stack_useful_depth(const struct profile *p, const struct stack *s)
+{
+    uint32_t depth = s->depth;
+
+    // In a stripped program _start has no name; that it calls the C library gives it away.
+    if (depth > 2 && p->frames[s->frames[depth - 1]].function == 0 &&
+        is_start_up(p, s->frames[depth - 2]))
+        depth--;
+    while (depth > 1 && is_start_up(p, s->frames[depth - 1]))
+        depth--;
+    return depth;
+}
+
+static const struct {
+    const char *name;
+    bool is_bytes;
+} metrics[] = {
+    [METRIC_INUSE] = {"inuse", true},  [METRIC_PEAK] = {"peak", true},
+    [METRIC_ALLOC] = {"alloc", true},  [METRIC_TEMPORARY] = {"temporary", false},
+    [METRIC_COUNT] = {"count", false},
+};
+
+bool
+metric_parse(const char *name, enum metric *ret)
+{
+    for (size_t i = 0; i < countof(metrics); i++)
+        if (strcmp(metrics[i].name, name) == 0) {
+            *ret = (enum metric)i;
+            return true;
+        }
+    return false;
+}
+
+const char *
+metric_name(enum metric m)
+{
+    return metrics[m].name;
+}
+
+bool
+metric_is_bytes(enum metric m)
+{
+    return metrics[m].is_bytes;
+}
+
+int64_t
+metric_value(const struct counters *c, enum metric m)
+{
+    switch (m) {
+    case METRIC_INUSE:
+        return counters_live_bytes(c);
+    case METRIC_PEAK:
+        return c->peak_bytes;
+    case METRIC_ALLOC:
+        return c->allocated_bytes;
+    case METRIC_TEMPORARY:
+        return c->temporary;
+    case METRIC_COUNT:
+        return c->allocations;
+    }
+    return 0;
+}

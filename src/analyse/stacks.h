@@ -1,0 +1,68 @@
+/* stacks.h: the form in which every analysis and exporter reads a profile: one entry per distinct
+ * stack of source-level frames, inlined functions expanded, wrappers folded, filtered.
+ *
+ * P must be symbolised. A frame is an index into P's frames array; equal functions at different
+ * addresses are different indices, so compare by profile_frame fields. Stacks that read the same
+ * (equal functions, files, lines and modules, after folding) are one, even if their addresses
+ * differ.
+ */
+#ifndef ANALYSE_STACKS_H
+#define ANALYSE_STACKS_H
+
+#include "profile/profile.h"
+
+struct stack {
+    const uint32_t *frames;    // Indices into p->frames, innermost first; depth of them.
+    const uint32_t *locations; // The location each frame came from, same length.
+    uint32_t depth;            // 0 for the site "other".
+    uint32_t flags;            // enum profile_node_flags of all nodes together.
+    uint32_t node;             // The innermost node; one of several if they read the same.
+    struct counters counters;  // All size classes of all nodes that read the same.
+};
+
+struct stacks_options {
+    const char *filter; // Extended regex: keep stacks with a function, file or module that matches;
+                        // NULL = all.
+    const char *fold;   // Extended regex: innermost frames whose function matches are charged to
+                        // their caller.
+    bool no_fold;       // Not even the built-in list (operator new, xmalloc, std::allocator, …).
+    // A filter of the caller's own, or NULL: keeps SITE if true. Asked once per site that --filter
+    // keeps. FRAMES are its DEPTH frames before folding, innermost first.
+    bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames, size_t depth);
+    void *keep_arg;
+};
+
+struct stacks {
+    struct stack *v;
+    size_t count;
+    struct counters total; // Of the stacks kept by the filter.
+    const uint32_t
+        *node_stacks; // By node id: index into v plus 1; 0 = no site there, or filtered out.
+};
+
+/* Everything in *RET is from ARENA. HEAPTAP_USAGE with ERR set when a regex is invalid. A stack
+ * whose frames would all be folded keeps its outermost one. */
+int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+                 struct stacks *ret, struct err *err);
+
+/* The frames of S worth showing to people: without the C library's start-up code that calls main or
+ * a thread's function. At least 1, unless S has none. */
+uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
+
+/* The ways to look at bytes, chosen the same way in every view. */
+enum metric {
+    METRIC_INUSE,     // Live bytes (at the end, or now).
+    METRIC_PEAK,      // Bytes live at the process's peak.
+    METRIC_ALLOC,     // Bytes ever allocated.
+    METRIC_TEMPORARY, // Temporary allocations (a count: it has no bytes).
+    METRIC_COUNT,     // Calls that allocated.
+};
+
+/* "inuse" "peak" "alloc" "temporary" "count" to *RET; false for anything else. */
+bool metric_parse(const char *name, enum metric *ret);
+const char *metric_name(enum metric m);
+/* Bytes, or a count for TEMPORARY and COUNT. */
+int64_t metric_value(const struct counters *c, enum metric m);
+bool metric_is_bytes(enum metric m);
+
+#endif

@@ -1,0 +1,182 @@
+/* suppress.c: reading and applying suppressions.
+ *
+ * The parser sees bytes from a file that may be anything, so it takes a length and looks at nothing
+ * beyond it; a NUL ends a pattern as it would end a string. Each line stands alone and errors name
+ * it.
+ *
+ * The built-in list is short on purpose: what the C and C++ run-time libraries and the dynamic
+ * linker allocate once and keep for the life of the process. Its patterns are matched with the
+ * function that asked for the memory only. A program's own constructor is called by the dynamic
+ * linker too, and what that leaves behind must be shown. Reads no file; cmd_leaks.c does.
+ */
+#include "analyse/suppress.h"
+
+#include <string.h>
+
+#include "analyse/fold.h"
+#include "analyse/glob.h"
+
+static const struct {
+    const char *pattern;
+    uint64_t size;
+} builtin[] = {
+    // The buffers of standard streams and of files still open.
+    {"^_IO_file_doallocate$", 0},
+    {"^_IO_default_doallocate$", 0},
+    {"^_IO_wfile_doallocate$", 0},
+    // Loaded libraries, thread-local storage, and the list of what to run at exit.
+    {"/ld-linux-x86-64.so.2$", 0},
+    {"^_dl_*", 0},
+    {"^allocate_dtv$", 0},
+    {"^__new_exitfn$", 0},
+    {"^__cxa_atexit$", 0},
+    {"^__cxa_thread_atexit_impl$", 0},
+    // Locale, character sets, time zone, name services, message catalogues: read once.
+    {"^_nl_*", 0},
+    {"^setlocale$", 0},
+    {"^read_alias_file$", 0},
+    {"^extend_alias_table$", 0},
+    {"^__gconv_*", 0},
+    {"^tzset_internal$", 0},
+    {"^__tzfile_*", 0},
+    {"^__tzset*", 0},
+    {"^__nss_*", 0},
+    // libstdc++'s pool for exceptions when memory is out, up to version 12 and from 13 on.
+    {"^(anonymous namespace)::pool::pool()", 0},
+    {"/libstdc++.so.6", 72704},
+    {"/libstdc++.so.6", 73728},
+    {"^std::locale::_S_initialize*", 0},
+    {"^std::locale::_Impl::_Impl(", 0},
+};
+
+static void
+add(struct suppressions *s, struct suppression new, struct arena *arena)
+{
+    new.counters = COUNTERS_ZERO;
+    arena_grow(arena, &s->v, &s->capacity, s->count, sizeof *s->v);
+    s->v[s->count++] = new;
+}
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static int
+parse_line(struct suppressions *s, const char *line, size_t length, const char *origin,
+           struct arena *arena, struct err *err)
+{
+    static const char prefix[] = "leak:";
+    size_t prefix_bytes = sizeof prefix - 1;
+
+    while (length > 0 && is_blank(line[0])) {
+        line++;
+        length--;
+    }
+    while (length > 0 && is_blank(line[length - 1]))
+        length--;
+    if (length == 0 || *line == '#')
+        return 0;
+    if (length < prefix_bytes || memcmp(line, prefix, prefix_bytes) != 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s: a suppression is written leak:PATTERN, not '%.*s'", origin,
+                       (int)(length < 60 ? length : 60), line);
+    if (length == prefix_bytes)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s: the pattern is empty and would suppress everything", origin);
+    add(s,
+        (struct suppression){
+            .pattern = arena_strndup(arena, line + prefix_bytes, length - prefix_bytes),
+            .origin = origin,
+        },
+        arena);
+    return 0;
+}
+
+int
+suppress_parse(struct suppressions *s, const char *text, size_t length, const char *name,
+               struct arena *arena, struct err *err)
+{
+    const char *end = text + length;
+
+    for (size_t number = 1; text < end; number++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *line_end = newline ? newline : end;
+        int rc = parse_line(s, text, (size_t)(line_end - text),
+                            arena_printf(arena, "%s:%zu", name, number), arena, err);
+
+        if (rc != 0)
+            return rc;
+        text = newline ? newline + 1 : end;
+    }
+    return 0;
+}
+
+void
+suppress_add_builtin(struct suppressions *s, struct arena *arena)
+{
+    for (size_t i = 0; i < countof(builtin); i++)
+        add(s,
+            (struct suppression){
+                .pattern = builtin[i].pattern,
+                .origin = "built-in",
+                .innermost = true,
+                .size = builtin[i].size,
+            },
+            arena);
+}
+
+/* Whether PATTERN is in TEXT; an unknown text is in no pattern's reach, not even that of "*". */
+static bool
+matches(const char *pattern, const char *text)
+{
+    return *text != '\0' && glob_match(pattern, text);
+}
+
+static bool
+matches_frame(const char *pattern, const struct profile *p, const struct profile_frame *f)
+{
+    const char *function = profile_string(p, f->function);
+
+    return matches(pattern, function) || matches(pattern, function + fold_alias_length(function)) ||
+           matches(pattern, profile_string(p, f->linkage)) ||
+           matches(pattern, profile_string(p, f->file)) ||
+           matches(pattern, p->modules[f->module].path);
+}
+
+/* How many of FRAMES make up the function that asked for the memory: what is inlined into it
+ * included, wrappers around it not. *RET_FIRST is the first of them. */
+static size_t
+innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, size_t *ret_first)
+{
+    size_t first = 0, end;
+
+    while (first + 1 < depth &&
+           fold_is_wrapper(profile_string(p, p->frames[frames[first]].function)))
+        first++;
+    for (end = first; end + 1 < depth && p->frames[frames[end]].inlined; end++)
+        continue;
+    *ret_first = first;
+    return depth ? end + 1 - first : 0;
+}
+
+struct suppression *
+suppress_find(struct suppressions *s, const struct profile *p, const struct profile_site *site,
+              const uint32_t *frames, size_t depth)
+{
+    size_t first, count = innermost_frames(p, frames, depth, &first);
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct suppression *x = &s->v[i];
+        size_t begin = x->innermost ? first : 0, end = x->innermost ? first + count : depth;
+
+        if (x->size != 0 &&
+            (site->counters.size_min != x->size || site->counters.size_max != x->size))
+            continue;
+        for (size_t k = begin; k < end; k++)
+            if (matches_frame(x->pattern, p, &p->frames[frames[k]]))
+                return x;
+    }
+    return NULL;
+}

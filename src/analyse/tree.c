@@ -1,0 +1,130 @@
+/* tree.c: stacks into a tree of functions.
+ *
+ * Functions get dense ids by their key (group.h), so that a child is found by (parent, function) in
+ * one map. Children are made in the order of the stacks and sorted once at the end. A stack adds to
+ * `inclusive` along its path, and to `self` at its end.
+ */
+#include "analyse/tree.h"
+
+#include <stdlib.h>
+
+#include "analyse/group.h"
+
+struct planter {
+    const struct profile *p;
+    struct arena *arena;
+    struct tree *ret;
+    size_t capacity;
+    struct map functions; // Function key to dense id.
+    struct map children;  // Parent and dense id to node.
+};
+
+static void sort_children(struct tree *t, enum metric metric, struct arena *arena);
+
+static uint32_t
+add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t location)
+{
+    size_t i = pl->ret->count++;
+    struct tree_node *n;
+
+    arena_grow(pl->arena, &pl->ret->nodes, &pl->capacity, i, sizeof *pl->ret->nodes);
+    n = &pl->ret->nodes[i];
+    *n = (struct tree_node){
+        .frame = frame, .location = location, .inclusive = COUNTERS_ZERO, .self = COUNTERS_ZERO};
+    if (i > 0) {
+        n->depth = pl->ret->nodes[parent].depth + 1;
+        n->next_sibling = pl->ret->nodes[parent].first_child;
+        pl->ret->nodes[parent].first_child = (uint32_t)i;
+    }
+    return (uint32_t)i;
+}
+
+/* The child of PARENT for the function FUNCTION_KEY. */
+static uint32_t
+find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t frame,
+           uint32_t location)
+{
+    bool is_new;
+    uint64_t *id = map_put(&pl->functions, function_key, &is_new), *child;
+
+    if (is_new)
+        *id = pl->functions.count;
+    child = map_put(&pl->children, (uint64_t)parent << 32 | *id, &is_new);
+    if (is_new)
+        *child = add_node(pl, parent, frame, location);
+    return (uint32_t)*child;
+}
+
+static void
+add_stack(struct planter *pl, const struct stack *s, enum tree_direction direction)
+{
+    uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
+
+    counters_add(&pl->ret->nodes[0].inclusive, &s->counters);
+    for (uint32_t i = 0; i < depth; i++) {
+        uint32_t k = direction == TREE_BOTTOM_UP ? i : depth - 1 - i;
+
+        node = find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
+                          s->frames[k], s->locations[k]);
+        counters_add(&pl->ret->nodes[node].inclusive, &s->counters);
+    }
+    if (s->depth == 0) {
+        node = find_child(pl, 0, UINT64_MAX, GROUP_NO_FRAME, 0);
+        pl->ret->nodes[node].is_other = true;
+        counters_add(&pl->ret->nodes[node].inclusive, &s->counters);
+    }
+    counters_add(&pl->ret->nodes[node].self, &s->counters);
+}
+
+void
+tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
+           enum metric metric, struct arena *arena, struct tree *ret)
+{
+    struct planter pl = {.p = p, .arena = arena, .ret = ret};
+
+    *ret = (struct tree){0};
+    add_node(&pl, 0, GROUP_NO_FRAME, 0);
+    for (size_t i = 0; i < stacks->count; i++)
+        add_stack(&pl, &stacks->v[i], direction);
+    sort_children(ret, metric, arena);
+    map_release(&pl.functions);
+    map_release(&pl.children);
+}
+
+struct order {
+    const struct tree *tree;
+    enum metric metric;
+};
+
+static int
+compare_children(const void *a, const void *b, void *arg)
+{
+    const struct order *o = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int64_t vx = metric_value(&o->tree->nodes[x].inclusive, o->metric);
+    int64_t vy = metric_value(&o->tree->nodes[y].inclusive, o->metric);
+
+    if (vx != vy)
+        return vx > vy ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void
+sort_children(struct tree *t, enum metric metric, struct arena *arena)
+{
+    uint32_t *children = arena_array(arena, t->count, sizeof *children);
+    struct order order = {t, metric};
+
+    for (size_t i = 0; i < t->count; i++) {
+        size_t n = 0;
+
+        for (uint32_t c = t->nodes[i].first_child; c != 0; c = t->nodes[c].next_sibling)
+            children[n++] = c;
+        if (n < 2)
+            continue;
+        qsort_r(children, n, sizeof *children, compare_children, &order);
+        t->nodes[i].first_child = children[0];
+        for (size_t k = 0; k < n; k++)
+            t->nodes[children[k]].next_sibling = k + 1 < n ? children[k + 1] : 0;
+    }
+}

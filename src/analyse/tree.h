@@ -1,0 +1,32 @@
+/* tree.h: stacks as a tree of functions: top-down from main to those who allocate, or bottom-up
+ * from those who allocate to their callers.
+ */
+#ifndef ANALYSE_TREE_H
+#define ANALYSE_TREE_H
+
+#include "analyse/stacks.h"
+
+enum tree_direction { TREE_TOP_DOWN, TREE_BOTTOM_UP };
+
+struct tree_node {
+    uint32_t frame; // One frame of the function; unused in the root.
+    uint32_t location;
+    uint32_t first_child;      // Children, largest first; 0 = none.
+    uint32_t next_sibling;     // 0 = last.
+    uint32_t depth;            // 0 for the root.
+    bool is_other;             // Stands for the site "other", which has no frames.
+    struct counters inclusive; // Of all stacks that lead through here.
+    struct counters self;      // Of those that end here.
+};
+
+struct tree {
+    struct tree_node *nodes; // [0] is the root, whose inclusive is the total.
+    size_t count;
+};
+
+/* Everything in *RET is from ARENA. A function that calls itself is a chain of nodes, as in the
+ * stack; start-up code is left out (stack_useful_depth). */
+void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
+                enum metric metric, struct arena *arena, struct tree *ret);
+
+#endif

@@ -1,0 +1,258 @@
+/* test_group.c: stacks added up by function, line, file, module, thread and size, and source lines.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/group.h"
+#include "analyse/source.h"
+#include "build_profile.h"
+
+static struct arena arena;
+
+static struct stacks
+build(const struct profile *p, const char *filter)
+{
+    struct stacks_options options = {.filter = filter};
+    struct stacks s;
+    struct err err;
+
+    assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
+    return s;
+}
+
+static struct groups
+group(const struct profile *p, enum group_by by, enum metric metric, const char *filter)
+{
+    struct stacks s = build(p, filter);
+    struct groups g;
+
+    group_stacks(p, &s, by, metric, &arena, &g);
+    return g;
+}
+
+static const struct group_row *
+row_of(const struct profile *p, const struct groups *g, const char *function)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (strcmp(profile_string(p, p->frames[g->v[i].frame].function), function) == 0)
+            return &g->v[i];
+    fail_msg("no row for %s", function);
+    return NULL;
+}
+
+static void
+test_recursion_counts_once(void **state)
+{
+    // If this fails, a recursive function shows more than the program has allocated.
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(2, 100, 0, 0), "walk@a.c:1", "walk@a.c:2", "walk@a.c:2",
+               "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "leaf@a.c:5", "walk@a.c:2", "main@a.c:9", NULL);
+    g = group(p, BY_FUNCTION, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 3);
+    assert_int_equal(row_of(p, &g, "walk")->inclusive.allocated_bytes, 110);
+    assert_int_equal(row_of(p, &g, "walk")->self.allocated_bytes, 100);
+    assert_int_equal(row_of(p, &g, "main")->inclusive.allocations, 3);
+    assert_int_equal(row_of(p, &g, "main")->self.allocations, 0);
+    profile_free(p);
+}
+
+static void
+test_rows_are_sorted_by_self(void **state)
+{
+    // If this fails, main heads the table by function though it allocates nothing itself.
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(9, 90, 9, 90), "busy@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 50, 0, 0), "holder@a.c:2", "main@a.c:9", NULL);
+    g = group(p, BY_FUNCTION, METRIC_INUSE, NULL);
+    assert_ptr_equal(&g.v[0], row_of(p, &g, "holder"));
+    g = group(p, BY_FUNCTION, METRIC_COUNT, NULL);
+    assert_ptr_equal(&g.v[0], row_of(p, &g, "busy"));
+    profile_free(p);
+}
+
+static void
+test_line_file_module(void **state)
+{
+    // If this fails, tables by line, file or module join what is apart or part what is one.
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 20, 0, 0), "f@a.c:2", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 40, 0, 0), "g@b.c:1!/lib/x.so", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 80, 0, 0), "nameless!/lib/x.so", "main@a.c:9", NULL);
+    g = group(p, BY_LINE, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 5);
+    assert_int_equal(g.v[4].inclusive.allocated_bytes, 150);
+    g = group(p, BY_FILE, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 3);
+    assert_int_equal(g.v[2].self.allocated_bytes, 30);
+    assert_int_equal(g.v[2].inclusive.allocated_bytes, 150);
+    g = group(p, BY_MODULE, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 2);
+    assert_int_equal(g.v[0].self.allocated_bytes, 120);
+    assert_int_equal(g.v[1].inclusive.allocated_bytes, 150);
+    profile_free(p);
+}
+
+static void
+test_threads_follow_the_filter(void **state)
+{
+    // If this fails, --by thread with --filter shows what the filter has left out.
+    struct profile *p = build_profile_new();
+    struct counters a = build_counters(1, 10, 0, 0), b = build_counters(2, 200, 0, 0);
+    uint32_t main_thread = build_thread(p, "main"), worker = build_thread(p, "worker");
+    uint32_t f = build_site(p, a, "f@a.c:1", NULL), g = build_site(p, b, "g@a.c:2", NULL);
+    struct groups groups;
+
+    (void)state;
+    build_thread_site(p, main_thread, f, a);
+    build_thread_site(p, worker, g, b);
+    groups = group(p, BY_THREAD, METRIC_INUSE, NULL);
+    assert_int_equal(groups.count, 2);
+    assert_string_equal(groups.v[0].thread->name, "worker");
+    groups = group(p, BY_THREAD, METRIC_INUSE, "^f$");
+    assert_int_equal(groups.count, 1);
+    assert_int_equal(groups.v[0].self.allocated_bytes, 10);
+    profile_free(p);
+}
+
+static void
+test_site_other_is_a_row(void **state)
+{
+    // If this fails, what the recorder charged to "other" is missing from tables, or crashes them.
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(3, 30, 0, 0), NULL);
+    for (int by = BY_SITE; by <= BY_MODULE; by++) {
+        g = group(p, (enum group_by)by, METRIC_ALLOC, NULL);
+        assert_int_equal(g.count, 1);
+        assert_int_equal(g.v[0].frame, GROUP_NO_FRAME);
+        assert_int_equal(g.v[0].self.allocated_bytes, 30);
+    }
+    profile_free(p);
+}
+
+static void
+test_size_ranges_hold_everything(void **state)
+{
+    // If this fails, the overview of sizes loses blocks or puts them into the wrong range.
+    struct profile *p = build_profile_new();
+    struct size_range r[SIZE_RANGE_COUNT];
+    size_t n;
+
+    (void)state;
+    build_bin(p, 0, 0, build_counters(1, 0, 0, 0));
+    build_bin(p, 16, 16, build_counters(2, 32, 0, 0));
+    build_bin(p, 17, 17, build_counters(4, 68, 0, 0));
+    build_bin(p, (uint64_t)1 << 40, UINT64_MAX, build_counters(8, 80, 0, 0));
+    n = group_size_ranges(p, r);
+    assert_int_equal(n, 3);
+    assert_int_equal(r[0].counters.allocations, 3);
+    assert_int_equal(r[1].counters.allocations, 4);
+    assert_int_equal(r[2].counters.allocations, 8);
+    profile_free(p);
+}
+
+static void
+test_sorted_stacks(void **state)
+{
+    // If this fails, sections start with the wrong site or show sites that hold nothing.
+    struct profile *p = build_profile_new();
+    const struct stack **v;
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "a@a.c:1", NULL);
+    build_site(p, build_counters(1, 99, 1, 99), "b@a.c:2", NULL);
+    build_site(p, build_counters(1, 20, 0, 0), "c@a.c:3", NULL);
+    s = build(p, NULL);
+    v = group_sorted_stacks(&s, METRIC_INUSE, &arena);
+    assert_int_equal(counters_live_bytes(&v[0]->counters), 20);
+    assert_int_equal(group_positive(&s, v, METRIC_INUSE), 2);
+    profile_free(p);
+}
+
+static void
+test_source_lines(void **state)
+{
+    // If this fails, `heaptap source` shows wrong numbers in front of a line.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+    struct source src;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@dir/a.c:3", "f@dir/a.c:7", "f@dir/a.c:7", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), "g@dir/a.c:7", "main@b.c:1", NULL);
+    s = build(p, NULL);
+    assert_int_equal(source_find(p, &s, "a.c", &arena, &src), 0);
+    assert_int_equal(src.file_count, 1);
+    assert_int_equal(src.files[0].line_count, 2);
+    assert_int_equal(src.files[0].lines[0].self.allocated_bytes, 10);
+    assert_int_equal(src.files[0].lines[1].line, 7);
+    assert_int_equal(src.files[0].lines[1].inclusive.allocated_bytes, 15);
+    assert_int_equal(src.files[0].lines[1].self.allocated_bytes, 5);
+    profile_free(p);
+}
+
+static void
+test_source_by_function(void **state)
+{
+    // If this fails, a function is not found by part of its name, or lines of others are shown.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+    struct source src;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "Parser::next(int)@a.c:3", "main@a.c:7", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "bare!/lib/x.so", NULL);
+    s = build(p, NULL);
+    assert_int_equal(source_find(p, &s, "er::next", &arena, &src), 0);
+    assert_int_equal(src.function_count, 1);
+    assert_int_equal(src.files[0].line_count, 1);
+    assert_int_equal(source_find(p, &s, "bare", &arena, &src), 0);
+    assert_false(src.has_lines);
+    assert_int_equal(source_find(p, &s, ".c", &arena, &src), HEAPTAP_NOT_FOUND);
+    assert_int_equal(source_find(p, &s, "nobody", &arena, &src), HEAPTAP_NOT_FOUND);
+    profile_free(p);
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recursion_counts_once),
+        cmocka_unit_test(test_rows_are_sorted_by_self),
+        cmocka_unit_test(test_line_file_module),
+        cmocka_unit_test(test_threads_follow_the_filter),
+        cmocka_unit_test(test_site_other_is_a_row),
+        cmocka_unit_test(test_size_ranges_hold_everything),
+        cmocka_unit_test(test_sorted_stacks),
+        cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_source_by_function),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}

@@ -1,0 +1,193 @@
+/* test_leaks.c: what is still live, and what suppressions hide of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/glob.h"
+#include "analyse/leaks.h"
+#include "build_profile.h"
+
+static struct arena arena;
+
+static struct suppressions
+parse(const char *text)
+{
+    struct suppressions s = {0};
+    struct err err;
+
+    assert_int_equal(suppress_parse(&s, text, strlen(text), "test.supp", &arena, &err), 0);
+    return s;
+}
+
+static struct leaks
+find(const struct profile *p, struct suppressions *s)
+{
+    struct stacks_options options = {0};
+    struct leaks leaks;
+    struct err err;
+
+    assert_int_equal(leaks_find(p, &options, s, &arena, &leaks, &err), 0);
+    return leaks;
+}
+
+static void
+test_glob(void **state)
+{
+    // If this fails, suppressions written for LeakSanitizer hide something else here.
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        {"foo", "xfoox", true},  {"foo", "fo", false},
+        {"^foo", "foox", true},  {"^foo", "xfoo", false},
+        {"foo$", "xfoo", true},  {"foo$", "foox", false},
+        {"^foo$", "foo", true},  {"^foo$", "foofoo", false},
+        {"a*b", "xaxxbx", true}, {"a*b", "ba", false},
+        {"^a*b$", "ab", true},   {"^a*b$", "abab", true},
+        {"^a*b$", "aba", false}, {"^ab*ba$", "aba", false},
+        {"*", "", true},         {"", "anything", true},
+        {"^$", "", true},        {"^$", "x", false},
+        {"a**b", "ab", true},    {"*.so$", "/lib/x.so", true},
+        {"^", "x", true},        {"a$b", "xa$bx", true},
+        {"a^b", "a^b", true},    {"a*a*a$", "aa", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        if (glob_match(cases[i].pattern, cases[i].text) != cases[i].matches)
+            fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].text);
+    assert_true(glob_match("", NULL));
+    assert_false(glob_match("x", NULL));
+}
+
+static void
+test_parse(void **state)
+{
+    // If this fails, comments, blanks or line ends of a suppression file are misread.
+    struct suppressions s = parse("# comment\n\n  leak:one  \r\n\t#x\nleak:two words\nleak:three");
+
+    (void)state;
+    assert_int_equal(s.count, 3);
+    assert_string_equal(s.v[0].pattern, "one");
+    assert_string_equal(s.v[0].origin, "test.supp:3");
+    assert_string_equal(s.v[1].pattern, "two words");
+    assert_string_equal(s.v[2].pattern, "three");
+}
+
+static void
+test_parse_errors_name_the_line(void **state)
+{
+    // If this fails, a mistake in a suppression file is passed over or not located.
+    static const char *const bad[] = {"leak:a\nrace:b\n", "leak:a\nleak:\n", "leak:a\nfoo"};
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < countof(bad); i++) {
+        struct suppressions s = {0};
+
+        assert_int_equal(suppress_parse(&s, bad[i], strlen(bad[i]), "t.supp", &arena, &err),
+                         HEAPTAP_BAD_INPUT);
+        assert_non_null(strstr(err.text, "t.supp:2"));
+        assert_int_equal(s.count, 1);
+    }
+}
+
+static void
+test_leaks_are_what_is_live(void **state)
+{
+    // If this fails, freed blocks are listed, live ones are not, or the order is wrong.
+    struct profile *p = build_profile_new();
+    struct suppressions none = {0};
+    struct leaks leaks;
+
+    (void)state;
+    build_site(p, build_counters(5, 50, 5, 50), "clean@a.c:1", NULL);
+    build_site(p, build_counters(2, 20, 1, 10), "small@a.c:2", NULL);
+    build_site(p, build_counters(3, 300, 1, 100), "large@a.c:3", NULL);
+    build_site(p, build_counters(1, 0, 0, 0), "empty@a.c:4", NULL);
+    leaks = find(p, &none);
+    assert_int_equal(leaks.count, 3);
+    assert_int_equal(counters_live_bytes(&leaks.v[0]->counters), 200);
+    assert_int_equal(counters_live_bytes(&leaks.v[1]->counters), 10);
+    assert_int_equal(counters_live_blocks(&leaks.v[2]->counters), 1);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 210);
+    profile_free(p);
+}
+
+static void
+test_suppressions_match_any_frame(void **state)
+{
+    // If this fails, a suppression by function, file, module or wrapper has no effect, or is not
+    // counted.
+    struct profile *p = build_profile_new();
+    struct suppressions s = parse("leak:xmalloc\nleak:^b.c$\nleak:libz.so\nleak:unused");
+    struct leaks leaks;
+
+    (void)state;
+    build_site(p, build_counters(1, 1, 0, 0), "xmalloc@x.c:1", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 2, 0, 0), "g@b.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 4, 0, 0), "h@c.c:1!/lib/libz.so.1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "kept@d.c:1", "main@a.c:9", NULL);
+    leaks = find(p, &s);
+    assert_int_equal(leaks.count, 1);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 8);
+    assert_int_equal(leaks.suppressed_bytes, 7);
+    assert_int_equal(leaks.suppressed_blocks, 3);
+    assert_int_equal(s.v[0].counters.allocated_bytes, 1);
+    assert_int_equal(s.v[1].counters.allocated_bytes, 2);
+    assert_int_equal(s.v[2].counters.allocated_bytes, 4);
+    assert_int_equal(s.v[3].counters.allocations, 0);
+    profile_free(p);
+}
+
+static void
+test_builtin_looks_at_the_innermost(void **state)
+{
+    // If this fails, leaks of a program's own constructors are hidden, or the run-time's blocks are
+    // not.
+    struct profile *p = build_profile_new();
+    struct suppressions s = {0};
+    struct leaks leaks;
+
+    (void)state;
+    suppress_add_builtin(&s, &arena);
+    build_site(p, build_counters(1, 1, 0, 0), "my_constructor@a.c:1",
+               "call_init!/lib64/ld-linux-x86-64.so.2", NULL);
+    build_site(p, build_counters(1, 2, 0, 0), "malloc",
+               "_dl_new_object!/lib64/ld-linux-x86-64.so.2", "main@a.c:1", NULL);
+    build_site(p, build_counters(1, 4096, 0, 0), "_IO_file_doallocate!/lib/libc.so.6", "main@a.c:2",
+               NULL);
+    build_site(p, build_counters(1, 72704, 0, 0), "!/usr/lib/libstdc++.so.6", NULL);
+    build_site(p, build_counters(1, 72, 0, 0), "!/usr/lib/libstdc++.so.6", "main@a.c:3", NULL);
+    leaks = find(p, &s);
+    assert_int_equal(leaks.count, 2);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 73);
+    assert_int_equal(leaks.suppressed_bytes, 2 + 4096 + 72704);
+    profile_free(p);
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_glob),
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_errors_name_the_line),
+        cmocka_unit_test(test_leaks_are_what_is_live),
+        cmocka_unit_test(test_suppressions_match_any_frame),
+        cmocka_unit_test(test_builtin_looks_at_the_innermost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}

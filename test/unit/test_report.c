@@ -1,0 +1,450 @@
+/* test_report.c: what people and programs read: numbers, widths, tables, the views and their JSON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "cli/view_json.h"
+
+#define LONG_CXX                                                                                   \
+    "std::pair<std::_Rb_tree_iterator<std::pair<std::__cxx11::basic_string<char> const, "          \
+    "std::vector<std::map<int, std::unordered_map<long, Widget*> > > > >, bool> "                  \
+    "std::_Rb_tree<std::__cxx11::basic_string<char>, std::pair<int, int> >::_M_emplace<int>(int&&)"
+
+static struct arena arena;
+static const struct style plain = {.width = 80};
+
+static void
+assert_lines_fit(const char *text, size_t width)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        char *line = arena_strndup(&arena, text, length);
+
+        if (style_width(line) > width)
+            fail_msg("%zu columns: %s", style_width(line), line);
+        if (length > 0 && line[length - 1] == ' ')
+            fail_msg("blank at the end: '%s'", line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* The view of P with STYLE, into OUT. */
+static struct text_view
+view(const struct profile *p, struct style style, struct strbuf *out)
+{
+    static const struct stacks_options options = {0};
+    struct stacks *stacks = arena_alloc(&arena, sizeof *stacks);
+    struct err err;
+
+    assert_int_equal(stacks_build(p, &options, &arena, stacks, &err), 0);
+    return (struct text_view){
+        .p = p, .stacks = stacks, .style = style, .arena = &arena, .out = out, .depth = TEXT_DEPTH};
+}
+
+/* A profile with everything that makes lines long. */
+static struct profile *
+awkward_profile(void)
+{
+    struct profile *p = build_profile_new();
+    struct counters c = build_counters(1234567890, 987654321012345, 1, 1);
+
+    c.temporary = 1000000;
+    p->process.command = "/usr/bin/program --with=a-very-long-command-line --that-goes-on-and-on "
+                         "--for-more-than-eighty-columns";
+    p->losses.guessed_frames = 123456789;
+    p->losses.ledger_events = 7;
+    p->losses.file_failed = true;
+    p->recorder = (struct profile_recorder){1 << 30, 1 << 20, 99999, 1, 1, 10, 12345};
+    p->peak_elapsed_ns = 1500000000;
+    build_site(p, c, "+" LONG_CXX "@/usr/include/c++/12/bits/stl_tree_with_a_long_name.h:2431",
+               LONG_CXX "@/a/very/long/path/to/some/directory/with/a/source/file/name.cc:12345",
+               "main@main.cc:7", NULL);
+    build_site(p, build_counters(5, 555555555555, 0, 0),
+               "!/usr/lib/a-library-with-a-rather-long-name-that-does-not-fit-anywhere-at-all.so.1",
+               "main@main.cc:8", NULL);
+    build_site(p, build_counters(5, 50, 0, 0), NULL);
+    build_bin(p, 24, 24, c);
+    build_bin(p, 65536, 131071, build_counters(3, 300000, 1, 100000));
+    build_thread_site(p, build_thread(p, "worker-with-a-name"), 0, c);
+    return p;
+}
+
+static void
+test_bytes(void **state)
+{
+    // If this fails, people misread sizes.
+    (void)state;
+    assert_string_equal(style_bytes(&arena, 0), "0 B");
+    assert_string_equal(style_bytes(&arena, 1023), "1023 B");
+    assert_string_equal(style_bytes(&arena, 1024), "1.0 KiB");
+    assert_string_equal(style_bytes(&arena, 1048575), "1.0 MiB");
+    assert_string_equal(style_bytes(&arena, -1536), "-1.5 KiB");
+    assert_string_equal(style_bytes(&arena, INT64_MAX), "8.0 EiB");
+    assert_string_equal(style_bytes(&arena, INT64_MIN), "-8.0 EiB");
+}
+
+static void
+test_counts(void **state)
+{
+    // If this fails, people misread counts.
+    (void)state;
+    assert_string_equal(style_count(&arena, 0), "0");
+    assert_string_equal(style_count(&arena, 999), "999");
+    assert_string_equal(style_count(&arena, -1234567), "-1,234,567");
+    assert_string_equal(style_count(&arena, INT64_MIN), "-9,223,372,036,854,775,808");
+    assert_string_equal(style_percent(&arena, 1, 3), "33.3 %");
+    assert_string_equal(style_percent(&arena, 1, 0), "0.0 %");
+    assert_string_equal(style_plural(&arena, 1, "block"), "1 block");
+    assert_string_equal(style_plural(&arena, 0, "block"), "0 blocks");
+    assert_string_equal(style_duration(&arena, 72000000000), "1 min 12 s");
+}
+
+static void
+test_cutting_counts_characters(void **state)
+{
+    // If this fails, UTF-8 names are cut in the middle of a character or misalign columns.
+    (void)state;
+    assert_int_equal(style_width("\xc3\xa4\xe2\x80\xa6x"), 3);
+    assert_string_equal(style_cut_end(&arena, "\xc3\xa4\xc3\xb6\xc3\xbc", 2),
+                        "\xc3\xa4\xe2\x80\xa6");
+    assert_string_equal(style_cut_start(&arena, "\xc3\xa4\xc3\xb6\xc3\xbc", 2),
+                        "\xe2\x80\xa6\xc3\xbc");
+    assert_string_equal(style_cut_end(&arena, "abc", 3), "abc");
+    assert_string_equal(style_cut_end(&arena, "abc", 0), "");
+}
+
+static void
+test_names_cannot_drive_the_terminal(void **state)
+{
+    // If this fails, a profile from someone else can send escape sequences to the terminal.
+    (void)state;
+    assert_string_equal(style_clean(&arena, "a\x1b[2Jb\n"), "a?[2Jb?");
+    assert_string_equal(style_clean(&arena, "\xc2\x9b"
+                                            "1m"),
+                        "??1m");
+    assert_string_equal(style_clean(&arena, "\xff\xc3"), "??");
+    assert_string_equal(style_clean(&arena, "\xc3\xa4"), "\xc3\xa4");
+}
+
+static void
+test_table_aligns_and_fits(void **state)
+{
+    // If this fails, tables are ragged or wider than the terminal.
+    static const struct column columns[] = {
+        {COLUMN_BYTES, "bytes", "bytes", false, NULL},
+        {COLUMN_TEXT, "name", "name", false, NULL},
+        {COLUMN_TEXT, NULL, "where", true, NULL},
+    };
+    struct style narrow = {.width = 40};
+    struct strbuf out = {0};
+    struct table t;
+
+    (void)state;
+    table_begin(&t, &arena, columns, countof(columns));
+    table_number(&t, 5);
+    table_string(&t, "short");
+    table_string(&t, "here");
+    table_text(&t, &plain, 10, &out);
+    assert_string_equal(out.text, "bytes  name   where\n  5 B  short  here\n");
+    table_number(&t, 4096);
+    table_string(&t, LONG_CXX);
+    table_string(&t, LONG_CXX);
+    strbuf_clear(&out);
+    table_text(&t, &narrow, 10, &out);
+    assert_lines_fit(out.text, 40);
+    strbuf_clear(&out);
+    table_text(&t, &narrow, 1, &out);
+    assert_null(strstr(out.text, "4.0 KiB"));
+    strbuf_release(&out);
+}
+
+static void
+test_table_json_is_exact(void **state)
+{
+    // If this fails, JSON has rounded numbers, or columns that are only for people.
+    static const struct column columns[] = {
+        {COLUMN_BYTES, "bytes", NULL, false, NULL},
+        {COLUMN_PERCENT, NULL, "%", false, NULL},
+        {COLUMN_TEXT, "name", "name", false, NULL},
+    };
+    struct strbuf out = {0};
+    struct table t;
+    struct json j;
+
+    (void)state;
+    table_begin(&t, &arena, columns, countof(columns));
+    table_number(&t, 123456789);
+    table_percent(&t, 1, 2);
+    table_string(&t, NULL);
+    json_begin(&j, &out);
+    json_object(&j, NULL);
+    table_json(&t, &j, "rows", 10);
+    json_end(&j);
+    assert_non_null(strstr(out.text, "\"bytes\": 123456789"));
+    assert_non_null(strstr(out.text, "\"name\": null"));
+    assert_null(strstr(out.text, "%"));
+    strbuf_release(&out);
+}
+
+static void
+test_no_view_is_wider_than_allowed(void **state)
+{
+    // If this fails, some view wraps in a terminal of 80 columns or more.
+    static const size_t widths[] = {80, 100, 132};
+    struct profile *p = awkward_profile();
+
+    (void)state;
+    for (size_t i = 0; i < countof(widths); i++) {
+        struct strbuf out = {0};
+        struct text_view v = view(p, (struct style){.width = widths[i]}, &out);
+
+        text_overview(&v);
+        for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
+            text_sites(&v, (enum metric)m);
+            for (int by = BY_FUNCTION; by <= BY_SIZE; by++)
+                text_groups(&v, (enum group_by)by, (enum metric)m);
+            text_tree(&v, TREE_TOP_DOWN, (enum metric)m);
+            text_tree(&v, TREE_BOTTOM_UP, (enum metric)m);
+        }
+        assert_lines_fit(out.text, widths[i]);
+        strbuf_release(&out);
+    }
+    profile_free(p);
+}
+
+static void
+test_wide_cuts_nothing(void **state)
+{
+    // If this fails, --wide does not show whole names and paths.
+    struct profile *p = awkward_profile();
+    struct strbuf out = {0};
+    struct text_view v = view(p, (struct style){.width = STYLE_NO_LIMIT}, &out);
+
+    (void)state;
+    text_sites(&v, METRIC_INUSE);
+    assert_non_null(strstr(out.text, LONG_CXX));
+    assert_non_null(
+        strstr(out.text, "/a/very/long/path/to/some/directory/with/a/source/file/name.cc"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_overview_says_what_was_lost(void **state)
+{
+    // If this fails, the overview hides losses, or does not say that there were none.
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", NULL);
+    v = view(p, plain, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "0 events lost"));
+    assert_non_null(strstr(out.text, "Still live at end"));
+    assert_null(strstr(out.text, "Temporary  "
+                                 "0,"));
+    assert_null(strstr(out.text, "guessed"));
+    strbuf_clear(&out);
+    p->losses.guessed_frames = 17;
+    p->process.ended = false;
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "17 allocations with a guessed frame"));
+    assert_non_null(strstr(out.text, "Live now"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_recursion_is_one_line(void **state)
+{
+    // If this fails, deep recursion fills the screen.
+    const char *frames[42];
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    frames[0] = "leaf@a.c:1";
+    for (size_t i = 1; i < 41; i++)
+        frames[i] = i % 2 ? "even@a.c:2" : "odd@a.c:3";
+    frames[41] = "main@a.c:9";
+    build_site_frames(p, build_counters(1, 8, 0, 0), frames, 42);
+    v = view(p, plain, &out);
+    text_sites(&v, METRIC_INUSE);
+    assert_non_null(strstr(out.text, "the 2 frames above, 19 times more"));
+    assert_non_null(strstr(out.text, "main  a.c:9"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_known_stacks_are_referred_to(void **state)
+{
+    // If this fails, the overview repeats the same stack in each section.
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+    const char *once;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", "outer@a.c:2", "main@a.c:3", NULL);
+    v = view(p, plain, &out);
+    text_overview(&v);
+    once = strstr(out.text, "outer");
+    assert_non_null(once);
+    assert_null(strstr(once + 1, "outer"));
+    assert_non_null(strstr(out.text, "2 more frames, see #1 above"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_colour_changes_no_text(void **state)
+{
+    // If this fails, colours leak into a pipe, or text differs with them.
+    struct profile *p = awkward_profile();
+    struct strbuf out = {0}, coloured = {0}, stripped = {0};
+    struct text_view v = view(p, plain, &out);
+
+    (void)state;
+    text_overview(&v);
+    assert_null(strchr(out.text, '\x1b'));
+    v = view(p, (struct style){.width = 80, .colour = true}, &coloured);
+    text_overview(&v);
+    for (const char *s = coloured.text; *s != '\0'; s++) {
+        if (*s == '\x1b')
+            s = strchr(s, 'm');
+        else
+            strbuf_char(&stripped, *s);
+    }
+    assert_true(coloured.length > out.length);
+    assert_string_equal(stripped.text, out.text);
+    strbuf_release(&out);
+    strbuf_release(&coloured);
+    strbuf_release(&stripped);
+    profile_free(p);
+}
+
+static void
+test_report_json(void **state)
+{
+    // If this fails, programs that read `report --json` break: docs/json.md is a contract.
+    static const char *const members[] = {
+        "\"format\": \"heaptap-report\"",
+        "\"version\": 1",
+        "\"process\": {",
+        "\"command\": \"prog --test\"",
+        "\"pid\": 4242",
+        "\"parent_pid\": 4200",
+        "\"ended\": true",
+        "\"totals\": {",
+        "\"peak_elapsed_ns\": 0",
+        "\"losses\": {",
+        "\"events\": 0",
+        "\"truncated_stacks\": 0",
+        "\"file_failed\": false",
+        "\"recorder\": {",
+        "\"threads\": []",
+        "\"sizes\": []",
+        "\"timeline\": []",
+        "\"sites\": [",
+        "\"allocations\": 3",
+        "\"allocated_bytes\": 96",
+        "\"live_bytes\": 64",
+        "\"live_blocks\": 2",
+        "\"size_min\": 32",
+        "\"function\": \"f\"",
+        "\"file\": \"a.c\"",
+        "\"line\": 7",
+        "\"line\": null",
+        "\"file\": null",
+        "\"inlined\": true",
+        "\"address\": \"0x",
+        "\"offset\": \"0x",
+        "\"module\": \"/usr/bin/prog\"",
+    };
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+    struct json j;
+
+    (void)state;
+    build_site(p, build_counters(3, 96, 1, 32), "+f@a.c:7", "bare", NULL);
+    v = view(p, plain, &out);
+    json_begin(&j, &out);
+    json_report(&j, &v, METRIC_INUSE, SIZE_MAX);
+    assert_int_equal(j.depth, 0);
+    for (size_t i = 0; i < countof(members); i++)
+        if (strstr(out.text, members[i]) == NULL)
+            fail_msg("%s is not in %s", members[i], out.text);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_other_json_documents_close(void **state)
+{
+    // If this fails, one of the other documents is not well formed.
+    struct profile *p = awkward_profile();
+    struct suppressions none = {0};
+    struct stacks_options options = {0};
+    struct strbuf out = {0};
+    struct text_view v = view(p, plain, &out);
+    struct leaks leaks;
+    struct json j;
+    struct err err;
+
+    (void)state;
+    json_begin(&j, &out);
+    view_session_json_begin(&j);
+    for (int by = BY_SITE; by <= BY_SIZE; by++)
+        json_groups(&j, &v, (enum group_by)by, METRIC_INUSE, 1);
+    json_tree(&j, &v, TREE_TOP_DOWN, METRIC_ALLOC);
+    json_tree(&j, &v, TREE_BOTTOM_UP, METRIC_ALLOC);
+    assert_int_equal(leaks_find(p, &options, &none, &arena, &leaks, &err), 0);
+    json_leaks(&j, &v, &leaks, &none, 1);
+    view_session_json_end(&j);
+    assert_int_equal(j.depth, 0);
+    assert_non_null(strstr(out.text, "\"heaptap-leaks\""));
+    assert_non_null(strstr(out.text, "\"direction\": \"bottom-up\""));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_cutting_counts_characters),
+        cmocka_unit_test(test_names_cannot_drive_the_terminal),
+        cmocka_unit_test(test_table_aligns_and_fits),
+        cmocka_unit_test(test_table_json_is_exact),
+        cmocka_unit_test(test_no_view_is_wider_than_allowed),
+        cmocka_unit_test(test_wide_cuts_nothing),
+        cmocka_unit_test(test_overview_says_what_was_lost),
+        cmocka_unit_test(test_recursion_is_one_line),
+        cmocka_unit_test(test_known_stacks_are_referred_to),
+        cmocka_unit_test(test_colour_changes_no_text),
+        cmocka_unit_test(test_report_json),
+        cmocka_unit_test(test_other_json_documents_close),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}

@@ -1,0 +1,304 @@
+/* test_stacks.c: from sites to stacks: expanding, merging, filtering and folding, and the tree. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/fold.h"
+#include "analyse/stacks.h"
+#include "analyse/tree.h"
+#include "build_profile.h"
+
+static struct arena arena;
+
+static struct stacks
+build(const struct profile *p, struct stacks_options options)
+{
+    struct stacks s;
+    struct err err;
+
+    assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
+    return s;
+}
+
+static const char *
+function_at(const struct profile *p, const struct stack *s, uint32_t i)
+{
+    return profile_string(p, p->frames[s->frames[i]].function);
+}
+
+static void
+test_size_classes_are_one_stack(void **state)
+{
+    // If this fails, a stack that allocates two sizes is shown as two sites.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(2, 32, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 5000, 1, 5000), "f@a.c:1", "main@a.c:9", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_int_equal(s.count, 1);
+    assert_int_equal(s.v[0].counters.allocations, 3);
+    assert_int_equal(s.v[0].counters.allocated_bytes, 5032);
+    assert_int_equal(s.v[0].counters.size_min, 16);
+    assert_int_equal(s.v[0].counters.size_max, 5000);
+    assert_int_equal(s.total.frees, 1);
+    profile_free(p);
+}
+
+static void
+test_inlined_frames_are_expanded(void **state)
+{
+    // If this fails, inlined functions are missing or stand in the wrong order.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "+in@a.h:1", "out@a.c:2", "main@a.c:3", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_int_equal(s.v[0].depth, 3);
+    assert_string_equal(function_at(p, &s.v[0], 0), "in");
+    assert_string_equal(function_at(p, &s.v[0], 1), "out");
+    assert_int_equal(s.v[0].locations[0], s.v[0].locations[1]);
+    assert_int_not_equal(s.v[0].locations[1], s.v[0].locations[2]);
+    profile_free(p);
+}
+
+static void
+test_wrappers_are_charged_to_their_caller(void **state)
+{
+    // If this fails, operator new and xmalloc head every list, or equal rests are not merged.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "operator new(unsigned long)", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "strdup", "xstrdup@x.c:1", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "xcalloc@x.c:2", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_int_equal(s.count, 2);
+    assert_string_equal(function_at(p, &s.v[0], 0), "f");
+    assert_int_equal(s.v[0].counters.allocations, 2);
+    assert_int_equal(s.v[1].depth, 1);
+    assert_string_equal(function_at(p, &s.v[1], 0), "xcalloc");
+    assert_int_equal(s.node_stacks[p->sites[1].node], 1);
+    s = build(p, (struct stacks_options){.no_fold = true});
+    assert_int_equal(s.count, 3);
+    profile_free(p);
+}
+
+static void
+test_only_innermost_wrappers_fold(void **state)
+{
+    // If this fails, folding eats frames in the middle of a stack.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "hook@h.c:1", "xmalloc@x.c:1", "f@a.c:1", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_int_equal(s.v[0].depth, 3);
+    s = build(p, (struct stacks_options){.fold = "^hook$"});
+    assert_int_equal(s.v[0].depth, 1);
+    s = build(p, (struct stacks_options){.fold = "^hook$", .no_fold = true});
+    assert_int_equal(s.v[0].depth, 2);
+    profile_free(p);
+}
+
+static void
+test_filter_looks_at_all_frames(void **state)
+{
+    // If this fails, --filter misses functions, files, modules or folded frames, or keeps too much.
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "f@dir/a.c:1", NULL);
+    build_site(p, build_counters(1, 16, 0, 0), "g!/lib/libz.so.1", "main@a.c:7", NULL);
+    build_site(p, build_counters(1, 32, 0, 0), NULL);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "xmal+oc"}).count, 1);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "dir/"}).total.allocated_bytes, 8);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "libz"}).total.allocated_bytes, 16);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "nothing"}).count, 0);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "."}).count, 2);
+    assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
+    profile_free(p);
+}
+
+static void
+test_bad_regex_is_usage(void **state)
+{
+    // If this fails, a mistyped --filter is taken for a broken profile or ignored.
+    struct profile *p = build_profile_new();
+    struct stacks_options options = {.filter = "a", .fold = "("};
+    struct stacks s;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(stacks_build(p, &options, &arena, &s, &err), HEAPTAP_USAGE);
+    assert_non_null(strstr(err.text, "--fold"));
+    profile_free(p);
+}
+
+static void
+test_unnamed_frames_stay_apart(void **state)
+{
+    // If this fails, all addresses of a stripped library are taken for one place.
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/lib/b.so", "f@a.c:1", NULL);
+    assert_int_equal(build(p, (struct stacks_options){0}).count, 2);
+    profile_free(p);
+}
+
+static void
+test_plain_names(void **state)
+{
+    // If this fails, wrappers hidden in C++ or Rust decorations are not recognised.
+    static const char *const names[][2] = {
+        {"operator new(unsigned long)", "operator new"},
+        {"operator new[](unsigned long, std::nothrow_t const&)", "operator new[]"},
+        {"std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned long)",
+         "std::_Vector_base::_M_allocate"},
+        {"void std::vector<A<(B)1> >::f<int>(int&&)", "std::vector::f"},
+        {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<<"},
+        {"(anonymous namespace)::pool::pool()", "::pool::pool"},
+        {"<alloc::vec::Vec<T> as core::clone::Clone>::clone",
+         "<alloc::vec::Vec<T> as core::clone::Clone>::clone"},
+        {"plain", "plain"},
+        {"", ""},
+        {"broken<", "broken"},
+    };
+    char name[FOLD_NAME_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < countof(names); i++) {
+        fold_plain_name(names[i][0], name);
+        assert_string_equal(name, names[i][1]);
+    }
+}
+
+static void
+test_builtin_wrappers(void **state)
+{
+    // If this fails, a family of wrappers is no longer folded, or too much is.
+    static const char *const yes[] = {
+        "malloc",
+        "g_malloc0_n",
+        "operator new(unsigned long, std::align_val_t)",
+        "std::__new_allocator<int>::allocate(unsigned long, void const*)",
+        "std::allocator_traits<std::allocator<int> >::allocate(std::allocator<int>&)",
+        "std::shared_ptr<A> std::make_shared<A, int>(int&&)",
+        "alloc::raw_vec::RawVec<T,A>::allocate_in",
+        "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
+        "__rust_alloc",
+        "__GI___strdup",
+    };
+    static const char *const no[] = {"main",
+                                     "malloc_stats_print",
+                                     "std::vector<int>::push_back(int&&)",
+                                     "operator new_thing",
+                                     "xmalloc_init",
+                                     ""};
+
+    (void)state;
+    for (size_t i = 0; i < countof(yes); i++)
+        assert_true(fold_is_wrapper(yes[i]));
+    for (size_t i = 0; i < countof(no); i++)
+        assert_false(fold_is_wrapper(no[i]));
+}
+
+static void
+test_start_up_is_not_useful(void **state)
+{
+    // If this fails, every stack ends in the C library's start-up code, or one is shown empty.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", "main@a.c:2", "!/lib/libc.so.6", "_start",
+               NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "_start", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", "!stripped", "__libc_start_main_impl",
+               "!stripped", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_int_equal(stack_useful_depth(p, &s.v[0]), 2);
+    assert_int_equal(stack_useful_depth(p, &s.v[1]), 1);
+    assert_int_equal(stack_useful_depth(p, &s.v[2]), 2);
+    profile_free(p);
+}
+
+static void
+test_tree_adds_up(void **state)
+{
+    // If this fails, a tree's inclusive and self numbers or the order of children are wrong.
+    struct profile *p = build_profile_new();
+    struct stacks s;
+    struct tree t;
+    uint32_t main_node, child;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", "main@a.c:5", NULL);
+    build_site(p, build_counters(1, 30, 0, 0), "g@a.c:2", "main@a.c:6", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), "main@a.c:7", NULL);
+    s = build(p, (struct stacks_options){0});
+    tree_build(p, &s, TREE_TOP_DOWN, METRIC_ALLOC, &arena, &t);
+    main_node = t.nodes[0].first_child;
+    assert_int_equal(t.nodes[0].inclusive.allocated_bytes, 45);
+    assert_int_equal(t.nodes[main_node].inclusive.allocated_bytes, 45);
+    assert_int_equal(t.nodes[main_node].self.allocated_bytes, 5);
+    assert_int_equal(t.nodes[main_node].next_sibling, 0);
+    child = t.nodes[main_node].first_child;
+    assert_int_equal(t.nodes[child].inclusive.allocated_bytes, 30);
+    assert_int_equal(t.nodes[t.nodes[child].next_sibling].self.allocated_bytes, 10);
+    tree_build(p, &s, TREE_BOTTOM_UP, METRIC_ALLOC, &arena, &t);
+    assert_int_equal(t.nodes[t.nodes[0].first_child].inclusive.allocated_bytes, 30);
+    profile_free(p);
+}
+
+static void
+test_metric_names_round_trip(void **state)
+{
+    // If this fails, --metric takes other words than the views show.
+    enum metric m;
+
+    (void)state;
+    for (int i = METRIC_INUSE; i <= METRIC_COUNT; i++) {
+        assert_true(metric_parse(metric_name((enum metric)i), &m));
+        assert_int_equal(m, i);
+    }
+    assert_false(metric_parse("bytes", &m));
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_size_classes_are_one_stack),
+        cmocka_unit_test(test_inlined_frames_are_expanded),
+        cmocka_unit_test(test_wrappers_are_charged_to_their_caller),
+        cmocka_unit_test(test_only_innermost_wrappers_fold),
+        cmocka_unit_test(test_filter_looks_at_all_frames),
+        cmocka_unit_test(test_bad_regex_is_usage),
+        cmocka_unit_test(test_unnamed_frames_stay_apart),
+        cmocka_unit_test(test_plain_names),
+        cmocka_unit_test(test_builtin_wrappers),
+        cmocka_unit_test(test_start_up_is_not_useful),
+        cmocka_unit_test(test_tree_adds_up),
+        cmocka_unit_test(test_metric_names_round_trip),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}
