@@ -1,0 +1,93 @@
+/* collapsed.c: collapsed (folded) stacks, the plainest format there is.
+ *
+ *     main;work;make 300
+ *     main;work;std::vector<int>::push_back(int) 4096
+ *
+ * One line per distinct stack: frames root first, separated by ';', a blank, a positive integer.
+ * Consumers reject zero, negative numbers and fractions, so such stacks are left out; a ';' or a
+ * line break inside a name would split it and is replaced by ':' or a blank. Inlined frames are
+ * ordinary frames. Lines are sorted by their bytes, and stacks that read the same are one line, so
+ * that two exports can be compared with diff(1).
+ *
+ * One metric per file: the format has room for one number.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "export/export.h"
+
+struct line {
+    const char *text;
+    int64_t value;
+};
+
+static void
+add_name(struct strbuf *b, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (*name == ';')
+            strbuf_char(b, ':');
+        else
+            strbuf_char(b, *name == '\n' || *name == '\r' ? ' ' : *name);
+    }
+}
+
+static const char *
+stack_text(const struct profile *p, const struct stack *s, struct strbuf *scratch,
+           struct arena *arena)
+{
+    strbuf_clear(scratch);
+    if (s->depth == 0)
+        strbuf_str(scratch, FRAME_NAME_OTHER);
+    for (uint32_t i = s->depth; i-- > 0;) {
+        add_name(scratch, frame_name(p, s->frames[i], s->locations[i], arena));
+        if (i > 0)
+            strbuf_char(scratch, ';');
+    }
+    return arena_strndup(arena, strbuf_text(scratch), scratch->length);
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+}
+
+static void
+write_lines(struct line *lines, size_t count, struct strbuf *out)
+{
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < count;) {
+        int64_t sum = 0;
+        size_t first = i;
+
+        for (; i < count && strcmp(lines[i].text, lines[first].text) == 0; i++)
+            sum += lines[i].value;
+        if (sum > 0)
+            strbuf_fmt(out, "%s %" PRId64 "\n", lines[first].text, sum);
+    }
+}
+
+int
+export_collapsed(const struct profile *p, const struct stacks *stacks,
+                 const struct export_options *options, struct strbuf *out, struct err *err)
+{
+    struct arena arena = {0};
+    struct strbuf scratch = {0};
+    struct line *lines = arena_array(&arena, stacks->count, sizeof *lines);
+    size_t count = 0;
+
+    (void)err;
+    for (size_t i = 0; i < stacks->count; i++) {
+        int64_t value = metric_value(&stacks->v[i].counters, options->metric);
+
+        if (value != 0)
+            lines[count++] = (struct line){stack_text(p, &stacks->v[i], &scratch, &arena), value};
+    }
+    write_lines(lines, count, out);
+    strbuf_release(&scratch);
+    arena_release(&arena);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* export.c: the table of formats and how one is found.
+ *
+ * A format is chosen by name or by the extension of the file to be written. Extensions may overlap
+ * (".pb.gz" and ".gz"), so the longest that fits wins; no two formats share one.
+ */
+#include "export/export.h"
+
+#include <string.h>
+
+static const struct exporter exporters[] = {
+    {"collapsed", ".collapsed .folded .txt",
+     "one line per stack, for flame graph tools and speedscope", false, export_collapsed},
+    {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false,
+     export_flamegraph},
+    {"pprof", ".pb.gz .pprof .pb",
+     "profile.proto, gzipped, for go tool pprof and what reads its format", true, export_pprof},
+    {"pprof-text", ".heap .prof", "heap profile of gperftools, for google-pprof and jeprof", false,
+     export_pprof_text},
+};
+
+const struct exporter *
+export_list(size_t *ret_count)
+{
+    *ret_count = countof(exporters);
+    return exporters;
+}
+
+const struct exporter *
+export_find(const char *name)
+{
+    for (size_t i = 0; i < countof(exporters); i++)
+        if (strcmp(exporters[i].name, name) == 0)
+            return &exporters[i];
+    return NULL;
+}
+
+/* The length of the longest of EXTENSIONS that PATH ends in, or 0. */
+static size_t
+extension_length(const char *path, const char *extensions)
+{
+    size_t path_length = strlen(path), best = 0;
+
+    while (*extensions != '\0') {
+        size_t length = strcspn(extensions, " ");
+
+        if (length < path_length && memcmp(path + path_length - length, extensions, length) == 0 &&
+            length > best)
+            best = length;
+        extensions += length;
+        extensions += strspn(extensions, " ");
+    }
+    return best;
+}
+
+const struct exporter *
+export_for_path(const char *path)
+{
+    const struct exporter *found = NULL;
+    size_t best = 0;
+
+    for (size_t i = 0; i < countof(exporters); i++) {
+        size_t length = extension_length(path, exporters[i].extensions);
+
+        if (length > best) {
+            best = length;
+            found = &exporters[i];
+        }
+    }
+    return found;
+}

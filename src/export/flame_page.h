@@ -1,0 +1,30 @@
+/* flame_page.h: the parts of a flame graph that do not depend on the profile. flame_page.c */
+#ifndef EXPORT_FLAME_PAGE_H
+#define EXPORT_FLAME_PAGE_H
+
+#include "base/base.h"
+
+/* Measures that the picture drawn by flamegraph.c shares with the script, which draws it anew.
+ * Pixels. */
+enum {
+    FLAME_WIDTH = 1200,
+    FLAME_PAD = 16,
+    FLAME_ROW = 20,
+    FLAME_HEAD = 150,
+    FLAME_FOOT = 44,
+};
+
+enum { FLAME_COLOURS = 18, FLAME_CHANGES = 11 };
+
+/* Style sheets for light and dark pages, without the colours of boxes; and the script. Text, not
+ * escaped. */
+extern const char flame_style_light[];
+extern const char flame_style_dark[];
+extern const char flame_script[];
+
+/* Colours "#rrggbb" of modules by number, and of changes from all gone (0) over none (5) to all
+ * new (10); [0] for light pages, [1] for dark ones. */
+extern const char *const flame_module_colours[FLAME_COLOURS][2];
+extern const char *const flame_change_colours[FLAME_CHANGES][2];
+
+#endif

@@ -1,0 +1,51 @@
+/* flame_tree.h: stacks merged into one tree from the root on, as a flame graph draws them. One or
+ * two sets of stacks go in; with two, each node knows its values on both sides.
+ */
+#ifndef EXPORT_FLAME_TREE_H
+#define EXPORT_FLAME_TREE_H
+
+#include "analyse/stacks.h"
+
+enum { METRICS = METRIC_COUNT + 1, FLAME_DEPTH_MAX = 1000 };
+
+/* What makes a frame the same box: its name, module and being inlined. */
+struct flame_frame {
+    const char *name;   // All strings are interned in the tree.
+    const char *module; // Base name; "" if unknown.
+    const char *file;   // "" if unknown.
+    bool inlined;
+};
+
+/* Inclusive values by metric. Never negative, and no parent is narrower than its children
+ * together. */
+struct flame_node {
+    uint32_t parent;         // Smaller than the node's own index; the root is 0 and its own parent.
+    uint32_t frame;          // Index into frames; 0 for the root.
+    uint32_t line;           // 0 if unknown or not the same in all that was merged.
+    uint32_t depth;          // 0 for the root.
+    int64_t before[METRICS]; // 0 without a first side.
+    int64_t after[METRICS];
+    int64_t width[METRICS]; // Sum over the stacks of the larger side.
+};
+
+struct flame_tree {
+    struct flame_frame *frames;
+    size_t frame_count;
+    struct flame_node *nodes; // Parents before their children; no other order.
+    size_t node_count;
+    size_t cut_count; // Nodes too small or too deep to be kept.
+    uint32_t depth;   // The largest.
+    bool two_sided;
+};
+
+struct flame_side {
+    const struct profile *p;
+    const struct stacks *stacks;
+};
+
+/* Merge BEFORE (or NULL) and AFTER. A node that has less than one CUT_FRACTION-th of the root in
+ * every metric is left out with all above it. Everything in *RET is from ARENA. */
+void flame_tree_build(const struct flame_side *before, const struct flame_side *after,
+                      int64_t cut_fraction, struct arena *arena, struct flame_tree *ret);
+
+#endif

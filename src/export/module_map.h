@@ -1,0 +1,22 @@
+/* module_map.h: which addresses belong to which part of which file, the way the kernel would say
+ * it. */
+#ifndef EXPORT_MODULE_MAP_H
+#define EXPORT_MODULE_MAP_H
+
+#include "profile/profile.h"
+
+struct module_segment {
+    uint64_t start, end;  // In the recorded process, whole pages.
+    uint64_t file_offset; // Of start.
+};
+
+enum { MODULE_SEGMENTS_MAX = 8 };
+
+/* The executable segments of M, by address; at least one, at most MODULE_SEGMENTS_MAX. */
+size_t module_code(const struct profile_module *m, struct module_segment *ret);
+
+/* Module ids (not 0) with the program itself first, else in P's order. RET has room for P's
+ * module_count; returns how many there are. */
+size_t module_order(const struct profile *p, uint32_t *ret);
+
+#endif

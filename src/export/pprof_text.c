@@ -1,0 +1,150 @@
+/* pprof_text.c: the heap profile of gperftools, read by google-pprof, jeprof and go tool pprof.
+ *
+ *     heap profile: 10: 4816 [28: 14608] @ heapprofile
+ *     1: 4096 [3: 12288] @ 0x0000555b30f782ce 0x0000555b30f78331 0x00007f3c5d627249
+ *     9: 720 [25: 2320] @ 0x0000555b30f782ce 0x0000555b30f78331
+ *
+ *     MAPPED_LIBRARIES:
+ *     555b30f78000-555b30f79000 r-xp 00001000 00:00 0          /usr/bin/prog
+ *
+ * Live blocks and bytes, then [allocated ones], leaf first. The header's numbers are the sums of
+ * the rows. "heapprofile" says that nothing was sampled: our values are already scaled, and any
+ * other word would make consumers scale them again.
+ *
+ * Stacks are raw, one per node, not folded and not by source frame: the consumer symbolises itself
+ * and shows inlined functions its own way. Consumers take return addresses and subtract one,
+ * google-pprof from all but the leaf, go from all. So callers are written as the address after the
+ * call, and the leaf one byte before that: both readings then lie inside the call instruction.
+ *
+ * Only executable mappings matter to consumers, and only they are written. go tool pprof moves the
+ * start of a program that is mapped at 0x400000 and then finds the wrong functions in position-
+ * dependent programs, also with the kernel's own lines: profile.proto has not that problem.
+ *
+ * Consumers skip rows without addresses, so a stack without frames gets one that no module has; not
+ * a small one, which google-pprof takes for a function of the program. A row in flight may be
+ * negative or have bytes without blocks, which consumers reject: it counts as nothing.
+ *
+ * The format has no room for peak or temporary values: see pprof_proto.c.
+ */
+#include <inttypes.h>
+
+#include "analyse/frame_name.h"
+#include "export/export.h"
+#include "export/module_map.h"
+
+#define NO_FRAMES " 0x00007ffffffff000" // Where user space ends.
+
+struct row {
+    int64_t live_blocks, live_bytes, allocations, allocated_bytes;
+};
+
+static void
+add_row(struct row *sum, const struct row *r)
+{
+    sum->live_blocks += r->live_blocks;
+    sum->live_bytes += r->live_bytes;
+    sum->allocations += r->allocations;
+    sum->allocated_bytes += r->allocated_bytes;
+}
+
+/* Make R what consumers accept. */
+static void
+settle_row(struct row *r)
+{
+    if (r->live_blocks <= 0 || r->live_bytes < 0)
+        r->live_blocks = r->live_bytes = 0;
+    if (r->allocations <= 0 || r->allocated_bytes < 0)
+        r->allocations = r->allocated_bytes = 0;
+}
+
+/* One row per node that the filter kept, by node id. */
+static struct row *
+collect_rows(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+             struct row *ret_total)
+{
+    struct row *rows = arena_array(arena, p->node_count, sizeof *rows);
+
+    *ret_total = (struct row){0};
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct counters *c = &p->sites[i].counters;
+        struct row r = {counters_live_blocks(c), counters_live_bytes(c), c->allocations,
+                        c->allocated_bytes};
+
+        if (stacks->node_stacks[p->sites[i].node] != 0)
+            add_row(&rows[p->sites[i].node], &r);
+    }
+    for (size_t i = 0; i < p->node_count; i++) {
+        settle_row(&rows[i]);
+        add_row(ret_total, &rows[i]);
+    }
+    return rows;
+}
+
+static void
+write_row(const struct profile *p, uint32_t node, const struct row *r, struct strbuf *out)
+{
+    bool leaf = true;
+
+    strbuf_fmt(out, "%" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @", r->live_blocks,
+               r->live_bytes, r->allocations, r->allocated_bytes);
+    for (; node != 0; node = p->nodes[node].parent) {
+        uint64_t pc = location_pc(&p->locations[p->nodes[node].location]);
+
+        if (p->nodes[node].location == 0)
+            continue;
+        strbuf_fmt(out, " 0x%016" PRIx64, leaf ? pc : pc + 1);
+        leaf = false;
+    }
+    strbuf_str(out, leaf ? NO_FRAMES "\n" : "\n");
+}
+
+static void
+write_mapping(const struct module_segment *s, const char *path, struct strbuf *out)
+{
+    strbuf_fmt(out, "%08" PRIx64 "-%08" PRIx64 " r-xp %08" PRIx64 " 00:00 0          ", s->start,
+               s->end, s->file_offset);
+    for (; *path != '\0'; path++)
+        if (*path == '\n')
+            strbuf_str(out, "\\012"); // As the kernel writes it.
+        else
+            strbuf_char(out, *path);
+    strbuf_char(out, '\n');
+}
+
+static void
+write_modules(const struct profile *p, struct arena *arena, struct strbuf *out)
+{
+    uint32_t *order = arena_array(arena, p->module_count, sizeof *order);
+    size_t count = module_order(p, order);
+
+    strbuf_str(out, "\nMAPPED_LIBRARIES:\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct profile_module *m = &p->modules[order[i]];
+        struct module_segment segments[MODULE_SEGMENTS_MAX];
+        size_t segment_count = module_code(m, segments);
+
+        for (size_t k = 0; k < segment_count; k++)
+            write_mapping(&segments[k], m->path, out);
+    }
+}
+
+int
+export_pprof_text(const struct profile *p, const struct stacks *stacks,
+                  const struct export_options *options, struct strbuf *out, struct err *err)
+{
+    struct arena arena = {0};
+    struct row total;
+    struct row *rows = collect_rows(p, stacks, &arena, &total);
+
+    (void)options;
+    (void)err;
+    strbuf_fmt(out,
+               "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @ heapprofile\n",
+               total.live_blocks, total.live_bytes, total.allocations, total.allocated_bytes);
+    for (uint32_t i = 1; i < p->node_count; i++)
+        if (rows[i].allocations != 0 || rows[i].live_blocks != 0)
+            write_row(p, i, &rows[i], out);
+    write_modules(p, &arena, out);
+    arena_release(&arena);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* proto_out.h: writing protocol buffers by hand. A message is a strbuf; a nested one is built in
+ * its own and added as bytes. Fields with the default value (0, "") are left out, as proto3 does.
+ *
+ *     key = field << 3 | wire type;  wire type 0: varint;  wire type 2: varint length, then bytes
+ */
+#ifndef EXPORT_PROTO_OUT_H
+#define EXPORT_PROTO_OUT_H
+
+#include "util/strbuf.h"
+
+void proto_uint(struct strbuf *message, uint32_t field, uint64_t value);
+void proto_int(struct strbuf *message, uint32_t field, int64_t value);
+void proto_bool(struct strbuf *message, uint32_t field, bool value);
+
+/* A string, always written, even if empty: position matters in a repeated field. Valid UTF-8 is
+ * made. */
+void proto_string(struct strbuf *message, uint32_t field, const char *text);
+
+/* A nested message, or what proto_element made, always written. NESTED is emptied for the next
+ * one. */
+void proto_nested(struct strbuf *message, uint32_t field, struct strbuf *nested);
+
+/* One element of a packed repeated field: collect them in PACKED, then proto_nested. */
+void proto_element(struct strbuf *packed, uint64_t value);
+
+#endif

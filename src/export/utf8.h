@@ -1,0 +1,26 @@
+/* utf8.h: text from the outside (symbols, paths, command lines) for formats that demand valid
+ * UTF-8. */
+#ifndef EXPORT_UTF8_H
+#define EXPORT_UTF8_H
+
+#include "util/strbuf.h"
+
+/* The bytes of the character at S, 1 to 4, or 0 if what is there is no valid UTF-8. S is not at
+ * its end. */
+size_t utf8_size(const char *s);
+
+/* How many characters S has; a byte of invalid UTF-8 counts as one. */
+size_t utf8_count(const char *s);
+
+/* Append S with U+FFFD for bytes that are no valid UTF-8. */
+void utf8_add(struct strbuf *out, const char *s);
+
+/* Append S as XML character data, fit for attributes in double quotes too. What XML 1.0 cannot
+ * hold (control characters, invalid UTF-8) becomes U+FFFD. */
+void utf8_add_xml(struct strbuf *out, const char *s);
+
+/* Append S as a JavaScript string with its quotes, safe inside a script element and a CDATA
+ * section. */
+void utf8_add_script(struct strbuf *out, const char *s);
+
+#endif

@@ -1,0 +1,404 @@
+/* test_diff.c: what changed between two profiles, by construction. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "cli/diff_show.h"
+
+/* Two profiles and what their comparison needs. */
+struct pair {
+    struct arena arena;
+    struct profile *before, *after;
+    struct stacks stacks[2];
+};
+
+static int
+make_pair(void **state)
+{
+    struct pair *t = xmalloc(sizeof *t);
+
+    *t = (struct pair){.before = build_profile_new(), .after = build_profile_new()};
+    t->before->path = "old.heaptap";
+    t->after->path = "new.heaptap";
+    *state = t;
+    return 0;
+}
+
+static int
+release_pair(void **state)
+{
+    struct pair *t = *state;
+
+    profile_free(t->before);
+    profile_free(t->after);
+    arena_release(&t->arena);
+    free(t);
+    return 0;
+}
+
+static struct diff
+compare(struct pair *t, enum diff_by by, enum metric metric)
+{
+    struct stacks_options options = {0};
+    struct err err = {""};
+    struct diff d;
+
+    assert_int_equal(stacks_build(t->before, &options, &t->arena, &t->stacks[0], &err), 0);
+    assert_int_equal(stacks_build(t->after, &options, &t->arena, &t->stacks[1], &err), 0);
+    diff_build(&(struct diff_side){t->before, &t->stacks[0]},
+               &(struct diff_side){t->after, &t->stacks[1]}, by, metric, &t->arena, &d);
+    return d;
+}
+
+/* The row whose innermost function is FUNCTION; fails the test if there is none. */
+static const struct diff_row *
+row_of(const struct diff *d, const char *function)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->rows[i].frames[0].function, function) == 0)
+            return &d->rows[i];
+    fail_msg("no row for %s", function);
+    return NULL;
+}
+
+static void
+test_moved(void **state)
+{
+    // If this fails, an edit that moves lines, or another load address, looks like growth.
+    struct pair *t = *state;
+    struct diff d;
+
+    // The site in front shifts all addresses of the second profile.
+    build_site(t->after, build_counters(1, 1, 0, 0), "+early@z.c:1!/lib/z.so",
+               "start@z.c:2!/lib/z.so", NULL);
+    build_site(t->before, build_counters(2, 200, 0, 0), "+make@src/a.c:3", "work@src/a.c:10",
+               "main@m.c:5", NULL);
+    build_site(t->after, build_counters(3, 350, 0, 0), "+make@src/a.c:33", "work@src/a.c:44",
+               "main@m.c:6", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 2);
+    assert_string_equal(d.rows[0].frames[0].function, "make");
+    assert_int_equal(d.rows[0].depth, 3);
+    assert_int_equal(d.rows[0].frames[0].line, 33);
+    assert_true(d.rows[0].frames[0].inlined);
+    assert_int_equal(counters_live_bytes(&d.rows[0].before), 200);
+    assert_int_equal(counters_live_bytes(&d.rows[0].after), 350);
+    assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_INUSE), 150);
+    assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_COUNT), 1);
+    assert_int_equal(counters_live_bytes(&d.before), 200);
+    assert_int_equal(counters_live_bytes(&d.after), 351);
+}
+
+static void
+test_renamed(void **state)
+{
+    // If this fails, a renamed, moved or newly inlined function is taken for the old one.
+    struct pair *t = *state;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 100, 0, 0), "old_name@a.c:3", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 100, 0, 0), "new_name@a.c:3", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(1, 10, 0, 0), "same@a.c:3", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 20, 0, 0), "same@b.c:3", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(1, 7, 0, 0), "tiny@a.c:3", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 7, 0, 0), "+tiny@a.c:3", "main@m.c:5", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 6);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "old_name")->after), 0);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "old_name")->before), 100);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "new_name")->before), 0);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "new_name")->after), 100);
+    // Sorted by the size of the change, equal ones by name: 100 100 20 10 7 7.
+    assert_string_equal(d.rows[0].frames[0].function, "new_name");
+    assert_string_equal(d.rows[1].frames[0].function, "old_name");
+    assert_int_equal(counters_live_bytes(&d.rows[2].after), 20);
+    assert_int_equal(counters_live_bytes(&d.rows[3].before), 10);
+    assert_string_equal(d.rows[5].frames[0].function, "tiny");
+}
+
+static void
+test_metrics(void **state)
+{
+    // If this fails, --metric sorts by one number and shows another.
+    struct pair *t = *state;
+    struct counters churn = build_counters(100, 1000, 100, 1000);
+    struct diff d;
+
+    churn.temporary = 90;
+    build_site(t->before, build_counters(1, 50, 0, 0), "kept@a.c:1", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 80, 0, 0), "kept@a.c:1", "main@m.c:5", NULL);
+    build_site(t->after, churn, "churn@a.c:2", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(2, 2, 0, 0), "still@a.c:3", NULL);
+    build_site(t->after, build_counters(2, 2, 0, 0), "still@a.c:4", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_string_equal(d.rows[0].frames[0].function, "kept");
+    assert_false(diff_changed(row_of(&d, "still")));
+    assert_true(diff_changed(row_of(&d, "churn")));
+    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    assert_string_equal(d.rows[0].frames[0].function, "churn");
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_ALLOC), 1030);
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_INUSE), 30);
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_TEMPORARY), 90);
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_COUNT), 100);
+}
+
+static void
+test_same_text_in_one_side(void **state)
+{
+    // If this fails, two lines of one function that read the same without lines are counted once.
+    struct pair *t = *state;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 100, 0, 0), "f@a.c:3", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(1, 11, 0, 0), "f@a.c:4", "main@m.c:6", NULL);
+    build_site(t->after, build_counters(1, 111, 0, 0), "f@a.c:9", "main@m.c:7", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 1);
+    assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_INUSE), 0);
+    assert_int_equal(counters_live_blocks(&d.rows[0].before), 2);
+}
+
+static void
+test_by_function(void **state)
+{
+    // If this fails, recursion counts a stack several times, or a function's own growth is its
+    // callees'.
+    struct pair *t = *state;
+    const struct diff_row *walk, *leaf, *main_row;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 100, 0, 0), "leaf@a.c:1", "walk@a.c:2", "walk@a.c:2",
+               "walk@a.c:3", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 160, 0, 0), "leaf@a.c:1", "walk@a.c:2", "walk@a.c:3",
+               "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 9, 0, 0), "walk@a.c:7", "main@m.c:5", NULL);
+    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    assert_int_equal(d.count, 3);
+    walk = row_of(&d, "walk");
+    leaf = row_of(&d, "leaf");
+    main_row = row_of(&d, "main");
+    assert_int_equal(counters_live_bytes(&walk->inclusive_before), 100);
+    assert_int_equal(counters_live_bytes(&walk->inclusive_after), 169);
+    assert_int_equal(counters_live_bytes(&walk->before), 0);
+    assert_int_equal(counters_live_bytes(&walk->after), 9);
+    assert_int_equal(diff_growth(&leaf->before, &leaf->after, METRIC_INUSE), 60);
+    assert_int_equal(diff_growth(&main_row->before, &main_row->after, METRIC_INUSE), 0);
+    assert_int_equal(
+        diff_growth(&main_row->inclusive_before, &main_row->inclusive_after, METRIC_INUSE), 69);
+    assert_ptr_equal(leaf, &d.rows[0]);
+    assert_ptr_equal(walk, &d.rows[1]);
+}
+
+static void
+test_unknown_frames(void **state)
+{
+    // If this fails, frames without symbols match any other one, or never match.
+    struct pair *t = *state;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 10, 0, 0), "!/lib/x.so", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 30, 0, 0), "!/lib/x.so", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 5, 0, 0), "f@a.c:1", "!/lib/y.so", NULL);
+    build_site(t->before, build_counters(1, 1, 0, 0), NULL);
+    build_site(t->after, build_counters(1, 2, 0, 0), NULL);
+    // Another address space layout.
+    t->after->modules[2].bias += 0x5000;
+    for (size_t i = 1; i < t->after->location_count; i++)
+        if (t->after->locations[i].module == 2)
+            t->after->locations[i].address += 0x5000;
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 3);
+    assert_int_equal(counters_live_bytes(&d.rows[0].before), 10);
+    assert_int_equal(counters_live_bytes(&d.rows[0].after), 30);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "[other stacks]")->after), 2);
+}
+
+static void
+test_empty_side(void **state)
+{
+    // If this fails, comparing with a program that allocated nothing crashes.
+    struct pair *t = *state;
+    struct diff d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+
+    assert_int_equal(d.count, 0);
+    build_site(t->after, build_counters(1, 30, 0, 0), "f@a.c:1", NULL);
+    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    assert_int_equal(d.count, 1);
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_INUSE), 30);
+}
+
+static struct diff_view
+view_of(struct pair *t, const struct diff *d, enum diff_by by, struct strbuf *out)
+{
+    return (struct diff_view){.before = t->before,
+                              .after = t->after,
+                              .diff = d,
+                              .by = by,
+                              .metric = METRIC_INUSE,
+                              .style = {.width = 80},
+                              .arena = &t->arena,
+                              .out = out,
+                              .limit = 10,
+                              .depth = 12};
+}
+
+static void
+build_two_changes(struct pair *t)
+{
+    build_site(t->before, build_counters(2, 2048, 0, 0), "cache_insert@src/cache.c:41",
+               "main@m.c:5", NULL);
+    build_site(t->after, build_counters(5, 5120, 0, 0), "cache_insert@src/cache.c:43", "main@m.c:5",
+               NULL);
+    build_site(t->before, build_counters(1, 1000, 0, 0), "+gone@/a/very/long/path/x.c:3",
+               "main@m.c:7", NULL);
+    build_site(t->before, build_counters(1, 8, 0, 0), "still@a.c:1", "main@m.c:8", NULL);
+    build_site(t->after, build_counters(1, 8, 0, 0), "still@a.c:1", "main@m.c:8", NULL);
+}
+
+static void
+test_text(void **state)
+{
+    // If this fails, what people read is wrong or has moved.
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+
+    build_two_changes(t);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_SITE, &out);
+    diff_text(&v);
+    assert_string_equal(strbuf_text(&out),
+                        "before  old.heaptap  prog --test\n"
+                        "after   new.heaptap  prog --test\n"
+                        "\n"
+                        "                  before         after        growth\n"
+                        "in use           3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
+                        "peak             3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
+                        "allocated        3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
+                        "temporary              0             0             0\n"
+                        "calls                  4             6            +2  +50.0 %\n"
+                        "\n"
+                        "in use: 2 of 3 stacks changed\n"
+                        "\n"
+                        "  +3.0 KiB   2.0 KiB -> 5.0 KiB, 2 -> 5 blocks\n"
+                        "           cache_insert   src/cache.c:43\n"
+                        "           main           m.c:5\n"
+                        "\n"
+                        "   -1000 B   1000 B -> 0 B, 1 -> 0 blocks\n"
+                        "           gone   path/x.c:3 (inlined)\n"
+                        "           main   m.c:7\n"
+                        "\n");
+    strbuf_release(&out);
+}
+
+static void
+test_text_fits(void **state)
+{
+    // If this fails, a long or hostile name breaks the lines of an 80-column terminal, or drives
+    // it.
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+    char name[400];
+
+    memset(name, 'n', sizeof name);
+    strcpy(name + 300, "@/quite/a/long/path/with_a_file_name_that_goes_on_and_on.cc:12345");
+    t->after->process.command =
+        "a command\x1b[31m of some length, which goes on for more than eighty columns in all";
+    build_site(t->after, build_counters(1000000, 987654321012345, 0, 0), name,
+               "\x1b[2Jevil@\x07.c:1", NULL);
+    for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
+        d = compare(t, (enum diff_by)by, METRIC_INUSE);
+        v = view_of(t, &d, (enum diff_by)by, &out);
+        strbuf_clear(&out);
+        diff_text(&v);
+        assert_null(strpbrk(strbuf_text(&out), "\x1b\x07"));
+        for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+            assert_true(style_width(line) <= 80);
+    }
+    strbuf_release(&out);
+}
+
+static void
+test_colours(void **state)
+{
+    // If this fails, growth is not red on a terminal, or a pipe gets escape sequences.
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+
+    build_two_changes(t);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_SITE, &out);
+    diff_text(&v);
+    assert_null(strchr(out.text, '\x1b'));
+    strbuf_clear(&out);
+    v.style.colour = true;
+    diff_text(&v);
+    assert_non_null(strstr(out.text, "\x1b[31m+3.0 KiB\x1b[0m"));
+    assert_non_null(strstr(out.text, "\x1b[32m-1000 B\x1b[0m"));
+    strbuf_release(&out);
+}
+
+static void
+test_json(void **state)
+{
+    // If this fails, scripts that read the JSON break; docs/json.md is the contract.
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+
+    build_two_changes(t);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_SITE, &out);
+    diff_json(&v);
+    assert_non_null(strstr(
+        out.text, "\"format\": \"heaptap-diff\",\n  \"version\": 1,\n  \"metric\": \"inuse\",\n"
+                  "  \"by\": \"site\""));
+    assert_non_null(strstr(
+        out.text, "\"growth\": {\n    \"inuse\": 2072,\n    \"peak\": 2072,\n    \"alloc\": 2072,\n"
+                  "    \"temporary\": 0,\n    \"count\": 2\n  }"));
+    assert_non_null(strstr(out.text, "\"unchanged_rows\": 1"));
+    assert_non_null(strstr(out.text,
+                           "\"function\": \"cache_insert\",\n          \"file\": \"src/cache.c\",\n"
+                           "          \"line\": 43,\n          \"module\": \"/usr/bin/prog\",\n"
+                           "          \"inlined\": false"));
+    assert_null(strstr(out.text, "still"));
+    strbuf_clear(&out);
+    v.limit = 1;
+    diff_json(&v);
+    assert_null(strstr(out.text, "gone"));
+    strbuf_clear(&out);
+    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_FUNCTION, &out);
+    diff_json(&v);
+    assert_non_null(strstr(out.text, "\"by\": \"function\""));
+    assert_non_null(strstr(out.text, "\"inclusive_growth\": {\n        \"inuse\": 2072"));
+    strbuf_release(&out);
+}
+
+#define PAIR_TEST(f) cmocka_unit_test_setup_teardown(f, make_pair, release_pair)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PAIR_TEST(test_moved),       PAIR_TEST(test_renamed),
+        PAIR_TEST(test_metrics),     PAIR_TEST(test_same_text_in_one_side),
+        PAIR_TEST(test_by_function), PAIR_TEST(test_unknown_frames),
+        PAIR_TEST(test_empty_side),  PAIR_TEST(test_text),
+        PAIR_TEST(test_text_fits),   PAIR_TEST(test_colours),
+        PAIR_TEST(test_json),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

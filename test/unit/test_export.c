@@ -1,0 +1,819 @@
+/* test_export.c: what other tools would read: collapsed stacks, both pprof formats, the flame
+ * graph. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "export/export.h"
+#include "export/flamegraph.h"
+#include "export/module_map.h"
+#include "export/proto_out.h"
+#include "export/utf8.h"
+
+static struct arena arena;
+
+/* P in the format NAME, showing METRIC, of the stacks that match FILTER. Owned by the caller. */
+static struct strbuf
+exported(const struct profile *p, const char *name, enum metric metric, const char *filter)
+{
+    const struct exporter *e = export_find(name);
+    struct stacks_options stacks_options = {.filter = filter};
+    struct export_options options = {.metric = metric};
+    struct strbuf out = {0};
+    struct stacks stacks;
+    struct err err = {""};
+
+    assert_non_null(e);
+    assert_int_equal(stacks_build(p, &stacks_options, &arena, &stacks, &err), 0);
+    assert_int_equal(e->write(p, &stacks, &options, &out, &err), 0);
+    return out;
+}
+
+/* Three stacks and the site "other"; make is inlined into work. Live 200 + 50 + 7 + 5 bytes. */
+static struct profile *
+small_profile(void)
+{
+    struct profile *p = build_profile_new();
+
+    build_site(p, build_counters(3, 300, 1, 100), "+make@src/a.c:3", "work@src/a.c:10",
+               "main@src/a.c:20", NULL);
+    build_site(p, build_counters(5, 50, 0, 0), "work@src/a.c:11", "main@src/a.c:21", NULL);
+    build_site(p, build_counters(9, 63, 8, 56), "open_it@lib/x.c:4!/usr/lib/libx.so",
+               "main@src/a.c:22", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), NULL);
+    return p;
+}
+
+static void
+test_registry(void **state)
+{
+    // If this fails, -o FILE picks the wrong format, or none.
+    size_t count;
+    const struct exporter *v = export_list(&count);
+
+    (void)state;
+    assert_true(count >= 4);
+    for (size_t i = 0; i < count; i++)
+        assert_ptr_equal(export_find(v[i].name), &v[i]);
+    assert_string_equal(export_for_path("dir.d/heap.svg")->name, "flamegraph");
+    assert_string_equal(export_for_path("a.pb.gz")->name, "pprof");
+    assert_string_equal(export_for_path("a.collapsed")->name, "collapsed");
+    assert_string_equal(export_for_path("a.svg.heap")->name, "pprof-text");
+    assert_null(export_for_path("a.gz"));
+    assert_null(export_for_path(".svg"));
+    assert_null(export_for_path("a.svg.x"));
+    assert_null(export_find("svg"));
+    assert_null(export_find(""));
+}
+
+static void
+test_collapsed(void **state)
+{
+    // If this fails, flame graph tools get wrong numbers or stacks.
+    struct profile *p = small_profile();
+    struct strbuf inuse = exported(p, "collapsed", METRIC_INUSE, NULL);
+    struct strbuf count = exported(p, "collapsed", METRIC_COUNT, NULL);
+    struct strbuf some = exported(p, "collapsed", METRIC_ALLOC, "libx");
+
+    (void)state;
+    assert_string_equal(strbuf_text(&inuse), "[other stacks] 5\n"
+                                             "main;open_it 7\n"
+                                             "main;work 50\n"
+                                             "main;work;make 200\n");
+    assert_string_equal(strbuf_text(&count), "[other stacks] 1\n"
+                                             "main;open_it 9\n"
+                                             "main;work 5\n"
+                                             "main;work;make 3\n");
+    assert_string_equal(strbuf_text(&some), "main;open_it 63\n");
+    strbuf_release(&inuse);
+    strbuf_release(&count);
+    strbuf_release(&some);
+    profile_free(p);
+}
+
+static void
+test_collapsed_awkward(void **state)
+{
+    // If this fails, a name breaks a line apart, equal stacks are listed twice, or a zero is
+    // written.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", "operator;\nx@a.c:2", NULL);
+    build_site(p, build_counters(1, 20, 0, 0), "f@a.c:9", "operator;\nx@a.c:7", NULL);
+    build_site(p, build_counters(4, 40, 4, 40), "gone@a.c:5", NULL);
+    build_site(p, build_counters(1, 10, 3, 30), "torn@a.c:6", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/usr/lib/libq.so", "f@a.c:1", NULL);
+    out = exported(p, "collapsed", METRIC_INUSE, NULL);
+    // The builder puts the seventh location at 0x1070 in its module; the call ends before that.
+    assert_string_equal(strbuf_text(&out), "f;libq.so+0x106f 8\n"
+                                           "operator: x;f 30\n");
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+struct text_row {
+    int64_t live_blocks, live_bytes, allocations, allocated_bytes;
+    char addresses[512];
+};
+
+/* The rows of a legacy heap profile, parsed with the consumers' regular expression. */
+static size_t
+parse_rows(const char *text, struct text_row *ret, size_t max)
+{
+    regex_t re;
+    regmatch_t m[6];
+    size_t count = 0;
+
+    assert_int_equal(
+        regcomp(&re, "^ *(-?[0-9]+): *(-?[0-9]+) *\\[ *([0-9]+): *([0-9]+) *\\] @([ x0-9a-f]*)$",
+                REG_EXTENDED | REG_NEWLINE),
+        0);
+    while (count < max && regexec(&re, text, 6, m, 0) == 0) {
+        struct text_row *r = &ret[count++];
+
+        r->live_blocks = strtoll(text + m[1].rm_so, NULL, 10);
+        r->live_bytes = strtoll(text + m[2].rm_so, NULL, 10);
+        r->allocations = strtoll(text + m[3].rm_so, NULL, 10);
+        r->allocated_bytes = strtoll(text + m[4].rm_so, NULL, 10);
+        snprintf(r->addresses, sizeof r->addresses, "%.*s", (int)(m[5].rm_eo - m[5].rm_so),
+                 text + m[5].rm_so);
+        text += m[0].rm_eo;
+    }
+    regfree(&re);
+    return count;
+}
+
+static void
+test_pprof_text(void **state)
+{
+    // If this fails, google-pprof shows totals that are not the sum of its rows, or wrong
+    // addresses.
+    struct profile *p = small_profile();
+    struct text_row rows[8], sum = {0}, head;
+    struct strbuf out;
+    char address[64];
+    size_t count;
+
+    (void)state;
+    build_site(p, build_counters(2, 20, 3, 30), "torn@a.c:6", NULL);
+    out = exported(p, "pprof-text", METRIC_INUSE, NULL);
+    assert_int_equal(
+        sscanf(out.text,
+               "heap profile: %" SCNd64 ": %" SCNd64 " [%" SCNd64 ": %" SCNd64 "] @ heapprofile",
+               &head.live_blocks, &head.live_bytes, &head.allocations, &head.allocated_bytes),
+        4);
+    assert_non_null(strstr(out.text, "] @ heapprofile\n"));
+    count = parse_rows(out.text, rows, countof(rows));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        sum.live_blocks += rows[i].live_blocks;
+        sum.live_bytes += rows[i].live_bytes;
+        sum.allocations += rows[i].allocations;
+        sum.allocated_bytes += rows[i].allocated_bytes;
+        assert_true(rows[i].live_blocks != 0 || rows[i].live_bytes == 0);
+    }
+    assert_int_equal(sum.live_blocks, head.live_blocks);
+    assert_int_equal(sum.live_bytes, head.live_bytes);
+    assert_int_equal(sum.allocations, head.allocations);
+    assert_int_equal(sum.allocated_bytes, head.allocated_bytes);
+    assert_int_equal(head.live_bytes, 200 + 50 + 7 + 5);
+    assert_int_equal(head.allocated_bytes, 300 + 50 + 63 + 5 + 20);
+    // The leaf inside its call instruction, its caller as return address.
+    snprintf(address, sizeof address, " 0x%016" PRIx64 " 0x%016" PRIx64,
+             p->locations[2].address - 1, p->locations[1].address);
+    assert_string_equal(rows[0].addresses, address);
+    assert_string_equal(rows[3].addresses, " 0x00007ffffffff000");
+    assert_non_null(strstr(out.text, "\n\nMAPPED_LIBRARIES:\n"));
+    snprintf(address, sizeof address, "\n%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:00 0 ",
+             p->modules[2].start, p->modules[2].end);
+    assert_non_null(strstr(out.text, address));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_text_filter(void **state)
+{
+    // If this fails, a filtered export still has everything, or its header does.
+    struct profile *p = small_profile();
+    struct strbuf out = exported(p, "pprof-text", METRIC_INUSE, "open_it");
+    struct text_row rows[8];
+
+    (void)state;
+    assert_int_equal(parse_rows(out.text, rows, countof(rows)), 1);
+    assert_int_equal(strncmp(out.text, "heap profile: 1: 7 [9: 63] @", 28), 0);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* A reader of protocol buffers, just enough to see what was written. */
+struct reader {
+    const unsigned char *next, *end;
+};
+
+struct field {
+    uint32_t number;
+    uint64_t value;       // Of a varint.
+    struct reader nested; // Of bytes.
+};
+
+static uint64_t
+read_varint(struct reader *r)
+{
+    uint64_t value = 0;
+
+    for (int shift = 0;; shift += 7) {
+        assert_true(r->next < r->end && shift < 64);
+        value |= (uint64_t)(*r->next & 0x7f) << shift;
+        if (!(*r->next++ & 0x80))
+            return value;
+    }
+}
+
+static bool
+read_field(struct reader *r, struct field *ret)
+{
+    uint64_t key;
+
+    if (r->next == r->end)
+        return false;
+    key = read_varint(r);
+    *ret = (struct field){.number = (uint32_t)(key >> 3)};
+    ret->value = read_varint(r);
+    if ((key & 7) == 0)
+        return true;
+    assert_int_equal(key & 7, 2);
+    assert_true(ret->value <= (uint64_t)(r->end - r->next));
+    ret->nested = (struct reader){r->next, r->next + ret->value};
+    r->next += ret->value;
+    return true;
+}
+
+/* The N-th field NUMBER of the message R; fails the test if there is none. */
+static struct field
+find_field(struct reader r, uint32_t number, size_t n)
+{
+    struct field f;
+
+    while (read_field(&r, &f))
+        if (f.number == number && n-- == 0)
+            return f;
+    fail_msg("no field %u", number);
+    return f;
+}
+
+static size_t
+count_fields(struct reader r, uint32_t number)
+{
+    struct field f;
+    size_t count = 0;
+
+    while (read_field(&r, &f))
+        count += f.number == number;
+    return count;
+}
+
+/* The message of the list NUMBER whose field 1 is ID. */
+static struct reader
+by_id(struct reader profile, uint32_t number, uint64_t id)
+{
+    for (size_t i = 0; i < count_fields(profile, number); i++) {
+        struct reader r = find_field(profile, number, i).nested;
+
+        if (find_field(r, 1, 0).value == id)
+            return r;
+    }
+    fail_msg("no message %u with id %" PRIu64, number, id);
+    return profile;
+}
+
+static const char *
+pprof_string(struct reader profile, uint64_t id)
+{
+    struct reader r = find_field(profile, 6, id).nested;
+
+    return arena_strndup(&arena, (const char *)r.next, (size_t)(r.end - r.next));
+}
+
+static struct reader
+gunzip(const struct strbuf *in)
+{
+    enum { MAX = 1 << 20 };
+    unsigned char *plain = arena_alloc(&arena, MAX);
+    z_stream z = {.next_in = (unsigned char *)in->text,
+                  .avail_in = (uInt)in->length,
+                  .next_out = plain,
+                  .avail_out = MAX};
+
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&z);
+    return (struct reader){plain, plain + z.total_out};
+}
+
+/* The name of the function of line LINE of location ID; its line number to *RET_LINE. */
+static const char *
+location_function(struct reader profile, uint64_t id, size_t line, uint64_t *ret_line)
+{
+    struct reader l = find_field(by_id(profile, 4, id), 4, line).nested;
+
+    *ret_line = find_field(l, 2, 0).value;
+    return pprof_string(profile,
+                        find_field(by_id(profile, 5, find_field(l, 1, 0).value), 2, 0).value);
+}
+
+static void
+test_pprof(void **state)
+{
+    // If this fails, go tool pprof shows wrong values, types or inlined calls.
+    static const char *const types[] = {"alloc_objects",    "alloc_space",  "inuse_objects",
+                                        "inuse_space",      "peak_objects", "peak_space",
+                                        "temporary_objects"};
+    static const uint64_t values[] = {3, 300, 2, 200, 2, 200, 0};
+    struct profile *p = small_profile();
+    struct strbuf out = exported(p, "pprof", METRIC_PEAK, NULL);
+    struct reader r = gunzip(&out), ids, v;
+    uint64_t id, line;
+
+    (void)state;
+    for (size_t i = 0; i < countof(types); i++)
+        assert_string_equal(pprof_string(r, find_field(find_field(r, 1, i).nested, 1, 0).value),
+                            types[i]);
+    assert_int_equal(count_fields(r, 1), countof(types));
+    assert_int_equal(count_fields(r, 2), 4);
+    ids = find_field(find_field(r, 2, 0).nested, 1, 0).nested;
+    v = find_field(find_field(r, 2, 0).nested, 2, 0).nested;
+    for (size_t i = 0; i < countof(values); i++)
+        assert_int_equal(read_varint(&v), values[i]);
+    assert_ptr_equal(v.next, v.end);
+    id = read_varint(&ids);
+    assert_int_equal(count_fields(by_id(r, 4, id), 4), 2);
+    assert_string_equal(location_function(r, id, 0, &line), "make");
+    assert_int_equal(line, 3);
+    assert_string_equal(location_function(r, id, 1, &line), "work");
+    assert_int_equal(line, 10);
+    assert_int_equal(find_field(by_id(r, 4, id), 3, 0).value, p->locations[2].address - 1);
+    assert_string_equal(location_function(r, read_varint(&ids), 0, &line), "main");
+    assert_ptr_equal(ids.next, ids.end);
+    assert_string_equal(pprof_string(r, 0), "");
+    assert_string_equal(pprof_string(r, find_field(r, 14, 0).value), "peak_space");
+    assert_int_equal(find_field(r, 9, 0).value, p->process.start_unix_ns);
+    assert_int_equal(find_field(r, 10, 0).value, p->process.elapsed_ns);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_pprof_mappings(void **state)
+{
+    // If this fails, pprof takes a library for the program, or looks for symbols that we gave it.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+    struct reader r, m;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@x.c:1!/usr/lib/libx.so", "!/usr/lib/liby.so",
+               "main@a.c:2", NULL);
+    memcpy(p->modules[1].build_id, "\x0a\xbc", 2);
+    p->modules[1].build_id_bytes = 2;
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    r = gunzip(&out);
+    assert_int_equal(count_fields(r, 3), 3);
+    m = find_field(r, 3, 0).nested;
+    assert_string_equal(pprof_string(r, find_field(m, 5, 0).value), "/usr/bin/prog");
+    for (uint32_t id = 1; id < p->module_count; id++) {
+        bool has_name = strcmp(p->modules[id].path, "/usr/lib/liby.so") != 0;
+
+        m = by_id(r, 3, id);
+        assert_string_equal(pprof_string(r, find_field(m, 5, 0).value), p->modules[id].path);
+        assert_int_equal(find_field(m, 2, 0).value, p->modules[id].start);
+        assert_int_equal(count_fields(m, 7), has_name);
+        assert_int_equal(count_fields(m, 10), has_name);
+    }
+    assert_string_equal(pprof_string(r, find_field(by_id(r, 3, 1), 6, 0).value), "0abc");
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_pprof_folded(void **state)
+{
+    // If this fails, folding an inlined wrapper loses its caller's line, or shows the wrapper all
+    // the same.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+    struct reader r, ids;
+    uint64_t first, second, line;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "+xmalloc@u.c:5", "work@a.c:3", "main@a.c:9", NULL);
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    r = gunzip(&out);
+    ids = find_field(find_field(r, 2, 0).nested, 1, 0).nested;
+    first = read_varint(&ids);
+    second = read_varint(&ids);
+    assert_int_equal(count_fields(by_id(r, 4, first), 4), 1);
+    assert_string_equal(location_function(r, first, 0, &line), "work");
+    assert_string_equal(location_function(r, second, 0, &line), "main");
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_pprof_recursion(void **state)
+{
+    // If this fails, a function that calls itself from one place melts into one frame.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+    struct reader r, ids;
+    uint64_t first;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "+in@a.c:1", "walk@a.c:3", "+in@a.c:1", "walk@a.c:3",
+               "main@a.c:9", NULL);
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    r = gunzip(&out);
+    ids = find_field(find_field(r, 2, 0).nested, 1, 0).nested;
+    first = read_varint(&ids);
+    assert_int_equal(read_varint(&ids), first);
+    assert_int_not_equal(read_varint(&ids), first);
+    assert_ptr_equal(ids.next, ids.end);
+    assert_int_equal(count_fields(by_id(r, 4, first), 4), 2);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_reproducible(void **state)
+{
+    // If this fails, exporting twice gives different bytes, and nobody can compare exports.
+    struct profile *p = small_profile();
+    size_t count;
+    const struct exporter *v = export_list(&count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        struct strbuf a = exported(p, v[i].name, METRIC_INUSE, NULL),
+                      b = exported(p, v[i].name, METRIC_INUSE, NULL);
+
+        assert_true(a.length > 0);
+        assert_int_equal(a.length, b.length);
+        assert_memory_equal(a.text, b.text, a.length);
+        strbuf_release(&a);
+        strbuf_release(&b);
+    }
+    profile_free(p);
+}
+
+static void
+test_proto_numbers(void **state)
+{
+    // If this fails, numbers from 128 on, negative ones or nested messages are encoded wrongly.
+    struct strbuf out = {0}, nested = {0};
+    struct reader r;
+
+    (void)state;
+    proto_uint(&out, 1, 300);
+    proto_uint(&out, 2, 0);
+    proto_int(&out, 3, -1);
+    proto_uint(&nested, 1, UINT64_MAX);
+    proto_nested(&out, 20, &nested);
+    assert_memory_equal(out.text, "\x08\xac\x02", 3);
+    r = (struct reader){(unsigned char *)out.text, (unsigned char *)out.text + out.length};
+    assert_int_equal(count_fields(r, 2), 0);
+    assert_true(find_field(r, 3, 0).value == UINT64_MAX);
+    assert_true(find_field(find_field(r, 20, 0).nested, 1, 0).value == UINT64_MAX);
+    assert_int_equal(nested.length, 0);
+    strbuf_release(&out);
+    strbuf_release(&nested);
+}
+
+static void
+test_utf8(void **state)
+{
+    // If this fails, one strange symbol makes a whole SVG unreadable, or ends the script in it.
+    struct strbuf b = {0};
+
+    (void)state;
+    utf8_add_xml(&b, "a<b>&\"'\x01\xff\xc3\xa4\xed\xa0\x80");
+    assert_string_equal(strbuf_text(&b),
+                        "a&lt;b&gt;&amp;&quot;&#39;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa4"
+                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    strbuf_clear(&b);
+    utf8_add_script(&b, "]]></script>\\\"\n\xe2\x80\xa8");
+    assert_string_equal(strbuf_text(&b),
+                        "\"]]\\u003e\\u003c/script\\u003e\\u005c\\u0022\\u000a\\u2028\"");
+    strbuf_clear(&b);
+    utf8_add(&b, "ok\xc0\x80");
+    assert_string_equal(strbuf_text(&b), "ok\xef\xbf\xbd\xef\xbf\xbd");
+    assert_int_equal(utf8_count("\xc3\xa4xy"), 3);
+    strbuf_release(&b);
+}
+
+enum { XML_DEPTH_MAX = 32 };
+
+/* Fail unless TEXT is one element with balanced tags, quoted attributes and only known entities.
+ * Knows as much XML as we write. */
+static void
+assert_well_formed(const char *text)
+{
+    char open[XML_DEPTH_MAX][32];
+    size_t depth = 0, elements = 0;
+
+    for (const char *s = text; *s != '\0';) {
+        if (strncmp(s, "<![CDATA[", 9) == 0) {
+            s = strstr(s, "]]>");
+            assert_non_null(s);
+            s += 3;
+        } else if (strncmp(s, "</", 2) == 0) {
+            assert_true(depth > 0);
+            depth--;
+            assert_int_equal(strncmp(s + 2, open[depth], strlen(open[depth])), 0);
+            assert_int_equal(s[2 + strlen(open[depth])], '>');
+            s += 3 + strlen(open[depth]);
+        } else if (*s == '<') {
+            size_t length = strcspn(++s, " />\n");
+
+            assert_true(depth < XML_DEPTH_MAX && length > 0 && length < sizeof open[0]);
+            assert_true(depth > 0 || elements++ == 0);
+            snprintf(open[depth++], sizeof open[0], "%.*s", (int)length, s);
+            for (s += length; *s != '>' && *s != '/'; s++) {
+                assert_true(*s != '\0' && *s != '<');
+                if (*s == '"')
+                    s += 1 + strcspn(s + 1, "\"<&");
+                assert_true(*s != '<' && *s != '&');
+            }
+            if (*s == '/') {
+                depth--;
+                s++;
+            }
+            assert_int_equal(*s++, '>');
+        } else if (*s == '&') {
+            static const char *const known[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+            size_t k = 0;
+
+            while (k < countof(known) && strncmp(s, known[k], strlen(known[k])) != 0)
+                k++;
+            assert_true(k < countof(known));
+            s++;
+        } else {
+            assert_true((unsigned char)*s >= 0x20 || *s == '\n' || *s == '\t');
+            s++;
+        }
+    }
+    assert_int_equal(depth, 0);
+    assert_int_equal(elements, 1);
+}
+
+static void
+test_flamegraph_escapes(void **state)
+{
+    // If this fails, a C++ name or a hostile one breaks the SVG, or runs as script when it is
+    // opened.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    p->process.executable = "/usr/bin/a<b>&\"c";
+    build_site(p, build_counters(1, 1000, 0, 0), "</script><b>&\"]]>@a<&>.c:1!/l/<i>\"&.so",
+               "std::vector<int, A<B> >::f(char const&)@b.cc:2", "bad\xff\x02@c.c:3", NULL);
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    assert_well_formed(out.text);
+    assert_non_null(strstr(out.text, "&lt;/script&gt;&lt;b&gt;&amp;&quot;]]&gt;"));
+    assert_null(strstr(out.text, "</script><b>"));
+    assert_null(strstr(out.text, "<i>"));
+    assert_null(strstr(out.text, "\xff"));
+    assert_non_null(strstr(out.text, "\\u003c/script\\u003e"));
+    assert_null(strstr(out.text, "http://www.w3.org/2000/svg\" src"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* How often NEEDLE is in TEXT. */
+static size_t
+occurrences(const char *text, const char *needle)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, needle)) != NULL) {
+        text += strlen(needle);
+        count++;
+    }
+    return count;
+}
+
+static void
+test_flamegraph_boxes(void **state)
+{
+    // If this fails, boxes have wrong widths or numbers.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    build_site(p, build_counters(3, 300, 0, 0), "make@a.c:3", "main@a.c:20", NULL);
+    build_site(p, build_counters(1, 100, 0, 0), "take@a.c:4", "main@a.c:21", NULL);
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    assert_well_formed(out.text);
+    assert_int_equal(occurrences(out.text, "<g class=\"box\">"), 4);
+    // 1168 pixels between the margins: three quarters for make, one for take, one pixel of gap.
+    assert_non_null(strstr(out.text, "<title>make\n300 B, 75.0 %\na.c:3  prog</title>"));
+    assert_int_equal(occurrences(out.text, "x=\"16.0\" y=\"190\" width=\"875.0\""), 1);
+    assert_int_equal(occurrences(out.text, "x=\"892.0\" y=\"190\" width=\"291.0\""), 1);
+    // main allocates on two lines, so it has none.
+    assert_non_null(strstr(out.text, "<title>main\n400 B, 100.0 %\na.c  prog</title>"));
+    // Parent, frame, line, then in use, peak, allocated, temporary, calls.
+    assert_non_null(strstr(out.text, "\n1,2,3,300,300,300,0,3,\n"));
+    strbuf_release(&out);
+    out = exported(p, "flamegraph", METRIC_TEMPORARY, NULL);
+    assert_well_formed(out.text);
+    assert_non_null(strstr(out.text, "Nothing was counted here."));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_flamegraph_cut(void **state)
+{
+    // If this fails, a graph of a big program is too big to open, or drops boxes silently.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    build_site(p, build_counters(1, 1000000, 0, 0), "big@a.c:1", NULL);
+    build_site(p, build_counters(1000, 1000, 0, 0), "many@a.c:2", NULL);
+    for (int i = 0; i < 3; i++) {
+        const char *frame = arena_printf(&arena, "tiny%d@a.c:9", i);
+
+        build_site(p, build_counters(1, 900, 0, 0), frame, NULL);
+    }
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    // "many" is narrow in bytes but not in calls; a tiny one is narrow in both.
+    assert_non_null(strstr(out.text, "\"many\""));
+    assert_null(strstr(out.text, "tiny"));
+    assert_non_null(strstr(out.text, "3 boxes of less than 0.1 % in every metric are left out."));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_flamegraph_deep(void **state)
+{
+    // If this fails, deep recursion overflows the stack of heaptap, or makes an endless picture.
+    enum { DEPTH = 3000 };
+    struct profile *p = build_profile_new();
+    const char *frames[DEPTH];
+    struct strbuf out;
+
+    (void)state;
+    for (size_t i = 0; i < DEPTH; i++)
+        frames[i] = i + 1 < DEPTH ? "recurse@a.c:3" : "main@a.c:9";
+    build_site_frames(p, build_counters(1, 10, 0, 0), frames, DEPTH);
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    assert_int_equal(occurrences(out.text, "<g class=\"box\">"), FLAME_DEPTH_MAX + 1);
+    assert_non_null(strstr(out.text, "2,000 boxes of less"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_flamegraph_diff(void **state)
+{
+    // If this fails, growth is shown blue, or what is gone is not shown at all.
+    struct profile *p[2] = {build_profile_new(), build_profile_new()};
+    struct stacks stacks[2];
+    struct flame_side sides[2];
+    struct strbuf out = {0};
+    struct err err = {""};
+
+    (void)state;
+    build_site(p[0], build_counters(1, 100, 0, 0), "gone@a.c:1", "main@a.c:9", NULL);
+    build_site(p[0], build_counters(1, 100, 0, 0), "same@a.c:2", "main@a.c:9", NULL);
+    build_site(p[1], build_counters(1, 100, 0, 0), "same@a.c:7", "main@a.c:8", NULL);
+    build_site(p[1], build_counters(1, 200, 0, 0), "new@a.c:3", "main@a.c:9", NULL);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(stacks_build(p[i], &(struct stacks_options){0}, &arena, &stacks[i], &err),
+                         0);
+        sides[i] = (struct flame_side){p[i], &stacks[i]};
+    }
+    flamegraph_diff(&sides[0], &sides[1], METRIC_INUSE, &out);
+    assert_well_formed(out.text);
+    // 400 units wide: 200 new, 100 gone, 100 the same; main and all went from 200 to 300.
+    assert_non_null(strstr(out.text, "<title>new\n0 B \xe2\x86\x92 200 B\na.c:3  prog</title>"));
+    assert_int_equal(
+        occurrences(out.text, "<rect class=\"d10\" x=\"16.0\" y=\"190\" width=\"583.0\""), 1);
+    assert_int_equal(
+        occurrences(out.text, "<rect class=\"d0\" x=\"600.0\" y=\"190\" width=\"291.0\""), 1);
+    assert_int_equal(
+        occurrences(out.text, "<rect class=\"d5\" x=\"892.0\" y=\"190\" width=\"291.0\""), 1);
+    assert_int_equal(occurrences(out.text, "<rect class=\"d7\""), 2);
+    strbuf_release(&out);
+    profile_free(p[0]);
+    profile_free(p[1]);
+}
+
+static void
+test_empty(void **state)
+{
+    // If this fails, a program that never allocated crashes an exporter.
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    out = exported(p, "collapsed", METRIC_INUSE, NULL);
+    assert_int_equal(out.length, 0);
+    strbuf_release(&out);
+    out = exported(p, "pprof-text", METRIC_INUSE, NULL);
+    assert_string_equal(out.text, "heap profile: 0: 0 [0: 0] @ heapprofile\n\nMAPPED_LIBRARIES:\n");
+    strbuf_release(&out);
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    assert_int_equal(count_fields(gunzip(&out), 2), 0);
+    strbuf_release(&out);
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    assert_well_formed(out.text);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
+test_module_code(void **state)
+{
+    // If this fails, consumers map addresses of real binaries to the wrong place in the file.
+    uint64_t here = (uint64_t)(uintptr_t)test_module_code, start = 0, end = 0, offset = 0,
+             low = UINT64_MAX, high = 0;
+    char line[4096], self[4096];
+    FILE *f = fopen("/proc/self/maps", "re");
+    struct module_segment segments[MODULE_SEGMENTS_MAX];
+    struct profile_module m = {.path = self};
+    size_t count, found = 0;
+
+    (void)state;
+    assert_non_null(f);
+    assert_non_null(realpath("/proc/self/exe", self));
+    while (fgets(line, sizeof line, f) != NULL) {
+        uint64_t a, b, o;
+
+        if (strstr(line, self) == NULL ||
+            sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &a, &b, &o) != 3)
+            continue;
+        low = a < low ? a : low;
+        high = b > high ? b : high;
+        if (here >= a && here < b) {
+            start = a;
+            end = b;
+            offset = o;
+        }
+    }
+    fclose(f);
+    m.start = m.bias = low;
+    m.end = high;
+    // A position-dependent test program has its addresses in the file.
+    if (low == 0x400000)
+        m.bias = 0;
+    count = module_code(&m, segments);
+    for (size_t i = 0; i < count; i++)
+        found += segments[i].start == start && segments[i].end == end &&
+                 segments[i].file_offset == offset;
+    assert_int_equal(found, 1);
+    m.path = "/nonexistent/file";
+    assert_int_equal(module_code(&m, segments), 1);
+    assert_true(segments[0].start == low && segments[0].end == high &&
+                segments[0].file_offset == 0);
+}
+
+static int
+release_arena(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_registry),           cmocka_unit_test(test_collapsed),
+        cmocka_unit_test(test_collapsed_awkward),  cmocka_unit_test(test_pprof_text),
+        cmocka_unit_test(test_text_filter),        cmocka_unit_test(test_pprof),
+        cmocka_unit_test(test_pprof_mappings),     cmocka_unit_test(test_pprof_folded),
+        cmocka_unit_test(test_pprof_recursion),    cmocka_unit_test(test_reproducible),
+        cmocka_unit_test(test_proto_numbers),      cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_flamegraph_escapes), cmocka_unit_test(test_flamegraph_boxes),
+        cmocka_unit_test(test_flamegraph_cut),     cmocka_unit_test(test_flamegraph_deep),
+        cmocka_unit_test(test_flamegraph_diff),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_module_code),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release_arena);
+}
