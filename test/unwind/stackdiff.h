@@ -1,6 +1,6 @@
-/* diff.h: what the workload of the differential unwinder test and its walkers share. */
-#ifndef TEST_UNWIND_DIFF_H
-#define TEST_UNWIND_DIFF_H
+/* stackdiff.h: what the workload of the differential unwinder test and its walkers share. */
+#ifndef TEST_UNWIND_STACKDIFF_H
+#define TEST_UNWIND_STACKDIFF_H
 
 #include <stdbool.h>
 #include <stdint.h>

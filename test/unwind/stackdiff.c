@@ -1,4 +1,4 @@
-/* diff.c: the unwinder against libunwind and libgcc, on at least 100,000 real stacks.
+/* stackdiff.c: the unwinder against libunwind and libgcc, on at least 100,000 real stacks.
  *
  * At each event, a call of diff_sample from the workload, from malloc or from a signal handler, one
  * stack is walked four ways:
@@ -32,7 +32,7 @@
  *
  * Usage: diff [EVENTS]. Prints one line at the end; exit status 1 on any difference not allowed.
  */
-#include "diff.h"
+#include "stackdiff.h"
 
 #include <dlfcn.h>
 #include <errno.h>

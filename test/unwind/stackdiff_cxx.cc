@@ -1,6 +1,6 @@
-/* diff_cxx.cc: C++ frames for the differential unwinder test: templates from the standard library
+/* stackdiff_cxx.cc: C++ frames for the differential unwinder test: templates from the standard library
  * calling back, virtual calls, destructors run by an exception, and handlers. */
-#include "diff.h"
+#include "stackdiff.h"
 
 #include <algorithm>
 #include <functional>

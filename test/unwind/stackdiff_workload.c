@@ -1,4 +1,4 @@
-/* diff_workload.c: many shapes of frames for the differential unwinder test.
+/* stackdiff_workload.c: many shapes of frames for the differential unwinder test.
  *
  * Each function here exists for one way of laying out or leaving a frame: callbacks out of libc,
  * libz and the dynamic linker, recursion with alloca, over-aligned locals, many arguments, frame
@@ -6,7 +6,7 @@
  * interrupted code anywhere, coroutines, threads, hand-written frames. Values are returned through,
  * so no call becomes a jump.
  */
-#include "diff.h"
+#include "stackdiff.h"
 
 #include <alloca.h>
 #include <dlfcn.h>

@@ -1,0 +1,337 @@
+# heaptap: the build. GNU make, one file, not recursive. Needs what tools/setup lists.
+#
+#   make            build/heaptap, build/libheaptap.so (the recorder), build/libheaptap.a
+#   make test       install what the tests need, build, run everything; the last line is
+#                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
+#   make check      the source rules alone (tools/tidy); also part of make test
+#   make demo       record a real program and print the report
+#   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each
+#   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
+#   make man        the man pages alone, into build/man
+#   make setup      install what the build needs (tools/setup build)
+#   make programs   what the tests need, without running them
+#   make clean
+#
+# Variables: CC=gcc|clang, DEVELOPER=1 (warnings are errors), SAN=address|undefined|thread (tools
+# and unit tests, under build/$(SAN); never the recorder), BUILD=dir (instead of build), CFLAGS,
+# LDFLAGS, V=1 (show commands).
+#
+# How it holds together. Every source file found by the wildcards below is built, so adding a file
+# needs no edit here. Objects go to build/obj/<config>/, where a config is a compiler and its
+# sanitizer; headers are tracked by -MMD. Three kinds of stamp make the rest right: *.flags changes
+# when the flags do, *.list when a set of objects does, and both are rewritten only then.
+
+# Decided first, because everything below depends on it.
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+ifeq ($(origin CXX),default)
+CXX = $(if $(findstring clang,$(CC)),clang++,g++)
+endif
+CLANG ?= clang
+AR = ar
+SAN ?=
+ONLY ?=
+BUILD ?= build
+FUZZ_SECONDS ?= 60
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+ifneq ($(filter-out address undefined thread,$(SAN)),)
+$(error SAN is address, undefined or thread, not '$(SAN)')
+endif
+
+# Recipes of one make run in parallel unless the caller says how many.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all test programs check demo run-demo fuzz install uninstall man setup clean FORCE
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
+# --- What there is -------------------------------------------------------------------------------
+
+TOOL_DIRS := base util format profile symbol analyse report export cli unwind
+MONITOR_DIRS := base format unwind monitor
+tool_sources := $(sort $(wildcard $(TOOL_DIRS:%=src/%/*.c)))
+monitor_sources := $(sort $(wildcard $(MONITOR_DIRS:%=src/%/*.c)))
+main_source := src/cli/main.c
+version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)
+
+OUT := $(BUILD)$(if $(SAN),/$(SAN))
+compiler := $(notdir $(firstword $(CC)))
+config := $(compiler)$(if $(SAN),-$(SAN))
+
+# --- Flags ---------------------------------------------------------------------------------------
+
+warnings := -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Wvla \
+            -Werror=implicit-function-declaration
+cxx_warnings := -Wall -Wextra -Wshadow
+werror := $(if $(DEVELOPER),-Werror)
+CFLAGS ?= -O2 -g
+base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc $(warnings)
+san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
+tool_flags := $(base_flags) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
+
+comma := ,
+replay_flags := $(base_flags) -O1 -g $(call san_flags,address$(comma)undefined)
+fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
+
+# The recorder calls the host's malloc by its real name, so the compiler must not know better.
+no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
+                 posix_memalign valloc pvalloc reallocarray malloc_usable_size)
+monitor_flags := $(base_flags) -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt \
+                 -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
+monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
+                -Wl,-soname,libheaptap.so -nodefaultlibs -lc
+
+# Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
+packages := libdw libelf zlib libzstd
+tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) -liberty -lm)$(tool_libs)
+
+# --- Stamps and objects --------------------------------------------------------------------------
+
+# write-if-changed FILE,TEXT
+write-if-changed = mkdir -p $(dir $(1)) && echo '$(2)' | cmp -s - $(1) || echo '$(2)' >$(1)
+
+# objects CONFIG,SOURCES
+objects = $(patsubst src/%.c,$(BUILD)/obj/$(1)/%.o,$(2))
+
+# compile-rules CONFIG,COMPILER,FLAGS: how objects of one config come to be.
+define compile-rules
+$(BUILD)/obj/$(1)/all.flags: FORCE
+	@$$(call write-if-changed,$$@,$(2) $(3))
+$(BUILD)/obj/$(1)/%.o: src/%.c $(BUILD)/obj/$(1)/all.flags
+	$$(call say,CC,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$(2) $(3) $$(werror) -MMD -MP -c -o $$@ $$<
+endef
+
+# archive-rules ARCHIVE,OBJECTS: built anew when the set of objects changes.
+define archive-rules
+$(1).list: FORCE
+	@$$(call write-if-changed,$$@,$(2))
+$(1): $(2) $(1).list
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(2)
+endef
+
+library_sources := $(filter-out $(main_source),$(tool_sources))
+tool_objects := $(call objects,$(config),$(library_sources))
+main_object := $(call objects,$(config),$(main_source))
+monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
+replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
+fuzz_objects := $(call objects,clang-fuzz,$(library_sources))
+
+tool_archive := $(BUILD)/obj/$(config)/libtool.a
+replay_archive := $(BUILD)/obj/$(compiler)-replay/libtool.a
+fuzz_archive := $(BUILD)/obj/clang-fuzz/libtool.a
+
+$(eval $(call compile-rules,$(config),$(CC),$(tool_flags)))
+$(eval $(call compile-rules,$(compiler)-monitor,$(CC),$(monitor_flags)))
+$(eval $(call compile-rules,$(compiler)-replay,$(CC),$(replay_flags)))
+$(eval $(call compile-rules,clang-fuzz,$(CLANG),$(fuzz_flags)))
+$(eval $(call archive-rules,$(tool_archive),$(tool_objects)))
+$(eval $(call archive-rules,$(replay_archive),$(replay_objects)))
+$(eval $(call archive-rules,$(fuzz_archive),$(fuzz_objects)))
+$(eval $(call archive-rules,$(BUILD)/libheaptap.a,$(monitor_objects)))
+
+# --- The products --------------------------------------------------------------------------------
+
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(BUILD)/libheaptap.a
+
+# Which compiler and flags the product came from, since several configs share its name.
+$(OUT)/heaptap.list: FORCE
+	@$(call write-if-changed,$@,$(config) $(LDFLAGS))
+$(BUILD)/libheaptap.so.list: FORCE
+	@$(call write-if-changed,$@,$(monitor_objects))
+
+$(OUT)/heaptap: $(main_object) $(tool_archive) $(OUT)/heaptap.list
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(tool_flags) $(LDFLAGS) -o $@ $(main_object) $(tool_archive) $(tool_libs)
+
+$(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/exports.map $(BUILD)/libheaptap.so.list
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(monitor_objects) $(monitor_link)
+
+# The command looks for the recorder beside itself.
+ifneq ($(SAN),)
+$(OUT)/libheaptap.so: $(BUILD)/libheaptap.so
+	@mkdir -p $(@D) && ln -sf ../libheaptap.so $@
+endif
+
+# --- Tests ---------------------------------------------------------------------------------------
+
+# A test program says on a line of its own near its top what it needs beyond the defaults:
+#   /* cflags: -O0 */    /* libs: -lpthread */
+directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
+directive = $(call directive-of,$(1),$<)
+prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc
+# They tell gcc a few things that clang has no name for.
+ifneq ($(findstring clang,$(CC)),)
+prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
+prog_cxx_flags := -fsized-deallocation
+endif
+
+unit_tests := $(patsubst test/unit/%.c,$(OUT)/test/unit/%,$(wildcard test/unit/test_*.c))
+prog_all := $(wildcard test/prog/*.c test/prog/*.cc)
+prog_libs := $(patsubst test/prog/%.c,$(BUILD)/test/prog/%.so,$(wildcard test/prog/lib*.c))
+prog_mains := $(filter-out test/prog/lib%.c,$(prog_all))
+progs := $(patsubst test/prog/%,$(BUILD)/test/prog/%,$(basename $(prog_mains)))
+oracle_tools := $(patsubst test/oracle/%.c,$(OUT)/test/oracle/%,$(wildcard test/oracle/tool_*.c))
+oracle_sources := $(filter-out test/oracle/tool_%.c,$(wildcard test/oracle/*.c))
+oracle := $(if $(oracle_sources),$(OUT)/test/oracle/liboracle.so)
+unwind_diff := $(if $(wildcard test/unwind/*.c),$(BUILD)/test/unwind/stackdiff)
+fuzz_names := $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c))
+replays := $(fuzz_names:%=$(BUILD)/test/fuzz/replay_%)
+fuzzers := $(fuzz_names:%=$(BUILD)/test/fuzz/fuzz_%)
+
+# Compilers resolved here, so that one switch of CC reaches the tests as well.
+$(BUILD)/test.flags: FORCE
+	@$(call write-if-changed,$@,$(CC) $(CXX) $(tool_flags) $(prog_flags))
+
+$(OUT)/test/unit/%.o: test/unit/%.c $(BUILD)/test.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(tool_flags) $(werror) -Itest/unit -MMD -MP $(call directive,cflags) -c -o $@ $<
+unit_support := $(patsubst test/%.c,$(OUT)/test/%.o,$(wildcard test/unit/build_profile.c))
+$(unit_tests): %: %.o $(unit_support) $(tool_archive)
+	$(call say,TEST,$@)
+	$(Q)$(CC) $(tool_flags) -o $@ $< $(unit_support) $(tool_archive) -lcmocka $(tool_libs) \
+	    $(call directive-of,libs,$(@:$(OUT)/%=%.c))
+
+$(BUILD)/test/prog/%.so: test/prog/%.c $(BUILD)/test.flags
+	$(call say,PROG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(prog_flags) -fPIC -shared -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< \
+	    $(call directive,libs)
+
+$(BUILD)/test/prog/%: test/prog/%.c $(BUILD)/test.flags $(prog_libs)
+	$(call say,PROG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(prog_flags) -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< -L$(@D) \
+	    $(call directive,libs)
+
+$(BUILD)/test/prog/%: test/prog/%.cc $(BUILD)/test.flags $(prog_libs)
+	$(call say,PROG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< \
+	    -L$(@D) $(call directive,libs)
+
+# Preloaded into programs like the recorder, so it is never built with a sanitizer.
+$(OUT)/test/oracle/liboracle.so: $(oracle_sources) $(wildcard test/oracle/*.h) $(BUILD)/test.flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) $(werror) -O1 -g -fPIC -shared -Itest/oracle -o $@ $(oracle_sources)
+
+$(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.flags
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
+	    $(tool_archive) $(tool_libs)
+
+unwind_cc := $(wildcard test/unwind/*.cc)
+unwind_c := $(wildcard test/unwind/*.c)
+unwind_sources := $(wildcard src/unwind/*.c)
+$(BUILD)/test/unwind/%.o: test/unwind/%.c $(BUILD)/test.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -MMD -MP -Itest/unwind $(call directive,cflags) \
+	    -c -o $@ $<
+$(BUILD)/test/unwind/%.o: test/unwind/%.cc $(BUILD)/test.flags
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(cxx_warnings) -D_GNU_SOURCE -Isrc -O2 -g -MMD -MP $(call directive,cflags) \
+	    -c -o $@ $<
+unwind_objects := $(patsubst test/%,$(BUILD)/test/%.o,$(basename $(unwind_c) $(unwind_cc))) \
+                  $(call objects,$(compiler)-monitor,$(unwind_sources))
+# libgcc_s first: libunwind has functions of the same names, and exceptions must not use those.
+$(BUILD)/test/unwind/stackdiff: $(unwind_objects)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -o $@ $(unwind_objects) -lgcc_s -lunwind -lm
+
+$(BUILD)/test/fuzz/%.o: test/fuzz/%.c $(BUILD)/obj/$(compiler)-replay/all.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(replay_flags) $(werror) -MMD -MP -c -o $@ $<
+replay_common := $(BUILD)/test/fuzz/replay.o $(replay_archive)
+$(replays): $(BUILD)/test/fuzz/replay_%: $(BUILD)/test/fuzz/fuzz_%.o $(replay_common)
+	$(call say,FUZZ,$@)
+	$(Q)$(CC) $(replay_flags) -o $@ $< $(replay_common) $(tool_libs)
+
+$(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -o $@ $< $(fuzz_archive) $(tool_libs)
+
+programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
+          $(replays)
+
+# Two steps, because the first installs what the second asks pkg-config about.
+test:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory programs
+	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
+
+check: all
+	@tools/tidy --build $(BUILD)
+
+fuzz: $(fuzzers)
+	@for name in $(fuzz_names); do \
+	    mkdir -p $(BUILD)/fuzz/$$name test/fuzz/corpus/$$name; \
+	    echo "fuzzing $$name for $(FUZZ_SECONDS) s"; \
+	    $(BUILD)/test/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	        -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$name- \
+	        $(BUILD)/fuzz/$$name test/fuzz/corpus/$$name || exit 1; \
+	done
+
+# --- Demo, setup, install ------------------------------------------------------------------------
+
+setup:
+	@tools/setup build
+
+demo:
+	@tools/setup build demo
+	@$(MAKE) --no-print-directory run-demo
+
+run-demo: all
+	@HEAPTAP=$(OUT)/heaptap demo/demo.sh
+
+# The pages and completions are printed by the command from its own tables.
+man: $(BUILD)/man/stamp
+$(BUILD)/man/stamp: $(BUILD)/heaptap
+	@rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man
+	@$(BUILD)/heaptap generate man $(BUILD)/man
+	@touch $@
+$(BUILD)/completion/%: $(BUILD)/heaptap
+	@mkdir -p $(@D)
+	@$(BUILD)/heaptap generate completion $* >$@
+
+to := $(DESTDIR)$(PREFIX)
+public_headers := $(wildcard include/heaptap/*.h)
+install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
+	install -d $(to)/bin $(to)/lib/heaptap $(to)/lib/pkgconfig $(to)/share/man/man1
+	install -d $(to)/share/bash-completion/completions $(to)/share/zsh/site-functions
+	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
+	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
+	install -m 644 $(BUILD)/libheaptap.a $(to)/lib/libheaptap.a
+	install -m 644 $(BUILD)/man/*.1 $(to)/share/man/man1/
+	install -m 644 $(BUILD)/completion/bash $(to)/share/bash-completion/completions/heaptap
+	install -m 644 $(BUILD)/completion/zsh $(to)/share/zsh/site-functions/_heaptap
+	$(if $(public_headers),install -d $(to)/include/heaptap)
+	$(if $(public_headers),install -m 644 $(public_headers) $(to)/include/heaptap/)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' heaptap.pc.in \
+	    >$(to)/lib/pkgconfig/heaptap.pc
+
+uninstall:
+	rm -f $(to)/bin/heaptap $(to)/lib/libheaptap.a $(to)/lib/pkgconfig/heaptap.pc
+	rm -f $(to)/share/man/man1/heaptap.1 $(to)/share/man/man1/heaptap-*.1
+	rm -f $(to)/share/bash-completion/completions/heaptap $(to)/share/zsh/site-functions/_heaptap
+	rm -rf $(to)/lib/heaptap $(to)/include/heaptap
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

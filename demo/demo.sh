@@ -1,0 +1,29 @@
+#!/bin/sh
+# demo.sh: record jq grouping 5 MB of JSON and show the report. `make demo` runs it.
+#
+# HEAPTAP is the command. The profile stays in a directory of its own that the last lines name.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+heaptap=$(realpath "${HEAPTAP:-$here/../build/heaptap}")
+work=$(mktemp -d "${TMPDIR:-/tmp}/heaptap-demo.XXXXXX")
+filter='group_by(.customer) | map({customer: .[0].customer, orders: length}) | length'
+
+command -v jq >/dev/null || { echo "demo: jq is missing; run tools/setup demo" >&2; exit 1; }
+cd "$work"
+sh "$here/make_json.sh" >orders.json
+bytes=$(wc -c <orders.json)
+
+echo "What follows: jq, the JSON processor of this system, groups $bytes bytes of made-up orders by"
+echo "customer while heaptap records every allocation with its call stack. This was run:"
+echo
+echo "    heaptap run -o jq.heaptap -- jq '$filter' orders.json"
+echo "    heaptap report jq.heaptap"
+echo
+customers=$("$heaptap" run --quiet -o jq.heaptap -- jq "$filter" orders.json)
+echo "jq's own answer: $customers customers. And this is what it cost:"
+echo
+"$heaptap" report jq.heaptap
+echo
+echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"
+echo "    $heaptap leaks $work/jq.heaptap"

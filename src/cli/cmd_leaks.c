@@ -1,0 +1,189 @@
+/* cmd_leaks.c: `heaptap leaks`, what is still live, without what is known and accepted.
+ *
+ * It says "still live", not "leaked": nobody has looked for pointers to the blocks. With
+ * --fail-over it is a gate for test suites: exit code 1 when more than a budget is left.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/opts.h"
+#include "cli/view.h"
+#include "cli/view_json.h"
+
+#define NEVER_FAILS UINT64_MAX
+
+static struct {
+    const char *suppressions;
+    bool no_builtin;
+    uint64_t fail_over_bytes;
+} opts = {.fail_over_bytes = NEVER_FAILS};
+
+static int leaks_set(struct view_set *set);
+
+static int
+run_leaks(int count, char **arguments)
+{
+    struct view_set set;
+    int rc = view_open(count > 0 ? arguments[0] : NULL, &set);
+
+    if (rc == 0)
+        rc = leaks_set(&set);
+    view_close(&set);
+    return rc;
+}
+
+static int
+read_file(const char *path, struct strbuf *ret)
+{
+    char chunk[4096];
+    FILE *f = fopen(path, "r");
+    size_t n;
+    bool failed;
+
+    if (f == NULL) {
+        say_error("%s: the suppressions cannot be read: %s", path, strerror(errno));
+        return EXIT_BAD_INPUT;
+    }
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        strbuf_add(ret, chunk, n);
+    failed = ferror(f) != 0;
+    fclose(f);
+    if (failed)
+        say_error("%s: the suppressions cannot be read: %s", path, strerror(errno));
+    return failed ? EXIT_BAD_INPUT : 0;
+}
+
+/* The user's suppressions first: what they match is counted for them. */
+static int
+read_suppressions(struct suppressions *ret, struct arena *arena)
+{
+    struct strbuf text = {0};
+    struct err err = {""};
+    int rc = 0;
+
+    if (opts.suppressions)
+        rc = read_file(opts.suppressions, &text);
+    if (rc == 0 && opts.suppressions) {
+        rc = suppress_parse(ret, strbuf_text(&text), text.length, opts.suppressions, arena, &err);
+        if (rc != 0) {
+            say_error("%s", err.text);
+            rc = exit_code(rc);
+        }
+    }
+    strbuf_release(&text);
+    if (!opts.no_builtin)
+        suppress_add_builtin(ret, arena);
+    return rc;
+}
+
+static int
+leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out,
+          int64_t *live_bytes)
+{
+    struct stacks_options options = {
+        .filter = view_options.filter,
+        .fold = view_options.fold,
+        .no_fold = view_options.no_fold || (view_options.json && view_options.fold == NULL),
+    };
+    struct suppressions suppressions = {0};
+    struct err err = {""};
+    struct text_view v;
+    struct leaks leaks;
+    int rc = view_symbolise(p);
+
+    if (rc == 0)
+        rc = read_suppressions(&suppressions, arena);
+    if (rc != 0)
+        return rc;
+    rc = leaks_find(p, &options, &suppressions, arena, &leaks, &err);
+    if (rc != 0) {
+        say_error("%s", err.text);
+        return exit_code(rc);
+    }
+    v = view_text(p, &leaks.stacks, arena, out);
+    if (view_options.json)
+        json_leaks(j, &v, &leaks, &suppressions, v.limit ? v.limit : SIZE_MAX);
+    else
+        text_leaks(&v, &leaks, &suppressions);
+    *live_bytes += counters_live_bytes(&leaks.stacks.total);
+    return 0;
+}
+
+/* 1 if more is live than --fail-over allows. */
+static int
+judge(int64_t live_bytes, struct arena *arena)
+{
+    if (opts.fail_over_bytes == NEVER_FAILS || live_bytes <= 0 ||
+        (uint64_t)live_bytes <= opts.fail_over_bytes)
+        return 0;
+    say_error("%s are still live, more than the %s that --fail-over allows",
+              style_bytes(arena, live_bytes), style_bytes(arena, (int64_t)opts.fail_over_bytes));
+    return EXIT_FINDINGS;
+}
+
+static int
+leaks_set(struct view_set *set)
+{
+    struct strbuf out = {0};
+    int64_t live_bytes = 0;
+    struct json j;
+    int rc = 0;
+
+    json_begin(&j, &out);
+    if (view_options.json && set->count > 1)
+        view_session_json_begin(&j);
+    for (size_t i = 0; i < set->count && rc == 0; i++) {
+        if (set->count > 1 && !view_options.json)
+            strbuf_fmt(&out, "%s%s (pid %u)\n", i ? "\n" : "",
+                       style_clean(&set->arena, set->v[i]->process.command),
+                       set->v[i]->process.pid);
+        rc = leaks_one(set->v[i], &set->arena, &j, &out, &live_bytes);
+    }
+    if (rc != 0) {
+        strbuf_release(&out);
+        return rc;
+    }
+    if (view_options.json && set->count > 1)
+        view_session_json_end(&j);
+    rc = view_print(&out);
+    return rc ? rc : judge(live_bytes, &set->arena);
+}
+
+static const struct opt options[] = {
+    {OPT_STRING, 0, "suppressions", &opts.suppressions, "FILE",
+     "Leave out stacks that FILE names, in LeakSanitizer's syntax: lines leak:PATTERN, where "
+     "PATTERN is looked for in the function, file and module of each frame and may contain * ^ "
+     "and $.",
+     NULL},
+    {OPT_FLAG, 0, "no-builtin-suppressions", &opts.no_builtin, NULL,
+     "Show also what the C and C++ libraries keep on purpose.", NULL},
+    {OPT_SIZE, 0, "fail-over", &opts.fail_over_bytes, "BYTES",
+     "Exit with code 1 when more than BYTES are still live and not suppressed. By default that "
+     "never fails.",
+     NULL},
+    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+     "Show at most N sites. The default is 10, and all in JSON.", NULL},
+    {OPT_COUNT, 0, "depth", &view_options.depth, "N", "Show at most N frames of a stack.", NULL},
+    VIEW_STACK_OPTIONS,
+    VIEW_SHOW_OPTIONS,
+    {.kind = OPT_END},
+};
+
+const struct command command_leaks = {
+    .name = "leaks",
+    .arguments = "[PROFILE|PID|DIRECTORY]",
+    .summary = "show what is still live, largest first",
+    .description =
+        "Lists the blocks that were not freed, by the stack that allocated them. They are called "
+        "still live, not leaked: whether anything still points to them has not been checked.\n\n"
+        "Blocks that the C and C++ libraries keep on purpose are suppressed; so is what a file "
+        "given with --suppressions names. What each suppression has hidden is shown.",
+    .examples = "heaptap leaks app.heaptap\twhat is left\n"
+                "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"
+                "heaptap leaks --suppressions lsan.supp --json app.heaptap\tfor a script\n",
+    .options = options,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = run_leaks,
+};

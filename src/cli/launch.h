@@ -1,0 +1,28 @@
+/* launch.h: starting a program with the recorder in it, and ending as it ended. */
+#ifndef CLI_LAUNCH_H
+#define CLI_LAUNCH_H
+
+#include <sys/types.h>
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
+ * HEAPTAP_BAD_INPUT (it cannot be recorded by preloading: statically linked, another
+ * architecture), with ERR set. */
+int launch_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
+
+/* The recorder's library: beside this executable, or where make install puts it. */
+int launch_library(struct arena *arena, const char **ret_path, struct err *err);
+
+/* Run PATH with ARGUMENTS in the environment ENVIRONMENT and wait for its end. The terminal's
+ * signals reach both; the program alone acts on them. SIGTERM and SIGHUP to us are passed on.
+ * Returns 0, or HEAPTAP_BAD_INPUT if the program could not be started. */
+int launch_wait(const char *path, char **arguments, char **environment, pid_t *ret_pid,
+                int *ret_status, struct err *err);
+
+/* End this process as a program with the wait status STATUS ended: same exit code or same signal.
+   */
+_Noreturn void launch_end_like(int status);
+
+#endif

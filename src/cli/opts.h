@@ -1,0 +1,80 @@
+/* opts.h: commands and options as tables. --help, the man pages, the shell completion and the
+ * parser read the same tables, so they cannot drift.
+ *
+ * Adding a command: write cmd_NAME.c with one `const struct command command_NAME` and add it to the
+ * list in main.c. Nothing else; docs/hacking.md has the steps.
+ */
+#ifndef CLI_OPTS_H
+#define CLI_OPTS_H
+
+#include "base/base.h"
+#include "util/err.h"
+
+enum opt_kind {
+    OPT_END = 0,  // The last entry of a table.
+    OPT_FLAG,     // bool *
+    OPT_STRING,   // const char **
+    OPT_SIZE,     // uint64_t *; accepts 10, 64K, 1.5M, 2G
+    OPT_COUNT,    // uint64_t *; a plain number
+    OPT_CHOICE,   // int *; index into the NULL-terminated choices
+};
+
+struct opt {
+    enum opt_kind kind;
+    char letter;             // 0 = none.
+    const char *name;        // Without the dashes.
+    void *value;             // See enum opt_kind. Holds the default before parsing.
+    const char *argument;    // What the option takes, in capitals, for help; NULL for flags.
+    const char *help;        // One or two sentences; the first is the short help.
+    const char *const *choices;
+};
+
+struct command {
+    const char *name;
+    const char *arguments;   // For usage: "[PROFILE|PID|DIRECTORY]".
+    const char *summary;     // One line, no full stop.
+    const char *description; // Paragraphs separated by blank lines, for help and the man page.
+    const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
+    const struct opt *options;
+    bool stop_at_first;      // Options end at the first argument that is not one (run).
+    int min_arguments, max_arguments; // max -1 = any.
+    // The exit code. ARGUMENTS are what is left after options.
+    int (*run)(int count, char **arguments);
+};
+
+/* A heading of the overview and the commands under it, ended by NULL. An array of groups ends with
+ * a NULL title. main.c has the only one; everything else takes it as a parameter. */
+struct command_group {
+    const char *title;
+    const struct command *const *commands;
+};
+
+/* The command NAME, or NULL. */
+const struct command *command_find(const struct command_group *groups, const char *name);
+
+enum { OPTS_HELP = 1 };
+
+/* Store the options among the COUNT ARGUMENTS as OPTIONS says, and move what is left to the front
+ * of ARGUMENTS, *RET_LEFT of them; "--" ends the options and is dropped. Strings are borrowed from
+ * ARGUMENTS. An option given twice holds the later value. Returns 0; OPTS_HELP at --help or -h,
+ * unless the table has them; or HEAPTAP_USAGE with ERR set. */
+int opts_parse(const struct opt *options, bool stop_at_first, int count, char **arguments,
+               int *ret_left, struct err *err);
+
+/* TEXT as a size: a number, perhaps with a fraction, and perhaps K, M, G or T (powers of 1024),
+ * with or without "iB" after it. False, and *RET unchanged, for anything else and for sizes of 2^64
+ * and more. */
+bool opts_parse_size(const char *text, uint64_t *ret);
+
+/* Print "heaptap: …", "heaptap: warning: …" or "hint: …" and a newline to stderr, coloured on a
+ * terminal. Control characters in the text are shown as "?". */
+void say_error(const char *format, ...) PRINTF(1, 2);
+void say_warning(const char *format, ...) PRINTF(1, 2);
+void say_hint(const char *format, ...) PRINTF(1, 2);
+
+/* The exit code for a negative enum heaptap_errc. */
+int exit_code(int errc);
+
+enum { EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3, EXIT_BUG = 4 };
+
+#endif

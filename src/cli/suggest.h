@@ -1,0 +1,17 @@
+/* suggest.h: "did you mean …?" for a mistyped word. */
+#ifndef CLI_SUGGEST_H
+#define CLI_SUGGEST_H
+
+#include "base/base.h"
+
+/* The best of the candidates offered so far. {.word = w} starts. */
+struct suggestion {
+    const char *word;    // What was typed.
+    const char *nearest; // NULL = nothing near enough. Borrowed from the caller of suggest_offer.
+    size_t distance;     // Of nearest.
+};
+
+/* Take CANDIDATE if it is near enough to the word and nearer than those before. */
+void suggest_offer(struct suggestion *s, const char *candidate);
+
+#endif

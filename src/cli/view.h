@@ -1,0 +1,69 @@
+/* view.h: what all commands that show a profile share: opening what the user named, and common
+ * options. */
+#ifndef CLI_VIEW_H
+#define CLI_VIEW_H
+
+#include "cli/opts.h"
+#include "cli/view_text.h"
+
+/* The values of the common options; one command runs in a process. */
+struct view_options {
+    const char *filter, *fold, *only;
+    bool no_fold, wide, json;
+    uint64_t limit; // 0 = the view's default.
+    uint64_t depth;
+};
+extern struct view_options view_options;
+
+/* Rows for a command's table. */
+// clang-format off
+#define VIEW_STACK_OPTIONS                                                                        \
+    {OPT_STRING, 0, "filter", &view_options.filter, "REGEX",                                      \
+     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
+    {OPT_STRING, 0, "fold", &view_options.fold, "REGEX",                                          \
+     "Charge innermost functions that match REGEX to their callers, as is done with "             \
+     "operator new, xmalloc and other common wrappers.", NULL},                                   \
+    {OPT_FLAG, 0, "no-fold", &view_options.no_fold, NULL,                                         \
+     "Do not charge the common wrappers to their callers.", NULL}
+#define VIEW_SHOW_OPTIONS                                                                         \
+    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM",                                        \
+     "Of a session, show only processes of PROGRAM.", NULL},                                      \
+    {OPT_FLAG, 0, "wide", &view_options.wide, NULL,                                               \
+     "Do not cut lines to the terminal's width.", NULL},                                          \
+    {OPT_FLAG, 0, "json", &view_options.json, NULL,                                               \
+     "Print JSON (docs/json.md) instead of text.", NULL}
+// clang-format on
+
+struct view_set {
+    struct profile **v;
+    size_t count;
+    struct arena arena; // Of the list, and for what commands compute.
+};
+
+/* Open WHAT (NULL: the newest *.heaptap of the current directory): one profile, or those of a
+ * session that the option --only picks. Profiles are not symbolised yet. Returns 0, or the exit
+ * code after saying why. */
+int view_open(const char *what, struct view_set *ret);
+void view_close(struct view_set *set);
+
+/* Symbolise P, with progress if stderr is a terminal, and say on stderr what was missing.
+ * Returns as view_open does. */
+int view_symbolise(struct profile *p);
+
+/* The same, without saying what was missing. */
+int view_symbolise_quietly(struct profile *p);
+
+/* Build the stacks of a symbolised P under the common options. As view_open. */
+int view_stacks(const struct profile *p, bool fold, struct arena *arena, struct stacks *ret);
+
+/* A text view of P under the common options, writing to OUT; styled for stdout. */
+struct text_view view_text(const struct profile *p, const struct stacks *stacks,
+                           struct arena *arena, struct strbuf *out);
+
+/* A line per profile of SET and the totals over all; for sessions with more than one. */
+void view_session_text(const struct view_set *set, struct strbuf *out, struct arena *arena);
+
+/* Write OUT to stdout and release it. Returns 0 or an exit code: a full disk shows. */
+int view_print(struct strbuf *out);
+
+#endif

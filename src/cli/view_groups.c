@@ -1,0 +1,269 @@
+/* view_groups.c: the tables by function, line, file, module, thread and size.
+ *
+ * One table serves text and JSON. Its first columns are for people (the metric, its share, the same
+ * with callees, a name); the rest has a key and no title: all counters exactly, and what the row
+ * stands for.
+ */
+#include <inttypes.h>
+
+#include "cli/view_text.h"
+#include "symbol/symbol.h"
+
+const char *
+text_metric_column(enum metric metric)
+{
+    static const char *const titles[] = {
+        [METRIC_INUSE] = "live",          [METRIC_PEAK] = "at peak", [METRIC_ALLOC] = "allocated",
+        [METRIC_TEMPORARY] = "temporary", [METRIC_COUNT] = "calls",
+    };
+
+    return titles[metric];
+}
+
+static const char *
+size_text(struct arena *a, uint64_t min, uint64_t max)
+{
+    if (min == max)
+        return text_size(a, min);
+    if (max == UINT64_MAX)
+        return arena_printf(a, "%s and more", text_size(a, min));
+    return arena_printf(a, "%s to %s", text_size(a, min), text_size(a, max));
+}
+
+static const char *
+fit_function(struct arena *arena, const char *text, size_t width)
+{
+    return symbol_shorten(arena, text, width);
+}
+
+static const char *
+fit_path(struct arena *arena, const char *text, size_t width)
+{
+    return style_cut_start(arena, text, width);
+}
+
+/* All counters as columns that only JSON has; PREFIX "" or "self_". */
+static size_t
+add_counter_columns(struct column *columns, size_t n, const char *const keys[], size_t key_count)
+{
+    for (size_t i = 0; i < key_count; i++)
+        columns[n++] = (struct column){.kind = COLUMN_COUNT, .key = keys[i]};
+    return n;
+}
+
+static void
+add_counter_cells(struct table *t, const struct counters *c)
+{
+    table_number(t, c->allocations);
+    table_number(t, c->allocated_bytes);
+    table_number(t, c->frees);
+    table_number(t, c->freed_bytes);
+    table_number(t, counters_live_blocks(c));
+    table_number(t, counters_live_bytes(c));
+    table_number(t, c->peak_blocks);
+    table_number(t, c->peak_bytes);
+    table_number(t, c->temporary);
+    table_number(t, c->reallocations);
+}
+
+static const char *const inclusive_keys[] = {
+    "allocations", "allocated_bytes", "frees",      "freed_bytes", "live_blocks",
+    "live_bytes",  "peak_blocks",     "peak_bytes", "temporary",   "reallocations",
+};
+static const char *const self_keys[] = {
+    "self_allocations", "self_allocated_bytes", "self_frees",       "self_freed_bytes",
+    "self_live_blocks", "self_live_bytes",      "self_peak_blocks", "self_peak_bytes",
+    "self_temporary",   "self_reallocations",
+};
+
+static bool
+has_callees(enum group_by by)
+{
+    return by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE;
+}
+
+static size_t
+group_columns(enum group_by by, enum metric metric, struct column *c)
+{
+    enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
+    const char *title = text_metric_column(metric);
+    static const char *const names[] = {"function", "function", "line", "file",
+                                        "module",   "thread",   "size"};
+    bool both = has_callees(by), is_function = by == BY_FUNCTION || by == BY_SITE;
+    size_t n = 0;
+
+    c[n++] = (struct column){.kind = kind, .title = title};
+    c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
+    c[n++] = (struct column){.kind = kind, .title = both ? "inclusive" : NULL, .dim = true};
+    c[n++] = (struct column){
+        .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
+    c[n++] = (struct column){
+        .kind = COLUMN_TEXT, .title = names[by], .fit = is_function ? fit_function : fit_path};
+    c[n++] = (struct column){.kind = COLUMN_TEXT,
+                             .title = by == BY_FUNCTION ? "where" : NULL,
+                             .dim = true,
+                             .fit = fit_path};
+    n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
+    return both ? add_counter_columns(c, n, self_keys, countof(self_keys)) : n;
+}
+
+/* The columns that say in JSON what a row is. */
+static size_t
+identity_columns(enum group_by by, struct column *c, size_t n)
+{
+    static const struct column function[] = {{.kind = COLUMN_TEXT, .key = "function"},
+                                             {.kind = COLUMN_TEXT, .key = "module"}};
+    static const struct column line[] = {{.kind = COLUMN_TEXT, .key = "file"},
+                                         {.kind = COLUMN_COUNT, .key = "line"}};
+    static const struct column thread[] = {{.kind = COLUMN_TEXT, .key = "thread"},
+                                           {.kind = COLUMN_COUNT, .key = "tid"}};
+    static const struct column size[] = {{.kind = COLUMN_COUNT, .key = "size_min"},
+                                         {.kind = COLUMN_COUNT, .key = "size_max"}};
+    static const struct column module[] = {{.kind = COLUMN_TEXT, .key = "module"}};
+    static const struct column file[] = {{.kind = COLUMN_TEXT, .key = "file"}};
+    static const struct {
+        const struct column *v;
+        size_t count;
+    } identities[] = {
+        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 2},
+        [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
+        [BY_SIZE] = {size, 2},
+    };
+
+    for (size_t i = 0; i < identities[by].count; i++)
+        c[n++] = identities[by].v[i];
+    return n;
+}
+
+static const char *
+known(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static void
+identity_cells(const struct text_view *v, enum group_by by, const struct group_row *r,
+               struct table *t)
+{
+    const struct profile_frame *f = r->frame == GROUP_NO_FRAME ? NULL : &v->p->frames[r->frame];
+    const char *module = f ? known(v->p->modules[f->module].path) : NULL;
+
+    switch (by) {
+    case BY_SITE:
+    case BY_FUNCTION:
+        table_string(t, f ? text_function(v->p, r->frame, r->location, v->arena) : "other");
+        table_string(t, module);
+        break;
+    case BY_LINE:
+        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        table_number(t, f ? f->line : 0);
+        break;
+    case BY_FILE:
+        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        break;
+    case BY_MODULE:
+        table_string(t, module);
+        break;
+    case BY_THREAD:
+        table_string(t, r->thread->name);
+        table_number(t, r->thread->tid);
+        break;
+    case BY_SIZE:
+        table_number(t, (int64_t)r->bin->size_min);
+        table_number(t, (int64_t)r->bin->size_max);
+        break;
+    }
+}
+
+/* What a row is called in text. */
+static const char *
+row_name(const struct text_view *v, enum group_by by, const struct group_row *r)
+{
+    const struct profile *p = v->p;
+    const char *file;
+
+    if (by == BY_THREAD)
+        return r->thread->uses > 1 ? arena_printf(v->arena, "%s (%" PRIu32 " threads)",
+                                                  r->thread->name, r->thread->uses)
+                                   : r->thread->name;
+    if (by == BY_SIZE)
+        return size_text(v->arena, r->bin->size_min, r->bin->size_max);
+    if (r->frame == GROUP_NO_FRAME)
+        return "other";
+    file = profile_string(p, p->frames[r->frame].file);
+    switch (by) {
+    case BY_LINE:
+        return *file ? text_place(p, r->frame, true, v->arena)
+                     : text_function(p, r->frame, r->location, v->arena);
+    case BY_FILE:
+        return *file ? file
+                     : arena_printf(v->arena, "? (%s)",
+                                    text_base_name(p->modules[p->frames[r->frame].module].path));
+    case BY_MODULE:
+        return known(p->modules[p->frames[r->frame].module].path);
+    default:
+        return text_function(p, r->frame, r->location, v->arena);
+    }
+}
+
+/* The file of a function, which has no single line; or its module. */
+static const char *
+row_place(const struct text_view *v, uint32_t frame)
+{
+    const struct profile_frame *f = &v->p->frames[frame];
+    const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
+
+    return text_is_wide(v) ? path : text_base_name(path);
+}
+
+/* The value that percentages of a grouping are of: sizes and threads are not filtered by stack
+ * alike. */
+static int64_t
+group_whole(const struct text_view *v, enum group_by by, enum metric metric)
+{
+    return metric_value(by == BY_SIZE ? &v->p->totals : &v->stacks->total, metric);
+}
+
+void
+text_group_table(const struct text_view *v, const struct groups *groups, enum group_by by,
+                 enum metric metric, struct table *ret)
+{
+    struct column columns[TABLE_COLUMNS_MAX];
+    size_t n = group_columns(by, metric, columns);
+
+    n = identity_columns(by, columns, n);
+    table_begin(ret, v->arena, columns, n);
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group_row *r = &groups->v[i];
+        bool has_frame = r->frame != GROUP_NO_FRAME;
+
+        table_number(ret, metric_value(&r->self, metric));
+        table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
+        table_number(ret, metric_value(&r->inclusive, metric));
+        table_number(ret, r->self.allocations);
+        table_string(ret, row_name(v, by, r));
+        table_string(ret, has_frame ? row_place(v, r->frame) : "");
+        add_counter_cells(ret, &r->inclusive);
+        if (has_callees(by))
+            add_counter_cells(ret, &r->self);
+        identity_cells(v, by, r, ret);
+    }
+}
+
+void
+text_groups(struct text_view *v, enum group_by by, enum metric metric)
+{
+    size_t limit = v->limit ? v->limit : TEXT_LIMIT;
+    struct groups groups;
+    struct table t;
+
+    group_stacks(v->p, v->stacks, by, metric, v->arena, &groups);
+    text_group_table(v, &groups, by, metric, &t);
+    strbuf_char(v->out, '\n');
+    table_text(&t, &v->style, limit, v->out);
+    if (table_rows(&t) > limit)
+        text_line(
+            v, INK_DIM,
+            arena_printf(v->arena, "\xe2\x80\xa6 %s; --limit shows more",
+                         style_plural(v->arena, (int64_t)(table_rows(&t) - limit), "more row")));
+}

@@ -1,0 +1,387 @@
+/* view_json.c: the machine's view, exact and complete. The layout is a contract (docs/json.md):
+ * members may be added, but none is renamed, removed or given another unit without a new "version".
+ *
+ * What is unknown is null, never an empty string. Addresses are strings, because JSON's readers
+ * keep numbers as doubles.
+ *
+ *     {"format": "heaptap-report", "version": 1, "process": {…}, "totals": {…},
+ *      "losses": {…}, "recorder": {…}, "threads": […], "sizes": […], "timeline": […],
+ *      "sites": [{"live_bytes": 96, …, "stack": [{"function": "main", "file": "a.c", "line": 3,
+ * …}]}]}
+ */
+#include "cli/view_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { JSON_VERSION = 1 };
+
+static void
+json_known(struct json *j, const char *key, const char *text)
+{
+    json_string(j, key, text && *text ? text : NULL);
+}
+
+void
+json_counters(struct json *j, const struct counters *c)
+{
+    bool any = c->size_min != SIZE_MIN_NONE;
+
+    json_int(j, "allocations", c->allocations);
+    json_int(j, "allocated_bytes", c->allocated_bytes);
+    json_int(j, "frees", c->frees);
+    json_int(j, "freed_bytes", c->freed_bytes);
+    json_int(j, "reallocations", c->reallocations);
+    json_int(j, "live_blocks", counters_live_blocks(c));
+    json_int(j, "live_bytes", counters_live_bytes(c));
+    json_int(j, "peak_blocks", c->peak_blocks);
+    json_int(j, "peak_bytes", c->peak_bytes);
+    json_int(j, "temporary", c->temporary);
+    json_uint(j, "size_min", any ? c->size_min : 0);
+    json_uint(j, "size_max", c->size_max);
+}
+
+/* The part that is charged to a line, function or node itself, beside what it calls. */
+static void
+json_self(struct json *j, const struct counters *c)
+{
+    json_int(j, "self_allocations", c->allocations);
+    json_int(j, "self_allocated_bytes", c->allocated_bytes);
+    json_int(j, "self_frees", c->frees);
+    json_int(j, "self_freed_bytes", c->freed_bytes);
+    json_int(j, "self_live_blocks", counters_live_blocks(c));
+    json_int(j, "self_live_bytes", counters_live_bytes(c));
+    json_int(j, "self_peak_blocks", c->peak_blocks);
+    json_int(j, "self_peak_bytes", c->peak_bytes);
+    json_int(j, "self_temporary", c->temporary);
+    json_int(j, "self_reallocations", c->reallocations);
+}
+
+static void
+json_process(struct json *j, const struct profile *p)
+{
+    const struct profile_process *pr = &p->process;
+
+    json_object(j, "process");
+    json_known(j, "command", pr->command);
+    json_uint(j, "pid", pr->pid);
+    json_uint(j, "parent_pid", pr->parent_pid);
+    json_known(j, "executable", pr->executable);
+    json_uint(j, "start_unix_ns", pr->start_unix_ns);
+    json_uint(j, "elapsed_ns", pr->elapsed_ns);
+    json_bool(j, "ended", pr->ended);
+    json_bool(j, "forked", pr->forked);
+    json_known(j, "kernel", pr->kernel);
+    json_known(j, "machine", pr->machine);
+    json_uint(j, "cpu_count", pr->cpu_count);
+    json_uint(j, "page_bytes", pr->page_bytes);
+    json_known(j, "heaptap", pr->heaptap);
+    json_uint(j, "sample_period_bytes", p->sample_period_bytes);
+    json_known(j, "profile", p->path);
+    json_end(j);
+}
+
+void
+json_head(struct json *j, const char *format, const struct profile *p,
+          const struct counters *totals)
+{
+    json_string(j, "format", format);
+    json_int(j, "version", JSON_VERSION);
+    json_process(j, p);
+    json_object(j, "totals");
+    json_counters(j, totals);
+    json_uint(j, "peak_elapsed_ns", p->peak_elapsed_ns);
+    json_end(j);
+}
+
+static void
+json_self_report(struct json *j, const struct profile *p)
+{
+    const struct profile_recorder *r = &p->recorder;
+
+    json_object(j, "losses");
+    for (size_t i = 0; i < loss_field_count; i++)
+        json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
+    json_bool(j, "file_failed", p->losses.file_failed);
+    json_end(j);
+    json_object(j, "recorder");
+    json_uint(j, "memory_bytes", r->memory_bytes);
+    json_uint(j, "file_bytes", r->file_bytes);
+    json_uint(j, "frames_reused", r->frames_reused);
+    json_uint(j, "frames_unwound", r->frames_unwound);
+    json_uint(j, "full_unwinds", r->full_unwinds);
+    json_uint(j, "events_timed", r->events_timed);
+    json_uint(j, "timed_ns", r->timed_ns);
+    json_end(j);
+    json_array(j, "notes");
+    for (size_t i = 0; i < p->note_count; i++)
+        json_string(j, NULL, p->notes[i]);
+    json_end(j);
+}
+
+static void
+json_threads(struct json *j, const struct profile *p)
+{
+    json_array(j, "threads");
+    for (size_t i = 0; i < p->thread_count; i++) {
+        json_object(j, NULL);
+        json_known(j, "name", p->threads[i].name);
+        json_uint(j, "tid", p->threads[i].tid);
+        json_uint(j, "uses", p->threads[i].uses);
+        json_counters(j, &p->threads[i].counters);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_sizes(struct json *j, const struct profile *p)
+{
+    json_array(j, "sizes");
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct profile_bin *b = &p->bins[i];
+
+        if (b->counters.allocations == 0 && b->counters.frees == 0)
+            continue;
+        json_object(j, NULL);
+        json_uint(j, "size_min", b->size_min);
+        json_uint(j, "size_max", b->size_max);
+        json_int(j, "allocations", b->counters.allocations);
+        json_int(j, "allocated_bytes", b->counters.allocated_bytes);
+        json_int(j, "frees", b->counters.frees);
+        json_int(j, "freed_bytes", b->counters.freed_bytes);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_timeline(struct json *j, const struct profile *p)
+{
+    json_array(j, "timeline");
+    for (size_t i = 0; i < p->time_point_count; i++) {
+        json_object(j, NULL);
+        json_uint(j, "elapsed_ns", p->timeline[i].elapsed_ns);
+        json_int(j, "live_bytes", p->timeline[i].live_bytes);
+        json_uint(j, "events", p->timeline[i].events);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t location)
+{
+    const struct profile_frame *f = &p->frames[frame];
+    const struct profile_location *l = &p->locations[location];
+    char address[32];
+
+    json_known(j, "function", profile_string(p, f->function));
+    json_known(j, "file", profile_string(p, f->file));
+    if (f->line)
+        json_uint(j, "line", f->line);
+    else
+        json_string(j, "line", NULL);
+    json_known(j, "module", p->modules[f->module].path);
+    json_bool(j, "inlined", f->inlined);
+    snprintf(address, sizeof address, "0x%" PRIx64, l->address);
+    json_string(j, "address", address);
+    snprintf(address, sizeof address, "0x%" PRIx64, l->address - p->modules[l->module].bias);
+    json_string(j, "offset", address);
+}
+
+static void
+json_flags(struct json *j, uint32_t flags)
+{
+    json_bool(j, "other", (flags & NODE_OTHER) != 0);
+    json_bool(j, "truncated", (flags & NODE_TRUNCATED) != 0);
+    json_bool(j, "guessed", (flags & NODE_GUESSED) != 0);
+}
+
+static void
+json_sites(struct json *j, const char *key, const struct profile *p, const struct stack *const *v,
+           size_t count)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++) {
+        json_object(j, NULL);
+        json_counters(j, &v[i]->counters);
+        json_flags(j, v[i]->flags);
+        json_array(j, "stack");
+        for (uint32_t k = 0; k < v[i]->depth; k++) {
+            json_object(j, NULL);
+            json_frame(j, p, v[i]->frames[k], v[i]->locations[k]);
+            json_end(j);
+        }
+        json_end(j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+report_head(struct json *j, const struct text_view *v, enum metric metric)
+{
+    json_head(j, "heaptap-report", v->p, &v->stacks->total);
+    json_string(j, "metric", metric_name(metric));
+    json_self_report(j, v->p);
+}
+
+void
+json_report(struct json *j, const struct text_view *v, enum metric metric, size_t limit)
+{
+    const struct stack **all = group_sorted_stacks(v->stacks, metric, v->arena);
+
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    json_threads(j, v->p);
+    json_sizes(j, v->p);
+    json_timeline(j, v->p);
+    json_sites(j, "sites", v->p, all, v->stacks->count < limit ? v->stacks->count : limit);
+    json_end(j);
+}
+
+void
+json_groups(struct json *j, const struct text_view *v, enum group_by by, enum metric metric,
+            size_t limit)
+{
+    struct groups groups;
+    struct table t;
+
+    group_stacks(v->p, v->stacks, by, metric, v->arena, &groups);
+    text_group_table(v, &groups, by, metric, &t);
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    table_json(&t, j, "rows", limit);
+    json_end(j);
+}
+
+/* The node after N in pre-order; 0 after the last. PARENTS holds the way from the root. */
+static uint32_t
+next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
+{
+    const struct tree_node *nodes = tree->nodes;
+
+    parents[nodes[n].depth] = n;
+    if (nodes[n].first_child)
+        return nodes[n].first_child;
+    while (n != 0 && nodes[n].next_sibling == 0)
+        n = parents[nodes[n].depth - 1];
+    return n ? nodes[n].next_sibling : 0;
+}
+
+void
+json_tree(struct json *j, const struct text_view *v, enum tree_direction direction,
+          enum metric metric)
+{
+    struct tree tree;
+    uint32_t *parents;
+
+    tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
+    parents = arena_array(v->arena, tree.count + 1, sizeof *parents);
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    json_string(j, "direction", direction == TREE_TOP_DOWN ? "top-down" : "bottom-up");
+    json_array(j, "tree");
+    for (uint32_t n = next_node(&tree, 0, parents); n != 0; n = next_node(&tree, n, parents)) {
+        const struct tree_node *node = &tree.nodes[n];
+
+        json_object(j, NULL);
+        json_uint(j, "depth", node->depth - 1);
+        if (node->is_other)
+            json_string(j, "function", "other");
+        else
+            json_frame(j, v->p, node->frame, node->location);
+        json_counters(j, &node->inclusive);
+        json_self(j, &node->self);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void
+json_suppressions(struct json *j, const struct leaks *leaks,
+                  const struct suppressions *suppressions)
+{
+    json_object(j, "suppressed");
+    json_int(j, "live_blocks", leaks->suppressed_blocks);
+    json_int(j, "live_bytes", leaks->suppressed_bytes);
+    json_array(j, "by");
+    for (size_t i = 0; i < suppressions->count; i++) {
+        const struct suppression *s = &suppressions->v[i];
+
+        if (s->counters.allocations == 0)
+            continue;
+        json_object(j, NULL);
+        json_string(j, "pattern", s->pattern);
+        json_string(j, "origin", s->origin);
+        json_int(j, "live_blocks", counters_live_blocks(&s->counters));
+        json_int(j, "live_bytes", counters_live_bytes(&s->counters));
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
+           const struct suppressions *suppressions, size_t limit)
+{
+    json_object(j, NULL);
+    json_head(j, "heaptap-leaks", v->p, &v->p->totals);
+    json_object(j, "total");
+    json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));
+    json_int(j, "live_bytes", counters_live_bytes(&leaks->stacks.total));
+    json_int(j, "sites", (int64_t)leaks->count);
+    json_end(j);
+    json_suppressions(j, leaks, suppressions);
+    json_sites(j, "leaks", v->p, leaks->v, leaks->count < limit ? leaks->count : limit);
+    json_end(j);
+}
+
+void
+json_source(struct json *j, const struct text_view *v, const struct source *source)
+{
+    json_object(j, NULL);
+    json_head(j, "heaptap-source", v->p, &v->stacks->total);
+    json_array(j, "functions");
+    for (size_t i = 0; i < source->function_count; i++)
+        json_string(j, NULL, source->functions[i]);
+    json_end(j);
+    json_array(j, "files");
+    for (size_t i = 0; i < source->file_count; i++) {
+        const struct source_file *f = &source->files[i];
+
+        json_object(j, NULL);
+        json_string(j, "file", f->path);
+        json_array(j, "lines");
+        for (size_t k = 0; k < f->line_count; k++) {
+            json_object(j, NULL);
+            json_uint(j, "line", f->lines[k].line);
+            json_counters(j, &f->lines[k].inclusive);
+            json_self(j, &f->lines[k].self);
+            json_end(j);
+        }
+        json_end(j);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+view_session_json_begin(struct json *j)
+{
+    json_object(j, NULL);
+    json_string(j, "format", "heaptap-session");
+    json_int(j, "version", JSON_VERSION);
+    json_array(j, "profiles");
+}
+
+void
+view_session_json_end(struct json *j)
+{
+    json_end(j);
+    json_end(j);
+}

@@ -1,0 +1,39 @@
+/* view_json.h: a profile as JSON. docs/json.md is the contract; change both or neither. */
+#ifndef CLI_VIEW_JSON_H
+#define CLI_VIEW_JSON_H
+
+#include "analyse/source.h"
+#include "cli/view_text.h"
+#include "util/json_out.h"
+
+/* The members that every document begins with: format, version, process, totals. TOTALS are those
+ * of the stacks the filter kept. */
+void json_head(struct json *j, const char *format, const struct profile *p,
+               const struct counters *totals);
+
+/* One document "heaptap-report" with at most LIMIT sites. */
+void json_report(struct json *j, const struct text_view *v, enum metric metric, size_t limit);
+
+/* As json_report, with "rows" instead of sites. */
+void json_groups(struct json *j, const struct text_view *v, enum group_by by, enum metric metric,
+                 size_t limit);
+
+/* As json_report, with "tree", a list in pre-order with "depth", instead of sites. */
+void json_tree(struct json *j, const struct text_view *v, enum tree_direction direction,
+               enum metric metric);
+
+/* One document "heaptap-leaks". */
+void json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
+                const struct suppressions *suppressions, size_t limit);
+
+/* One document "heaptap-source". */
+void json_source(struct json *j, const struct text_view *v, const struct source *source);
+
+/* Around the documents of several processes: one document "heaptap-session" with a list of them. */
+void view_session_json_begin(struct json *j);
+void view_session_json_end(struct json *j);
+
+/* The members of C, in the object that is open. */
+void json_counters(struct json *j, const struct counters *c);
+
+#endif

@@ -1,0 +1,75 @@
+/* view_text.h: a profile as text for people. Writes into a buffer; prints nothing itself. */
+#ifndef CLI_VIEW_TEXT_H
+#define CLI_VIEW_TEXT_H
+
+#include "analyse/group.h"
+#include "analyse/leaks.h"
+#include "analyse/tree.h"
+#include "report/style.h"
+#include "report/table.h"
+
+struct text_view {
+    const struct profile *p;
+    const struct stacks *stacks;
+    const char *filter; // As given, or NULL; for the header.
+    struct style style;
+    struct arena *arena;
+    struct strbuf *out;
+    size_t limit; // Rows or sites shown; 0 = TEXT_LIMIT, in the overview TEXT_OVERVIEW_LIMIT.
+    size_t depth; // Frames shown of a stack.
+    const struct stack **seen; // Stacks shown in full so far; see text_site.
+    size_t seen_count, seen_capacity;
+};
+
+enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };
+
+/* The default report: header, totals, the recorder's account of itself, and the sections. */
+void text_overview(struct text_view *v);
+
+/* Header and totals only. */
+void text_header(struct text_view *v);
+
+/* The top sites by METRIC, with stacks. */
+void text_sites(struct text_view *v, enum metric metric);
+void text_groups(struct text_view *v, enum group_by by, enum metric metric);
+void text_tree(struct text_view *v, enum tree_direction direction, enum metric metric);
+void text_leaks(struct text_view *v, const struct leaks *leaks,
+                const struct suppressions *suppressions);
+
+/* The rows of GROUPS with all their columns, for text and JSON. */
+void text_group_table(const struct text_view *v, const struct groups *groups, enum group_by by,
+                      enum metric metric, struct table *ret);
+
+/* For the views' own files. TEXT in INK on a line of its own, cleaned and cut to the width. */
+void text_line(struct text_view *v, enum ink ink, const char *text);
+bool text_is_wide(const struct text_view *v);
+
+/* METRIC of C, for people; and the title of its column. */
+const char *text_metric(struct text_view *v, const struct counters *c, enum metric metric);
+const char *text_metric_column(enum metric metric);
+
+/* A block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". */
+const char *text_size(struct arena *arena, uint64_t bytes);
+
+/* FRAME's function, or "module+0xoffset" if it has no name. Complete, not cleaned. From ARENA. */
+const char *text_function(const struct profile *p, uint32_t frame, uint32_t location,
+                          struct arena *arena);
+
+/* "dir/file.c:12" (the whole path if FULL), or the module's base name if there is no file. From
+ * ARENA. */
+const char *text_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
+
+const char *text_base_name(const char *path);
+
+/* The recorder's losses as a table: the field's name in JSON, its place in struct profile_losses
+ * (uint64_t), and what it means, to follow a count. The first is the sum of events. */
+struct loss_field {
+    const char *key;
+    size_t offset;
+    const char *meaning;
+};
+extern const struct loss_field loss_fields[];
+extern const size_t loss_field_count;
+uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
+
+#endif

@@ -1,0 +1,93 @@
+/* fuzz_options.c: the option parser on arbitrary command lines.
+ *
+ * The input's first byte says whether options end at the first argument; the rest are the
+ * arguments, each ended by a zero byte. What the parser must do whatever the user typed: leave no
+ * more arguments than it was given, each of them one of those, in their order; keep strings inside
+ * the arguments; keep choices inside their list; and on a mistake say something.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/opts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ARGUMENTS_MAX = 64 };
+
+static const char *const shapes[] = {"tree", "table", "flat", NULL};
+
+static struct {
+    bool json, wide;
+    const char *fold;
+    uint64_t budget_bytes, limit;
+    int shape;
+} got;
+
+static const struct opt table[] = {
+    {OPT_FLAG, 'j', "json", &got.json, NULL, "Print JSON.", NULL},
+    {OPT_FLAG, 'w', "wide", &got.wide, NULL, "Do not cut.", NULL},
+    {OPT_STRING, 'f', "fold", &got.fold, "REGEX", "Fold.", NULL},
+    {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
+    {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
+    {OPT_CHOICE, 's', "shape", &got.shape, "SHAPE", "Shape.", shapes},
+    {.kind = OPT_END},
+};
+
+static void
+require(bool condition)
+{
+    if (!condition)
+        __builtin_trap();
+}
+
+/* What is left must be the given arguments without some. */
+static void
+require_subsequence(char *const *left, int left_count, char *const *given, int given_count)
+{
+    int g = 0;
+
+    for (int i = 0; i < left_count; i++) {
+        while (g < given_count && given[g] != left[i])
+            g++;
+        require(g++ < given_count);
+    }
+}
+
+static void
+parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
+{
+    char *given[ARGUMENTS_MAX];
+    struct err err = {""};
+    int left = -1, rc;
+
+    memset(&got, 0, sizeof(got));
+    memcpy(given, arguments, sizeof(given));
+    rc = opts_parse(table, stop_at_first, count, arguments, &left, &err);
+    require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
+    require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
+    require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);
+    require(got.fold == NULL || (got.fold >= text && got.fold <= text + text_bytes));
+    if (rc == 0) {
+        require(left >= 0 && left <= count);
+        require_subsequence(arguments, left, given, count);
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *arguments[ARGUMENTS_MAX] = {NULL}, *text;
+    int count = 0;
+
+    if (size == 0)
+        return 0;
+    text = malloc(size);
+    require(text != NULL);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    for (size_t at = 0; at < size && count < ARGUMENTS_MAX; at += strlen(text + at) + 1)
+        arguments[count++] = text + at;
+    parse(data[0] & 1, count, arguments, text, size);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,91 @@
+/* replay.c: run a fuzz target over given files, without libFuzzer.
+ *
+ * Each argument is a file or a directory of files. The target's own checks and the sanitizers it is
+ * built with end the program on a finding; the name of the file being run is printed first,
+ * unbuffered, so that the last line names the culprit. The empty input is always run. Exit status 0
+ * and "replayed N inputs" when nothing was found.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t input_count;
+
+static void
+fail(const char *path)
+{
+    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    exit(2);
+}
+
+/* The bytes are in a block of exactly their size, so that the address sanitizer sees a read past
+ * the end. */
+static void
+replay_file(const char *path)
+{
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+
+    if (f == NULL || fstat(fileno(f), &st) != 0)
+        fail(path);
+
+    size_t size_bytes = (size_t)st.st_size;
+    uint8_t *data = malloc(size_bytes != 0 ? size_bytes : 1);
+
+    if (data == NULL || fread(data, 1, size_bytes, f) != size_bytes)
+        fail(path);
+    fclose(f);
+    printf("%s\n", path);
+    LLVMFuzzerTestOneInput(data, size_bytes);
+    free(data);
+    input_count++;
+}
+
+static void
+replay_directory(const char *path)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+
+    if (count < 0)
+        fail(path);
+    for (int i = 0; i < count; i++) {
+        char name[4096];
+
+        snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.')
+            replay_file(name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+int
+main(int argc, char **argv)
+{
+    uint8_t *nothing = malloc(1);
+
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (nothing == NULL)
+        fail("malloc");
+    LLVMFuzzerTestOneInput(nothing, 0);
+    free(nothing);
+    for (int i = 1; i < argc; i++) {
+        struct stat st;
+
+        if (stat(argv[i], &st) != 0)
+            fail(argv[i]);
+        if (S_ISDIR(st.st_mode))
+            replay_directory(argv[i]);
+        else
+            replay_file(argv[i]);
+    }
+    printf("replayed %zu inputs\n", input_count + 1);
+    return 0;
+}

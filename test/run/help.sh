@@ -1,0 +1,145 @@
+#!/bin/bash
+# help.sh: every command explains itself: --help within 80 columns, a clean man page, completion,
+# and the exit codes of the command line. If it fails, what users read first is wrong or missing.
+set -u
+
+check() {
+    local name=$1
+    shift
+    if "$@" >check.out 2>&1; then
+        echo "ok - $name"
+    else
+        cat check.out
+        echo "not ok - $name"
+    fi
+}
+
+exits() {
+    local expected=$1 got
+    shift
+    "$@" >out 2>err
+    got=$?
+    [ "$got" -eq "$expected" ] || { echo "exit $got, not $expected: $*"; cat out err; return 1; }
+}
+
+# No line over 80 characters, no blank at a line's end, and something there at all.
+fits() {
+    [ -s "$1" ] && ! grep -nE '.{81}|[[:blank:]]$' "$1"
+}
+
+commands=$("$HEAPTAP" --help | awk '/^  [a-z]+  / { print $1 }' | grep -vx heaptap)
+check "there are commands" test "$(echo "$commands" | wc -l)" -ge 7
+mkdir man
+check "man pages are written" "$HEAPTAP" generate man man
+
+help_of() {
+    exits 0 "$HEAPTAP" "$1" --help || return 1
+    mv out help
+    fits help || return 1
+    [ ! -s err ] || return 1
+    exits 0 "$HEAPTAP" help "$1" && cmp out help && grep -q "^usage: heaptap $1 " help &&
+        grep -q '^options:$' help
+}
+
+# The page formats without a complaint and has every option that --help has.
+page_of() {
+    local page=man/heaptap-$1.1 option
+    groff -man -Tutf8 -ww -z "$page" 2>&1 | grep . && return 1
+    groff -man -Tascii -P-c -rHY=0 "$page" | sed 's/.\x08//g' >page
+    for option in $(grep -oE '^ +(-., )?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
+        grep -qF -- "$option" page || { echo "$page lacks $option"; return 1; }
+    done
+    grep -q 'EXIT STATUS' page
+}
+
+for c in $commands; do
+    check "$c --help" help_of "$c"
+    if command -v groff >/dev/null; then
+        check "man page of $c" page_of "$c"
+    else
+        echo "ok - man page of $c # SKIP no groff"
+    fi
+done
+check "no page without a command" test "$(ls man | wc -l)" -eq $(($(echo "$commands" | wc -l) + 1))
+
+overview() {
+    exits 0 "$HEAPTAP" --help && fits out && mv out overview && exits 0 "$HEAPTAP" help &&
+        cmp out overview && exits 0 "$HEAPTAP" -h && cmp out overview &&
+        exits 2 "$HEAPTAP" && [ ! -s out ] && cmp err overview
+}
+check "overview" overview
+
+version() {
+    exits 0 "$HEAPTAP" --version || return 1
+    local number
+    number=$(sed -n 's/^#define HEAPTAP_VERSION "\(.*\)"$/\1/p' "$SRCDIR/src/base/version.h")
+    [ "$(cat out)" = "heaptap $number" ] && grep -qF "heaptap $number" man/heaptap.1
+}
+check "one version" version
+
+# rejects MESSAGE ARGUMENTS…: exit code 2, MESSAGE on stderr, nothing on stdout.
+rejects() {
+    local message=$1
+    shift
+    exits 2 "$HEAPTAP" "$@" || return 1
+    cat err
+    [ ! -s out ] && grep -qF -- "$message" err
+}
+check "unknown command" rejects "unknown command 'reprot' (did you mean report?)" reprot
+check "unknown option" rejects "unknown option '--jsn' (did you mean --json?)" report --jsn
+check "option before command" rejects "unknown option '--json'" --json report
+check "missing argument" rejects "an argument is missing" run
+check "argument too many" rejects "'b' is one argument too many" report a b
+check "help of nothing" rejects "unknown command 'nothing'" help nothing
+printf '#!/bin/sh\n' >prog && chmod +x prog
+check "program in place of a command" rejects "heaptap run ./prog" ./prog
+: >old.heaptap
+check "profile in place of a command" rejects "heaptap report old.heaptap" old.heaptap
+
+full_disk() {
+    "$HEAPTAP" --help >/dev/full 2>err
+    [ $? -eq 3 ] && grep -q 'cannot be written' err
+}
+check "full disk" full_disk
+
+terminal_escapes() {
+    "$HEAPTAP" $'re\e[2Jport' 2>err
+    ! grep -q $'\e' err
+}
+check "escapes are not passed on" terminal_escapes
+
+# What bash would offer after the words given; the last one is being typed.
+offers() {
+    bash -c 'source ./bash.completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heaptap
+             printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+
+bash_completion() {
+    "$HEAPTAP" generate completion bash >bash.completion || return 1
+    local c option
+    offers heaptap '' >offered
+    for c in $commands help; do
+        grep -qx "$c" offered || { echo "bash lacks $c"; return 1; }
+    done
+    for c in $commands; do
+        "$HEAPTAP" "$c" --help >help
+        offers heaptap "$c" - >offered
+        for option in $(grep -oE '^ +(-., )?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
+            grep -qx -- "$option" offered || { echo "bash lacks $c $option"; return 1; }
+        done
+    done
+    [ "$(offers heaptap report --metric pe)" = peak ] &&
+        [ "$(offers heaptap report --metric = pe)" = peak ] &&
+        [ "$(offers heaptap lea)" = leaks ] && [ "$(offers heaptap help sou)" = source ] &&
+        [ "$(offers heaptap report old.h)" = old.heaptap ] && offers heaptap run seq | grep -qx seq
+}
+check "bash completion" bash_completion
+
+zsh_completion() {
+    "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap
+}
+if command -v zsh >/dev/null; then
+    check "zsh completion" zsh_completion
+else
+    echo "ok - zsh completion # SKIP no zsh"
+fi

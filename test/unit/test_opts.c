@@ -1,0 +1,320 @@
+/* test_opts.c: the option parser, the suggestions, and the wrapping of help texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/help.h"
+#include "cli/opts.h"
+#include "cli/suggest.h"
+
+static const char *const colours[] = {"red", "green", "blue", NULL};
+
+static struct {
+    bool json, wide;
+    const char *fold;
+    uint64_t budget_bytes, limit;
+    int colour;
+} got;
+
+static const struct opt table[] = {
+    {OPT_FLAG, 'j', "json", &got.json, NULL, "Print JSON.", NULL},
+    {OPT_FLAG, 'w', "wide", &got.wide, NULL, "Do not cut.", NULL},
+    {OPT_STRING, 0, "fold", &got.fold, "REGEX", "Fold.", NULL},
+    {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
+    {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
+    {OPT_CHOICE, 0, "colour", &got.colour, "WHICH", "Colour.", colours},
+    {.kind = OPT_END},
+};
+
+static char *arguments[16];
+static int left;
+static struct err err;
+
+/* Parse the words of LINE, separated by single blanks; what is left is in arguments. */
+static int
+parse(const char *line, bool stop_at_first)
+{
+    static char copy[256];
+    int count = 0;
+
+    memset(&got, 0, sizeof(got));
+    got.limit = 10;
+    err.text[0] = '\0';
+    left = -1;
+    strncpy(copy, line, sizeof(copy) - 1);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+        arguments[count++] = word;
+    return opts_parse(table, stop_at_first, count, arguments, &left, &err);
+}
+
+static void
+parses_every_form(void **state)
+{
+    // Breaks: one of the documented ways to write an option would be refused or misread.
+    (void)state;
+    assert_int_equal(parse("--fold=^x$ --limit 3 -b64K --colour blue", false), 0);
+    assert_string_equal(got.fold, "^x$");
+    assert_int_equal(got.limit, 3);
+    assert_int_equal(got.budget_bytes, 65536);
+    assert_int_equal(got.colour, 2);
+    assert_int_equal(left, 0);
+    assert_int_equal(parse("-n 7 -jw", false), 0);
+    assert_int_equal(got.limit, 7);
+    assert_true(got.json && got.wide);
+    assert_int_equal(parse("-jn5", false), 0);
+    assert_true(got.json);
+    assert_int_equal(got.limit, 5);
+    assert_int_equal(parse("--fold= --limit=1 --limit=2", false), 0);
+    assert_string_equal(got.fold, "");
+    assert_int_equal(got.limit, 2);
+}
+
+static void
+keeps_arguments_in_order(void **state)
+{
+    // Breaks: a profile's name would be lost, or two of them exchanged.
+    (void)state;
+    assert_int_equal(parse("a --json b - --limit 4 c", false), 0);
+    assert_int_equal(left, 4);
+    assert_string_equal(arguments[0], "a");
+    assert_string_equal(arguments[1], "b");
+    assert_string_equal(arguments[2], "-");
+    assert_string_equal(arguments[3], "c");
+    assert_true(got.json);
+    assert_int_equal(got.limit, 4);
+}
+
+static void
+ends_options_at_two_dashes(void **state)
+{
+    // Breaks: a file called "--json" could not be named.
+    (void)state;
+    assert_int_equal(parse("-- --json -- x", false), 0);
+    assert_int_equal(left, 3);
+    assert_string_equal(arguments[0], "--json");
+    assert_string_equal(arguments[1], "--");
+    assert_false(got.json);
+}
+
+static void
+stops_at_first_argument(void **state)
+{
+    // Breaks: heaptap run would eat the options of the program it records.
+    (void)state;
+    assert_int_equal(parse("-j prog --limit 99 -- --wide --help", true), 0);
+    assert_int_equal(left, 6);
+    assert_string_equal(arguments[0], "prog");
+    assert_string_equal(arguments[3], "--");
+    assert_string_equal(arguments[5], "--help");
+    assert_true(got.json);
+    assert_false(got.wide);
+    assert_int_equal(got.limit, 10);
+    assert_int_equal(parse("-- --odd-name --wide", true), 0);
+    assert_string_equal(arguments[0], "--odd-name");
+    assert_int_equal(left, 2);
+}
+
+static void
+asks_for_help(void **state)
+{
+    // Breaks: --help would be called an unknown option, or -h hidden in a group would be missed.
+    (void)state;
+    assert_int_equal(parse("a --help", false), OPTS_HELP);
+    assert_int_equal(parse("-h", false), OPTS_HELP);
+    assert_int_equal(parse("-jh", false), OPTS_HELP);
+}
+
+static void
+refuses(const char *line, const char *message)
+{
+    assert_int_equal(parse(line, false), HEAPTAP_USAGE);
+    assert_string_equal(err.text, message);
+}
+
+static void
+explains_mistakes(void **state)
+{
+    // Breaks: a mistyped command line would do something else, or fail without saying what is
+    // wrong.
+    (void)state;
+    refuses("--foldd", "unknown option '--foldd' (did you mean --fold?)");
+    refuses("--limt=3", "unknown option '--limt' (did you mean --limit?)");
+    refuses("--zebra", "unknown option '--zebra'");
+    refuses("-q", "unknown option '-q'");
+    refuses("-jq", "unknown option '-q'");
+    refuses("-\xc3\xa9", "unknown option '-\xc3\xa9'");
+    refuses("--json=yes", "option '--json' takes no value");
+    refuses("--fold", "option '--fold' needs a value: --fold REGEX");
+    refuses("-n", "option '--limit' needs a value: --limit N");
+    refuses("--limit 3x", "option '--limit': '3x' is not a whole number in range");
+    refuses("--limit -3", "option '--limit': '-3' is not a whole number in range");
+    refuses("--limit=", "option '--limit': '' is not a whole number in range");
+    refuses("--limit 18446744073709551616",
+            "option '--limit': '18446744073709551616' is not a whole number in range");
+    refuses("--budget 3Q",
+            "option '--budget': '3Q' is no size; write a number such as 4096, 64K, 1.5M "
+            "or 2G");
+    refuses("--colour gren",
+            "option '--colour': 'gren' is not one of red, green, blue (did you mean "
+            "green?)");
+    refuses("--colour x", "option '--colour': 'x' is not one of red, green, blue");
+}
+
+static void
+survives_long_words(void **state)
+{
+    // Breaks: a word of any length would overrun a buffer of the parser or of its messages.
+    char word[4000] = "--";
+
+    (void)state;
+    memset(word + 2, 'x', sizeof(word) - 3);
+    arguments[0] = word;
+    assert_int_equal(opts_parse(table, false, 1, arguments, &left, &err), HEAPTAP_USAGE);
+    assert_non_null(strstr(err.text, "unknown option '--xxx"));
+    memcpy(word, "--fold=", strlen("--fold="));
+    assert_int_equal(opts_parse(table, false, 1, arguments, &left, &err), 0);
+    assert_int_equal(strlen(got.fold), sizeof(word) - 1 - strlen("--fold="));
+}
+
+static void
+size_is(const char *text, uint64_t expected)
+{
+    uint64_t bytes = 1;
+
+    assert_true(opts_parse_size(text, &bytes));
+    assert_int_equal(bytes, expected);
+}
+
+static void
+no_size(const char *text)
+{
+    uint64_t bytes = 12345;
+
+    assert_false(opts_parse_size(text, &bytes));
+    assert_int_equal(bytes, 12345);
+}
+
+static void
+parses_sizes(void **state)
+{
+    // Breaks: a budget would be off by a power of two, or wrap around to almost nothing.
+    (void)state;
+    size_is("0", 0);
+    size_is("10", 10);
+    size_is("64K", 65536);
+    size_is("64k", 65536);
+    size_is("1.5M", 1572864);
+    size_is("0.25KiB", 256);
+    size_is("2G", (uint64_t)2 << 30);
+    size_is("1T", (uint64_t)1 << 40);
+    size_is("0.999999T", 1099510528264); // 2^40 * 999999 / 1000000, rounded down.
+    size_is("18446744073709551615", UINT64_MAX);
+    size_is("16777215T", (uint64_t)16777215 << 40);
+    size_is("16777215.999999T", ((uint64_t)16777215 << 40) + 1099510528264);
+    no_size("18446744073709551616");
+    no_size("16777216T");
+    no_size("");
+    no_size("K");
+    no_size("-1");
+    no_size("+1");
+    no_size(" 1");
+    no_size("1 K");
+    no_size("1KB");
+    no_size("1KiBx");
+    no_size("1.K");
+    no_size(".5K");
+    no_size("1.5");
+    no_size("1.0000001K");
+    no_size("0x10");
+    no_size("1K2");
+}
+
+static const char *
+nearest(const char *word)
+{
+    static const char *const words[] = {"run",    "report", "leaks", "source",
+                                        "export", "diff",   "pack"};
+    struct suggestion s = {.word = word};
+
+    for (size_t i = 0; i < countof(words); i++)
+        suggest_offer(&s, words[i]);
+    return s.nearest;
+}
+
+static void
+suggests_what_is_near(void **state)
+{
+    // Breaks: typing errors would get no help, or help that is beside the point.
+    (void)state;
+    assert_string_equal(nearest("reprot"), "report");
+    assert_string_equal(nearest("leak"), "leaks");
+    assert_string_equal(nearest("rnu"), "run");
+    assert_string_equal(nearest("exp"), "export");
+    assert_string_equal(nearest("dif"), "diff");
+    assert_string_equal(nearest("packk"), "pack");
+    assert_null(nearest("xyz"));
+    assert_null(nearest(""));
+    assert_null(nearest("./a.out"));
+    assert_null(nearest("0123456789012345678901234567890123456789012345678901234567890123456789"));
+}
+
+static void
+wraps(const char *text, size_t column, size_t indent, size_t width, const char *expected)
+{
+    struct strbuf out = {0};
+
+    help_wrap(&out, text, column, indent, width);
+    assert_string_equal(strbuf_text(&out), expected);
+    strbuf_release(&out);
+}
+
+static void
+wraps_at_the_width(void **state)
+{
+    // Breaks: help would run over the edge of an 80-column terminal, or lose words.
+    (void)state;
+    wraps("one two three", 0, 2, 7, "one two\n  three\n");
+    wraps("one two three", 0, 2, 8, "one two\n  three\n");
+    wraps("one two", 4, 4, 10, "one\n    two\n");
+    wraps("unbreakable is long", 0, 0, 5, "unbreakable\nis\nlong\n");
+    wraps("\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9", 0, 0, 5, "\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\n");
+    wraps("a\n\nb c", 0, 0, 80, "a\n\nb c\n");
+    wraps("", 0, 0, 80, "");
+}
+
+static void
+maps_errors_to_exit_codes(void **state)
+{
+    // Breaks: scripts could not tell a wrong option from a broken profile.
+    (void)state;
+    assert_int_equal(exit_code(HEAPTAP_OK), 0);
+    assert_int_equal(exit_code(HEAPTAP_USAGE), 2);
+    assert_int_equal(exit_code(HEAPTAP_BAD_INPUT), 3);
+    assert_int_equal(exit_code(HEAPTAP_NOT_FOUND), 3);
+    assert_int_equal(exit_code(HEAPTAP_BUG), 4);
+    assert_int_equal(exit_code(-99), 4);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parses_every_form),
+        cmocka_unit_test(keeps_arguments_in_order),
+        cmocka_unit_test(ends_options_at_two_dashes),
+        cmocka_unit_test(stops_at_first_argument),
+        cmocka_unit_test(asks_for_help),
+        cmocka_unit_test(explains_mistakes),
+        cmocka_unit_test(survives_long_words),
+        cmocka_unit_test(parses_sizes),
+        cmocka_unit_test(suggests_what_is_near),
+        cmocka_unit_test(wraps_at_the_width),
+        cmocka_unit_test(maps_errors_to_exit_codes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
