@@ -27,7 +27,7 @@ struct loader {
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
-    uint32_t *site_of; // By the file's site id, below site_id_end: index into sites + 1.
+    uint32_t *site_of; // By the file's site id: node * DISK_SIZE_CLASSES + class + 1.
     uint64_t site_id_end;
     size_t site_capacity;
     struct map known_nodes; // Hash of (parent, location) to node id; chained by equal_next.
@@ -203,7 +203,7 @@ load_sites(struct loader *l)
             if (d->site[c] >= SITE_ID_MAX || l->node_of[i] == 0)
                 bad++;
             else
-                l->site_of[d->site[c]] = 1 + add_site(l, l->node_of[i] - 1, c);
+                l->site_of[d->site[c]] = 1 + (l->node_of[i] - 1) * DISK_SIZE_CLASSES + c;
         }
     }
     if (bad)
@@ -327,7 +327,11 @@ load_blocks(struct loader *l)
                 homeless++;
                 add_thread_site(l, thread - 1, add_site(l, 1, 0), &c);
             } else {
-                add_thread_site(l, thread - 1, l->site_of[id] - 1, &c);
+                uint32_t where = l->site_of[id] - 1;
+
+                add_thread_site(
+                    l, thread - 1,
+                    add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES), &c);
             }
         }
     }

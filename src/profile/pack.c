@@ -7,17 +7,13 @@
  */
 #include "profile/pack.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "profile/origin.h"
 #include "profile/raw.h"
+#include "util/replace.h"
 #include "util/strbuf.h"
 
 enum { ZSTD_LEVEL = 6 };
@@ -155,39 +151,6 @@ build(struct packer *k, struct err *err)
     return r;
 }
 
-static bool
-write_all(int fd, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t n = write(fd, data, size_bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        size_bytes -= (size_t)n;
-    }
-    return true;
-}
-
-static int
-replace_file(struct packer *k, const char *out_path, struct err *err)
-{
-    char *temporary = arena_printf(&k->arena, "%s.XXXXXX", out_path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    int r = 0;
-
-    if (fd < 0)
-        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write beside %s", out_path);
-    if (!write_all(fd, k->out.text, k->out.length) || rename(temporary, out_path) < 0) {
-        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", out_path);
-        unlink(temporary);
-    }
-    close(fd);
-    return r;
-}
-
 int
 pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err)
 {
@@ -207,8 +170,8 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
         r = raw_parse(data, size_bytes, in_path, &k.arena, &k.raw, err);
     if (r == 0)
         r = build(&k, err);
-    if (r == 0)
-        r = replace_file(&k, out_path, err);
+    if (r == 0 && !replace_file(out_path, k.out.text, k.out.length))
+        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", out_path);
     strbuf_release(&k.strings);
     strbuf_release(&k.frames);
     strbuf_release(&k.locations);

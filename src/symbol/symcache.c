@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "util/replace.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -365,38 +366,6 @@ make_directories(struct arena *arena, const char *path)
     }
 }
 
-static bool
-write_all(int fd, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t n = write(fd, data, size_bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        size_bytes -= (size_t)n;
-    }
-    return true;
-}
-
-static void
-replace_file(struct arena *arena, const char *path, const struct strbuf *text)
-{
-    char *temporary = arena_printf(arena, "%s.XXXXXX", path);
-    int fd;
-    bool written;
-
-    make_directories(arena, path);
-    fd = mkostemp(temporary, O_CLOEXEC); // Mode 0600.
-    if (fd < 0)
-        return;
-    written = write_all(fd, text->text, text->length);
-    if (close(fd) != 0 || !written || rename(temporary, path) != 0)
-        unlink(temporary);
-}
-
 void
 symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes)
 {
@@ -406,8 +375,9 @@ symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes)
 
     if (path != NULL) {
         symcache_format(c, id, id_bytes, &text);
+        make_directories(&scratch, path);
         if (text.length <= FILE_BYTES_MAX)
-            replace_file(&scratch, path, &text);
+            replace_file(path, text.text, text.length); // Failing only costs the next reader time.
     }
     strbuf_release(&text);
     arena_release(&scratch);
