@@ -140,23 +140,26 @@ int
 launch_wait(const char *path, char **arguments, char **environment, pid_t *ret_pid, int *ret_status,
             struct err *err)
 {
-    static const int ignored[] = {SIGINT, SIGQUIT};
+    // SIGCHLD must not be ignored, or the program's status would be lost to us.
+    static const int ours[] = {SIGINT, SIGQUIT, SIGCHLD};
     static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    struct sigaction saved[countof(ignored)];
-    struct sigaction ignore = {.sa_handler = SIG_IGN},
-                     pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    struct sigaction saved[countof(ours)];
+    struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
     int report[2], error = 0;
     pid_t pid;
 
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a pipe");
-    for (size_t i = 0; i < countof(ignored); i++)
-        sigaction(ignored[i], &ignore, &saved[i]);
+    for (size_t i = 0; i < countof(ours); i++) {
+        struct sigaction change = {.sa_handler = ours[i] == SIGCHLD ? SIG_DFL : SIG_IGN};
+
+        sigaction(ours[i], &change, &saved[i]);
+    }
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        for (size_t i = 0; i < countof(ignored); i++)
-            sigaction(ignored[i], &saved[i], NULL);
+        for (size_t i = 0; i < countof(ours); i++)
+            sigaction(ours[i], &saved[i], NULL);
         become(path, arguments, environment, report[1]);
     }
     close(report[1]);

@@ -69,7 +69,7 @@ struct disk_losses {
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 
 struct disk_header {
-    uint64_t magic; // Written last of all fields that never change.
+    uint64_t magic;
     uint32_t version;
     uint32_t header_bytes; // sizeof(struct disk_header) of the writer.
     uint64_t incompatible;

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/atomics.h"
 #include "monitor/mem.h"
@@ -85,9 +86,13 @@ map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 static bool
 reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 {
-    int r = sys_fallocate(fd, off, size_bytes);
     struct stat st;
+    int r;
 
+    // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
+    if (off + size_bytes > output_limit(RLIMIT_FSIZE))
+        return false;
+    r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
         return r == 0;
     return sys_fstat(fd, &st) == 0 &&
@@ -247,7 +252,7 @@ static bool
 map_first(int fd)
 {
     uint64_t file_off = DISK_DATA_OFF;
-    uint64_t address_limit = output_address_limit();
+    uint64_t address_limit = output_limit(RLIMIT_AS);
     void *header;
 
     for (size_t i = 0; i < countof(layout); i++)
@@ -261,6 +266,10 @@ map_first(int fd)
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTDUMP);
     state->header = header;
+    // From here on the file says what it is, also if the process is killed before the first event.
+    state->header->version = DISK_VERSION;
+    state->header->header_bytes = sizeof *state->header;
+    store_release(&state->header->magic, DISK_MAGIC);
     file_off = DISK_DATA_OFF;
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];

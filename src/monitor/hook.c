@@ -253,9 +253,9 @@ hook_realloc_begin(void *p, uint64_t slot)
     return old;
 }
 
-/* The old block of a successful reallocation leaves its site. */
+/* The block P, of which OLD was known, leaves its site: moved, or freed by realloc(p, 0). */
 static inline int64_t
-block_moves(struct thread *t, struct ledger_entry old, bool reallocated)
+block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
 {
     struct disk_counter *c = old.site != 0 ? thread_counter(t, old.site) : NULL;
 
@@ -264,6 +264,8 @@ block_moves(struct thread *t, struct ledger_entry old, bool reallocated)
     count_free(t, c, old.size_bytes);
     if (reallocated)
         bump(&c->moved);
+    else if (p == t->last_block)
+        bump(&c->temporary);
     return -(int64_t)old.size_bytes;
 }
 
@@ -286,7 +288,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         uint64_t began = event_begins(t);
         struct disk_counter *c;
 
-        left = block_moves(t, old, result != NULL);
+        left = block_moves(t, old, p, result != NULL);
         c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);

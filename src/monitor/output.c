@@ -77,11 +77,11 @@ output_reason(int error)
 }
 
 uint64_t
-output_address_limit(void)
+output_limit(int resource)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
     return limit.rlim_cur;
 }

@@ -17,7 +17,7 @@ void output_message(const char *text, const char *detail);
 /* What to tell for a negative error number of output_open. */
 const char *output_reason(int error);
 
-/* RLIMIT_AS in bytes; a huge number when unlimited. */
-uint64_t output_address_limit(void);
+/* RLIMIT_AS or RLIMIT_FSIZE in bytes; a huge number when unlimited. */
+uint64_t output_limit(int resource);
 
 #endif

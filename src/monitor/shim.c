@@ -187,7 +187,7 @@ dlclose(void *handle)
 
 /* A stay in a function of the next allocator that may call back. */
 struct stay {
-    uint32_t busy; // What to put back.
+    uint32_t busy; // tls.busy before; BUSY_NO in an outermost stay.
     bool returned; // The function returned; else an exception is passing.
     // The inner call failed, so what came after it was recorded as the program's own.
     bool cut_short;
@@ -197,7 +197,9 @@ struct stay {
 static inline void
 stay_ends(struct stay *s)
 {
-    tls.busy = s->busy;
+    // A stay inside another one leaves the word alone: the outer stay may have been cut short.
+    if (s->busy == BUSY_NO)
+        tls.busy = BUSY_NO;
     if (unlikely(!s->returned) && s->busy == BUSY_NO)
         hook_alloc(NULL, 0, s->caller);
 }

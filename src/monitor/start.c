@@ -127,15 +127,12 @@ fill_header(void)
 
     state->start_ns = sys_clock_ns();
     state->interval_ns = FIRST_INTERVAL_NS;
-    h->version = DISK_VERSION;
-    h->header_bytes = sizeof *h;
     h->depth_max = LIMIT_DEPTH;
     h->shared.peak_epoch = 1;
     describe_process(h);
     describe_system(h);
     tick_clock();
-    store_relaxed(&h->state, (uint32_t)DISK_STATE_RECORDING);
-    store_release(&h->magic, DISK_MAGIC);
+    store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }
 
 static void

@@ -144,10 +144,13 @@ is_sane(const struct step *s, const struct cfi_row *row, const struct unwind_reg
     uint64_t old = s->callee->r[UNWIND_RSP];
     uint64_t rsp = next->r[UNWIND_RSP];
 
-    if (!known(next, UNWIND_RSP) || rsp < s->bounds->low || rsp > s->bounds->high)
+    if (!known(next, UNWIND_RSP))
         return false;
+    // The interrupted code may run on another stack; the next step's bounds are for the caller.
     if (row->signal)
         return true;
+    if (rsp < s->bounds->low || rsp > s->bounds->high)
+        return false;
     // longjmp's table stays right after it has moved rsp; only an interrupt can show that, once.
     if (s->callee->exact && row->reg[UNWIND_RSP].how != CFI_UNSET && rsp == old)
         return true;

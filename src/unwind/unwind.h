@@ -91,9 +91,9 @@ enum unwind_step_result {
                            // no sense. R is unchanged.
 };
 
-/* Replace R by its caller's registers. After a signal frame R->exact is true. If the interrupted
- * code ran on a stack outside BOUNDS, that is UNWIND_BAD; wider bounds will do. A return address of
- * 0 and one the tables call undefined are UNWIND_END. */
+/* Replace R by its caller's registers. After a signal frame R->exact is true, and rsp may lie on
+ * another stack, outside BOUNDS: the next step needs bounds of its own. A return address of 0 and
+ * one the tables call undefined are UNWIND_END. */
 enum unwind_step_result unwind_step(struct unwind_registers *r, const struct unwind_bounds *bounds);
 
 /* The same when the object that covers unwind_lookup(R) is known already. */
