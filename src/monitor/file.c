@@ -194,7 +194,7 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
                 grow(t);
             store_release(&t->growing, 0u);
         } else {
-            sys_yield();
+            sys_wait(i);
         }
     }
     sys_unblock_signals(mask);
@@ -266,10 +266,6 @@ map_first(int fd)
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTDUMP);
     state->header = header;
-    // From here on the file says what it is, also if the process is killed before the first event.
-    state->header->version = DISK_VERSION;
-    state->header->header_bytes = sizeof *state->header;
-    store_release(&state->header->magic, DISK_MAGIC);
     file_off = DISK_DATA_OFF;
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
@@ -292,7 +288,7 @@ file_create(void)
     int fd = output_open(state->path, sizeof state->path);
 
     if (fd < 0) {
-        output_message(output_reason(fd), state->path);
+        output_message(output_reason(fd), fd == -EFBIG ? "" : state->path);
         return false;
     }
     mapped = sys_fstat(fd, &st) == 0 && map_first(fd);

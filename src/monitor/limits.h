@@ -25,8 +25,9 @@ enum {
     LIMIT_TIME_POINTS = 1024,
     /* Events between two looks at the clock and the control words. */
     LIMIT_TICK_EVENTS = 256,
-    /* Attempts to see another thread finish growing a table before its event goes to "other". */
-    LIMIT_GROW_WAITS = 4096,
+    /* Attempts to see another thread finish growing a table, up to a second in all, before the
+     * event goes to "other" or is lost. */
+    LIMIT_GROW_WAITS = 10000,
 };
 
 /* Address space for the counters of all threads. Reserved, not touched. */

@@ -200,7 +200,7 @@ record_alone(const struct unwind_object *object)
             store_release(&state->modules_busy, 0u);
             done = true;
         } else {
-            sys_yield();
+            sys_wait(i);
             id = find_live(object);
             done = id != 0;
         }

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "base/fmt.h"
+#include "format/format.h"
 #include "monitor/sys.h"
 
 #define DEFAULT_NAME "heaptap.%e.%p.heaptap"
@@ -61,6 +62,8 @@ output_reason(int error)
     case ENOSPC:
     case EDQUOT:
         return "disk full, not recording: ";
+    case EFBIG:
+        return "the limit on file size is too low (ulimit -f), not recording";
     case ENOENT:
     case ENOTDIR:
         return "no such directory, not recording: ";
@@ -161,6 +164,46 @@ is_directory(const char *path)
     return fd >= 0;
 }
 
+/* Fill in what makes an empty file an empty profile. */
+static bool
+write_first_words(int fd)
+{
+    struct disk_header h = {
+        .magic = DISK_MAGIC, .version = DISK_VERSION, .header_bytes = sizeof h};
+    size_t first_bytes = offsetof(struct disk_header, state);
+
+    return sys_ftruncate(fd, DISK_DATA_OFF) == 0 &&
+           sys_write(fd, &h, first_bytes) == (long)first_bytes;
+}
+
+/* Create PATH, which must not exist, as an empty profile. It gets its name when it is one, so a
+ * process killed on the way leaves nothing, where the file system can do that. */
+static int
+create(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int fd, error;
+
+    *slash = '\0';
+    fd = sys_open(slash == path ? "/" : path, O_TMPFILE | O_RDWR, 0600);
+    *slash = '/';
+    if (fd >= 0) {
+        error = write_first_words(fd) ? sys_link(fd, path) : -ENOSPC;
+        sys_close(fd);
+        if (error == 0)
+            return sys_open(path, O_RDWR | O_NOFOLLOW, 0);
+        if (error == -EEXIST || error == -ENOSPC)
+            return error;
+    }
+    fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (fd >= 0 && !write_first_words(fd)) {
+        sys_unlink(path);
+        sys_close(fd);
+        return -ENOSPC;
+    }
+    return fd;
+}
+
 int
 output_open(char *ret_path, size_t path_bytes)
 {
@@ -168,6 +211,9 @@ output_open(char *ret_path, size_t path_bytes)
     char program[64];
     int fd = -EEXIST;
 
+    // Beyond the limit the kernel would send a signal that kills.
+    if (output_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
+        return -EFBIG;
     program_name(program, sizeof program);
     if (pattern == NULL || *pattern == '\0')
         pattern = DEFAULT_NAME;
@@ -189,7 +235,7 @@ output_open(char *ret_path, size_t path_bytes)
             vary(&f, program, number);
         if (f.cut)
             return -ENAMETOOLONG;
-        fd = sys_open(ret_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        fd = create(ret_path);
     }
     return fd;
 }

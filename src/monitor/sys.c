@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "base/fmt.h"
 #include "monitor/arch_x86_64.h"
 
 #define CALL(number, a, b, c, d, e, f)                                                             \
@@ -83,6 +84,17 @@ sys_unlink(const char *path)
     return (int)CALL(SYS_unlinkat, AT_FDCWD, path, 0, 0, 0, 0);
 }
 
+int
+sys_link(int fd, const char *path)
+{
+    char from[32];
+    struct fmt f = fmt_init(from, sizeof from);
+
+    fmt_str(&f, "/proc/self/fd/");
+    fmt_uint(&f, (uint64_t)fd);
+    return (int)CALL(SYS_linkat, AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW, 0);
+}
+
 long
 sys_readlink(const char *path, char *buffer, size_t size_bytes)
 {
@@ -141,7 +153,12 @@ sys_unblock_signals(uint64_t mask)
 }
 
 void
-sys_yield(void)
+sys_wait(uint32_t attempt)
 {
-    CALL(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    struct timespec short_time = {.tv_nsec = 100000};
+
+    if (attempt < 64)
+        CALL(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    else
+        CALL(SYS_nanosleep, &short_time, NULL, 0, 0, 0, 0);
 }

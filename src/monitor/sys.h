@@ -31,6 +31,9 @@ int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
 long sys_read(int fd, void *buffer, size_t size_bytes);
 long sys_write(int fd, const void *data, size_t size_bytes);
 int sys_unlink(const char *path);
+
+/* Give the open file FD, which may have no name, the new name PATH. */
+int sys_link(int fd, const char *path);
 long sys_readlink(const char *path, char *buffer, size_t size_bytes);
 int sys_getcwd(char *buffer, size_t size_bytes);
 int sys_getpid(void);
@@ -38,7 +41,10 @@ int sys_getppid(void);
 int sys_gettid(void);
 int sys_tgkill(int pid, int tid, int signal);
 int sys_thread_name(char *ret_name_16);
-void sys_yield(void);
+
+/* Let another thread go on, for the ATTEMPT-th time: first by giving up the processor, later by
+ * sleeping for a tenth of a millisecond. */
+void sys_wait(uint32_t attempt);
 
 /* Keep signals from this thread while it holds what others wait for: a handler may jump out and
  * never come back. Returns the mask to give to sys_unblock_signals. */
