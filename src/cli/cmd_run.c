@@ -25,6 +25,9 @@
 #include "report/style.h"
 #include "util/strbuf.h"
 
+/* A run of many processes names this many profiles and counts the rest. */
+enum { PROFILES_TOLD = 3 };
+
 static const char *output;
 static bool no_pack, quiet;
 
@@ -66,6 +69,17 @@ escape(struct arena *arena, const char *path)
     return escaped;
 }
 
+/* The length of PATH without slashes at its end, unless it is all slashes. */
+static size_t
+trimmed_length(const char *path)
+{
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
 static bool
 is_directory(const char *path)
 {
@@ -89,8 +103,10 @@ choose_output(struct session *s, const char **ret_pattern, struct err *err)
         absolute = arena_printf(&s->arena, "%s/%s", escape(&s->arena, cwd), wanted);
     }
     *ret_pattern = absolute;
+    if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
+        mkdir(output, 0700); // A session's directory; if that fails the check below says why.
     if (output != NULL && is_directory(output)) {
-        s->directory = output;
+        s->directory = arena_strndup(&s->arena, output, trimmed_length(output));
     } else {
         slash = strrchr(wanted, '/');
         s->directory = slash == NULL ? "."
@@ -187,10 +203,10 @@ summarise(const struct profile *p, const char *path, bool main_process)
     arena_release(&a);
 }
 
-/* Pack the profile at PATH and tell about it. A profile that cannot be packed is still a profile.
+/* Pack the profile at PATH and tell about it if TOLD. A profile that cannot be packed is still a profile.
    */
 static void
-finish_profile(const char *path, bool main_process)
+finish_profile(const char *path, bool main_process, bool told)
 {
     struct err err = {""};
     struct profile *p;
@@ -202,7 +218,7 @@ finish_profile(const char *path, bool main_process)
     if (!no_pack && p->process.ended &&
         (view_symbolise_quietly(p) != 0 || pack_write(path, p, path, &err) < 0))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
-    if (!quiet)
+    if (!quiet && told)
         summarise(p, path, main_process);
     profile_free(p);
 }
@@ -243,7 +259,10 @@ run(int count, char **arguments)
             "to %s (a message above tells)",
             arguments[0], s.directory);
     for (size_t i = 0; i < s.count; i++)
-        finish_profile(s.paths[i], i == 0);
+        finish_profile(s.paths[i], i == 0, i < PROFILES_TOLD);
+    if (s.count > PROFILES_TOLD && !quiet)
+        fprintf(stderr, "heaptap: and %zu more profiles beside it, one for each process\n",
+                s.count - PROFILES_TOLD);
     arena_release(&s.arena);
     launch_end_like(status);
 }
