@@ -15,6 +15,8 @@
  */
 #include "export/flame_tree.h"
 
+#include <string.h>
+
 #include "analyse/frame_name.h"
 #include "util/strbuf.h"
 
@@ -30,13 +32,15 @@ struct builder {
     size_t too_deep;
 };
 
+/* IN_PROGRAM: the module is the program itself, whose name may differ between the sides. */
 static uint32_t
-frame_id(struct builder *b, const char *name, const char *module, const char *file, bool inlined)
+frame_id(struct builder *b, const char *name, const char *module, bool in_program, const char *file,
+         bool inlined)
 {
     uint32_t id;
 
     strbuf_clear(&b->key);
-    strbuf_fmt(&b->key, "%d%s\n%s", inlined, module, name);
+    strbuf_fmt(&b->key, "%d%s\n%s", inlined, in_program ? "" : module, name);
     id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
     if (id >= b->frame_count) {
         arena_grow(b->arena, &b->frames, &b->frame_capacity, id, sizeof *b->frames);
@@ -74,6 +78,7 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
     if (known[frame] == 0)
         known[frame] = frame_id(b, frame_name(p, frame, location, b->arena),
                                 path_basename(p->modules[f->module].path),
+                                strcmp(p->modules[f->module].path, p->process.executable) == 0,
                                 profile_string(p, f->file), f->inlined) +
                        1;
     return known[frame] - 1;
@@ -86,7 +91,7 @@ stack_node(struct builder *b, const struct profile *p, const struct stack *s, ui
     uint32_t node = 0, end = 0;
 
     if (s->depth == 0)
-        return child_node(b, 0, frame_id(b, FRAME_NAME_OTHER, "", "", false), 0);
+        return child_node(b, 0, frame_id(b, FRAME_NAME_OTHER, "", false, "", false), 0);
     if (s->depth > FLAME_DEPTH_MAX) {
         end = s->depth - FLAME_DEPTH_MAX;
         b->too_deep += end;
@@ -183,7 +188,7 @@ flame_tree_build(const struct flame_side *before, const struct flame_side *after
     struct builder b = {.arena = arena};
 
     *ret = (struct flame_tree){.two_sided = before != NULL};
-    frame_id(&b, "all", "", "", false);
+    frame_id(&b, "all", "", false, "", false);
     arena_grow(arena, &b.nodes, &b.node_capacity, 0, sizeof *b.nodes);
     b.nodes[b.node_count++] = (struct flame_node){.parent = 0};
     if (before)

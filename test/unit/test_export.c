@@ -701,6 +701,11 @@ test_flamegraph_diff(void **state)
     build_site(p[0], build_counters(1, 100, 0, 0), "same@a.c:2", "main@a.c:9", NULL);
     build_site(p[1], build_counters(1, 100, 0, 0), "same@a.c:7", "main@a.c:8", NULL);
     build_site(p[1], build_counters(1, 200, 0, 0), "new@a.c:3", "main@a.c:9", NULL);
+    // The second side is another build of the program, under another name.
+    for (size_t m = 1; m < p[1]->module_count; m++)
+        if (strcmp(p[1]->modules[m].path, p[1]->process.executable) == 0)
+            p[1]->modules[m].path = "/usr/bin/prog2";
+    p[1]->process.executable = "/usr/bin/prog2";
     for (int i = 0; i < 2; i++) {
         assert_int_equal(stacks_build(p[i], &(struct stacks_options){0}, &arena, &stacks[i], &err),
                          0);
@@ -709,7 +714,7 @@ test_flamegraph_diff(void **state)
     flamegraph_diff(&sides[0], &sides[1], METRIC_INUSE, &out);
     assert_well_formed(out.text);
     // 400 units wide: 200 new, 100 gone, 100 the same; main and all went from 200 to 300.
-    assert_non_null(strstr(out.text, "<title>new\n0 B \xe2\x86\x92 200 B\na.c:3  prog</title>"));
+    assert_non_null(strstr(out.text, "<title>new\n0 B \xe2\x86\x92 200 B\na.c:3  prog2</title>"));
     assert_int_equal(
         occurrences(out.text, "<rect class=\"d10\" x=\"16.0\" y=\"190\" width=\"583.0\""), 1);
     assert_int_equal(
