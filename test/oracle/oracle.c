@@ -1,0 +1,435 @@
+/* oracle.c: a second recorder, slow and obviously right, that watches the same run as heaptap.
+ *
+ *     LD_PRELOAD="libheaptap.so liboracle.so libgcc_s.so.1 libunwind.so.8" ORACLE_OUT=o.%p PROGRAM
+ *
+ * The program's malloc is heaptap's, heaptap's next is this one, and this one's next is the
+ * allocator. So both see the same calls in the same process, and tool_compare can demand equal
+ * numbers for every stack, to the byte. heaptap takes its own memory from mmap, so every call that
+ * arrives here is the program's.
+ *
+ * The functions below note each event in the books (oracle_book.c) with the caller's stack
+ * (oracle_stack.c): a block begins after the allocator has given it out and ends before the
+ * allocator gets it back, because in between nobody else can own its address. Signals are blocked
+ * while an event is noted, so that a handler that allocates is a second event and never a nested
+ * one. Nothing here is fast.
+ *
+ * Operators. libstdc++'s operator new calls malloc with another size than it was asked for (1 for
+ * 0, a multiple of the alignment), and other allocators' operators do not call malloc at all. So
+ * all forms are intercepted. A block that malloc gives out below an operator (its stack shows that)
+ * is kept waiting until the thread's next event: if that is the operator's return with the same
+ * block, it was one allocation, the operator's; else it was one of its own, such as an exception.
+ * The free that an operator delete makes is recognised by a counter of this thread, since a delete
+ * does not throw.
+ *
+ * reallocarray is done here by realloc, since the C library's would come back to heaptap's realloc.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "oracle_book.h"
+
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+    int (*dlclose)(void *);
+} next;
+
+static bool usable_is_next; // malloc_usable_size and malloc are of one allocator.
+static __thread int inside __attribute__((tls_model("initial-exec")));   // Noting an event.
+static __thread int deleting __attribute__((tls_model("initial-exec"))); // In an operator delete.
+
+static void *
+find(const char *name)
+{
+    void *f = dlsym(RTLD_NEXT, name);
+
+    if (f == NULL)
+        oracle_die("the next allocator lacks a function");
+    return f;
+}
+
+static bool
+same_object(void *a, void *b)
+{
+    struct dl_find_object of_a, of_b;
+
+    return _dl_find_object(a, &of_a) == 0 && _dl_find_object(b, &of_b) == 0 &&
+           of_a.dlfo_link_map == of_b.dlfo_link_map;
+}
+
+/* The first call does it, long before there is a second thread. dlsym does not allocate when it
+ * succeeds. */
+static void
+start(void)
+{
+    static bool started;
+
+    if (started)
+        return;
+    started = true;
+    next.calloc = find("calloc");
+    next.realloc = find("realloc");
+    next.free = find("free");
+    next.posix_memalign = find("posix_memalign");
+    next.aligned_alloc = find("aligned_alloc");
+    next.memalign = find("memalign");
+    next.valloc = find("valloc");
+    next.pvalloc = find("pvalloc");
+    next.malloc_usable_size = find("malloc_usable_size");
+    next.dlclose = find("dlclose");
+    next.malloc = find("malloc");
+    usable_is_next = same_object((void *)next.malloc, (void *)next.malloc_usable_size);
+    book_open();
+}
+
+/* A block from below an operator that has not returned yet; p NULL = none. */
+struct waiting {
+    void *p;
+    size_t size_bytes;
+    struct oracle_stack stack;
+};
+
+static __thread struct waiting waiting __attribute__((tls_model("initial-exec")));
+
+struct event {
+    struct oracle_stack stack;
+    uint32_t operators; // Frames of operators on the stack.
+    sigset_t mask; // The thread's own.
+    int saved_errno;
+};
+
+static void
+set_mask(const sigset_t *set, sigset_t *ret_old)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, ret_old, _NSIG / 8);
+}
+
+/* Begin to note an event; false if there is nothing to note. With STACK, the stack is taken. */
+static __attribute__((noinline)) bool
+event_begins(struct event *e, bool with_stack)
+{
+    sigset_t all;
+
+    if (!book_is_open())
+        return false;
+    if (inside) {
+        book_inside_call();
+        return false;
+    }
+    e->saved_errno = errno;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    sigdelset(&all, SIGABRT);
+    sigdelset(&all, SIGTRAP);
+    set_mask(&all, &e->mask);
+    inside = 1;
+    e->stack.words = with_stack ? book_borrow_words() : NULL;
+    e->operators = with_stack ? stack_take(&e->stack) : 0;
+    return true;
+}
+
+static void
+event_ends(struct event *e)
+{
+    if (e->stack.words != NULL)
+        book_return_words(e->stack.words);
+    inside = 0;
+    set_mask(&e->mask, NULL);
+    errno = e->saved_errno;
+}
+
+/* The thread's next event is not the return of the waiting block P (NULL: not that of any). */
+static void
+end_waiting(const void *p)
+{
+    struct waiting w = waiting;
+
+    if (w.p == NULL)
+        return;
+    waiting.p = NULL;
+    if (w.p != p)
+        book_alloc(w.p, w.size_bytes, &w.stack);
+    book_return_words(w.stack.words);
+}
+
+/* P was allocated by a function that has OWN_OPERATORS operators on the stack itself. */
+static __attribute__((noinline)) void
+note_block(void *p, size_t size_bytes, uint32_t own_operators)
+{
+    struct event e;
+
+    if (!event_begins(&e, true))
+        return;
+    if (p == NULL) {
+        book_failed_call();
+    } else {
+        end_waiting(p);
+        if (e.operators > own_operators) {
+            waiting = (struct waiting){p, size_bytes, e.stack};
+            e.stack.words = NULL;
+        } else {
+            book_alloc(p, size_bytes, &e.stack);
+        }
+    }
+    event_ends(&e);
+}
+
+static void
+note_alloc(void *p, size_t size_bytes)
+{
+    note_block(p, size_bytes, 0);
+}
+
+static __attribute__((noinline)) void
+note_free(const void *p)
+{
+    struct event e;
+
+    if (p == NULL || deleting || !event_begins(&e, false))
+        return;
+    end_waiting(NULL);
+    book_free(p);
+    event_ends(&e);
+}
+
+void *
+malloc(size_t size_bytes)
+{
+    void *p;
+
+    start();
+    p = next.malloc(size_bytes);
+    note_alloc(p, size_bytes);
+    return p;
+}
+
+void *
+calloc(size_t count, size_t each_bytes)
+{
+    void *p;
+
+    start();
+    p = next.calloc(count, each_bytes);
+    note_alloc(p, count * each_bytes);
+    return p;
+}
+
+void
+free(void *p)
+{
+    start();
+    note_free(p);
+    next.free(p);
+}
+
+void *
+realloc(void *p, size_t size_bytes)
+{
+    struct oracle_block old = {0};
+    struct event e;
+    void *q;
+
+    start();
+    if (p != NULL && event_begins(&e, false)) {
+        end_waiting(NULL);
+        old = book_take(p);
+        event_ends(&e);
+    }
+    q = next.realloc(p, size_bytes);
+    if (p == NULL) {
+        note_alloc(q, size_bytes);
+    } else if (event_begins(&e, true)) {
+        if (q != NULL || size_bytes == 0) {
+            book_realloc(old, q, size_bytes, &e.stack);
+        } else {
+            book_failed_call();
+            book_put_back(old);
+        }
+        event_ends(&e);
+    }
+    return q;
+}
+
+void *
+reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    size_t size_bytes;
+
+    if (!__builtin_mul_overflow(count, each_bytes, &size_bytes))
+        return realloc(p, size_bytes);
+    start();
+    note_alloc(NULL, 0);
+    errno = ENOMEM;
+    return NULL;
+}
+
+int
+posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    int error;
+
+    start();
+    error = next.posix_memalign(ret_p, align, size_bytes);
+    note_alloc(error ? NULL : *ret_p, size_bytes);
+    return error;
+}
+
+void *
+aligned_alloc(size_t align, size_t size_bytes)
+{
+    void *p;
+
+    start();
+    p = next.aligned_alloc(align, size_bytes);
+    note_alloc(p, size_bytes);
+    return p;
+}
+
+void *
+memalign(size_t align, size_t size_bytes)
+{
+    void *p;
+
+    start();
+    p = next.memalign(align, size_bytes);
+    note_alloc(p, size_bytes);
+    return p;
+}
+
+void *
+valloc(size_t size_bytes)
+{
+    void *p;
+
+    start();
+    p = next.valloc(size_bytes);
+    note_alloc(p, size_bytes);
+    return p;
+}
+
+void *
+pvalloc(size_t size_bytes)
+{
+    void *p;
+
+    start();
+    p = next.pvalloc(size_bytes);
+    note_alloc(p, size_bytes);
+    return p;
+}
+
+/* Here so that heaptap finds it beside malloc, as it does in most allocators. The next one may
+ * belong to another allocator than the next malloc. */
+size_t
+malloc_usable_size(void *p)
+{
+    struct event e;
+    size_t size_bytes = 0;
+
+    start();
+    if (usable_is_next)
+        return next.malloc_usable_size(p);
+    if (event_begins(&e, false)) {
+        size_bytes = book_size(p);
+        event_ends(&e);
+    }
+    return size_bytes;
+}
+
+int
+dlclose(void *handle)
+{
+    int result;
+
+    start();
+    result = next.dlclose(handle);
+    stack_forget();
+    return result;
+}
+
+/* The next definition of an operator: behind us or, if the C++ library was loaded for one object
+ * alone, as that object sees it. */
+static void *
+find_operator(const char *name)
+{
+    void *f = dlsym(RTLD_NEXT, name);
+    void *object = f == NULL && book_is_open() ? stack_caller_object() : NULL;
+
+    if (f == NULL && object != NULL)
+        f = dlsym(object, name);
+    if (f == NULL)
+        oracle_die("an operator new or delete without a C++ library");
+    return f;
+}
+
+/* One shape for all forms, as their arguments are at most three words in registers. */
+typedef void *new_fn(size_t, uintptr_t, uintptr_t);
+typedef void delete_fn(void *, uintptr_t, uintptr_t);
+
+#define NEW(name)                                                         \
+    new_fn name;                                                          \
+    ORACLE_OPERATOR void *name(size_t n, uintptr_t b, uintptr_t c)        \
+    {                                                                     \
+        static new_fn *f;                                                 \
+        void *p;                                                          \
+                                                                          \
+        start();                                                          \
+        if (f == NULL)                                                    \
+            f = (new_fn *)find_operator(#name);                           \
+        p = f(n, b, c);                                                   \
+        note_block(p, n, 1);                                              \
+        return p;                                                         \
+    }
+
+#define DELETE(name)                                                      \
+    delete_fn name;                                                       \
+    void name(void *p, uintptr_t b, uintptr_t c)                          \
+    {                                                                     \
+        static delete_fn *f;                                              \
+                                                                          \
+        start();                                                          \
+        if (f == NULL)                                                    \
+            f = (delete_fn *)find_operator(#name);                        \
+        note_free(p);                                                     \
+        deleting++;                                                       \
+        f(p, b, c);                                                       \
+        deleting--;                                                       \
+    }
+
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)

@@ -1,0 +1,71 @@
+/* oracle_book.h: what the oracle's intercepted functions tell its books, and the stacks they stand
+ * on. */
+#ifndef ORACLE_BOOK_H
+#define ORACLE_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A block as the books know it. Site 0 = unknown. */
+struct oracle_block {
+    uint64_t address;
+    uint64_t size_bytes;
+    uint64_t thread; // Which thread allocated it,
+    uint64_t serial; // and as its how manieth block.
+    uint32_t site;
+    uint32_t next;
+};
+
+/* The stack of one event, and the buffer it lies in. */
+struct oracle_stack {
+    uint64_t *words;
+    uint32_t depth;
+};
+
+/* Open the books; false (for good) if ORACLE_OUT is not set or nothing can be written. */
+bool book_open(void);
+
+/* Are events of this process recorded? False before book_open and in a forked child. */
+bool book_is_open(void);
+
+/* Each is one event, to be called between event_begins and event_ends. */
+void book_alloc(const void *p, size_t size_bytes, const struct oracle_stack *stack);
+void book_free(const void *p);
+struct oracle_block book_take(const void *p);
+void book_put_back(struct oracle_block block);
+void book_realloc(struct oracle_block old, const void *p, size_t size_bytes,
+                  const struct oracle_stack *stack);
+void book_failed_call(void);
+void book_inside_call(void);
+
+/* The requested size of the live block P; 0 if unknown. */
+size_t book_size(const void *p);
+
+/* A buffer for a stack, and its return. */
+uint64_t *book_borrow_words(void);
+void book_return_words(uint64_t *words);
+
+enum { ORACLE_DEPTH_MAX = 16384 };
+
+/* Choose the unwinder by ORACLE_UNWINDER: "libunwind" (the default) or "libgcc". */
+void stack_choose(const char *name);
+
+/* The caller's stack without the innermost frames that lie in the oracle or in the recorder.
+ * Returns how many frames of the oracle's operators there were on the whole of it. */
+uint32_t stack_take(struct oracle_stack *stack);
+
+/* The object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
+void *stack_caller_object(void);
+
+/* Something was unloaded: forget what is known about code. */
+void stack_forget(void);
+
+/* Functions in here are the operators; what is allocated below them may be the block that they
+ * return. */
+#define ORACLE_OPERATOR __attribute__((section("oracle_operators"), noinline))
+
+/* Stop with a message: the oracle must never be quietly wrong. */
+_Noreturn void oracle_die(const char *why);
+
+#endif

@@ -1,0 +1,77 @@
+/* cflags: -fno-builtin */
+/* libs: -lpthread */
+/* counted.c FILE THREADS: allocates and frees without end, and keeps count in FILE, for tests that
+ * kill it.
+ *
+ * FILE holds 64 bytes for each thread, mapped shared: {allocations, frees, allocated bytes, freed
+ * bytes} as int64, each raised right after the call returned. So whatever moment it dies at, of the
+ * calls that thread made in `count_alloc` and the blocks of it that ended, FILE knows all but at
+ * most one.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SLOTS = 128, THREADS_MAX = 16 };
+
+struct count {
+    volatile int64_t allocations, frees, allocated_bytes, freed_bytes;
+    int64_t unused[4];
+};
+
+static struct count *counts;
+
+__attribute__((noinline, noclone)) static void *
+count_alloc(struct count *c, size_t size_bytes)
+{
+    void *p = malloc(size_bytes);
+
+    c->allocations++;
+    c->allocated_bytes += (int64_t)size_bytes;
+    return p;
+}
+
+static void
+count_free(struct count *c, void *p, size_t size_bytes)
+{
+    free(p);
+    c->frees++;
+    c->freed_bytes += (int64_t)size_bytes;
+}
+
+__attribute__((noreturn)) static void *
+work(void *arg)
+{
+    struct count *c = arg;
+    void *slots[SLOTS] = {0};
+    size_t sizes[SLOTS];
+
+    for (uint32_t i = 0;; i++) {
+        uint32_t k = i * 2654435761u >> 25;
+
+        if (slots[k] != NULL)
+            count_free(c, slots[k], sizes[k]);
+        sizes[k] = i % 500 + 1;
+        slots[k] = count_alloc(c, sizes[k]);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    int threads = argc > 2 ? atoi(argv[2]) : 1;
+    int fd = argc > 1 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+    pthread_t thread;
+
+    if (fd < 0 || ftruncate(fd, THREADS_MAX * sizeof *counts) != 0 || threads > THREADS_MAX)
+        return 2;
+    counts = mmap(NULL, THREADS_MAX * sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (counts == MAP_FAILED)
+        return 2;
+    for (int i = 1; i < threads; i++)
+        pthread_create(&thread, NULL, work, &counts[i]);
+    work(&counts[0]);
+}

@@ -1,0 +1,35 @@
+/* cflags: -fno-optimize-sibling-calls */
+/* deep.c DEPTH...: for each DEPTH, DEPTH calls of `down`, the innermost of which allocates 10 bytes
+ * in `bottom`, three times. So 3 blocks and 30 bytes for each argument, on a stack of DEPTH frames
+ * of `down` between `bottom` and main. The recorder keeps 1024 frames of a stack, the innermost: a
+ * longer one is marked as truncated and counted in full.
+ */
+#include <stdlib.h>
+
+static void *volatile kept;
+
+__attribute__((noinline, noclone)) static int
+bottom(void)
+{
+    for (int i = 0; i < 3; i++)
+        kept = malloc(10);
+    return 1;
+}
+
+__attribute__((noinline, noclone)) static int
+down(int depth)
+{
+    volatile int result = depth > 1 ? down(depth - 1) : bottom();
+
+    return result + 1;
+}
+
+int
+main(int argc, char **argv)
+{
+    int sum = 0;
+
+    for (int i = 1; i < argc; i++)
+        sum += down(atoi(argv[i]));
+    return sum == 0;
+}

@@ -1,0 +1,91 @@
+"""known.py: check the numbers of a report against what the program does by construction.
+
+    known.py REPORT.json PREFIX CHECK...
+
+A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
+
+    total            the totals
+    losses           the losses
+    under:NAME       the sum over all sites with function NAME anywhere on the stack
+    leaf:NAME        ... with NAME innermost
+    stack:A,B,C      ... whose innermost functions are A, B, C
+    whole:A,B,C      ... that consist of A, B, C and then nothing but the start of the process
+    module:PATH,NAME ... with NAME innermost, in the module whose file is called PATH
+
+FIELD is a counter of the report, or "sites" for their number, or "depth" for the depth of the
+deepest, or "doubtful" for how many are marked as truncated or guessed. VALUE is a number, or
+LOW..HIGH; the form FIELD>=LOW exists too. A function's parameters and namespaces are left out of
+the comparison of names. """
+import json
+import os
+import re
+import sys
+
+START = {"__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "_start",
+         "start_thread", "clone", "clone3", "__clone3", "_dl_start_user"}
+
+
+def plain(function):
+    if function is None:
+        return "?"
+    return re.sub(r"\(.*", "", function).split("::")[-1]
+
+
+def names(site):
+    return [plain(frame["function"]) for frame in site["stack"]]
+
+
+def chosen(report, what):
+    kind, _, rest = what.partition(":")
+    wanted = rest.split(",")
+    for site in report["sites"]:
+        have = names(site)
+        if kind == "under" and rest in have:
+            yield site
+        elif kind == "leaf" and have[:1] == [rest]:
+            yield site
+        elif kind == "stack" and have[:len(wanted)] == wanted:
+            yield site
+        elif kind == "whole" and have[:len(wanted)] == wanted and set(have[len(wanted):]) <= START:
+            yield site
+        elif kind == "module" and have[:1] == [wanted[1]] and \
+                os.path.basename(site["stack"][0]["module"] or "") == wanted[0]:
+            yield site
+
+
+def value(report, what, field):
+    if what in ("total", "losses"):
+        return report["totals" if what == "total" else what][field]
+    sites = list(chosen(report, what))
+    if field == "sites":
+        return len(sites)
+    if field == "depth":
+        return max((len(site["stack"]) for site in sites), default=0)
+    if field == "doubtful":
+        return sum(site["truncated"] or site["guessed"] for site in sites)
+    return sum(site[field] for site in sites)
+
+
+def mismatch(report, what, term):
+    field, operator, wanted = re.fullmatch(r"(\w+)(>=|=)(.+)", term).groups()
+    got = value(report, what, field)
+    low, _, high = wanted.partition("..")
+    good = got >= int(low) and (operator == ">=" or got <= int(high or low))
+    return None if good else f"{field}: wanted {operator.strip('=')}{wanted}, got {got}"
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        report = json.load(f)
+    bad = False
+    for check in sys.argv[3:]:
+        what, *terms = check.split()
+        wrong = [w for w in (mismatch(report, what, term) for term in terms) if w]
+        print(f"{'not ok' if wrong else 'ok'} - {sys.argv[2]}{check}")
+        for line in wrong:
+            print(f"#   {line}")
+        bad |= bool(wrong)
+    sys.exit(bad)
+
+
+main()
