@@ -14,11 +14,11 @@
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 /* Keeps the compiler from moving memory accesses across it; enough against a signal handler of
-   this thread. */
+ * this thread. */
 #define signal_fence()          __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* One to the counter *P that only this thread writes, so that a reader elsewhere sees whole
-   words. */
+ * words. */
 #define bump(p)                 store_relaxed((p), *(p) + 1)
 #define bump_by(p, v)           store_relaxed((p), *(p) + (v))
 

@@ -1,5 +1,5 @@
 /* fmt.h: text without stdio, into a caller's buffer; always NUL-terminated, cut when full.
-   Signal-safe. */
+ * Signal-safe. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
 

@@ -1,5 +1,5 @@
 /* cmd_pack.c: `heaptap pack`, making a profile that reads anywhere. `heaptap run` does it by
-   itself. */
+ * itself. */
 #include <stdio.h>
 #include <sys/stat.h>
 

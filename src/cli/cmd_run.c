@@ -203,8 +203,9 @@ summarise(const struct profile *p, const char *path, bool main_process)
     arena_release(&a);
 }
 
-/* Pack the profile at PATH and tell about it if TOLD. A profile that cannot be packed is still a profile.
-   */
+/* Pack the profile at PATH and tell about it if TOLD. A profile that cannot be packed is still a
+ * profile.
+ */
 static void
 finish_profile(const char *path, bool main_process, bool told)
 {

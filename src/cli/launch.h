@@ -22,7 +22,7 @@ int launch_wait(const char *path, char **arguments, char **environment, pid_t *r
                 int *ret_status, struct err *err);
 
 /* End this process as a program with the wait status STATUS ended: same exit code or same signal.
-   */
+ * */
 _Noreturn void launch_end_like(int status);
 
 #endif

@@ -160,7 +160,7 @@ json_timeline(struct json *j, const struct profile *p)
 {
     json_array(j, "timeline");
     for (size_t i = 0; i < p->time_point_count; i++) {
-        json_object(j, NULL);
+        json_object_line(j, NULL);
         json_uint(j, "elapsed_ns", p->timeline[i].elapsed_ns);
         json_int(j, "live_bytes", p->timeline[i].live_bytes);
         json_uint(j, "events", p->timeline[i].events);
@@ -196,6 +196,7 @@ json_flags(struct json *j, uint32_t flags)
     json_bool(j, "other", (flags & NODE_OTHER) != 0);
     json_bool(j, "truncated", (flags & NODE_TRUNCATED) != 0);
     json_bool(j, "guessed", (flags & NODE_GUESSED) != 0);
+    json_bool(j, "broken", (flags & NODE_BROKEN) != 0);
 }
 
 static void
@@ -209,7 +210,7 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
         json_flags(j, v[i]->flags);
         json_array(j, "stack");
         for (uint32_t k = 0; k < v[i]->depth; k++) {
-            json_object(j, NULL);
+            json_object_line(j, NULL);
             json_frame(j, p, v[i]->frames[k], v[i]->locations[k]);
             json_end(j);
         }

@@ -189,7 +189,7 @@ disk_size_class(uint64_t size_bytes)
 }
 
 /* Counters of one thread row at one site. Two cache lines; the first holds what every event
-   touches. */
+ * touches. */
 struct disk_counter {
     uint64_t allocations;
     uint64_t allocated_bytes;

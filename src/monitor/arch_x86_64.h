@@ -1,5 +1,5 @@
 /* arch_x86_64.h: all that the monitor needs of the processor. Another one is another file like
-   this. */
+ * this. */
 #ifndef MONITOR_ARCH_X86_64_H
 #define MONITOR_ARCH_X86_64_H
 
@@ -34,7 +34,7 @@ arch_cycles(void)
 }
 
 /* The thread control block: glibc puts it at the upper end of every stack that it allocates
-   itself. */
+ * itself. */
 static inline uint64_t
 arch_thread_pointer(void)
 {

@@ -31,7 +31,8 @@ forget_stale(struct thread *t)
         t->rules[i].rule.kind = RULE_NONE;
 }
 
-/* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be recorded. Always sets tls.busy. */
+/* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
+ * recorded. Always sets tls.busy. */
 static inline struct thread *
 enter(uint64_t slot)
 {
@@ -126,7 +127,7 @@ settle_lost_free(struct thread *t, struct ledger_entry old)
 }
 
 /* Put the block into the ledger. Returns the change of live bytes from a block that was still
-   there. */
+ * there. */
 static inline int64_t
 keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
 {
@@ -139,8 +140,15 @@ keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool o
     return unlikely(old.site != 0) ? settle_lost_free(t, old) : 0;
 }
 
+/* Was P, a block of SITE, this thread's latest allocation? */
+static inline bool
+is_latest(const struct thread *t, const void *p, uint32_t site)
+{
+    return p == t->last_block && site == t->last_site;
+}
+
 /* Count P in at the present stack; *RET_CHANGE is the change of live bytes. NULL: no memory,
-   lost. */
+ * lost. */
 static inline struct disk_counter *
 block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct arch_caller caller,
              int64_t *ret_change)
@@ -148,6 +156,8 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct ar
     uint32_t site = nodes_site(stack_node(t, caller), size_bytes);
     struct disk_counter *c = thread_counter(t, site);
 
+    t->last_block = p;
+    t->last_site = site;
     *ret_change = 0;
     if (unlikely(c == NULL)) {
         bump(&t->disk->no_memory_events);
@@ -169,7 +179,6 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 
         if (likely(p != NULL)) {
             block_begins(t, p, size_bytes, odd, caller, &change);
-            t->last_block = p;
             peak_change(t, change);
         } else {
             bump(&t->disk->failed_calls);
@@ -218,7 +227,7 @@ hook_free(void *p, uint64_t slot)
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
-                if (p == t->last_block) {
+                if (is_latest(t, p, old.site)) {
                     bump(&c->temporary);
                     t->last_block = NULL;
                 }
@@ -264,7 +273,7 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
     count_free(t, c, old.size_bytes);
     if (reallocated)
         bump(&c->moved);
-    else if (p == t->last_block)
+    else if (is_latest(t, p, old.site))
         bump(&c->temporary);
     return -(int64_t)old.size_bytes;
 }
@@ -289,13 +298,13 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         struct disk_counter *c;
 
         left = block_moves(t, old, p, result != NULL);
+        t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);
             if (size_bytes > old.size_bytes)
                 bump_by(&c->grown_bytes, size_bytes - old.size_bytes);
         }
-        t->last_block = result;
         peak_change(t, change + left);
         event_ends(t, began);
     }

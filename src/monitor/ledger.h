@@ -23,7 +23,7 @@ bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct led
 struct ledger_entry ledger_remove(const void *p);
 
 /* As ledger_insert for a pointer whose size word cannot be trusted (not what the allocator
-   returned). */
+ * returned). */
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
                        struct ledger_entry *ret_old);
 

@@ -34,7 +34,7 @@ enum {
 #define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
 
 /* With threads, the peak's attribution may be off by this much or 1/1024 of the peak, whichever
-   is more. */
+ * is more. */
 #define LIMIT_PEAK_ERROR_BYTES ((int64_t)64 << 10)
 
 #endif

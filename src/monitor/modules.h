@@ -17,7 +17,7 @@ bool modules_start(void);
 uint32_t modules_id(const struct unwind_object *object);
 
 /* Called after something may have been unloaded: marks what is gone and makes cached rules stale.
-   */
+ * */
 void modules_sweep(void);
 
 #endif

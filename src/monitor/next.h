@@ -15,7 +15,7 @@ typedef size_t usable_fn(void *);
 typedef int dlclose_fn(void *);
 
 /* Never NULL, except reallocarray on a libc without it. Before next_resolve has run they lead to
-   it. */
+ * it. */
 struct next {
     alloc_fn *malloc;
     calloc_fn *calloc;
@@ -45,7 +45,7 @@ uint32_t next_usable_mode(void);
 void *next_symbol(const char *name, uint64_t caller);
 
 /* True if P came from the small memory that serves dlsym while it is looking for malloc: never
-   free it. */
+ * free it. */
 bool next_is_boot(const void *p);
 
 /* The size asked for when P, for which next_is_boot holds, was given out. */

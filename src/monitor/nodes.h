@@ -10,7 +10,7 @@ bool nodes_start(void);
 uint32_t nodes_child(uint32_t parent, uint64_t frame, uint32_t flags);
 
 /* The site of blocks of SIZE_BYTES allocated at NODE; a site of DISK_NODE_OTHER when there are no
-   more. */
+ * more. */
 uint32_t nodes_site(uint32_t node, uint64_t size_bytes);
 
 #endif

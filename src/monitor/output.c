@@ -135,7 +135,7 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
 }
 
 /* Make NAME another one: NAME without suffix, program, process id and, from the second time on,
-   NUMBER. */
+ * NUMBER. */
 static void
 vary(struct fmt *f, const char *program, uint32_t number)
 {

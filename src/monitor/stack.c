@@ -114,7 +114,7 @@ keep_until(struct walk *w, uint32_t check)
 }
 
 /* Does the memo, from w->join outwards, begin at the frame w->at? If so and all outside it holds:
-   true. */
+ * true. */
 static inline bool
 meets_memo(struct walk *w)
 {
@@ -252,7 +252,7 @@ remember(struct thread *t, const struct stack_frame *f, uint32_t parent)
 }
 
 /* The frame that the walk met was reached in another way than before: its rbp may come from
-   elsewhere now. */
+ * elsewhere now. */
 static inline void
 rejoin(struct walk *w)
 {
@@ -268,7 +268,7 @@ rejoin(struct walk *w)
 }
 
 /* The stack is deeper than the memo: forget its outer frames, all but those that leave half of it
-   free. */
+ * free. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {

@@ -55,7 +55,7 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
 }
 
 /* Field 22 of /proc/self/stat; the name in field 2 may hold anything, so count from its last ')'.
-   */
+ * */
 static uint64_t
 process_start(void)
 {

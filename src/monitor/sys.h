@@ -52,7 +52,7 @@ uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 
 /* The coarse clock, nanoseconds: costs no system call and has a resolution of a few milliseconds.
-   */
+ * */
 static inline uint64_t
 sys_clock_ns(void)
 {

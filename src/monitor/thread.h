@@ -21,7 +21,7 @@ struct stack_frame {
 };
 
 /* A word of the stack that must still hold VALUE for the remembered frames to be the present
-   ones. */
+ * ones. */
 struct stack_check {
     uint64_t address, value;
 };
@@ -37,7 +37,10 @@ struct thread {
     uint32_t countdown;  // Events until the next tick.
     uint32_t row;
     int64_t pending_bytes;  // Change of live bytes not yet in header->shared.flushed_bytes.
-    const void *last_block; // Allocated by this thread's latest event; NULL after anything else.
+    const void *last_block; // This thread's latest allocation, until it is freed.
+    // Its site: the address alone could be that of a block of another thread, which freed ours
+    // and was given the same memory.
+    uint32_t last_site;
     struct disk_thread *disk;
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.

@@ -22,10 +22,12 @@
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 
+enum { RED_ZONE_BYTES = 128 };
+
 #define STACK_GROWTH_MAX ((uint64_t)1 << 30)
 
 /* The mapping that contains ADDRESS, by /proc/self/maps: false if none, or if that cannot be
-   read. */
+ * read. */
 static bool
 find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -128,17 +130,20 @@ walk_own_stack(struct thread *t, uint64_t slot)
     return false;
 }
 
-/* Where words may be read when rsp is at SP. */
+/* Where words may be read when rsp is at SP. An interrupted function may still own what lies in the
+ * red zone below: between the pop of a register and its return the tables say that it is there. */
 static bool
-bounds_at(struct thread *t, uint64_t sp, struct unwind_bounds *ret)
+bounds_at(struct thread *t, uint64_t sp, bool exact, struct unwind_bounds *ret)
 {
+    uint64_t low = exact ? sp - RED_ZONE_BYTES : sp;
+
     if ((sp >= t->stack_low && sp < t->stack_high) || walk_own_stack(t, sp)) {
-        *ret = (struct unwind_bounds){sp, t->stack_high};
+        *ret = (struct unwind_bounds){low, t->stack_high};
         return true;
     }
     for (uint32_t i = 0; i < FOREIGN_STACKS; i++) {
         if (sp >= t->foreign[i].low && sp < t->foreign[i].high) {
-            *ret = (struct unwind_bounds){sp, t->foreign[i].high};
+            *ret = (struct unwind_bounds){low, t->foreign[i].high};
             return true;
         }
     }
@@ -183,7 +188,7 @@ step_out(struct thread *t, struct unwind_registers *r, bool *ret_guessed)
     struct unwind_bounds b;
 
     *ret_guessed = false;
-    if (!bounds_at(t, r->r[UNWIND_RSP], &b))
+    if (!bounds_at(t, r->r[UNWIND_RSP], r->exact, &b))
         return WALK_BREAKS;
     switch (unwind_step(r, &b)) {
     case UNWIND_STEPPED:

@@ -6,7 +6,7 @@
 #include "monitor/thread.h"
 
 /* SLOT is outside what T knows of its own stack. True if it lies on it all the same (T knows more
-   then). */
+ * then). */
 bool walk_own_stack(struct thread *t, uint64_t slot);
 
 /* The node of the stack behind CALLER, on whatever stack it runs, by the complete unwind tables.

@@ -133,7 +133,7 @@ load_nodes(struct loader *l)
     for (size_t i = DISK_NODE_FIRST; i < count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
         uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
-        uint32_t parent;
+        uint32_t parent, location;
 
         if (d->frame == 0)
             continue;
@@ -147,8 +147,11 @@ load_nodes(struct loader *l)
             bad++;
             continue;
         }
-        l->node_of[i] = 1 + add_node(l, parent - 1,
-                                     add_location(l, d->frame, d->flags & DISK_NODE_EXACT), flags);
+        location = add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+        // What an interrupted function "called" is the trampoline of its signal handler.
+        if (p->locations[p->nodes[parent - 1].location].exact)
+            p->locations[location].at_start = true;
+        l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
     }
     if (bad)
         raw_note(l->raw, "%zu call tree nodes have no valid parent and were skipped", bad);
@@ -339,7 +342,7 @@ load_blocks(struct loader *l)
 }
 
 /* If more is live now than at the peak that was attributed (threads keep a little back), now is
-   the peak. */
+ * the peak. */
 static void
 raise_peak(struct profile *p)
 {
@@ -573,7 +576,7 @@ load_symbols(struct loader *l)
 }
 
 /* The model of the profile in RAW, called NAME. Never fails: what makes no sense is left out with
-   a note. */
+ * a note. */
 static struct profile *
 load_model(struct raw_file *raw, const char *name)
 {

@@ -41,7 +41,7 @@ struct counters {
 #define SIZE_MIN_NONE UINT64_MAX
 
 /* A + B, wrapping: the numbers of a damaged file may be anything and must not be undefined
-   behaviour. */
+ * behaviour. */
 static inline int64_t
 counters_sum(int64_t a, int64_t b)
 {
@@ -92,6 +92,7 @@ struct profile_location {
     uint32_t module; // Module id; 0 = no module covers it (JIT code).
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // 0 = not symbolised yet.
+    bool at_start;        // A return address that nobody called from: a signal handler's.
     bool exact;           // The address is that of an instruction, not of the one after a call.
 };
 
@@ -112,7 +113,7 @@ struct profile_node {
 };
 
 /* A site: one stack (node) in one size class. Analyses that think in stacks add the sites of a
-   node up. */
+ * node up. */
 struct profile_site {
     uint32_t node;
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.

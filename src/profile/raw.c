@@ -14,11 +14,11 @@
 #include <zstd.h>
 
 /* More than any recorder writes (monitor/limits.h); keeps a forged file from taking the machine's
-   memory. */
+ * memory. */
 #define TABLE_BYTES_MAX ((uint64_t)4 << 30)
 
 /* Tables are dense: a segment that would leave a hole larger than what is known so far is not
-   believed. */
+ * believed. */
 #define HOLE_BYTES_MAX ((uint64_t)64 << 20)
 
 enum { NOTES_MAX = 64 };

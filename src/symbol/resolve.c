@@ -176,7 +176,7 @@ collect_work(struct resolver *r)
             .group = module != 0 ? group[module] : 0,
             .module = module,
             .location = (uint32_t)i,
-            .address = l->address - !l->exact - bias,
+            .address = l->address - !(l->exact || l->at_start) - bias,
         };
     }
     if (r->work_count > 1)

@@ -17,7 +17,7 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size_bytes);
 
 /* An array of COUNT zeroed elements; a product that overflows ends the program as out of memory
-   does. */
+ * does. */
 void *arena_array(struct arena *a, size_t count, size_t element_bytes);
 
 char *arena_strdup(struct arena *a, const char *s);
@@ -28,11 +28,11 @@ char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 void arena_release(struct arena *a);
 
 /* Grow *ITEMS (an array from A of *CAPACITY elements) so that index COUNT is valid. Amortised:
-   doubles. */
+ * doubles. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);
 
 /* malloc and realloc that never return NULL, for the few growing buffers that outlive no
-   function. */
+ * function. */
 void *xmalloc(size_t size_bytes);
 void *xrealloc(void *p, size_t size_bytes);
 

@@ -57,15 +57,24 @@ write_quoted(struct strbuf *out, const char *text)
 }
 
 static void
+new_line(struct json *j)
+{
+    strbuf_char(j->out, '\n');
+    for (uint32_t i = 0; i < j->depth; i++)
+        strbuf_str(j->out, "  ");
+}
+
+static void
 start_value(struct json *j, const char *key)
 {
     if (j->depth > 0) {
         if (j->has_items[j->depth - 1])
             strbuf_char(j->out, ',');
+        if (j->on_one_line[j->depth - 1] && j->has_items[j->depth - 1])
+            strbuf_char(j->out, ' ');
+        else if (!j->on_one_line[j->depth - 1])
+            new_line(j);
         j->has_items[j->depth - 1] = true;
-        strbuf_char(j->out, '\n');
-        for (uint32_t i = 0; i < j->depth; i++)
-            strbuf_str(j->out, "  ");
     }
     assert((key != NULL) == (j->depth > 0 && j->closer[j->depth - 1] == '}'));
     if (key) {
@@ -82,6 +91,7 @@ open_nest(struct json *j, const char *key, char opener, char closer)
     strbuf_char(j->out, opener);
     j->closer[j->depth] = closer;
     j->has_items[j->depth] = false;
+    j->on_one_line[j->depth] = false;
     j->depth++;
 }
 
@@ -89,6 +99,13 @@ void
 json_object(struct json *j, const char *key)
 {
     open_nest(j, key, '{', '}');
+}
+
+void
+json_object_line(struct json *j, const char *key)
+{
+    json_object(j, key);
+    j->on_one_line[j->depth - 1] = true;
 }
 
 void
@@ -102,11 +119,8 @@ json_end(struct json *j)
 {
     assert(j->depth > 0);
     j->depth--;
-    if (j->has_items[j->depth]) {
-        strbuf_char(j->out, '\n');
-        for (uint32_t i = 0; i < j->depth; i++)
-            strbuf_str(j->out, "  ");
-    }
+    if (j->has_items[j->depth] && !j->on_one_line[j->depth])
+        new_line(j);
     strbuf_char(j->out, j->closer[j->depth]);
     if (j->depth == 0)
         strbuf_char(j->out, '\n');

@@ -21,6 +21,7 @@ struct json {
     uint32_t depth;
     bool has_items[JSON_DEPTH_MAX];
     char closer[JSON_DEPTH_MAX];
+    bool on_one_line[JSON_DEPTH_MAX];
 };
 
 void json_begin(struct json *j, struct strbuf *out);
@@ -28,6 +29,9 @@ void json_begin(struct json *j, struct strbuf *out);
 /* KEY is NULL inside an array and at the top level. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
+
+/* An object whose members stay on its line; for small ones that come in great numbers. */
+void json_object_line(struct json *j, const char *key);
 void json_end(struct json *j);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);

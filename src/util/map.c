@@ -1,5 +1,5 @@
 /* map.c: open addressing with linear probing, at most three quarters full, nothing is ever
-   removed. */
+ * removed. */
 #include "util/map.h"
 
 #include <stdlib.h>

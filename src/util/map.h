@@ -18,7 +18,7 @@ struct map {
 };
 
 /* The value slot of KEY, made with value 0 if new; *ret_new (may be NULL) tells. Valid until the
-   next call. */
+ * next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
 /* The value slot of KEY or NULL. */
