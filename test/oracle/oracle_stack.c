@@ -59,15 +59,17 @@ object_range(void *address)
 void
 stack_choose(const char *name)
 {
-    void *first_malloc = dlsym(RTLD_DEFAULT, "malloc");
+    // Not malloc: an executable at a fixed address that takes malloc's address has a stub of that
+    // name.
+    void *first = dlsym(RTLD_DEFAULT, "free_aligned_sized");
     Dl_info info;
 
     use_libgcc = name != NULL && strcmp(name, "libgcc") == 0;
     if (!use_libgcc && _ULx86_64_step == NULL)
         oracle_die("libunwind.so.8 is not in LD_PRELOAD");
     own = object_range((void *)(uintptr_t)stack_choose);
-    if (dladdr(first_malloc, &info) != 0 && strstr(info.dli_fname, "libheaptap") != NULL)
-        recorder = object_range(first_malloc);
+    if (first != NULL && dladdr(first, &info) != 0 && strstr(info.dli_fname, "libheaptap") != NULL)
+        recorder = object_range(first);
 }
 
 static void
