@@ -21,18 +21,19 @@ import os
 import re
 import sys
 
-START = {"__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "_start",
+# A C library without its debug package has no names for its local functions.
+START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "_start",
          "start_thread", "clone", "clone3", "__clone3", "_dl_start_user"}
 
 
-def plain(function):
-    if function is None:
-        return "?"
-    return re.sub(r"\(.*", "", function).split("::")[-1]
+def plain(frame):
+    if frame["function"] is None:
+        return "?" + os.path.basename(frame["module"] or "")
+    return re.sub(r"\(.*", "", frame["function"]).split("::")[-1]
 
 
 def names(site):
-    return [plain(frame["function"]) for frame in site["stack"]]
+    return [plain(frame) for frame in site["stack"]]
 
 
 def chosen(report, what):
