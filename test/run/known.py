@@ -22,8 +22,8 @@ import re
 import sys
 
 # A C library without its debug package has no names for its local functions.
-START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "_start",
-         "start_thread", "clone", "clone3", "__clone3", "_dl_start_user"}
+START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl",
+         "_start", "start_thread", "clone", "clone3", "__clone3", "_dl_start_user"}
 
 
 def plain(frame):
