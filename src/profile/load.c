@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "profile/origin.h"
@@ -497,6 +498,19 @@ cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
     return ns < 1e18 ? (uint64_t)ns : 0;
 }
 
+/* How long the living process of H has been recorded; its own clock words are as old as its last
+ * tick. */
+static uint64_t
+elapsed_now(const struct disk_header *h)
+{
+    struct timespec now = {0};
+    uint64_t ns;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - h->start_monotonic_ns;
+    return (int64_t)ns > (int64_t)h->shared.last_ns ? ns : h->shared.last_ns;
+}
+
 static void
 load_header(struct loader *l)
 {
@@ -523,6 +537,8 @@ load_header(struct loader *l)
                                                : !origin_process_lives(h->pid, h->process_start),
         .forked = h->process_flags & DISK_PROCESS_FORKED,
     };
+    if (h->state != DISK_STATE_PACKED && !p->process.ended)
+        p->process.elapsed_ns = elapsed_now(h);
     p->sample_period_bytes = h->sample_period_bytes;
     p->peak_elapsed_ns = h->shared.peak_ns;
     p->losses.no_thread_events = h->losses.no_thread_events;
