@@ -85,6 +85,12 @@ level_mask(uint32_t level)
     return ((uint64_t)LEVEL_FIRST << (LEVEL_SHIFT * level)) - 1;
 }
 
+static inline uint64_t
+hash_child(uint32_t parent, uint64_t frame)
+{
+    return hash_u64(frame ^ (uint64_t)parent << 32);
+}
+
 static inline bool
 is_child(uint32_t node, uint32_t parent, uint64_t frame)
 {
@@ -93,8 +99,10 @@ is_child(uint32_t node, uint32_t parent, uint64_t frame)
 
 /* The child in the overflow tables; 0 if it is not there. */
 static uint32_t
-overflow_find(uint32_t parent, uint64_t frame, uint64_t hash)
+overflow_find(uint32_t parent, uint64_t frame)
 {
+    uint64_t hash = hash_child(parent, frame);
+
     for (uint32_t level = 0; level < countof(state->overflow); level++) {
         uint32_t *table = load_acquire(&state->overflow[level]);
 
@@ -113,8 +121,9 @@ overflow_find(uint32_t parent, uint64_t frame, uint64_t hash)
 }
 
 static uint32_t
-overflow_add(uint32_t parent, uint64_t frame, uint32_t flags, uint64_t hash)
+overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
 {
+    uint64_t hash = hash_child(parent, frame);
     uint32_t made = make_node(parent, frame, flags);
 
     for (uint32_t level = 0; made != 0 && level < countof(state->overflow); level++) {
@@ -137,7 +146,6 @@ static COLD uint32_t
 add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
     struct children *c = &state->children[parent];
-    uint64_t hash = hash_u64(frame ^ (uint64_t)parent << 32);
     uint32_t made = 0;
     uint32_t found;
 
@@ -155,21 +163,24 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
         if (state->nodes[there].frame == frame)
             return there;
     }
-    found = load_relaxed(&c->overflowed) ? overflow_find(parent, frame, hash) : 0;
+    found = load_relaxed(&c->overflowed) ? overflow_find(parent, frame) : 0;
     store_relaxed(&c->overflowed, 1u);
-    return found ? found : overflow_add(parent, frame, flags, hash);
+    return found ? found : overflow_add(parent, frame, flags);
 }
 
 uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
     struct children *c = &state->children[parent];
+    uint32_t found;
 
     if (unlikely(parent == DISK_NODE_OTHER))
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < FANOUT; i++)
         if (load_acquire(&c->frame[i]) == frame)
             return c->node[i];
+    if (load_relaxed(&c->overflowed) && (found = overflow_find(parent, frame)) != 0)
+        return found;
     return add_child(parent, frame, flags);
 }
 

@@ -105,8 +105,8 @@ shared_add(struct rule_bucket *b, uint64_t ra, const struct rule_entry *e)
     store_release(&b->slots[victim].key, key);
 }
 
-static COLD void
-fill(struct rule_entry *e, uint64_t ra)
+COLD void
+rules_fill(struct rule_entry *e, uint64_t ra)
 {
     struct rule_bucket *b = &state->rules[hash_u64(ra) & (BUCKETS - 1)];
     struct unwind_object object;
@@ -121,15 +121,4 @@ fill(struct rule_entry *e, uint64_t ra)
     e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
     e->rule = unwind_compile(ra - 1, &object);
     shared_add(b, ra, e);
-}
-
-const struct rule_entry *
-rules_find(struct rule_entry *cache, uint64_t ra)
-{
-    struct rule_entry *e = &cache[(ra * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
-
-    static_assert(RULE_CACHE_ENTRIES == 1 << (64 - 52), "the hash above");
-    if (unlikely((e->frame & DISK_ADDRESS_MASK) != ra || e->rule.kind == RULE_NONE))
-        fill(e, ra);
-    return e;
 }
