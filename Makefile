@@ -87,7 +87,8 @@ fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
 no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
 # Vector stores of two neighbouring words, read back one by one, cost more than they save here.
-monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt \
+monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden \
+                 -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc

@@ -16,7 +16,7 @@
 #include "util/replace.h"
 #include "util/strbuf.h"
 
-enum { ZSTD_LEVEL = 6 };
+enum { ZSTD_LEVEL = 3 };
 
 struct packer {
     struct raw_file raw;
