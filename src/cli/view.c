@@ -48,7 +48,7 @@ is_program(const struct profile *p, const char *program)
     const char *command = p->process.command ? p->process.command : "";
     size_t length = strcspn(command, " "), n = strlen(program);
 
-    if (strcmp(text_base_name(executable), program) == 0)
+    if (strcmp(path_basename(executable), program) == 0)
         return true;
     return length >= n && strncmp(command + length - n, program, n) == 0 &&
            (length == n || command[length - n - 1] == '/');

@@ -151,7 +151,7 @@ identity_cells(const struct text_view *v, enum group_by by, const struct group_r
     switch (by) {
     case BY_SITE:
     case BY_FUNCTION:
-        table_string(t, f ? text_function(v->p, r->frame, r->location, v->arena) : "other");
+        table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
         table_string(t, module);
         break;
     case BY_LINE:
@@ -194,15 +194,15 @@ row_name(const struct text_view *v, enum group_by by, const struct group_row *r)
     switch (by) {
     case BY_LINE:
         return *file ? text_place(p, r->frame, true, v->arena)
-                     : text_function(p, r->frame, r->location, v->arena);
+                     : frame_name(p, r->frame, r->location, v->arena);
     case BY_FILE:
         return *file ? file
                      : arena_printf(v->arena, "? (%s)",
-                                    text_base_name(p->modules[p->frames[r->frame].module].path));
+                                    path_basename(p->modules[p->frames[r->frame].module].path));
     case BY_MODULE:
         return known(p->modules[p->frames[r->frame].module].path);
     default:
-        return text_function(p, r->frame, r->location, v->arena);
+        return frame_name(p, r->frame, r->location, v->arena);
     }
 }
 
@@ -213,7 +213,7 @@ row_place(const struct text_view *v, uint32_t frame)
     const struct profile_frame *f = &v->p->frames[frame];
     const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
 
-    return text_is_wide(v) ? path : text_base_name(path);
+    return text_is_wide(v) ? path : path_basename(path);
 }
 
 /* The value that percentages of a grouping are of: sizes and threads are not filtered by stack

@@ -59,33 +59,11 @@ loss_value(const struct profile_losses *losses, const struct loss_field *field)
     return value;
 }
 
-const char *
-text_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-const char *
-text_function(const struct profile *p, uint32_t frame, uint32_t location, struct arena *arena)
-{
-    const struct profile_frame *f = &p->frames[frame];
-    const struct profile_location *l = &p->locations[location];
-    const struct profile_module *m = &p->modules[f->module];
-
-    if (f->function)
-        return profile_string(p, f->function);
-    if (f->module == 0)
-        return arena_printf(arena, "0x%" PRIx64, l->address);
-    return arena_printf(arena, "%s+0x%" PRIx64, text_base_name(m->path), l->address - m->bias);
-}
-
 /* The last two components of PATH: enough to know the file by. */
 static const char *
 path_tail(const char *path)
 {
-    const char *s = text_base_name(path);
+    const char *s = path_basename(path);
 
     for (const char *k = s - 1; k > path; k--)
         if (k[-1] == '/')
@@ -100,7 +78,7 @@ text_place(const struct profile *p, uint32_t frame, bool full, struct arena *are
     const char *file = profile_string(p, f->file), *module = p->modules[f->module].path;
 
     if (f->file == 0)
-        return full ? module : text_base_name(module);
+        return full ? module : path_basename(module);
     if (!full)
         file = path_tail(file);
     return f->line ? arena_printf(arena, "%s:%" PRIu32, file, f->line) : file;
@@ -334,7 +312,7 @@ describe_frame(const struct text_view *v, const struct stack *s, uint32_t i)
     if (f->inlined)
         place = arena_printf(v->arena, "%s (inlined)", place);
     return (struct frame_text){
-        style_clean(v->arena, text_function(v->p, s->frames[i], s->locations[i], v->arena)),
+        style_clean(v->arena, frame_name(v->p, s->frames[i], s->locations[i], v->arena)),
         style_clean(v->arena, place),
     };
 }

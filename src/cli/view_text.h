@@ -2,6 +2,7 @@
 #ifndef CLI_VIEW_TEXT_H
 #define CLI_VIEW_TEXT_H
 
+#include "analyse/frame_name.h"
 #include "analyse/group.h"
 #include "analyse/leaks.h"
 #include "analyse/tree.h"
@@ -51,15 +52,9 @@ const char *text_metric_column(enum metric metric);
 /* A block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". */
 const char *text_size(struct arena *arena, uint64_t bytes);
 
-/* FRAME's function, or "module+0xoffset" if it has no name. Complete, not cleaned. From ARENA. */
-const char *text_function(const struct profile *p, uint32_t frame, uint32_t location,
-                          struct arena *arena);
-
 /* "dir/file.c:12" (the whole path if FULL), or the module's base name if there is no file. From
  * ARENA. */
 const char *text_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
-
-const char *text_base_name(const char *path);
 
 /* The recorder's losses as a table: the field's name in JSON, its place in struct profile_losses
  * (uint64_t), and what it means, to follow a count. The first is the sum of events. */
