@@ -182,6 +182,20 @@ read_stack(struct builder *b, uint32_t node)
     }
 }
 
+struct stack
+stack_of_node(const struct profile *p, uint32_t node, struct arena *arena)
+{
+    struct builder b = {.p = p, .arena = arena};
+
+    read_stack(&b, node);
+    return (struct stack){.frames = b.frames,
+                          .locations = b.locations,
+                          .depth = (uint32_t)b.depth,
+                          .flags = b.flags,
+                          .node = node,
+                          .counters = COUNTERS_ZERO};
+}
+
 static bool
 passes_filter(struct builder *b)
 {

@@ -45,6 +45,9 @@ struct stacks {
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
+/* The stack of NODE as it is, nothing folded or filtered, from ARENA; no counters. */
+struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
+
 /* The frames of S worth showing to people: without the C library's start-up code that calls main or
  * a thread's function. At least 1, unless S has none. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);

@@ -200,6 +200,43 @@ json_flags(struct json *j, uint32_t flags)
 }
 
 static void
+json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s)
+{
+    json_array(j, key);
+    for (uint32_t i = 0; i < s->depth; i++) {
+        json_object_line(j, NULL);
+        json_frame(j, p, s->frames[i], s->locations[i]);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_unknown_frees(struct json *j, const struct text_view *v)
+{
+    static const char *const kinds[] = {
+        [FREE_FOREIGN] = "foreign", [FREE_TWICE] = "twice", [FREE_INHERITED] = "inherited"};
+
+    json_array(j, "unknown_frees");
+    for (size_t i = 0; i < v->p->unknown_free_count; i++) {
+        const struct profile_unknown_free *f = &v->p->unknown_frees[i];
+        struct stack stack = stack_of_node(v->p, f->node, v->arena);
+        struct stack site = stack_of_node(v->p, f->site_node, v->arena);
+        char address[32];
+
+        json_object(j, NULL);
+        json_string(j, "kind", kinds[f->kind]);
+        json_uint(j, "count", f->count);
+        snprintf(address, sizeof address, "0x%" PRIx64, f->address);
+        json_string(j, "address", address);
+        json_stack(j, "stack", v->p, &stack);
+        json_stack(j, "allocated", v->p, &site);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
 json_sites(struct json *j, const char *key, const struct profile *p, const struct stack *const *v,
            size_t count)
 {
@@ -208,13 +245,7 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
         json_object(j, NULL);
         json_counters(j, &v[i]->counters);
         json_flags(j, v[i]->flags);
-        json_array(j, "stack");
-        for (uint32_t k = 0; k < v[i]->depth; k++) {
-            json_object_line(j, NULL);
-            json_frame(j, p, v[i]->frames[k], v[i]->locations[k]);
-            json_end(j);
-        }
-        json_end(j);
+        json_stack(j, "stack", p, v[i]);
         json_end(j);
     }
     json_end(j);
@@ -238,6 +269,7 @@ json_report(struct json *j, const struct text_view *v, enum metric metric, size_
     json_threads(j, v->p);
     json_sizes(j, v->p);
     json_timeline(j, v->p);
+    json_unknown_frees(j, v);
     json_sites(j, "sites", v->p, all, v->stacks->count < limit ? v->stacks->count : limit);
     json_end(j);
 }

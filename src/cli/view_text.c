@@ -30,7 +30,8 @@ const struct loss_field loss_fields[] = {
     FIELD(truncated_stacks, "allocations with a stack deeper than the recorder follows"),
     FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
     FIELD(unwind_failures, "allocations whose stack broke off"),
-    FIELD(unknown_frees, "frees of unknown blocks (older, foreign or freed twice)"),
+    FIELD(unknown_frees, "frees of what was not live (foreign, older or freed twice)"),
+    FIELD(double_frees, "of them freed twice"),
     FIELD(inherited_frees, "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
@@ -228,8 +229,8 @@ put_recorder(struct text_view *v)
 }
 
 /* A section's title on the left, its total on the right. */
-static void
-put_title(struct text_view *v, const char *title, const char *total)
+void
+text_title(struct text_view *v, const char *title, const char *total)
 {
     strbuf_char(v->out, '\n');
     style_text(&v->style, v->out, INK_TITLE, title);
@@ -248,6 +249,7 @@ text_overview(struct text_view *v)
 
     text_header(v);
     put_recorder(v);
+    text_unknown_frees(v);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
     if (v->filter == NULL)
@@ -383,8 +385,8 @@ layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
 }
 
 /* The first DEPTH_LIMIT lines of S; NUMBER is where the others were shown before, or 0. */
-static void
-put_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number)
+void
+text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number)
 {
     uint32_t depth = stack_useful_depth(v->p, s), next, n;
     // One frame takes no more room than the line that says there is one more.
@@ -492,7 +494,7 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                style_cut_end(v->arena, site_details(v, &s->counters, metric),
                              style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
-    put_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
+    text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
 }
 
 /* The first sites by METRIC: at most LIMIT, of at least PERCENT_MIN of the total, and at least one.
@@ -507,7 +509,7 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
 
     if (count == 0)
         return;
-    put_title(v, title,
+    text_title(v, title,
               arena_printf(v->arena, "%s, %s", text_metric(v, &v->stacks->total, metric),
                            style_plural(v->arena, (int64_t)count, "site")));
     for (shown = 0; shown < count && shown < limit; shown++) {
@@ -585,7 +587,7 @@ put_sizes(struct text_view *v)
 
     if (n == 0)
         return;
-    put_title(v, "Sizes", "");
+    text_title(v, "Sizes", "");
     strbuf_char(v->out, '\n');
     table_begin(&t, v->arena, columns, countof(columns));
     for (size_t i = 0; i < n; i++) {
@@ -609,7 +611,7 @@ put_suppressions(struct text_view *v, const struct leaks *leaks,
 
     if (leaks->suppressed_blocks == 0)
         return;
-    put_title(v, "Suppressed",
+    text_title(v, "Suppressed",
               arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
                            style_plural(a, leaks->suppressed_blocks, "block")));
     strbuf_char(v->out, '\n');

@@ -37,12 +37,20 @@ void text_tree(struct text_view *v, enum tree_direction direction, enum metric m
 void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 
+
+/* Frees that ended no live block, by stack; nothing at all when there are none. */
+void text_unknown_frees(struct text_view *v);
+
 /* The rows of GROUPS with all their columns, for text and JSON. */
 void text_group_table(const struct text_view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, struct table *ret);
 
 /* For the views' own files. TEXT in INK on a line of its own, cleaned and cut to the width. */
 void text_line(struct text_view *v, enum ink ink, const char *text);
+/* A section's title on the left, its total, if not empty, beside it. */
+void text_title(struct text_view *v, const char *title, const char *total);
+/* The first DEPTH_LIMIT lines of S; NUMBER is where the others were shown before, or 0. */
+void text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number);
 bool text_is_wide(const struct text_view *v);
 
 /* METRIC of C, for people; and the title of its column. */

@@ -117,7 +117,8 @@ enum disk_kind {
     DISK_TIMELINE = 7,  // struct disk_time_point
     DISK_FRAMES = 8,    // struct disk_frame, packed files only
     DISK_LOCATIONS = 9, // struct disk_location, packed files only
-    DISK_KINDS = 10,
+    DISK_UNKNOWN_FREES = 10, // struct disk_unknown_free
+    DISK_KINDS = 11,
 };
 
 enum disk_segment_flags {
@@ -238,7 +239,8 @@ struct disk_thread {
     uint64_t unknown_frees;
     uint64_t inherited_frees;
     uint64_t overwritten_blocks;
-    uint64_t reserved[16];
+    uint64_t double_frees; // Part of unknown_frees.
+    uint64_t reserved[15];
 };
 static_assert(sizeof(struct disk_thread) == 256, "format.md 4.5");
 
@@ -272,6 +274,25 @@ struct disk_time_point {
 };
 static_assert(sizeof(struct disk_time_point) == 24, "format.md 4.7");
 
+/* Why a free found no live block. */
+enum disk_free_kind {
+    DISK_FREE_FOREIGN = 1,   // Never seen: another allocator's, or from before recording.
+    DISK_FREE_TWICE = 2,     // The last that was seen of the address is its free.
+    DISK_FREE_INHERITED = 3, // In a process made by fork: its parent's.
+};
+
+/* Frees of one kind from one stack. */
+struct disk_unknown_free {
+    uint32_t kind; // enum disk_free_kind; written last. 0 = unused.
+    uint32_t node; // The stack of the free.
+    uint32_t site; // DISK_FREE_TWICE: where the block had been allocated.
+    uint32_t reserved0;
+    uint64_t count;
+    uint64_t address; // Of the latest.
+    uint64_t reserved[2];
+};
+static_assert(sizeof(struct disk_unknown_free) == 48, "format.md 4.8");
+
 /* Packed files only: symbols. */
 struct disk_location {
     uint64_t frame;       // As in disk_node.
@@ -280,13 +301,13 @@ struct disk_location {
     uint32_t frame_count;
     uint32_t reserved;
 };
-static_assert(sizeof(struct disk_location) == 24, "format.md 4.8");
+static_assert(sizeof(struct disk_location) == 24, "format.md 5");
 
 struct disk_frame {
     struct disk_string function, linkage, file;
     uint32_t line;
     uint32_t inlined;
 };
-static_assert(sizeof(struct disk_frame) == 32, "format.md 4.8");
+static_assert(sizeof(struct disk_frame) == 32, "format.md 5");
 
 #endif

@@ -46,6 +46,8 @@ static const struct {
      sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS},
     {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10,
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
+    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10,
+     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
 };
 
 static void

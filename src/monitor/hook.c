@@ -21,6 +21,7 @@
 #include "monitor/stack.h"
 #include "monitor/thread.h"
 #include "monitor/tick.h"
+#include "monitor/unknown.h"
 
 static COLD void
 forget_stale(struct thread *t)
@@ -200,23 +201,27 @@ hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
     record_alloc(p, size_bytes, p != tls.nested_block, caller);
 }
 
-/* P is unknown: foreign, freed twice, from before recording, or the parent's. */
+/* No block at P is live; one of FREED_SITE (0: none) was. False if P must not reach the
+ * allocator. */
 static COLD bool
-unknown_free(struct thread *t, const void *p)
+unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct arch_caller caller)
 {
+    enum disk_free_kind kind = DISK_FREE_FOREIGN;
+
     if (next_is_boot(p))
         return false;
-    if (state->forked)
-        bump(&t->disk->inherited_frees);
-    else
-        bump(&t->disk->unknown_frees);
+    if (freed_site != 0)
+        kind = DISK_FREE_TWICE;
+    else if (state->forked)
+        kind = DISK_FREE_INHERITED;
+    unknown_count(t, kind, stack_node(t, caller), freed_site, p);
     return true;
 }
 
 HOT bool
-hook_free(void *p, uint64_t slot)
+hook_free(void *p, struct arch_caller caller)
 {
-    struct thread *t = enter(slot);
+    struct thread *t = enter(caller.slot);
     bool pass_on = true;
 
     if (likely(t != NULL)) {
@@ -237,7 +242,7 @@ hook_free(void *p, uint64_t slot)
                 bump(&t->disk->no_memory_events);
             }
         } else {
-            pass_on = unknown_free(t, p);
+            pass_on = unknown_free(t, p, old.freed_site, caller);
         }
         event_ends(t, began);
     } else {
@@ -248,15 +253,15 @@ hook_free(void *p, uint64_t slot)
 }
 
 struct ledger_entry
-hook_realloc_begin(void *p, uint64_t slot)
+hook_realloc_begin(void *p, struct arch_caller caller)
 {
-    struct thread *t = enter(slot);
+    struct thread *t = enter(caller.slot);
     struct ledger_entry old = {0};
 
     if (likely(t != NULL)) {
         old = ledger_remove(p);
         if (unlikely(old.site == 0))
-            unknown_free(t, p);
+            unknown_free(t, p, old.freed_site, caller);
     }
     leave();
     return old;

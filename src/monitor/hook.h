@@ -18,10 +18,10 @@ void hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* P, not NULL, is about to be freed. False: it is not the allocator's, so it must not see it. */
-bool hook_free(void *p, uint64_t slot);
+bool hook_free(void *p, struct arch_caller caller);
 
 /* P is about to be reallocated: what the ledger knew of it, now taken out. */
-struct ledger_entry hook_realloc_begin(void *p, uint64_t slot);
+struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
 
 /* The reallocation of P, of which OLD was known, gave RESULT for SIZE_BYTES; OK is false if it
  * failed, so that P still lives. */

@@ -4,12 +4,13 @@
  * bytes with glibc, whose chunks are no smaller, else 16. Each granule has four bytes of shadow:
  *
  *     31        24 23  22 21                     0
- *     |  slack    | sub |         site           |       0 = no block starts here
+ *     |  slack    | sub |         site           |       0 = no block has started here
  *
  * sub says where in the granule the block starts (in steps of 8), slack is usable size minus
  * requested size. The usable size comes from the allocator when the block is freed, so the
  * requested size costs no space. What does not fit (SLACK_SIDE) is in the side table, and so are
- * blocks that are not 16-byte aligned, which may share a granule.
+ * blocks that are not 16-byte aligned, which may share a granule. A block that has ended leaves
+ * its entry with slack ENDED, which tells a second free from a free of what never was ours.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
@@ -33,7 +34,8 @@ enum {
     TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - SPAN_BITS),
     SUB_SHIFT = LEDGER_SITE_BITS,
     SLACK_SHIFT = 24,
-    SLACK_SIDE = 255,
+    SLACK_SIDE = 254,
+    SLACK_ENDED = 255,
 };
 
 #define SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
@@ -92,6 +94,14 @@ slot_make(uintptr_t address)
     return slot_of(address);
 }
 
+/* Does E say that a block lives? Both that none ever did and that one has ended are out of one
+ * range. */
+static inline bool
+is_live(uint32_t e)
+{
+    return e - 1 < ((uint32_t)SLACK_ENDED << SLACK_SHIFT) - 1;
+}
+
 static inline uint32_t
 sub_of(uintptr_t address)
 {
@@ -106,7 +116,8 @@ decode(uint32_t e, uintptr_t address)
 
     if (unlikely(slack == SLACK_SIDE))
         return side_remove(address);
-    return (struct ledger_entry){e & SITE_MASK, usable_size((const void *)address) - slack};
+    return (struct ledger_entry){.site = e & SITE_MASK,
+                                 .size_bytes = usable_size((const void *)address) - slack};
 }
 
 static bool
@@ -121,14 +132,14 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
     slot = slot_of(address);
     if (unlikely(slot == NULL) && (slot = slot_make(address)) == NULL)
         return false;
-    if (unlikely(*slot != 0)) {
+    if (unlikely(is_live(*slot))) {
         // A free went unseen. If the old block began elsewhere in this granule its size word is
         // gone, so its bytes stay counted as live; otherwise the chunk is the same one, or at
         // least as good a guess.
         if ((*slot >> SUB_SHIFT & 3) == sub_of(address))
             *ret_old = decode(*slot, address);
         else
-            *ret_old = (struct ledger_entry){*slot & SITE_MASK, 0};
+            *ret_old = (struct ledger_entry){.site = *slot & SITE_MASK};
     }
     entry = site | sub_of(address) << SUB_SHIFT;
     if (unlikely(slack >= SLACK_SIDE)) {
@@ -175,8 +186,10 @@ ledger_remove(const void *p)
     if (unlikely(slot == NULL))
         return (struct ledger_entry){0};
     e = load_relaxed(slot);
-    if (unlikely(e == 0 || (e >> SUB_SHIFT & 3) != sub_of(address)))
+    if (unlikely((e >> SUB_SHIFT & 3) != sub_of(address)))
         return (struct ledger_entry){0};
-    store_relaxed(slot, 0u);
+    if (unlikely(!is_live(e)))
+        return (struct ledger_entry){.freed_site = e & SITE_MASK};
+    store_relaxed(slot, (uint32_t)SLACK_ENDED << SLACK_SHIFT | e);
     return decode(e, address);
 }

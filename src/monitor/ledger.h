@@ -8,7 +8,8 @@
 enum { LEDGER_SITE_BITS = 22 };
 
 struct ledger_entry {
-    uint32_t site;       // 0 = not known.
+    uint32_t site;       // 0 = not known to be live.
+    uint32_t freed_site; // By ledger_remove: the site of a block that was here and has ended.
     uint64_t size_bytes; // Requested.
 };
 
@@ -19,7 +20,7 @@ bool ledger_start(void);
  * block is not known. */
 bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old);
 
-/* Forget block P; site 0 if it was not known. Must be called while P is still the caller's. */
+/* P is live no more; site 0 if it was not known. Must be called while P is still the caller's. */
 struct ledger_entry ledger_remove(const void *p);
 
 /* As ledger_insert for a pointer whose size word cannot be trusted (not what the allocator

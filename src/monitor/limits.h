@@ -21,6 +21,8 @@ enum {
     LIMIT_DEPTH = 1024,
     /* Bytes of strings: paths and the command line. */
     LIMIT_STRINGS = 8 << 20,
+    /* Stacks that free what is not known; more are counted without their stack. */
+    LIMIT_UNKNOWN_FREES = 8192,
     /* Points of the timeline; when it is full every second one goes and the interval doubles. */
     LIMIT_TIME_POINTS = 1024,
     /* Events between two looks at the clock and the control words. */

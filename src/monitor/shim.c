@@ -55,7 +55,7 @@ free(void *p)
     if (p == NULL)
         return;
     if (likely(tls.busy == BUSY_NO)) {
-        if (unlikely(!hook_free(p, ARCH_SLOT())))
+        if (unlikely(!hook_free(p, ARCH_CALLER())))
             return;
     } else {
         hook_nested_free(ARCH_SLOT());
@@ -117,7 +117,7 @@ realloc(void *p, size_t size_bytes)
         hook_alloc(q, size_bytes, caller);
         return q;
     }
-    old = hook_realloc_begin(p, caller.slot);
+    old = hook_realloc_begin(p, caller);
     q = next.realloc(p, size_bytes);
     hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
     return q;
@@ -231,7 +231,7 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     if (unlikely(tls.busy != BUSY_NO))
         return next.reallocarray(p, count, each_bytes);
     if (p != NULL && fits)
-        old = hook_realloc_begin(p, caller.slot);
+        old = hook_realloc_begin(p, caller);
     tls.entered = caller.slot;
     tls.busy = BUSY_NEXT;
     q = next.reallocarray(p, count, each_bytes);
@@ -312,7 +312,7 @@ call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t s
     {                                                                                              \
         static void *next_delete;                                                                  \
                                                                                                    \
-        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_SLOT())))      \
+        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_CALLER())))    \
             return;                                                                                \
         STAY(stay);                                                                                \
         call_delete(&next_delete, #name, &stay, p, second, third);                                 \

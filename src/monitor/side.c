@@ -123,8 +123,8 @@ side_remove(uintptr_t block)
             uint64_t value = load_acquire(&slot->value);
 
             store_release(&slot->key, (uint64_t)KEY_GONE);
-            return (struct ledger_entry){(uint32_t)(value >> SIZE_BITS),
-                                         value & ((UINT64_C(1) << SIZE_BITS) - 1)};
+            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS),
+                                         .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
         }
     }
     return (struct ledger_entry){0};

@@ -28,6 +28,7 @@
 #include "monitor/sys.h"
 #include "monitor/thread.h"
 #include "monitor/tick.h"
+#include "monitor/unknown.h"
 
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
 
@@ -159,7 +160,8 @@ start_all(void)
     choose_ledger();
     stack_process_begins();
     if (state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-        ledger_start() && nodes_start() && rules_start() && modules_start()) {
+        ledger_start() && nodes_start() && rules_start() && modules_start() &&
+        unknown_start()) {
         fill_header();
         return true;
     }

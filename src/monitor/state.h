@@ -62,6 +62,7 @@ struct state {
     uint64_t ticks;            // Atomic.
     uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
     struct side *side[12];     // side.c: tables of growing size.
+    uint32_t *unknown;         // unknown.c: hash table of record ids.
     struct rule_bucket *rules; // rules.c: the second level.
     struct table tables[DISK_KINDS];
 

@@ -241,6 +241,7 @@ load_threads(struct loader *l)
         p->losses.no_memory_events += d->no_memory_events;
         p->losses.ledger_events += d->ledger_events;
         p->losses.unknown_frees += d->unknown_frees;
+        p->losses.double_frees += d->double_frees;
         p->losses.inherited_frees += d->inherited_frees;
         p->losses.overwritten_blocks += d->overwritten_blocks;
         p->losses.failed_calls += d->failed_calls;
@@ -445,6 +446,42 @@ load_timeline(struct loader *l)
             p->timeline[p->time_point_count++] = p->timeline[i];
 }
 
+static int
+by_count(const void *a, const void *b)
+{
+    const struct profile_unknown_free *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void
+load_unknown_frees(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_UNKNOWN_FREES);
+
+    p->unknown_frees = arena_array(&p->arena, count, sizeof *p->unknown_frees);
+    for (size_t i = 1; i < count; i++) {
+        const struct disk_unknown_free *d = raw_record(l->raw, DISK_UNKNOWN_FREES, i);
+        bool known = d->node < l->disk_node_count && l->node_of[d->node] != 0;
+        uint32_t site = d->site < l->site_id_end ? l->site_of[d->site] : 0;
+
+        if (d->count == 0 || d->kind < FREE_FOREIGN || d->kind > FREE_INHERITED)
+            continue;
+        p->unknown_frees[p->unknown_free_count++] = (struct profile_unknown_free){
+            .kind = d->kind,
+            .node = known ? l->node_of[d->node] - 1 : 1,
+            .site_node = site ? (site - 1) / DISK_SIZE_CLASSES : 0,
+            .count = d->count,
+            .address = d->address,
+        };
+    }
+    if (p->unknown_free_count > 1)
+        qsort(p->unknown_frees, p->unknown_free_count, sizeof *p->unknown_frees, by_count);
+}
+
 /* Losses that are known by where allocations were charged to. */
 static void
 count_doubtful(struct profile *p)
@@ -614,6 +651,7 @@ load_model(struct raw_file *raw, const char *name)
     raise_peak(p);
     load_bins(&l);
     load_timeline(&l);
+    load_unknown_frees(&l);
     count_doubtful(p);
     load_header(&l);
     load_symbols(&l);

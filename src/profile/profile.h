@@ -146,6 +146,22 @@ struct profile_time_point {
     uint64_t events; // Allocations and frees so far, to within a few hundred per thread.
 };
 
+/* Why a free ended no live block; as in the file (enum disk_free_kind). */
+enum profile_free_kind {
+    FREE_FOREIGN = 1,   // Never seen: another allocator's, or from before recording.
+    FREE_TWICE = 2,     // The last that was seen of the address is its free.
+    FREE_INHERITED = 3, // In a forked process: its parent's block.
+};
+
+/* Frees of one kind from one stack. */
+struct profile_unknown_free {
+    uint32_t kind;      // enum profile_free_kind
+    uint32_t node;      // The stack of the free.
+    uint32_t site_node; // FREE_TWICE: the stack that had allocated the block; 0 if unknown.
+    uint64_t count;
+    uint64_t address; // Of the latest.
+};
+
 struct profile_process {
     uint32_t pid;
     uint32_t parent_pid;
@@ -176,6 +192,7 @@ struct profile_losses {
     uint64_t unwind_failures;  // Allocations whose stack broke off.
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
+    uint64_t double_frees;       // Those of them whose block had been freed before.
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
     uint64_t failed_calls;       // Allocation calls that returned no block.
@@ -225,6 +242,8 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
+    struct profile_unknown_free *unknown_frees; // By falling count.
+    size_t unknown_free_count;
     const char **notes;
     size_t note_count; // What the reader skipped, one sentence each.
     const char **hints;

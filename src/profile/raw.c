@@ -24,9 +24,11 @@
 enum { NOTES_MAX = 64 };
 
 static const char *const kind_names[DISK_KINDS] = {
-    [DISK_STRINGS] = "strings",   [DISK_MODULES] = "modules", [DISK_NODES] = "nodes",
-    [DISK_COUNTERS] = "counters", [DISK_THREADS] = "threads", [DISK_BINS] = "bins",
-    [DISK_TIMELINE] = "timeline", [DISK_FRAMES] = "frames",   [DISK_LOCATIONS] = "locations",
+    [DISK_STRINGS] = "strings",     [DISK_MODULES] = "modules",
+    [DISK_NODES] = "nodes",         [DISK_COUNTERS] = "counters",
+    [DISK_THREADS] = "threads",     [DISK_BINS] = "bins",
+    [DISK_TIMELINE] = "timeline",   [DISK_FRAMES] = "frames",
+    [DISK_LOCATIONS] = "locations", [DISK_UNKNOWN_FREES] = "unknown frees",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -39,6 +41,7 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_TIMELINE] = sizeof(struct disk_time_point),
     [DISK_FRAMES] = sizeof(struct disk_frame),
     [DISK_LOCATIONS] = sizeof(struct disk_location),
+    [DISK_UNKNOWN_FREES] = sizeof(struct disk_unknown_free),
 };
 
 void

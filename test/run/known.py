@@ -11,6 +11,8 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     stack:A,B,C      ... whose innermost functions are A, B, C
     whole:A,B,C      ... that consist of A, B, C and then nothing but the start of the process
     module:PATH,NAME ... with NAME innermost, in the module whose file is called PATH
+    free:KIND,A,B    frees of what is not live, by A innermost, of blocks that B allocated (B may be
+                     empty); the only field is count
 
 FIELD is a counter of the report, or "sites" for their number, or "depth" for the depth of the
 deepest, or "doubtful" for how many are marked as truncated or guessed. VALUE is a number, or
@@ -54,7 +56,16 @@ def chosen(report, what):
             yield site
 
 
+def unknown_frees(report, what):
+    kind, leaf, maker = what.split(",")
+    return sum(free["count"] for free in report["unknown_frees"]
+               if free["kind"] == kind and names(free)[:1] == [leaf] and
+               (plain(free["allocated"][0]) if free["allocated"] else "") == maker)
+
+
 def value(report, what, field):
+    if what.startswith("free:"):
+        return {"count": unknown_frees(report, what[5:])}[field]
     if what in ("total", "losses"):
         return report["totals" if what == "total" else what][field]
     sites = list(chosen(report, what))

@@ -45,7 +45,9 @@ a_block_comes_back_with_its_site_and_size(void **unused)
     got = ledger_remove(p);
     assert_int_equal(got.site, 7);
     assert_int_equal(got.size_bytes, 100);
-    assert_int_equal(ledger_remove(p).site, 0);
+    got = ledger_remove(p);
+    assert_int_equal(got.site, 0);
+    assert_int_equal(got.freed_site, 7);
     free(p);
 }
 
@@ -60,6 +62,7 @@ foreign_pointers_are_unknown(void **unused)
     (void)unused;
     assert_true(ledger_insert(p, 200, 9, &old));
     assert_int_equal(ledger_remove(p + 16).site, 0);
+    assert_int_equal(ledger_remove(p + 16).freed_site, 0);
     assert_int_equal(ledger_remove(p + 8).site, 0);
     assert_int_equal(ledger_remove(&local).site, 0);
     assert_int_equal(ledger_remove((void *)0xffff800000000000).site, 0);

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# frees.sh: frees that end no live block. If it fails, a double free or a foreign free is not
+# counted, not told apart, shown with the wrong stack, or not passed on to the allocator.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# An allocator that shrugs them off shows them all.
+LD_PRELOAD=$PROG/libbump.so record all.heaptap "$PROG/bad_frees" all
+same "the program runs to its end" "0 3" "$status $(cat all.heaptap.out)"
+KNOWN_PREFIX="parent: "
+known all.heaptap "free:twice,again,make count=10" "free:foreign,outside, count=7" \
+    "free:twice,move,make count=1" "under:make allocations=16 frees=11 live_blocks=5" \
+    "losses events=0 unknown_frees=18 double_frees=11 inherited_frees=0 overwritten_blocks=0"
+KNOWN_PREFIX="child: "
+known "$(ls all.bad_frees.*.heaptap)" "free:inherited,inherit, count=5" \
+    "free:twice,again,make count=10" "under:make allocations=10 frees=10" \
+    "losses events=0 unknown_frees=10 double_frees=10 inherited_frees=5"
+check "the report names who freed and who had allocated" python3 - "$HEAPTAP" <<'EOP'
+import subprocess, sys
+text = subprocess.run([sys.argv[1], "report", "all.heaptap"], capture_output=True, text=True).stdout
+section = text.split("Frees of what is not live")[1].split("\n#1")[0]
+at = [section.index(word) for word in ("10 frees", "again", "had been allocated by", "make",
+                                       "7 frees", "outside")]
+assert at == sorted(at), section
+EOP
+
+# glibc ends the program at the first one; bare and recorded alike, and the profile tells why.
+for mode in twice foreign moved; do
+    bash -c '"$@"; exit $?' - "$PROG/bad_frees" $mode >bare.out 2>bare.err
+    bare=$?
+    record $mode.heaptap "$PROG/bad_frees" $mode
+    same "$mode on glibc: exit status" "$bare" "$status"
+    check "$mode on glibc: the allocator's own message" \
+        diff <(grep -v Aborted bare.err) <(grep -v Aborted $mode.heaptap.err)
+    KNOWN_PREFIX="$mode on glibc: "
+    case $mode in
+    twice) known $mode.heaptap "free:twice,again,make count=1" "losses unknown_frees=1" ;;
+    foreign) known $mode.heaptap "free:foreign,outside, count=1" "losses unknown_frees=1" ;;
+    moved) known $mode.heaptap "free:twice,move,make count=1" "losses unknown_frees=1" ;;
+    esac
+done
+finish
