@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# flat.sh: memory and file stay small however long the run. If it fails, the recorder grows with
+# events, or what is bounded (the call tree, the table of modules) is not, or what no longer fits is
+# lost instead of charged to "other".
+#
+# FLAT_PAIRS=1000000000 makes the first check as long as one likes.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+pairs=${FLAT_PAIRS:-1000000}
+
+# resident FILE PERCENT: what the program said of itself there.
+resident() {
+    sed -n "s/^ *$2 % resident_kib //p" "$1.out"
+}
+
+# below NAME LIMIT VALUE
+below() {
+    if [ "$3" -le "$2" ]; then
+        passed "$1: $3 of at most $2"
+    else
+        failed "$1: $3, more than $2"
+    fi
+}
+
+# Its own blocks are all there by half time, so from then on nothing may grow: 64 KiB are stdio's
+# and the kernel's roundings.
+record events.heaptap "$PROG/flat" events "$pairs"
+same "events: exit status" 0 "$status"
+below "events: KiB grown in the second half" 64 \
+    $(($(resident events.heaptap 100) - $(resident events.heaptap 50)))
+below "events: bytes of the packed profile" 200000 "$(stat -c %s events.heaptap)"
+known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
+
+# A million nodes are reached long before the end; after that only counters change.
+record stacks.heaptap "$PROG/flat" stacks 1000000
+same "stacks: exit status" 0 "$status"
+below "stacks: KiB grown in the second half" 256 \
+    $(($(resident stacks.heaptap 100) - $(resident stacks.heaptap 50)))
+below "stacks: resident KiB" 160000 "$(resident stacks.heaptap 100)"
+known stacks.heaptap "total allocations>=1000000" "losses events=0 other_site_events>=900000"
+
+for library in libplugin_one.so libplugin_two.so; do
+    record modules.heaptap "$PROG/flat" modules 2000 "$PROG/$library"
+    same "modules, $library: exit status" 0 "$status"
+    below "modules, $library: KiB grown in the second half" 64 \
+        $(($(resident modules.heaptap 100) - $(resident modules.heaptap 50)))
+    known modules.heaptap "under:plugin allocations=2000 frees=2000" "losses events=0"
+done
+
+# More loadings than the table of modules holds: frames stay, at last without their module.
+record places.heaptap "$PROG/flat" places 9000 "$PROG/libplugin_one.so"
+same "places: exit status" 0 "$status"
+known places.heaptap "under:modules allocations>=9000" "losses events=0"
+finish
