@@ -118,14 +118,12 @@ reopen(void)
 }
 
 static void
-file_fails(void)
+file_fails(const char *message)
 {
     if (add_relaxed(&state->file_failed, 1u) != 0)
         return;
     or_relaxed(&state->header->process_flags, (uint32_t)DISK_PROCESS_FILE_FAILED);
-    output_message("the profile cannot grow (disk full, or the file was removed); "
-                   "recording goes on in memory only, see `heaptap report`: ",
-                   state->path);
+    output_message(message, state->path);
 }
 
 static bool
@@ -149,18 +147,26 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     return mapped;
 }
 
+/* Zeroed memory that a forked child does not see in place of the file's. */
 static bool
-grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
+map_memory(unsigned char *where, uint64_t size_bytes)
 {
-    void *p = sys_mmap(t->base + table_off, size_bytes, PROT_READ | PROT_WRITE,
+    void *p = sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 
-    file_fails();
     if (sys_failed(p))
         return false;
     sys_madvise(p, size_bytes, MADV_DONTFORK);
     sys_madvise(p, size_bytes, MADV_DONTDUMP);
     return true;
+}
+
+static bool
+grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
+{
+    file_fails("the profile cannot grow (disk full, or the file was removed); "
+               "recording goes on in memory only, see `heaptap report`: ");
+    return map_memory(t->base + table_off, size_bytes);
 }
 
 /* Map more of T. Called by the one thread that set `growing`. */
@@ -303,5 +309,31 @@ file_create(void)
     state->device = (uint64_t)st.st_dev;
     state->inode = (uint64_t)st.st_ino;
     state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
+    return true;
+}
+
+static bool
+is_mapped_file(uintptr_t address)
+{
+    if (address - (uintptr_t)state->header < DISK_DATA_OFF)
+        return true;
+    for (size_t i = 0; i < countof(layout); i++) {
+        const struct table *t = &state->tables[layout[i].kind];
+
+        if (address - (uintptr_t)t->base < load_acquire(&t->mapped_bytes))
+            return true;
+    }
+    return false;
+}
+
+bool
+file_page_gone(uintptr_t address)
+{
+    unsigned char *page = (unsigned char *)round_down(address, DISK_PAGE_BYTES);
+
+    if (!is_mapped_file(address) || !map_memory(page, DISK_PAGE_BYTES))
+        return false;
+    file_fails("the profile was cut short by another program, or its disk failed; "
+               "what follows is lost, the program goes on: ");
     return true;
 }

@@ -23,6 +23,10 @@ table_record(const struct table *t, uint64_t index)
     return t->base + index * t->record_bytes;
 }
 
+/* A store to ADDRESS found no page. If it is in a mapping of the profile, put zeroed memory there,
+ * mark the profile as failed and return true. To be called from a signal handler. */
+bool file_page_gone(uintptr_t address);
+
 /* Append SIZE_BYTES of text to the strings. Without room: the empty string. */
 struct disk_string file_string(const char *text, size_t size_bytes);
 

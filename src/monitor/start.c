@@ -17,6 +17,7 @@
 #include "base/version.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
+#include "monitor/guard.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
@@ -163,6 +164,7 @@ start_all(void)
         ledger_start() && nodes_start() && rules_start() && modules_start() &&
         unknown_start()) {
         fill_header();
+        guard_start();
         return true;
     }
     output_message("no memory for recording, not recording: ", state->path);
