@@ -5,7 +5,9 @@
  * Line by line: the environment without what recording adds (LD_PRELOAD, HEAPTAP_*, and the shell's
  * _), sorted by nobody; the open descriptors and the number the next one gets; errno after
  * successful calls of each kind and after a failed one; alignment of 1000 blocks; signal mask and
- * dispositions; argv.
+ * dispositions; limits; threads, masks, privileges and the like as the kernel tells them (SigCgt
+ * without SIGBUS, which the recorder handles); what is mapped from files, the recorder and its
+ * profile left out; the environment, descriptors and signals of a child that it starts; argv.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -87,6 +91,67 @@ signals(void)
     }
 }
 
+static void
+limits(void)
+{
+    for (int i = 0; i < RLIM_NLIMITS; i++) {
+        struct rlimit limit = {0};
+
+        getrlimit((__rlimit_resource_t)i, &limit);
+        printf("limit %d %jd %jd\n", i, (intmax_t)limit.rlim_cur, (intmax_t)limit.rlim_max);
+    }
+}
+
+/* The lines of /proc/self/status that do not tell sizes, ids or how often it was interrupted. */
+static void
+status(void)
+{
+    static const char *const left_out[] = {
+        "Vm",        "Rss",    "Pid",  "PPid",      "Tgid",       "Ngid",
+        "NSp",       "NStg",   "NSs",  "voluntary", "nonv",       "Hugetlb",
+        "TracerPid", "SigCgt", "SigQ", "FDSize",    "Speculation"};
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[4096];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        int shown = 1;
+
+        for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+            shown &= strncmp(line, left_out[i], strlen(left_out[i])) != 0;
+        if (shown)
+            printf("status %s", line);
+        if (strncmp(line, "SigCgt:", 7) == 0)
+            printf("caught %#llx\n", strtoull(line + 7, NULL, 16) & ~(1ull << (SIGBUS - 1)));
+    }
+    if (f != NULL)
+        fclose(f);
+}
+
+static void
+mappings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[8192], rights[8], path[4096];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "%*s %7s %*s %*s %*s %4095s", rights, path) == 2 &&
+            strstr(path, "libheaptap.so") == NULL && strstr(path, ".heaptap") == NULL)
+            printf("mapped %s %s\n", rights, path);
+    if (f != NULL)
+        fclose(f);
+}
+
+/* What a child gets from us. */
+static void
+children(void)
+{
+    fflush(stdout);
+    if (system("env -u LD_PRELOAD -u HEAPTAP_OUT -u HEAPTAP_SESSION -u _ env | sort;"
+               "ls /proc/self/fd; grep -E '^Sig(Blk|Ign)' /proc/self/status; ulimit -a; umask;"
+               "exit 9") != 9 << 8)
+        printf("the child ended otherwise\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -95,6 +160,10 @@ main(int argc, char **argv)
     errors();
     alignment();
     signals();
+    limits();
+    status();
+    mappings();
+    children();
     for (int i = 1; i < argc; i++)
         printf("argument %s\n", argv[i]);
     return 42;
