@@ -17,10 +17,6 @@
  * memory. */
 #define TABLE_BYTES_MAX ((uint64_t)4 << 30)
 
-/* Tables are dense: a segment that would leave a hole larger than what is known so far is not
- * believed. */
-#define HOLE_BYTES_MAX ((uint64_t)64 << 20)
-
 enum { NOTES_MAX = 64 };
 
 static const char *const kind_names[DISK_KINDS] = {
@@ -118,15 +114,17 @@ extend(struct raw_file *r, struct raw_table *t, uint64_t end)
 {
     unsigned char *bigger;
 
-    if (end <= t->size_bytes)
-        return true;
     if (end > TABLE_BYTES_MAX)
         return false;
-    bigger = arena_alloc(r->arena, end);
-    if (t->size_bytes)
-        memcpy(bigger, t->bytes, t->size_bytes);
-    t->bytes = bigger;
-    t->size_bytes = end;
+    if (end > t->capacity_bytes) {
+        t->capacity_bytes = end > 2 * t->capacity_bytes ? end : 2 * t->capacity_bytes;
+        bigger = arena_alloc(r->arena, t->capacity_bytes);
+        if (t->size_bytes)
+            memcpy(bigger, t->bytes, t->size_bytes);
+        t->bytes = bigger;
+    }
+    if (end > t->size_bytes)
+        t->size_bytes = end;
     return true;
 }
 
@@ -152,8 +150,9 @@ take_segment(struct raw_file *r, const unsigned char *data, size_t size_bytes,
     }
     if (!(s.flags & DISK_SEGMENT_ZSTD) && s.bytes != s.stored_bytes)
         return "its two sizes differ";
+    // Tables are dense: a hole is a segment that was lost, and that has its place in the file.
     if (s.bytes > TABLE_BYTES_MAX || s.table_off > TABLE_BYTES_MAX ||
-        s.table_off > t->size_bytes + HOLE_BYTES_MAX)
+        s.table_off > t->size_bytes + size_bytes)
         return "it has no place in its table";
     if ((s.flags & DISK_SEGMENT_ZSTD) &&
         (s.stored_bytes < 4 || ZSTD_getFrameContentSize(data + s.off, s.stored_bytes) != s.bytes))

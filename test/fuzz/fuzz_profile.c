@@ -1,12 +1,36 @@
 /* fuzz_profile.c: any bytes at all load as a profile, or are refused with a sentence; what loads
  * adds up: the totals are the sum of the sites and of the threads, and every id points somewhere.
+ *
+ * Blind changes hardly ever hit one of the few words that matter among the zeros of a profile, and
+ * never one in a compressed table. So the mutator knows the container: mostly it changes one word
+ * of the header, of the directory, or of the front of a table, which it expands and compresses
+ * again if need be, to a value that is likely to be near a limit. Now and then it is blind.
+ *
+ * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
+ * read them, but the fuzzer would only see that memory is finite.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
 
+#include "format/format.h"
 #include "profile/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes,
+                               unsigned seed);
+
+/* libFuzzer's own mutator; absent when inputs are only replayed. */
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size_bytes,
+                                              size_t limit_bytes);
+
+enum {
+    TABLES_BYTES_MAX = 64 << 20,
+    EXPANDED_BYTES_MAX = 1 << 20, // Of a compressed table that is changed.
+    HEADER_BYTES = 688,           // What has a meaning in the header.
+    FRONT_BYTES = 4096,           // Of a table: where small profiles have their records.
+};
 
 static void
 demand(bool holds, const char *what)
@@ -51,12 +75,29 @@ check_sums(const struct profile *p)
            "totals are the sum of the threads");
 }
 
+static bool
+is_moderate(const uint8_t *data, size_t size_bytes)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < DISK_SEGMENT_MAX && size_bytes >= DISK_DATA_OFF; i++) {
+        struct disk_segment s;
+
+        memcpy(&s, data + DISK_DIRECTORY_OFF + i * sizeof s, sizeof s);
+        if (s.flags & DISK_SEGMENT_ZSTD)
+            sum += s.bytes < TABLES_BYTES_MAX ? s.bytes : TABLES_BYTES_MAX;
+    }
+    return sum < TABLES_BYTES_MAX;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     struct err err = {""};
     struct profile *p;
 
+    if (!is_moderate(data, size_bytes))
+        return 0;
     if (load_bytes(data, size_bytes, "input", &p, &err) < 0) {
         demand(err.text[0] != '\0', "a refusal says why");
         return 0;
@@ -65,4 +106,122 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     check_sums(p);
     profile_free(p);
     return 0;
+}
+
+/* A number below BOUND from *STATE. */
+static uint64_t
+pick(uint64_t *state, uint64_t bound)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % bound;
+}
+
+/* A value to put where OLD stands. */
+static uint64_t
+near_a_limit(uint64_t *state, uint64_t old)
+{
+    switch (pick(state, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return old + 1;
+    case 2:
+        return old - 1;
+    case 3:
+        return (UINT64_C(1) << pick(state, 64)) - pick(state, 3);
+    case 4:
+        return UINT64_MAX - pick(state, 16);
+    case 5:
+        return pick(state, 512) * 8;
+    default:
+        return pick(state, 16);
+    }
+}
+
+/* Change one word, of four or eight bytes, in the SIZE_BYTES at BYTES. */
+static void
+change_word(uint64_t *state, uint8_t *bytes, size_t size_bytes)
+{
+    size_t width = pick(state, 2) ? 4 : 8;
+    uint64_t value = 0;
+    uint8_t *at;
+
+    if (size_bytes < 8)
+        return;
+    at = bytes + pick(state, size_bytes / width) * width;
+    memcpy(&value, at, width);
+    value = near_a_limit(state, value);
+    memcpy(at, &value, width);
+}
+
+/* Change a word in a compressed segment; it goes to the end of the file if that has room. */
+static size_t
+change_compressed(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_bytes,
+                  struct disk_segment *s)
+{
+    uint8_t *table = malloc(EXPANDED_BYTES_MAX);
+    size_t bytes = ZSTD_decompress(table, EXPANDED_BYTES_MAX, data + s->off, s->stored_bytes);
+    size_t front, stored;
+
+    if (!ZSTD_isError(bytes)) {
+        front = bytes < FRONT_BYTES ? bytes : FRONT_BYTES;
+        change_word(state, table, front);
+        stored = ZSTD_compress(data + size_bytes, limit_bytes - size_bytes, table, bytes, 1);
+        if (!ZSTD_isError(stored)) {
+            s->off = size_bytes;
+            s->stored_bytes = stored;
+            s->bytes = bytes;
+            size_bytes += stored;
+        }
+    }
+    free(table);
+    return size_bytes;
+}
+
+static size_t
+change_table(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_bytes)
+{
+    uint8_t *entry;
+    struct disk_segment s;
+    size_t used = 0;
+
+    while (used < DISK_SEGMENT_MAX && data[DISK_DIRECTORY_OFF + used * sizeof s] != 0)
+        used++;
+    if (used == 0)
+        return size_bytes;
+    entry = data + DISK_DIRECTORY_OFF + pick(state, used) * sizeof s;
+    memcpy(&s, entry, sizeof s);
+    if (s.off > size_bytes || s.stored_bytes > size_bytes - s.off)
+        return size_bytes;
+    if (s.flags & DISK_SEGMENT_ZSTD)
+        size_bytes = change_compressed(state, data, size_bytes, limit_bytes, &s);
+    else
+        change_word(state, data + s.off,
+                    s.stored_bytes < FRONT_BYTES ? s.stored_bytes : FRONT_BYTES);
+    memcpy(entry, &s, sizeof s);
+    return size_bytes;
+}
+
+/* Directory entries in use come first, so the words of the first ten are the ones that count. */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, unsigned seed)
+{
+    uint64_t state = seed;
+
+    if (size_bytes < DISK_DATA_OFF || pick(&state, 16) == 0)
+        return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size_bytes, limit_bytes) : size_bytes;
+    do {
+        switch (pick(&state, 8)) {
+        case 0:
+            change_word(&state, data + offsetof(struct disk_header, state),
+                        HEADER_BYTES - offsetof(struct disk_header, state));
+            break;
+        case 1:
+            change_word(&state, data + DISK_DIRECTORY_OFF, 10 * sizeof(struct disk_segment));
+            break;
+        default:
+            size_bytes = change_table(&state, data, size_bytes, limit_bytes);
+        }
+    } while (pick(&state, 2));
+    return size_bytes;
 }
