@@ -54,15 +54,16 @@ read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *
     const ElfW(Phdr) * segments;
 
     if (o->end - o->start < 4096 || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_phnum > HEADERS_MAX ||
-        header->e_phoff + header->e_phnum * sizeof *segments > 4096)
+        header->e_phnum > HEADERS_MAX || header->e_phoff % _Alignof(ElfW(Phdr)) != 0 ||
+        header->e_phoff > 4096 - header->e_phnum * sizeof *segments)
         return;
     segments = (const ElfW(Phdr) *)(const void *)(base + header->e_phoff);
     for (uint32_t i = 0; i < header->e_phnum; i++) {
         uint64_t note = segments[i].p_vaddr + bias;
         uint64_t end = note + segments[i].p_memsz;
 
-        if (segments[i].p_type != PT_NOTE || note < o->start || end > o->end || end < note)
+        if (segments[i].p_type != PT_NOTE || note < o->start || end > o->end || end < note ||
+            note % _Alignof(ElfW(Nhdr)) != 0)
             continue;
         while (note + sizeof(ElfW(Nhdr)) <= end) {
             const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(uintptr_t)note;
