@@ -34,6 +34,7 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
     char *buffer = t->text; // The stack may be a signal handler's, which is small.
     size_t kept = 0;
     bool found = false;
+    bool in_rest = false; // Of a line longer than the buffer.
     int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
@@ -55,16 +56,19 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
             s += *s == '-';
             high = parse_hex(&s);
             line = p + 1;
-            if (address >= low && address < high) {
+            if (!in_rest && address >= low && address < high) {
                 *ret_low = low;
                 *ret_high = high;
                 found = true;
                 break;
             }
+            in_rest = false;
         }
         kept = (size_t)(end - line);
-        if (kept >= sizeof t->text - 1)
-            kept = 0; // A line longer than the buffer: its rest starts no address that we look for.
+        if (kept >= sizeof t->text - 1) {
+            kept = 0;
+            in_rest = true; // A path may be that long, and say what looks like an address.
+        }
         __builtin_memmove(buffer, line, kept);
     }
     if (fd >= 0)

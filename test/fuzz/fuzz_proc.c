@@ -1,0 +1,152 @@
+/* fuzz_proc.c: what we read of /proc, with any bytes in it: a path may be of any length and hold
+ * nearly any byte, and a process chooses its own name.
+ *
+ * The input's first eight bytes are the address that is looked for, the ninth says how many bytes
+ * a read returns at most, the rest is the file. The recorder's search for a mapping must agree with
+ * one that has the whole text in memory and looks at whole lines that fit its buffer; the tools'
+ * search for a profile, of a process that does not exist, and the look at a process's start must
+ * not read or write where they should not (sanitizers) and must refuse with a sentence.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *contents;
+static size_t contents_bytes, contents_read, read_bytes_max;
+
+/* The tools' way into /proc. */
+static FILE *
+fake_fopen(const char *path, const char *mode)
+{
+    (void)path;
+    (void)mode;
+    return contents_bytes > 0 ? fmemopen((void *)(uintptr_t)contents, contents_bytes, "r") : NULL;
+}
+
+#define fopen fake_fopen
+#include "profile/origin.c"
+#undef fopen
+
+#include "monitor/walk.c"
+
+struct state *state;
+
+int
+sys_open(const char *path, int flags, int mode)
+{
+    (void)path;
+    (void)flags;
+    (void)mode;
+    contents_read = 0;
+    return 0;
+}
+
+long
+sys_read(int fd, void *buffer, size_t size_bytes)
+{
+    size_t left = contents_bytes - contents_read;
+    size_t got = left < size_bytes ? left : size_bytes;
+
+    (void)fd;
+    got = got < read_bytes_max ? got : read_bytes_max;
+    memcpy(buffer, contents + contents_read, got);
+    contents_read += got;
+    return (long)got;
+}
+
+int
+sys_close(int fd)
+{
+    return fd;
+}
+
+uint32_t
+nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    (void)frame;
+    (void)flags;
+    return parent;
+}
+
+uint64_t
+rules_frame(uint64_t address, bool exact)
+{
+    (void)exact;
+    return address;
+}
+
+/* The first whole line that covers ADDRESS. */
+static bool
+slow_mapping(uint64_t address, size_t line_bytes_max, uint64_t *ret_low, uint64_t *ret_high)
+{
+    const char *end = contents + contents_bytes;
+    const char *newline;
+
+    for (const char *line = contents; line < end; line = newline + 1) {
+        const char *s = line;
+
+        newline = memchr(line, '\n', (size_t)(end - line));
+        if (newline == NULL)
+            return false;
+        if ((size_t)(newline - line) > line_bytes_max)
+            continue;
+        *ret_low = parse_hex(&s);
+        s += *s == '-';
+        *ret_high = parse_hex(&s);
+        if (address >= *ret_low && address < *ret_high)
+            return true;
+    }
+    return false;
+}
+
+static void
+compare_mappings(uint64_t address)
+{
+    static struct thread thread;
+    uint64_t low, high, slow_low, slow_high;
+    bool found = find_mapping(&thread, address, &low, &high);
+
+    if (found != slow_mapping(address, sizeof thread.text - 2, &slow_low, &slow_high))
+        abort();
+    if (found && (low != slow_low || high != slow_high || address < low || address >= high))
+        abort();
+}
+
+static void
+find_profile(void)
+{
+    struct arena arena = {0};
+    struct err err = {""};
+    const char *path;
+
+    if (origin_of_pid(UINT32_MAX, &arena, &path, &err) != HEAPTAP_BAD_INPUT || err.text[0] == '\0')
+        abort();
+    origin_process_lives(UINT32_MAX, 0);
+    arena_release(&arena);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t address;
+    char *copy;
+
+    if (size < 9)
+        return 0;
+    memcpy(&address, data, sizeof address);
+    read_bytes_max = (size_t)data[8] * 16 + 1;
+    contents_bytes = size - 9;
+    copy = malloc(contents_bytes + 1);
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, data + 9, contents_bytes);
+    copy[contents_bytes] = '\0';
+    contents = copy;
+    compare_mappings(address);
+    find_profile();
+    free(copy);
+    return 0;
+}
