@@ -106,9 +106,12 @@ program_name(char *ret_name, size_t name_bytes)
         fmt_char(&f, *base > ' ' && *base < 0x7f && *base != '%' ? *base : '_');
 }
 
-static void
+/* True if NUMBER is in the result. */
+static bool
 expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
 {
+    bool numbered = false;
+
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p != '%' || p[1] == '\0') {
             fmt_char(f, *p);
@@ -123,6 +126,7 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
             break;
         case 'n':
             fmt_uint(f, number);
+            numbered = true;
             break;
         case '%':
             fmt_char(f, '%');
@@ -132,6 +136,7 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
             fmt_char(f, *p);
         }
     }
+    return numbered;
 }
 
 /* Make NAME another one: NAME without suffix, program, process id and, from the second time on,
@@ -219,6 +224,7 @@ output_open(char *ret_path, size_t path_bytes)
         pattern = DEFAULT_NAME;
     for (uint32_t number = 1; number <= NAME_ATTEMPTS && fd == -EEXIST; number++) {
         struct fmt f = fmt_init(ret_path, path_bytes);
+        bool numbered;
 
         if (pattern[0] != '/') {
             if (sys_getcwd(ret_path, path_bytes) < 0 || ret_path[0] != '/')
@@ -226,12 +232,12 @@ output_open(char *ret_path, size_t path_bytes)
             f.length = strlen(ret_path);
             fmt_char(&f, '/');
         }
-        expand(&f, pattern, program, number);
+        numbered = expand(&f, pattern, program, number);
         if (is_directory(ret_path)) {
             fmt_char(&f, '/');
             expand(&f, DEFAULT_NAME, program, number);
         }
-        if (number > 1 && strstr(pattern, "%n") == NULL)
+        if (number > 1 && !numbered)
             vary(&f, program, number);
         if (f.cut)
             return -ENAMETOOLONG;

@@ -1,0 +1,135 @@
+/* fuzz_output.c: the name of the profile from any pattern in HEAPTAP_OUT.
+ *
+ * The input's first byte says how many names are taken already, the second whether the name is a
+ * directory and how long the buffer is; the rest is the pattern. The name must be absolute, end
+ * within its buffer, and differ from all that were taken; system calls that must not happen on the
+ * way (writing, unlinking) end the program.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/output.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { NAMES_MAX = 8, NAME_BYTES = 512 };
+
+static char taken[NAMES_MAX][NAME_BYTES];
+static uint32_t taken_count, taken_wanted;
+static bool names_directory;
+static size_t buffer_bytes;
+
+/* Names are tried by the plain way: there are no files without one here. */
+int
+sys_open(const char *path, int flags, int mode)
+{
+    (void)mode;
+    if ((flags & O_TMPFILE) == O_TMPFILE)
+        return -EOPNOTSUPP;
+    if (flags & O_PATH)
+        return names_directory ? 7 : -ENOENT;
+    if (path[0] != '/' || strnlen(path, buffer_bytes) == buffer_bytes)
+        abort();
+    for (uint32_t i = 0; i < taken_count; i++)
+        if (strcmp(path, taken[i]) == 0)
+            abort();
+    if (taken_count == taken_wanted || taken_count == NAMES_MAX || strlen(path) >= NAME_BYTES)
+        return -EACCES;
+    memcpy(taken[taken_count++], path, strlen(path) + 1);
+    return -EEXIST;
+}
+
+int
+sys_close(int fd)
+{
+    return fd == 7 ? 0 : -EBADF;
+}
+
+int
+sys_getcwd(char *buffer, size_t size_bytes)
+{
+    if (size_bytes < sizeof "/here")
+        return -ERANGE;
+    memcpy(buffer, "/here", sizeof "/here");
+    return sizeof "/here";
+}
+
+long
+sys_readlink(const char *path, char *buffer, size_t size_bytes)
+{
+    static const char link[] = "/usr/bin/a%pro gram";
+    size_t got = sizeof link - 1 < size_bytes ? sizeof link - 1 : size_bytes;
+
+    (void)path;
+    memcpy(buffer, link, got);
+    return (long)got;
+}
+
+int
+sys_getpid(void)
+{
+    return 12345;
+}
+
+long
+sys_write(int fd, const void *data, size_t size_bytes)
+{
+    (void)fd;
+    (void)data;
+    (void)size_bytes;
+    abort();
+}
+
+int
+sys_unlink(const char *path)
+{
+    (void)path;
+    abort();
+}
+
+int
+sys_link(int fd, const char *path)
+{
+    (void)fd;
+    (void)path;
+    abort();
+}
+
+int
+sys_ftruncate(int fd, uint64_t size_bytes)
+{
+    (void)fd;
+    (void)size_bytes;
+    abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char name[] = "HEAPTAP_OUT=";
+    char *variable, *path;
+    char *fake_environment[2] = {NULL, NULL};
+    char **before = environ;
+
+    if (size < 2)
+        return 0;
+    variable = malloc(sizeof name + size);
+    buffer_bytes = (size_t)(data[1] >> 1) * 4 + 1;
+    path = malloc(buffer_bytes);
+    if (variable == NULL || path == NULL)
+        abort();
+    memcpy(variable, name, sizeof name - 1);
+    memcpy(variable + sizeof name - 1, data + 2, size - 2);
+    variable[sizeof name - 1 + size - 2] = '\0';
+    fake_environment[0] = variable;
+    taken_count = 0;
+    taken_wanted = data[0] % (NAMES_MAX + 1);
+    names_directory = data[1] & 1;
+    environ = fake_environment;
+    if (output_open(path, buffer_bytes) >= 0)
+        abort();
+    environ = before;
+    free(path);
+    free(variable);
+    return 0;
+}
