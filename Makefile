@@ -266,7 +266,8 @@ $(replays): $(BUILD)/test/fuzz/replay_%: $(BUILD)/test/fuzz/fuzz_%.o $(replay_co
 $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -o $@ $< $(fuzz_archive) $(tool_libs)
+	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(fuzz_archive) \
+	    $(tool_libs)
 
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
           $(replays)
