@@ -80,7 +80,8 @@ san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
 tool_flags := $(base_flags) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
 
 comma := ,
-replay_flags := $(base_flags) -O1 -g $(call san_flags,address$(comma)undefined)
+memory_flags := $(call san_flags,address$(comma)undefined)
+replay_flags := $(base_flags) -O1 -g $(memory_flags)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
 
 # The recorder calls the host's malloc by its real name, so the compiler must not know better.
@@ -92,6 +93,11 @@ monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hid
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
+
+# The recorder's sources in a program with a sanitizer: test/harness.
+harness_flags := $(base_flags) -O1 -g -fexceptions -ftls-model=initial-exec \
+                 -fno-optimize-sibling-calls $(no_builtins) \
+                 -DBASE_STACK_UNCHECKED
 
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
 packages := libdw libelf zlib libzstd
@@ -128,6 +134,9 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
 monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
+harness_sources := $(filter-out src/monitor/next.c,$(monitor_sources)) \
+                   $(wildcard src/util/*.c src/profile/*.c)
+harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
 fuzz_objects := $(call objects,clang-fuzz,$(library_sources))
 
@@ -139,6 +148,9 @@ $(eval $(call compile-rules,$(config),$(CC),$(tool_flags)))
 $(eval $(call compile-rules,$(compiler)-monitor,$(CC),$(monitor_flags)))
 $(eval $(call compile-rules,$(compiler)-replay,$(CC),$(replay_flags)))
 $(eval $(call compile-rules,clang-fuzz,$(CLANG),$(fuzz_flags)))
+$(eval $(call compile-rules,$(compiler)-harness-memory,$(CC),$(harness_flags) $(memory_flags)))
+$(eval $(call compile-rules,$(compiler)-harness-thread,$(CC),$(harness_flags) \
+    $(call san_flags,thread)))
 $(eval $(call archive-rules,$(tool_archive),$(tool_objects)))
 $(eval $(call archive-rules,$(replay_archive),$(replay_objects)))
 $(eval $(call archive-rules,$(fuzz_archive),$(fuzz_objects)))
@@ -269,8 +281,38 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(fuzz_archive) \
 	    $(tool_libs)
 
+# harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
+# are not those of the program and of the sanitizer.
+define harness-rules
+$(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harness-$(1)/all.flags
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(harness_flags) $(2) $$(werror) -MMD -MP -c -o $$@ $$<
+$(BUILD)/test/harness/$(1)/tap.o: $(BUILD)/obj/$(compiler)-harness-$(1)/monitor/shim.o \
+                                  test/abi/exported.txt
+	@mkdir -p $$(@D)
+	@sed -n 's/^[^#].*/& tap_&/p' test/abi/exported.txt >$$(@D)/tap.names
+	$$(Q)objcopy --redefine-syms=$$(@D)/tap.names $$< $$@
+$(BUILD)/test/harness/harness_$(1): \
+        $(patsubst test/harness/%.c,$(BUILD)/test/harness/$(1)/%.o,$(harness_mains)) \
+        $(BUILD)/test/harness/$(1)/tap.o \
+        $(filter-out %/monitor/shim.o,$(call harness_objects,$(1)))
+	$$(call say,TEST,$$@)
+	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
+endef
+
+harness_mains := $(wildcard test/harness/harness*.c)
+harness_plugin := $(BUILD)/test/harness/libharness_plugin.so
+harnesses := $(if $(harness_mains),$(harness_plugin) \
+                 $(BUILD)/test/harness/harness_memory $(BUILD)/test/harness/harness_thread)
+$(eval $(call harness-rules,memory,$(memory_flags)))
+$(eval $(call harness-rules,thread,$(call san_flags,thread)))
+
+$(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
+
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
-          $(replays)
+          $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.
 test:

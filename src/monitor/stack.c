@@ -4,14 +4,16 @@
  *
  *     memo:    [0] _start … [j] parse … [n-1] xmalloc's caller         {slot, frame, rbp, node}
  *     checks:  the stack words that make it so: each frame's return address and, where a frame
- *              further out is found through rbp, the word that rbp was restored from
+ *              further out is found through rbp, the word that rbp was restored from, and the word
+ *              in which a function that realigned its stack keeps its CFA
  *
  * A new event walks outwards by rules only until it meets a remembered frame (same slot, same
  * return address and, if it matters, same rbp), then reads the checks of the frames outside it.
  * If all hold, the rest of the stack is what it was, and so is its node: for a frame whose rule
  * starts from rsp, the next slot depends on nothing but (slot, return address); where it starts
- * from rbp, that value has been checked too. So it is exact by induction, as right as the unwind
- * tables. If a check fails, the frames inside it are still good and the walk goes on from the one
+ * from rbp, that value has been checked too. A realigned function may have the same slot and rbp
+ * when its caller's stack begins elsewhere, so its CFA is compared as well. So it is exact by
+ * induction, as right as the unwind tables. If a check fails, the frames inside it are still good and the walk goes on from the one
  * that changed.
  *
  * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
@@ -43,7 +45,7 @@ struct walk {
     int32_t join;          // Index into the memo that the walk has come to; -1 = beyond it.
 };
 
-static inline uint64_t
+READS_STACK static inline uint64_t
 word(uint64_t address)
 {
     return *(const uint64_t *)(uintptr_t)address;
@@ -80,6 +82,7 @@ push_walked(struct walk *w, uint64_t frame, uint8_t uses_rbp, uint8_t flags)
     f->frame = frame;
     f->rbp = w->at.rbp;
     f->rbp_slot = w->at.rbp_slot;
+    f->cfa_slot = w->at.cfa_slot;
     f->uses_rbp = uses_rbp;
     f->flags = flags;
 }
@@ -104,6 +107,7 @@ keep_until(struct walk *w, uint32_t check)
         } else if (i != w->join) {
             w->at.rbp_slot = 0;
         }
+        w->at.cfa_slot = f->cfa_slot;
         push_walked(w, f->frame, f->uses_rbp, f->flags);
     }
     w->at.slot = t->memo[changed].slot;
@@ -111,6 +115,16 @@ keep_until(struct walk *w, uint32_t check)
     if (w->at.rbp_slot)
         w->at.rbp = word(w->at.rbp_slot);
     w->join = changed - 1;
+}
+
+/* Does stepping out of remembered frame I still lead to the frame that is remembered outside it, as
+ * far as that hangs on a word in which a CFA is kept? */
+static inline bool
+same_cfa(const struct thread *t, uint32_t i)
+{
+    const struct stack_frame *f = &t->memo[i];
+
+    return likely(f->cfa_slot == 0 || i == 0) || word(f->cfa_slot) == t->memo[i - 1].slot + 8;
 }
 
 /* Does the memo, from w->join outwards, begin at the frame w->at? If so and all outside it holds:
@@ -130,7 +144,7 @@ meets_memo(struct walk *w)
             return false;
         f = &t->memo[w->join];
         if (f->slot != w->at.slot || (f->frame & DISK_ADDRESS_MASK) != word(w->at.slot) ||
-            (f->needs_rbp && f->rbp != w->at.rbp))
+            (f->needs_rbp && f->rbp != w->at.rbp) || !same_cfa(t, (uint32_t)w->join))
             return false;
         failing = failing_check(t->checks, f->check_start);
         if (likely(failing == 0))
@@ -210,6 +224,9 @@ walk_out(struct walk *w)
             return TOO_DEEP;
         e = rules_find(t->rules, ra);
         rule = &e->rule;
+        w->at.cfa_slot = rule->kind == RULE_RBP_DEREF
+                             ? w->at.rbp + (uint64_t)(int64_t)rule->cfa_offset
+                             : 0;
         switch (rule->kind) {
         case RULE_RSP:
             push_walked(w, e->frame, 0, 0);
@@ -246,6 +263,8 @@ remember(struct thread *t, const struct stack_frame *f, uint32_t parent)
     m->needs_rbp =
         f->uses_rbp || (i > 0 && t->memo[i - 1].needs_rbp && t->memo[i - 1].rbp_slot == 0);
     t->checks[t->check_count++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+    if (f->cfa_slot && i > 0)
+        t->checks[t->check_count++] = (struct stack_check){f->cfa_slot, t->memo[i - 1].slot + 8};
     if (m->needs_rbp && f->rbp_slot)
         t->checks[t->check_count++] = (struct stack_check){f->rbp_slot, f->rbp};
     return m->node;
@@ -260,7 +279,7 @@ rejoin(struct walk *w)
     struct stack_frame *m = &t->memo[w->join];
 
     t->memo_count = (uint32_t)w->join + 1;
-    t->check_count = m->check_start + 1;
+    t->check_count = m->check_start + 1 + (m->cfa_slot && w->join > 0);
     m->rbp = w->at.rbp;
     m->rbp_slot = w->at.rbp_slot;
     if (m->needs_rbp && m->rbp_slot)

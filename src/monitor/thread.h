@@ -12,6 +12,8 @@ struct stack_frame {
     uint64_t rbp;   // The register's value in this frame.
     // The word it was restored from on the way here; 0 = unchanged from the inner frame.
     uint64_t rbp_slot;
+    // The word that holds the CFA of a function that realigned its stack; 0 = the rule computes it.
+    uint64_t cfa_slot;
     uint32_t node; // In the call tree; remembered frames only.
     // Checks [0, check_start) belong to the frames outside this one; remembered only.
     uint32_t check_start;
@@ -26,7 +28,7 @@ struct stack_check {
     uint64_t address, value;
 };
 
-enum { CHECKS_MAX = 2 * LIMIT_DEPTH, FOREIGN_STACKS = 4 };
+enum { CHECKS_MAX = 3 * LIMIT_DEPTH, FOREIGN_STACKS = 4 };
 
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
  * Only the owner touches it, except `owner_tid`. Wiped in a forked child, so that ready is 0

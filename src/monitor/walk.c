@@ -155,7 +155,7 @@ bounds_at(struct thread *t, uint64_t sp, bool exact, struct unwind_bounds *ret)
 }
 
 /* Step by the frame pointer where there is no table. */
-static bool
+READS_STACK static bool
 guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 {
     uint64_t rbp = r->r[UNWIND_RBP];

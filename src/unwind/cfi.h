@@ -77,7 +77,7 @@ cfi_expression(const struct cfi_rule *rule, const struct unwind_object *object)
 }
 
 /* The word at ADDRESS; false if it is not wholly within BOUNDS. */
-static inline bool
+READS_STACK static inline bool
 unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_word)
 {
     if (address < bounds->low || bounds->high < 8 || address > bounds->high - 8)

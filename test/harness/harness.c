@@ -1,0 +1,474 @@
+/* harness.c: the recorder's own code under a sanitizer, driven by threads at random.
+ *
+ *     harness --seed N --threads N --waves N --events N --mode glibc|call|none --plugins DIR
+ *
+ * The library is preloaded into programs, where no sanitizer sees it. So here its sources are part
+ * of a program: the intercepted functions have the prefix tap_ (objcopy), the allocator behind them
+ * is harness_heap.c, and threads do to blocks all that programs do to them: allocate and free by
+ * every function, at stacks that are known, hand blocks to other threads, free behind the
+ * recorder's back, free what it never saw, and fail. Threads come in waves and end with thread ids
+ * that the next wave gets again; the first loads and unloads a library all the while. After every
+ * wave a forked child does the same with a profile of its own. At the end, and in each child,
+ * harness_check.c compares every count.
+ *
+ * If this fails with "expected", the recorder counts wrongly; if with a sanitizer's report, it does
+ * what is not defined. The same seed repeats what each thread does, though not when.
+ *
+ * Does not cover signal handlers, foreign stacks, longjmp, or allocators met in the wild: the
+ * scripts of test/run do, without sanitizers.
+ */
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "monitor/next.h"
+#include "monitor/state.h"
+
+enum { OWN_BLOCKS = 512, SHARED_BLOCKS = 256, THREADS_MAX = 32, CHILD_EVENTS = 3000 };
+
+enum how { HOW_PLAIN, HOW_NEW, HOW_NEW_ALIGNED, HOW_FOREIGN };
+
+struct block {
+    void *p;
+    uint32_t path;
+    uint32_t size_bytes;
+    enum how how;
+    bool inherited; // From before the fork.
+};
+
+struct worker {
+    uint32_t index, wave;
+    uint64_t random;
+    struct block own[OWN_BLOCKS];
+    struct expected expected;
+    plugin_fn *plugin;
+};
+
+/* What a worker does at the end of a path. */
+struct deed {
+    struct worker *w;
+    struct block *b;
+    uint32_t path, size_bytes;
+};
+
+static struct {
+    uint64_t seed;
+    uint32_t threads, waves, events;
+    const char *plugins;
+} options = {1, 4, 3, 20000, NULL};
+
+static struct worker workers[THREADS_MAX];
+static struct block *shared[SHARED_BLOCKS]; // Atomic: hands blocks from thread to thread.
+static bool in_child;
+
+static uint32_t
+pick(struct worker *w, uint32_t bound)
+{
+    w->random = w->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(w->random >> 33) % bound;
+}
+
+/* Sizes of all classes of sites and bins, mostly small; now and then one that fails. */
+static uint32_t
+pick_size(struct worker *w)
+{
+    static const uint32_t bounds[] = {33, 33, 257, 257, 1100, 2100, HEAP_SIZE_MAX + 100};
+
+    return pick(w, bounds[pick(w, countof(bounds))]);
+}
+
+/* --- What is expected ---------------------------------------------------------------------------*/
+
+static void
+live_changes(struct worker *w, int64_t by)
+{
+    struct expected *e = &w->expected;
+
+    e->live_bytes += by;
+    if (e->live_bytes > e->peak_bytes)
+        e->peak_bytes = e->live_bytes;
+}
+
+static void
+expect_free(struct worker *w, uint32_t path, uint32_t size_bytes)
+{
+    w->expected.path[path].frees++;
+    w->expected.path[path].freed_bytes += size_bytes;
+}
+
+/* The address that the heap gave out last was that of a block freed behind the recorder's back: it
+ * is settled now. Returns its bytes. */
+static uint32_t
+expect_overwritten(struct worker *w)
+{
+    struct heap_note lost;
+
+    if (!heap_take_lost(&lost) || in_child)
+        return 0;
+    w->expected.overwritten_blocks++;
+    expect_free(w, lost.path_and_lost >> 1, lost.size_bytes);
+    return lost.size_bytes;
+}
+
+/* P (NULL: failed) was allocated for B, which says the rest. */
+static void
+expect_alloc(struct worker *w, struct block *b, void *p)
+{
+    b->p = p;
+    b->inherited = false;
+    if (p == NULL) {
+        w->expected.failed_calls++;
+        return;
+    }
+    w->expected.path[b->path].allocations++;
+    w->expected.path[b->path].allocated_bytes += b->size_bytes;
+    live_changes(w, (int64_t)b->size_bytes - expect_overwritten(w));
+}
+
+/* --- Deeds, done at the end of a path ---------------------------------------------------------- */
+
+static void *
+allocate_plainly(struct worker *w, uint32_t size_bytes)
+{
+    void *p;
+
+    switch (pick(w, 7)) {
+    case 0:
+        return tap_calloc(1, size_bytes);
+    case 1:
+        return tap_realloc(NULL, size_bytes);
+    case 2:
+        return tap_aligned_alloc(16, size_bytes);
+    case 3:
+        return tap_posix_memalign(&p, 16, size_bytes) == 0 ? p : NULL;
+    case 4:
+        return tap_reallocarray(NULL, 1, size_bytes);
+    default:
+        return tap_malloc(size_bytes);
+    }
+}
+
+/* The inner block is not recorded where the outer address differs, so a lost block there stays
+ * lost. */
+static void *
+allocate_aligned(struct block *b)
+{
+    unsigned char *p = tap__ZnwmSt11align_val_t(b->size_bytes, 64, 0);
+    struct heap_note lost;
+
+    if (p != NULL && heap_take_lost(&lost))
+        *heap_note(p - 32) = lost;
+    return p;
+}
+
+static void
+deed_alloc(void *argument)
+{
+    struct deed *d = argument;
+    struct worker *w = d->w;
+    struct block *b = d->b;
+    uint32_t which = pick(w, 8);
+
+    *b = (struct block){NULL, d->path, d->size_bytes, HOW_PLAIN, false};
+    if (which == 0)
+        b->how = HOW_NEW;
+    else if (which == 1)
+        b->how = HOW_NEW_ALIGNED;
+    if (b->how == HOW_NEW)
+        expect_alloc(w, b, tap__Znwm(b->size_bytes, 0, 0));
+    else if (b->how == HOW_NEW_ALIGNED)
+        expect_alloc(w, b, allocate_aligned(b));
+    else
+        expect_alloc(w, b, allocate_plainly(w, b->size_bytes));
+}
+
+static void
+deed_free(void *argument)
+{
+    struct deed *d = argument;
+    struct worker *w = d->w;
+    struct block *b = d->b;
+
+    if (b->inherited || (in_child && b->how == HOW_FOREIGN)) {
+        w->expected.inherited_frees++;
+    } else if (b->how == HOW_FOREIGN) {
+        w->expected.unknown_frees++;
+    } else {
+        expect_free(w, b->path, b->size_bytes);
+        live_changes(w, -(int64_t)b->size_bytes);
+    }
+    if (b->how == HOW_NEW)
+        tap__ZdlPv(b->p, 0, 0);
+    else if (b->how == HOW_NEW_ALIGNED)
+        tap__ZdlPvSt11align_val_t(b->p, 64, 0);
+    else if (pick(w, 4) == 0)
+        tap_free_sized(b->p, b->size_bytes);
+    else
+        tap_free(b->p);
+    b->p = NULL;
+}
+
+static void
+deed_realloc(void *argument)
+{
+    struct deed *d = argument;
+    struct worker *w = d->w;
+    struct block *b = d->b;
+    void *p = pick(w, 2) ? tap_realloc(b->p, d->size_bytes)
+                         : tap_reallocarray(b->p, 1, d->size_bytes);
+    int64_t change = 0;
+
+    if (b->inherited)
+        w->expected.inherited_frees++;
+    if (p == NULL && d->size_bytes != 0) {
+        w->expected.failed_calls++;
+        return;
+    }
+    if (!b->inherited) {
+        expect_free(w, b->path, b->size_bytes);
+        change = -(int64_t)b->size_bytes;
+    }
+    *b = (struct block){p, d->path, d->size_bytes, HOW_PLAIN, false};
+    if (p != NULL) {
+        w->expected.path[b->path].allocations++;
+        w->expected.path[b->path].allocated_bytes += b->size_bytes;
+        change += (int64_t)b->size_bytes - expect_overwritten(w);
+    }
+    live_changes(w, change);
+}
+
+/* --- What needs no path -------------------------------------------------------------------------*/
+
+/* Freed without the recorder's knowledge. */
+static void
+lose(struct block *b)
+{
+    *heap_note(b->p) = (struct heap_note){b->path << 1 | 1, b->size_bytes};
+    heap_release(b->p);
+    b->p = NULL;
+}
+
+/* A block that the recorder has not seen; or has, at that address, and still believes in. */
+static void
+take_foreign(struct worker *w, struct block *b)
+{
+    struct heap_note lost;
+
+    *b = (struct block){next.malloc(pick(w, 1000)), 0, 0, HOW_FOREIGN, false};
+    if (heap_take_lost(&lost) && !in_child)
+        *b = (struct block){b->p, lost.path_and_lost >> 1, lost.size_bytes, HOW_PLAIN, false};
+}
+
+static void
+hand_over(struct worker *w, struct block *b)
+{
+    struct block **place = &shared[pick(w, SHARED_BLOCKS)];
+    struct block *mine = malloc(sizeof *mine);
+    struct block *theirs;
+
+    *mine = *b;
+    theirs = __atomic_exchange_n(place, mine, __ATOMIC_ACQ_REL);
+    *b = theirs != NULL ? *theirs : (struct block){NULL};
+    free(theirs);
+}
+
+/* --- Threads ------------------------------------------------------------------------------------*/
+
+static void
+one_event(struct worker *w)
+{
+    struct block *b = &w->own[pick(w, OWN_BLOCKS)];
+    uint32_t bound = w->plugin != NULL ? PATHS : PATHS - PLUGIN_PATHS;
+    struct deed d = {w, b, pick(w, bound), pick_size(w)};
+    void (*deed)(void *) = deed_free;
+    uint32_t which = pick(w, 64);
+
+    if (b->p == NULL && which == 0) {
+        take_foreign(w, b);
+        return;
+    }
+    if (b->p != NULL && which == 1) {
+        hand_over(w, b);
+        return;
+    }
+    if (b->p != NULL && which == 2 && b->how == HOW_PLAIN && !b->inherited && !in_child) {
+        lose(b);
+        return;
+    }
+    if (b->p == NULL)
+        deed = deed_alloc;
+    else if (which < 16 && b->how == HOW_PLAIN)
+        deed = deed_realloc;
+    path_walk(&paths[d.path], pick(w, UINT32_MAX), w->plugin, deed, &d);
+}
+
+/* Load the library, or unload it: what is read of it then is an error that the sanitizer sees. */
+static void
+plugin_changes(struct worker *w, void **handle)
+{
+    char path[4096];
+
+    if (*handle != NULL) {
+        tap_dlclose(*handle);
+        *handle = NULL;
+        w->plugin = NULL;
+        return;
+    }
+    snprintf(path, sizeof path, "%s/libharness_plugin.so", options.plugins);
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*handle == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        abort();
+    }
+    w->plugin = (plugin_fn *)dlsym(*handle, "plugin");
+}
+
+static void
+run_events(struct worker *w, uint32_t events, bool with_plugin)
+{
+    void *handle = NULL;
+
+    for (uint32_t i = 0; i < events; i++) {
+        if (with_plugin && i % 256 == 0)
+            plugin_changes(w, &handle);
+        one_event(w);
+    }
+    if (handle != NULL)
+        plugin_changes(w, &handle);
+}
+
+static void *
+thread_main(void *argument)
+{
+    struct worker *w = argument;
+    char name[16];
+
+    snprintf(name, sizeof name, "worker-%u", w->index % 3);
+    prctl(PR_SET_NAME, name);
+    id_enter();
+    heap_enter();
+    w->random = options.seed + w->wave * 1000 + w->index;
+    run_events(w, options.events, w->index == 0 && options.plugins != NULL);
+    heap_leave();
+    id_leave();
+    return NULL;
+}
+
+static void
+run_wave(uint32_t wave)
+{
+    pthread_t threads[THREADS_MAX];
+
+    for (uint32_t i = 0; i < options.threads; i++) {
+        workers[i].index = i;
+        workers[i].wave = wave;
+        if (pthread_create(&threads[i], NULL, thread_main, &workers[i]) != 0) {
+            perror("pthread_create");
+            exit(2);
+        }
+    }
+    for (uint32_t i = 0; i < options.threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* The child's own events, on the blocks that it has from its parent. */
+static int
+child_main(void)
+{
+    struct worker *w = &workers[0];
+
+    in_child = true;
+    memset(&w->expected, 0, sizeof w->expected);
+    for (uint32_t i = 0; i < OWN_BLOCKS; i++)
+        w->own[i].inherited = w->own[i].p != NULL;
+    for (uint32_t i = 0; i < SHARED_BLOCKS; i++)
+        if (shared[i] != NULL)
+            shared[i]->inherited = true;
+    id_enter();
+    heap_enter();
+    run_events(w, CHILD_EVENTS, false);
+    return check_profile(state->path, &w->expected, false) == 0 ? 0 : 1;
+}
+
+static int
+run_child(void)
+{
+    int status;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        int result = child_main();
+
+        fflush(stdout);
+        _exit(result);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+        perror("fork");
+        return 1;
+    }
+    if (status != 0)
+        printf("a child ended with status %#x\n", (unsigned)status);
+    return status != 0;
+}
+
+static enum heap_mode
+read_options(int argc, char **argv)
+{
+    enum heap_mode mode = HEAP_GLIBC;
+
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
+
+        if (strcmp(argv[i], "--seed") == 0)
+            options.seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "--threads") == 0)
+            options.threads = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--waves") == 0)
+            options.waves = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--events") == 0)
+            options.events = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--plugins") == 0)
+            options.plugins = value;
+        else if (strcmp(argv[i], "--mode") == 0)
+            mode = *value == 'g' ? HEAP_GLIBC : *value == 'c' ? HEAP_CALL : HEAP_NONE;
+    }
+    if (options.threads == 0 || options.threads > THREADS_MAX) {
+        fprintf(stderr, "harness: --threads takes 1 to %d\n", THREADS_MAX);
+        exit(2);
+    }
+    return mode;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct expected all = {0};
+    int bad = 0;
+
+    heap_start(read_options(argc, argv));
+    paths_make(options.seed);
+    for (uint32_t wave = 0; wave < options.waves; wave++) {
+        run_wave(wave);
+        bad += run_child();
+    }
+    for (uint32_t i = 0; i < options.threads; i++)
+        expect_add(&all, &workers[i].expected);
+    bad += check_profile(state->path, &all, options.threads == 1);
+    for (uint32_t i = 0; i < SHARED_BLOCKS; i++)
+        free(shared[i]);
+    printf("%s: %" PRIu64 " events\n", bad ? "FAILED" : "passed",
+           (uint64_t)options.threads * options.waves * options.events);
+    return bad != 0;
+}

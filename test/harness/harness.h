@@ -1,0 +1,97 @@
+/* harness.h: what the parts of the harness share; harness.c says what it is for. */
+#ifndef TEST_HARNESS_H
+#define TEST_HARNESS_H
+
+#include "base/base.h"
+
+/* --- The intercepted functions, under the names that the build gives them (prefix tap_) --------*/
+
+void *tap_malloc(size_t size_bytes);
+void *tap_calloc(size_t count, size_t each_bytes);
+void *tap_realloc(void *p, size_t size_bytes);
+void *tap_reallocarray(void *p, size_t count, size_t each_bytes);
+void tap_free(void *p);
+void tap_free_sized(void *p, size_t size_bytes);
+int tap_posix_memalign(void **ret_p, size_t align, size_t size_bytes);
+void *tap_aligned_alloc(size_t align, size_t size_bytes);
+void *tap__Znwm(size_t size_bytes, uintptr_t second, uintptr_t third);
+void tap__ZdlPv(void *p, uintptr_t second, uintptr_t third);
+void *tap__ZnwmSt11align_val_t(size_t size_bytes, uintptr_t second, uintptr_t third);
+void tap__ZdlPvSt11align_val_t(void *p, uintptr_t second, uintptr_t third);
+int tap_dlclose(void *handle);
+
+/* --- harness_heap.c: the next allocator -----------------------------------------------------------------*/
+
+/* How it tells sizes; chosen before the first event. */
+enum heap_mode { HEAP_GLIBC, HEAP_CALL, HEAP_NONE };
+
+enum { HEAP_SIZE_MAX = 6000 }; // A request for more fails.
+
+/* Which path a block came from, and how large it is. Kept in front of the block; survives its
+ * freeing, until the block is given out again. */
+struct heap_note {
+    uint32_t path_and_lost; // Path << 1 | 1 if it was freed behind the recorder's back.
+    uint32_t size_bytes;
+};
+
+void heap_start(enum heap_mode mode);
+
+/* A thread takes a heap before its first event and gives it back at its end. */
+void heap_enter(void);
+void heap_leave(void);
+
+struct heap_note *heap_note(void *p);
+
+/* Free P without the recorder. */
+void heap_release(void *p);
+
+/* What the latest block that this thread was given had been, if it was lost; taken once. */
+bool heap_take_lost(struct heap_note *ret_note);
+
+/* --- harness_heap.c too: thread ids that come again --------------------------------------------------- */
+
+void id_enter(void);
+void id_leave(void);
+
+/* --- harness_steps.c: known stacks ----------------------------------------------------------------------*/
+
+enum { PATHS = 256, PATH_DEPTH = 6, STEP_KINDS = 8, STEP_PLUGIN = 7 };
+
+struct path {
+    uint8_t depth;
+    uint8_t steps[PATH_DEPTH];
+};
+
+extern struct path paths[PATHS];
+
+/* Make the paths from SEED; the last PLUGIN_PATHS of them lead through the plugin. */
+enum { PLUGIN_PATHS = 16 };
+void paths_make(uint64_t seed);
+
+/* Calls its argument; from a library that was loaded for it. */
+typedef void plugin_fn(void (*call)(void *), void *argument);
+
+/* Do DEED(ARGUMENT) at the end of PATH. VARIANT chooses among call sites that look the same. */
+void path_walk(const struct path *path, uint32_t variant, plugin_fn *plugin, void (*deed)(void *),
+               void *argument);
+
+/* The kind of step whose code covers the return address ADDRESS; -1 if none. */
+int step_at(uint64_t address);
+
+/* --- harness_check.c: what was expected, and what the profile says ---------------------------------------*/
+
+struct expected {
+    struct {
+        int64_t allocations, allocated_bytes, frees, freed_bytes;
+    } path[PATHS];
+    uint64_t failed_calls, unknown_frees, inherited_frees, overwritten_blocks;
+    int64_t live_bytes, peak_bytes; // Meant for one thread only.
+};
+
+void expect_add(struct expected *sum, const struct expected *e);
+
+/* Compare the profile at PATH with E; prints each difference and returns their number. EXACT_PEAK
+ * if only one thread ran. */
+int check_profile(const char *path, const struct expected *e, bool exact_peak);
+
+#endif

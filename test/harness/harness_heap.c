@@ -1,0 +1,358 @@
+/* harness_heap.c: the allocator behind the recorder, made to give the same addresses again and again.
+ *
+ * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
+ * freed by another thread and then stays there. There is no lock on the way, so that the thread
+ * sanitizer sees the recorder's accesses as unordered as they are with a good allocator.
+ *
+ *     note, 8 bytes | size word as glibc has it | the block
+ *                                               ^ p, sometimes 8 and not 16 bytes aligned
+ *
+ * In the mode glibc the size word is read by the recorder itself; in the mode call it asks, and
+ * every second class lies across the granules of its ledger; in the mode none it may not ask.
+ *
+ * The operators new and delete call back into malloc and free, as those of libstdc++ do. The
+ * aligned ones give out a place inside the block they got.
+ */
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "monitor/next.h"
+#include "monitor/state.h"
+
+enum {
+    CLASSES = 32,
+    CLASS_STEP = 208, // Of usable sizes. Larger than a byte's slack, so that both forms occur.
+    HEAPS = 64,
+    LUMP_BYTES = 1 << 14,
+    OVER_BYTES = 32, // Into the block, for over-aligned operators.
+};
+
+#define AREA_BYTES ((size_t)1 << 30)
+
+struct heap {
+    unsigned char *free[CLASSES];
+    unsigned char *next, *end; // Of the lump that new blocks come from.
+    struct heap_note lost;
+    bool has_lost;
+};
+
+static struct heap heaps[HEAPS];
+static bool heap_used[HEAPS];
+static pthread_mutex_t heaps_lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread struct heap *own;
+static unsigned char *area;
+static size_t area_used; // Atomic.
+static enum heap_mode mode;
+
+static uint64_t *
+size_word(void *p)
+{
+    return (uint64_t *)p - 1;
+}
+
+struct heap_note *
+heap_note(void *p)
+{
+    return (struct heap_note *)p - 2;
+}
+
+static size_t
+usable_bytes(void *p)
+{
+    return (size_t)(*size_word(p) & ~UINT64_C(7)) - 8;
+}
+
+static uint32_t
+class_of(size_t size_bytes)
+{
+    return (uint32_t)((size_bytes + CLASS_STEP - 1) / CLASS_STEP);
+}
+
+/* Memory for a block of CLASS, never used before. */
+static unsigned char *
+carve(uint32_t class)
+{
+    size_t whole = round_up(class * CLASS_STEP + 8, 32) + 32;
+    unsigned char *p;
+
+    if ((size_t)(own->end - own->next) < whole) {
+        size_t off = add_relaxed(&area_used, (size_t)LUMP_BYTES);
+
+        if (off + LUMP_BYTES > AREA_BYTES)
+            abort();
+        own->next = area + off;
+        own->end = own->next + LUMP_BYTES;
+    }
+    p = own->next + 32 - (mode == HEAP_CALL && class % 2 == 1 ? 8 : 0);
+    own->next += whole;
+    *size_word(p) = round_up(class * CLASS_STEP + 8, 16) | 1;
+    *heap_note(p) = (struct heap_note){0};
+    return p;
+}
+
+static void *
+heap_malloc(size_t size_bytes)
+{
+    uint32_t class = class_of(size_bytes);
+    unsigned char *p;
+
+    if (size_bytes > HEAP_SIZE_MAX) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    p = own->free[class];
+    if (p == NULL)
+        return carve(class);
+    memcpy(&own->free[class], p - 24, sizeof p);
+    if (heap_note(p)->path_and_lost & 1) {
+        own->lost = *heap_note(p);
+        own->has_lost = true;
+        heap_note(p)->path_and_lost = 0;
+    }
+    return p;
+}
+
+void
+heap_release(void *p)
+{
+    uint32_t class = class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP);
+
+    memcpy((unsigned char *)p - 24, &own->free[class], sizeof p);
+    own->free[class] = p;
+}
+
+bool
+heap_take_lost(struct heap_note *ret_note)
+{
+    bool has = own->has_lost;
+
+    own->has_lost = false;
+    *ret_note = own->lost;
+    return has;
+}
+
+static void *
+heap_calloc(size_t count, size_t each_bytes)
+{
+    void *p = heap_malloc(count * each_bytes);
+
+    return p != NULL ? memset(p, 0, count * each_bytes) : NULL;
+}
+
+static void *
+heap_realloc(void *p, size_t size_bytes)
+{
+    void *q;
+
+    if (p == NULL)
+        return heap_malloc(size_bytes);
+    if (size_bytes == 0) {
+        heap_release(p);
+        return NULL;
+    }
+    if (class_of(size_bytes) == class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP))
+        return p;
+    q = heap_malloc(size_bytes);
+    if (q != NULL)
+        heap_release(p);
+    return q;
+}
+
+static void *
+heap_reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    return tap_realloc(p, count * each_bytes);
+}
+
+static int
+heap_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    void *p = heap_malloc(size_bytes);
+
+    (void)align;
+    if (p == NULL)
+        return ENOMEM;
+    *ret_p = p;
+    return 0;
+}
+
+static void *
+heap_memalign(size_t align, size_t size_bytes)
+{
+    (void)align;
+    return heap_malloc(size_bytes);
+}
+
+static size_t
+heap_usable(void *p)
+{
+    return usable_bytes(p);
+}
+
+/* --- The recorder's view of it, instead of monitor/next.c ------------------------------------- */
+
+struct next next = {
+    .malloc = heap_malloc,
+    .calloc = heap_calloc,
+    .realloc = heap_realloc,
+    .reallocarray = heap_reallocarray,
+    .free = heap_release,
+    .posix_memalign = heap_posix_memalign,
+    .aligned_alloc = heap_memalign,
+    .memalign = heap_memalign,
+    .valloc = heap_malloc,
+    .pvalloc = heap_malloc,
+    .malloc_usable_size = heap_usable,
+    .dlclose = dlclose,
+};
+
+void
+next_resolve(void)
+{
+}
+
+uint32_t
+next_usable_mode(void)
+{
+    return mode == HEAP_GLIBC ? USABLE_GLIBC : mode == HEAP_CALL ? USABLE_CALL : USABLE_NONE;
+}
+
+bool
+next_is_boot(const void *p)
+{
+    (void)p;
+    return false;
+}
+
+size_t
+next_boot_size(const void *p)
+{
+    (void)p;
+    abort();
+}
+
+static void *
+operator_new(size_t size_bytes)
+{
+    return tap_malloc(size_bytes);
+}
+
+static void
+operator_delete(void *p)
+{
+    tap_free(p);
+}
+
+static void *
+operator_new_aligned(size_t size_bytes)
+{
+    unsigned char *p = tap_malloc(size_bytes + OVER_BYTES);
+
+    return p != NULL ? p + OVER_BYTES : NULL;
+}
+
+static void
+operator_delete_aligned(void *p)
+{
+    tap_free((unsigned char *)p - OVER_BYTES);
+}
+
+void *
+next_symbol(const char *name, uint64_t caller)
+{
+    (void)caller;
+    if (strcmp(name, "_Znwm") == 0)
+        return (void *)operator_new;
+    if (strcmp(name, "_ZdlPv") == 0)
+        return (void *)operator_delete;
+    if (strcmp(name, "_ZnwmSt11align_val_t") == 0)
+        return (void *)operator_new_aligned;
+    if (strcmp(name, "_ZdlPvSt11align_val_t") == 0)
+        return (void *)operator_delete_aligned;
+    abort();
+}
+
+/* --- Thread ids that come again, instead of the kernel's -------------------------------------- */
+
+int __wrap_sys_gettid(void);
+int __wrap_sys_tgkill(int pid, int tid, int signal);
+
+static uint32_t id_used[HEAPS + 1]; // Atomic.
+static __thread int own_id;
+
+void
+id_enter(void)
+{
+    for (int i = 1; i <= HEAPS; i++) {
+        uint32_t no = 0;
+
+        if (cas_acq_rel(&id_used[i], &no, 1u)) {
+            own_id = i;
+            return;
+        }
+    }
+    abort();
+}
+
+void
+id_leave(void)
+{
+    store_release(&id_used[own_id], 0u);
+}
+
+int
+__wrap_sys_gettid(void)
+{
+    return own_id;
+}
+
+int
+__wrap_sys_tgkill(int pid, int tid, int signal)
+{
+    (void)pid;
+    if (signal != 0)
+        abort();
+    return load_acquire(&id_used[tid]) ? 0 : -ESRCH;
+}
+
+/* --- Threads ------------------------------------------------------------------------------------*/
+
+void
+heap_start(enum heap_mode wanted)
+{
+    mode = wanted;
+    area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (area == MAP_FAILED)
+        abort();
+}
+
+void
+heap_enter(void)
+{
+    pthread_mutex_lock(&heaps_lock);
+    for (size_t i = 0; i < HEAPS && own == NULL; i++)
+        if (!heap_used[i]) {
+            heap_used[i] = true;
+            own = &heaps[i];
+        }
+    pthread_mutex_unlock(&heaps_lock);
+    if (own == NULL)
+        abort();
+}
+
+void
+heap_leave(void)
+{
+    pthread_mutex_lock(&heaps_lock);
+    heap_used[own - heaps] = false;
+    own = NULL;
+    pthread_mutex_unlock(&heaps_lock);
+}

@@ -1,0 +1,10 @@
+/* libharness_plugin.c: what the harness loads and unloads while it runs. */
+
+void plugin(void (*call)(void *), void *argument);
+
+void
+plugin(void (*call)(void *), void *argument)
+{
+    call(argument);
+    __asm__ volatile("");
+}
