@@ -23,9 +23,19 @@
 enum {
     SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
     NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
+    TID_BITS = 22,         // Linux has no larger ids.
 };
 
 __thread struct tls tls __attribute__((tls_model("initial-exec")));
+
+/* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that finds
+ * a dead owner may come to free the row only after the thread id has been given to another thread,
+ * which has freed and taken the row itself; the use tells them apart. */
+static uint32_t
+owner_word(uint32_t tid, uint32_t uses)
+{
+    return tid | uses << TID_BITS;
+}
 
 static uint32_t
 row_count(void)
@@ -45,13 +55,38 @@ sweep(uint32_t own_tid)
         uint32_t row = add_relaxed(&state->sweep, 1u) % rows;
         struct thread *t = load_acquire(&state->threads[row]);
         uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
+        uint32_t tid = owner & ((1u << TID_BITS) - 1);
 
         // A row that carries our own id belonged to an ended thread that had the id before us.
-        if (owner == 0 || (owner != own_tid && sys_tgkill(sys_getpid(), (int)owner, 0) != -ESRCH))
+        if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
         if (cas_acq_rel(&t->owner_tid, &owner, 0u))
             add_relaxed(&state->live_threads, -1u);
     }
+}
+
+/* Names change while others read them, so they are copied and compared in words. */
+static_assert(DISK_THREAD_NAME_BYTES == 16 && offsetof(struct disk_thread, name) % 8 == 0,
+              "a name is two words");
+
+static void
+set_name(struct disk_thread *d, const char *name)
+{
+    uint64_t words[2];
+
+    memcpy(words, name, sizeof words);
+    store_relaxed(&((uint64_t *)(void *)d->name)[0], words[0]);
+    store_relaxed(&((uint64_t *)(void *)d->name)[1], words[1]);
+}
+
+static bool
+has_name(const struct disk_thread *d, const char *name)
+{
+    uint64_t words[2];
+
+    memcpy(words, name, sizeof words);
+    return load_relaxed(&((const uint64_t *)(const void *)d->name)[0]) == words[0] &&
+           load_relaxed(&((const uint64_t *)(const void *)d->name)[1]) == words[1];
 }
 
 /* A free row, of NAME unless there are too many already; NULL if there is none. */
@@ -66,9 +101,9 @@ take_over(uint32_t tid, const char *name)
 
         if (t == NULL || load_relaxed(&t->owner_tid) != 0)
             continue;
-        if (rows < NAMED_ROWS_MAX && strncmp(t->disk->name, name, DISK_THREAD_NAME_BYTES) != 0)
+        if (rows < NAMED_ROWS_MAX && !has_name(t->disk, name))
             continue;
-        if (cas_acq_rel(&t->owner_tid, &nobody, tid))
+        if (cas_acq_rel(&t->owner_tid, &nobody, owner_word(tid, load_relaxed(&t->disk->uses))))
             return t;
     }
     return NULL;
@@ -94,7 +129,7 @@ new_row(uint32_t tid)
     t->row = (uint32_t)row;
     t->disk = table_record(&state->tables[DISK_THREADS], row);
     t->bins = table_record(&state->tables[DISK_BINS], bins);
-    t->owner_tid = tid;
+    t->owner_tid = owner_word(tid, 0);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&state->threads[row], t);
@@ -107,7 +142,7 @@ thread_refresh_name(struct thread *t)
     char name[16] = "";
 
     sys_thread_name(name);
-    memcpy(t->disk->name, name, sizeof t->disk->name);
+    set_name(t->disk, name);
 }
 
 static COLD struct thread *
@@ -124,7 +159,7 @@ join(void)
         t = new_row(tid);
     if (t == NULL)
         return NULL;
-    memcpy(t->disk->name, name, sizeof t->disk->name);
+    set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
     t->memo_count = t->check_count = 0;

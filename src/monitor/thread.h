@@ -55,7 +55,7 @@ struct thread {
     } foreign[FOREIGN_STACKS];
     uint32_t foreign_next;
 
-    uint32_t owner_tid; // Atomic; 0 = the row is free.
+    uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in thread.c.
     char text[4096];          // Scratch for /proc/self/maps.
     uint32_t memo_count;
     uint32_t check_count;
