@@ -188,6 +188,15 @@ make_state(void)
     return true;
 }
 
+/* Move the events that came while another thread was starting to where losses are counted. */
+static void
+settle_early_events(void)
+{
+    uint64_t events = __atomic_exchange_n(&state->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
+
+    add_relaxed(&state->header->losses.no_thread_events, events);
+}
+
 COLD bool
 start_recording(void)
 {
@@ -204,6 +213,14 @@ start_recording(void)
         ready = start_all() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
+        if (ready == READY_YES)
+            settle_early_events();
+    } else {
+        // Waiting could be a deadlock: the other thread may want the loader's lock, and this one
+        // may have it.
+        add_relaxed(&state->early_events, UINT64_C(1));
+        if (load_acquire(&state->ready) == READY_YES)
+            settle_early_events();
     }
     return ready == READY_YES;
 }

@@ -58,6 +58,7 @@ struct state {
     uint32_t usable;           // enum usable_mode.
     bool forked;
 
+    uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.
     uint64_t sites;            // Atomic: site ids handed out, 0 and the ones of "other" included.
     uint64_t ticks;            // Atomic.
     uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
