@@ -40,17 +40,18 @@ peak_change(struct thread *t, int64_t change_bytes)
 {
     struct disk_shared *s = &state->header->shared;
     int64_t pending = t->pending_bytes + change_bytes;
+    int64_t slack = load_relaxed(&state->slack_bytes);
 
     t->pending_bytes = pending;
-    if (likely(!state->multi)) {
+    if (likely(!load_relaxed(&state->multi))) {
         int64_t live = load_relaxed(&s->flushed_bytes) + pending;
 
-        if (live > s->peak_bytes) {
+        if (live > load_relaxed(&s->peak_bytes)) {
             store_relaxed(&s->peak_bytes, live);
-            store_relaxed(&s->peak_epoch, s->peak_epoch + 1);
+            store_relaxed(&s->peak_epoch, load_relaxed(&s->peak_epoch) + 1);
         }
     }
-    if (unlikely(pending > state->slack_bytes || pending < -state->slack_bytes))
+    if (unlikely(pending > slack || pending < -slack))
         peak_flush(t);
 }
 

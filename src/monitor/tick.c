@@ -89,6 +89,8 @@ void
 tick(struct thread *t, uint64_t cycles)
 {
     struct disk_shared *s = &state->header->shared;
+    uint64_t epoch = load_relaxed(&s->peak_epoch);
+    uint64_t now_ns;
     uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
 
     t->countdown = LIMIT_TICK_EVENTS;
@@ -97,11 +99,12 @@ tick(struct thread *t, uint64_t cycles)
         bump_by(&t->disk->timed_cycles, cycles);
     }
     tick_clock();
-    if (s->peak_epoch != load_relaxed(&state->dated_epoch)) {
-        store_relaxed(&state->dated_epoch, s->peak_epoch);
-        store_relaxed(&s->peak_ns, s->last_ns);
+    now_ns = load_relaxed(&s->last_ns);
+    if (epoch != load_relaxed(&state->dated_epoch)) {
+        store_relaxed(&state->dated_epoch, epoch);
+        store_relaxed(&s->peak_ns, now_ns);
     }
-    timeline(s->last_ns);
+    timeline(now_ns);
     if ((ticks & (ticks - 1)) == 0)
         tick_memory();
     if (ticks % NAME_REFRESH_TICKS == 0)
