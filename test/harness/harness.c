@@ -364,6 +364,17 @@ thread_main(void *argument)
     return NULL;
 }
 
+/* As in any program, recording has begun before there are threads. */
+static void
+first_event(void)
+{
+    id_enter();
+    heap_enter();
+    tap_free(tap_malloc(HEAP_SIZE_MAX + 1));
+    heap_leave();
+    id_leave();
+}
+
 static void
 run_wave(uint32_t wave)
 {
@@ -459,6 +470,8 @@ main(int argc, char **argv)
 
     heap_start(read_options(argc, argv));
     paths_make(options.seed);
+    first_event();
+    all.failed_calls = 1;
     for (uint32_t wave = 0; wave < options.waves; wave++) {
         run_wave(wave);
         bad += run_child();
