@@ -13,8 +13,8 @@
  * starts from rsp, the next slot depends on nothing but (slot, return address); where it starts
  * from rbp, that value has been checked too. A realigned function may have the same slot and rbp
  * when its caller's stack begins elsewhere, so its CFA is compared as well. So it is exact by
- * induction, as right as the unwind tables. If a check fails, the frames inside it are still good and the walk goes on from the one
- * that changed.
+ * induction, as right as the unwind tables. If a check fails, the frames inside it are still good
+ * and the walk goes on from the one that changed.
  *
  * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
  * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full

@@ -28,9 +28,9 @@ enum {
 
 __thread struct tls tls __attribute__((tls_model("initial-exec")));
 
-/* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that finds
- * a dead owner may come to free the row only after the thread id has been given to another thread,
- * which has freed and taken the row itself; the use tells them apart. */
+/* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that
+ * finds a dead owner may come to free the row only after the thread id has been given to another
+ * thread, which has freed and taken the row itself; the use tells them apart. */
 static uint32_t
 owner_word(uint32_t tid, uint32_t uses)
 {

@@ -18,12 +18,10 @@
 #include "profile/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes,
-                               unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, unsigned seed);
 
 /* libFuzzer's own mutator; absent when inputs are only replayed. */
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size_bytes,
-                                              size_t limit_bytes);
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size_bytes, size_t limit_bytes);
 
 enum {
     TABLES_BYTES_MAX = 64 << 20,

@@ -87,7 +87,7 @@ pick_size(struct worker *w)
     return pick(w, bounds[pick(w, countof(bounds))]);
 }
 
-/* --- What is expected ---------------------------------------------------------------------------*/
+/* --- What is expected ------------------------------------------------------------------------ */
 
 static void
 live_changes(struct worker *w, int64_t by)
@@ -135,7 +135,7 @@ expect_alloc(struct worker *w, struct block *b, void *p)
     live_changes(w, (int64_t)b->size_bytes - expect_overwritten(w));
 }
 
-/* --- Deeds, done at the end of a path ---------------------------------------------------------- */
+/* --- Deeds, done at the end of a path -------------------------------------------------------- */
 
 static void *
 allocate_plainly(struct worker *w, uint32_t size_bytes)
@@ -224,8 +224,8 @@ deed_realloc(void *argument)
     struct deed *d = argument;
     struct worker *w = d->w;
     struct block *b = d->b;
-    void *p = pick(w, 2) ? tap_realloc(b->p, d->size_bytes)
-                         : tap_reallocarray(b->p, 1, d->size_bytes);
+    void *p =
+        pick(w, 2) ? tap_realloc(b->p, d->size_bytes) : tap_reallocarray(b->p, 1, d->size_bytes);
     int64_t change = 0;
 
     if (b->inherited)
@@ -247,7 +247,7 @@ deed_realloc(void *argument)
     live_changes(w, change);
 }
 
-/* --- What needs no path -------------------------------------------------------------------------*/
+/* --- What needs no path ---------------------------------------------------------------------- */
 
 /* Freed without the recorder's knowledge. */
 static void
@@ -282,7 +282,7 @@ hand_over(struct worker *w, struct block *b)
     free(theirs);
 }
 
-/* --- Threads ------------------------------------------------------------------------------------*/
+/* --- Threads --------------------------------------------------------------------------------- */
 
 static void
 one_event(struct worker *w)

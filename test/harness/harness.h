@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* --- The intercepted functions, under the names that the build gives them (prefix tap_) --------*/
+/* --- The intercepted functions, under the names that the build gives them (prefix tap_) ------ */
 
 void *tap_malloc(size_t size_bytes);
 void *tap_calloc(size_t count, size_t each_bytes);
@@ -20,7 +20,7 @@ void *tap__ZnwmSt11align_val_t(size_t size_bytes, uintptr_t second, uintptr_t th
 void tap__ZdlPvSt11align_val_t(void *p, uintptr_t second, uintptr_t third);
 int tap_dlclose(void *handle);
 
-/* --- harness_heap.c: the next allocator -----------------------------------------------------------------*/
+/* --- harness_heap.c: the next allocator ------------------------------------------------------ */
 
 /* How it tells sizes; chosen before the first event. */
 enum heap_mode { HEAP_GLIBC, HEAP_CALL, HEAP_NONE };
@@ -48,12 +48,12 @@ void heap_release(void *p);
 /* What the latest block that this thread was given had been, if it was lost; taken once. */
 bool heap_take_lost(struct heap_note *ret_note);
 
-/* --- harness_heap.c too: thread ids that come again --------------------------------------------------- */
+/* --- harness_heap.c too: thread ids that come again ------------------------------------------ */
 
 void id_enter(void);
 void id_leave(void);
 
-/* --- harness_steps.c: known stacks ----------------------------------------------------------------------*/
+/* --- harness_steps.c: known stacks ----------------------------------------------------------- */
 
 enum { PATHS = 256, PATH_DEPTH = 6, STEP_KINDS = 8, STEP_PLUGIN = 7 };
 
@@ -78,7 +78,7 @@ void path_walk(const struct path *path, uint32_t variant, plugin_fn *plugin, voi
 /* The kind of step whose code covers the return address ADDRESS; -1 if none. */
 int step_at(uint64_t address);
 
-/* --- harness_check.c: what was expected, and what the profile says ---------------------------------------*/
+/* --- harness_check.c: what was expected, and what the profile says --------------------------- */
 
 struct expected {
     struct {

@@ -79,8 +79,8 @@ show_stack(const struct profile *p, uint32_t node)
     for (; node != 0; node = p->nodes[node].parent) {
         const struct profile_location *l = &p->locations[p->nodes[node].location];
 
-        printf(" %d/%#" PRIx64 "%s", step_of_location(p, l), l->address - p->modules[l->module].bias,
-               p->nodes[node].flags ? "!" : "");
+        printf(" %d/%#" PRIx64 "%s", step_of_location(p, l),
+               l->address - p->modules[l->module].bias, p->nodes[node].flags ? "!" : "");
     }
     printf("\n");
 }

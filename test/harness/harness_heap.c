@@ -1,4 +1,4 @@
-/* harness_heap.c: the allocator behind the recorder, made to give the same addresses again and again.
+/* harness_heap.c: the allocator behind the recorder, which gives the same addresses again and again.
  *
  * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
  * freed by another thread and then stays there. There is no lock on the way, so that the thread
@@ -196,7 +196,7 @@ heap_usable(void *p)
     return usable_bytes(p);
 }
 
-/* --- The recorder's view of it, instead of monitor/next.c ------------------------------------- */
+/* --- The recorder's view of it, instead of monitor/next.c ------------------------------------ */
 
 struct next next = {
     .malloc = heap_malloc,
@@ -279,7 +279,7 @@ next_symbol(const char *name, uint64_t caller)
     abort();
 }
 
-/* --- Thread ids that come again, instead of the kernel's -------------------------------------- */
+/* --- Thread ids that come again, instead of the kernel's ------------------------------------- */
 
 int __wrap_sys_gettid(void);
 int __wrap_sys_tgkill(int pid, int tid, int signal);
@@ -322,7 +322,7 @@ __wrap_sys_tgkill(int pid, int tid, int signal)
     return load_acquire(&id_used[tid]) ? 0 : -ESRCH;
 }
 
-/* --- Threads ------------------------------------------------------------------------------------*/
+/* --- Threads --------------------------------------------------------------------------------- */
 
 void
 heap_start(enum heap_mode wanted)

@@ -101,7 +101,7 @@ step_large(struct walk *w)
         GO_ON(w);                                                                                  \
         __asm__ volatile("# place %0" : : "i"(n));                                                 \
         break;
-#define PLACES_4(n)  PLACE(n) PLACE((n) + 1) PLACE((n) + 2) PLACE((n) + 3)
+#define PLACES_4(n) PLACE(n) PLACE((n) + 1) PLACE((n) + 2) PLACE((n) + 3)
 #define PLACES_16(n) PLACES_4(n) PLACES_4((n) + 4) PLACES_4((n) + 8) PLACES_4((n) + 12)
 
 STEP
@@ -132,7 +132,7 @@ step_plugin(struct walk *w)
 }
 
 static step_fn *const step_of[STEP_KINDS] = {
-    step_plain,          step_registers, step_alloca, step_realigned, step_realigned_alloca,
+    step_plain, step_registers, step_alloca, step_realigned, step_realigned_alloca,
     step_large, step_wide,      step_plugin,
 };
 
