@@ -17,18 +17,21 @@
  * Lines come from the unit's line table, which libdw decodes once. With split DWARF the unit in the
  * file (the skeleton) has ranges and lines, and the one in the .dwo file the functions.
  *
- * Nothing here trusts the file: siblings must go forward, depth is bounded, a damaged unit gives
- * what was read up to the damage. What it does not do: look at symbols, correct for load bias
+ * Nothing here trusts the file: a unit whose other half is no regular file is left out, siblings
+ * must go forward, depth is bounded, a damaged unit gives what was read up to the damage. What it does not do: look at symbols, correct for load bias
  * (dwfl.c).
  */
 #include "symbol/debuginfo.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "symbol/demangle.h"
 #include "symbol/ranges.h"
 #include "util/map.h"
+#include "util/regular.h"
 
 // Nesting of DIEs that is followed. Compilers stay far below; a made-up file could go on for ever.
 enum { WALK_DEPTH_MAX = 256 };
@@ -49,14 +52,14 @@ struct function {
  * occupy. */
 struct scope {
     const void *start;
-    const void *end;  // NULL until the next sibling is known.
+    const void *end; // NULL until the next sibling is known.
     Dwarf_Die die;
 };
 
 struct unit {
-    Dwarf_Die die;       // As .debug_info has it; has the lines.
-    Dwarf_Die full;      // The same, or the split unit behind it; has the functions.
-    bool opened;         // full, files and directory are set.
+    Dwarf_Die die;  // As .debug_info has it; has the lines.
+    Dwarf_Die full; // The same, or the split unit behind it; has the functions.
+    bool opened;    // full, files and directory are set.
     enum walk walked;
     struct function *functions;
     size_t function_count, function_capacity;
@@ -66,17 +69,19 @@ struct unit {
     size_t scope_count, scope_capacity;
     Dwarf_Files *files;
     size_t file_count;
-    const char *directory;         // DW_AT_comp_dir or NULL.
+    const char *directory; // DW_AT_comp_dir or NULL.
 };
 
 struct debuginfo {
     struct arena *arena;
+    const char *directory; // Of the file; NULL = follow no split unit.
     struct unit **units;
     size_t unit_count, unit_capacity;
     struct ranges ranges; // To indices of units.
     struct map by_die;    // Address of a unit's DIE (both of a split one) to index + 1.
 };
 
+static bool may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena);
 static struct unit *add_unit(struct debuginfo *d, const Dwarf_Die *die);
 static void add_unit_ranges(struct debuginfo *d, uint32_t id);
 static struct unit *unit_of(struct debuginfo *d, Dwarf_Die *die);
@@ -89,7 +94,7 @@ static size_t make_frames(struct debuginfo *d, struct unit *u, struct function *
 static bool line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame *f);
 
 struct debuginfo *
-debuginfo_open(Dwarf *dwarf, struct arena *arena)
+debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena)
 {
     struct debuginfo *d = arena_alloc(arena, sizeof *d);
     Dwarf_CU *cu = NULL;
@@ -98,9 +103,11 @@ debuginfo_open(Dwarf *dwarf, struct arena *arena)
     uint8_t type;
 
     d->arena = arena;
+    d->directory = directory;
     while (dwarf_get_units(dwarf, cu, &next, NULL, &type, &die, NULL) == 0) {
         cu = next;
-        if (die.addr == NULL)
+        if (die.addr == NULL ||
+            (type == DW_UT_skeleton && !may_follow_split(&die, directory, arena)))
             continue;
         add_unit(d, &die);
         if (type == DW_UT_compile || type == DW_UT_skeleton)
@@ -194,6 +201,45 @@ unit_of(struct debuginfo *d, Dwarf_Die *die)
     return index != NULL ? d->units[*index - 1] : add_unit(d, &cu);
 }
 
+/* Whether PATH is a regular file, or nothing at all. */
+static bool
+is_harmless(const char *path)
+{
+    struct stat st;
+    int fd = regular_open(NULL, path, &st);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
+}
+
+/* Whether libdw may look for the other half of the skeleton DIE: it opens what that names below
+ * DIRECTORY and below the compilation directory, whatever it is. */
+static bool
+may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena)
+{
+    static const unsigned names[] = {DW_AT_dwo_name, DW_AT_GNU_dwo_name};
+    Dwarf_Attribute attribute;
+    const char *compiled_in = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+
+    if (directory == NULL)
+        return false;
+    for (size_t i = 0; i < countof(names); i++) {
+        const char *name = dwarf_formstring(dwarf_attr(die, names[i], &attribute));
+
+        if (name == NULL)
+            continue;
+        if (name[0] == '/' ? !is_harmless(name)
+                           : !is_harmless(arena_printf(arena, "%s/%s", directory, name)))
+            return false;
+        if (name[0] != '/' && compiled_in != NULL &&
+            (!is_harmless(arena_printf(arena, "%s/%s", compiled_in, name)) ||
+             !is_harmless(arena_printf(arena, "%s/%s/%s", directory, compiled_in, name))))
+            return false;
+    }
+    return true;
+}
+
 static void
 unit_open(struct debuginfo *d, struct unit *u)
 {
@@ -205,15 +251,17 @@ unit_open(struct debuginfo *d, struct unit *u)
         return;
     u->opened = true;
     u->full = u->die;
-    if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0
-        && type == DW_UT_skeleton && split.addr != NULL) {
+    if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 &&
+        type == DW_UT_skeleton && may_follow_split(&u->die, d->directory, d->arena) &&
+        dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+        split.addr != NULL) {
         uint64_t id = *map_get(&d->by_die, (uintptr_t)u->die.addr);
 
         u->full = split;
         *map_put(&d->by_die, (uintptr_t)split.addr, NULL) = id;
     }
-    if (dwarf_getsrcfiles(&u->full, &u->files, &u->file_count) != 0
-        && dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0)
+    if (dwarf_getsrcfiles(&u->full, &u->files, &u->file_count) != 0 &&
+        dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0)
         u->file_count = 0;
     u->directory = dwarf_formstring(dwarf_attr(&u->die, DW_AT_comp_dir, &attribute));
 }
@@ -224,8 +272,8 @@ origin_of(Dwarf_Die *die, unsigned attribute_name)
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
 
-    if (dwarf_attr(die, attribute_name, &attribute) == NULL
-        || dwarf_formref_die(&attribute, &origin) == NULL)
+    if (dwarf_attr(die, attribute_name, &attribute) == NULL ||
+        dwarf_formref_die(&attribute, &origin) == NULL)
         return NULL;
     return origin.addr;
 }
@@ -359,8 +407,8 @@ descend(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *chain, size_t count, unsigned
     for (;;) {
         int tag = dwarf_tag(&die);
 
-        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block
-            || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
+        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+            tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
             bool covers = dwarf_haspc(&die, pc) > 0;
 
             if (covers && tag == DW_TAG_inlined_subroutine) {
@@ -415,11 +463,11 @@ call_site(struct debuginfo *d, const struct unit *u, Dwarf_Die *call, struct sym
     Dwarf_Attribute attribute;
     Dwarf_Word value;
 
-    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attribute), &value) == 0
-        && value < u->file_count)
+    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attribute), &value) == 0 &&
+        value < u->file_count)
         f->file = absolute(d, u, dwarf_filesrc(u->files, value, NULL, NULL));
-    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attribute), &value) == 0
-        && value <= INT32_MAX)
+    if (dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attribute), &value) == 0 &&
+        value <= INT32_MAX)
         f->line = (uint32_t)value;
 }
 
@@ -428,8 +476,8 @@ linkage_name(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
 
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL
-        && dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL &&
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
         return NULL;
     return dwarf_formstring(&attribute);
 }
@@ -439,7 +487,7 @@ linkage_name(Dwarf_Die *die)
 static Dwarf_Die
 declaration_of(Dwarf_Die die)
 {
-    static const unsigned names[] = { DW_AT_abstract_origin, DW_AT_specification };
+    static const unsigned names[] = {DW_AT_abstract_origin, DW_AT_specification};
 
     for (unsigned step = 0; step < 16; step++) {
         Dwarf_Attribute attribute;
@@ -447,8 +495,8 @@ declaration_of(Dwarf_Die die)
         size_t i;
 
         for (i = 0; i < countof(names); i++)
-            if (dwarf_attr(&die, names[i], &attribute) != NULL
-                && dwarf_formref_die(&attribute, &origin) != NULL)
+            if (dwarf_attr(&die, names[i], &attribute) != NULL &&
+                dwarf_formref_die(&attribute, &origin) != NULL)
                 break;
         if (i == countof(names))
             break;

@@ -19,9 +19,10 @@ struct debug_frame {
 
 struct debuginfo;
 
-/* Read the table of units of DWARF, which must stay open. Owned; what it gives out is from ARENA or
- * DWARF. */
-struct debuginfo *debuginfo_open(Dwarf *dwarf, struct arena *arena);
+/* Read the table of units of DWARF, which must stay open and whose file is in DIRECTORY. NULL there
+ * leaves split units out, because the file names other files and is not to be trusted with that.
+ * Owned; what it gives out is from ARENA or DWARF. */
+struct debuginfo *debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena);
 void debuginfo_close(struct debuginfo *d);
 
 /* Whether any unit covers any code. */

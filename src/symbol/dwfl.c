@@ -8,10 +8,14 @@
  * the process's own root (containers; only as long as it runs), and the debug file of that build
  * id, which carries the symbol table and everything else needed.
  *
- * Nothing before it is needed. Opening reads the headers only; debug information (separate files,
- * .gnu_debuglink, .gnu_debugaltlink, .gnu_debugdata, and a server if DEBUGINFOD_URLS is set: all
- * libdwfl's doing) is looked for when the first frames are asked for, symbols when the first frame
- * lacks a name.
+ * Nothing before it is needed. Opening reads the headers only; debug information is looked for when
+ * the first frames are asked for, symbols when the first frame lacks a name. This file opens what
+ * .gnu_debuglink and .gnu_debugaltlink name, by the rules of regular.h; libdwfl would open all.
+ * Left to libdwfl are .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
+ *
+ * Whose file. A separate debug file is taken only from root, from us or from the owner of the file
+ * it belongs to. Split units (debuginfo.c) and the cache (resolve.c) are for files that only root
+ * or we can have written: a stranger may give his own file the build id of another.
  *
  * Symbols: of those whose [value, value + size) covers the address the innermost, then the best
  * name. Assembler labels without size cover what lies between them and the next symbol of their
@@ -33,8 +37,19 @@
 #include "symbol/demangle.h"
 #include "symbol/ranges.h"
 #include "util/map.h"
+#include "util/regular.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+
+/* Checksums are for programs without build id; a file larger than that is not read for one. */
+#define CHECKED_BYTES_MAX (1024 * MIB)
+
+/* What became of .gnu_debugaltlink. */
+enum alt_result {
+    ALT_ABSENT, // No link, or nothing where it leads.
+    ALT_FOUND,
+    ALT_REFUSED,
+};
 
 struct symbol {
     const char *name;
@@ -47,9 +62,16 @@ struct object {
     struct arena arena;
     Dwfl *dwfl;
     Dwfl_Module *module;
-    bool debug_loaded;           // debug, debug_bias and detail are set.
-    struct debuginfo *debug;     // NULL if there is none.
-    Dwarf_Addr debug_bias;       // Address in the file minus address in its DWARF.
+    const char *root, *path; // As given to regular_open.
+    const char *directory;   // Of the file that has the DWARF, without symbolic links.
+    uid_t owner;
+    bool trusted;            // See "Whose file".
+    bool elsewhere;          // Not the file at the recorded path.
+    Dwarf *alt;              // What .gnu_debugaltlink names, or NULL.
+    int alt_fd;              // -1 = none.
+    bool debug_loaded;       // debug, debug_bias and detail are set.
+    struct debuginfo *debug; // NULL if there is none.
+    Dwarf_Addr debug_bias;   // Address in the file minus address in its DWARF.
     enum symbol_detail detail;
     bool symbols_loaded;
     struct symbol *symbols;
@@ -58,15 +80,24 @@ struct object {
     struct map names;            // Address of a linkage name to the demangled one's.
 };
 
+/* Where libdwfl looks on its own for debug files: nowhere. No such file can be made in /proc. */
+static char no_place[] = "/proc/heaptap";
+static char *debuginfo_path = no_place;
+
+static int find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                      const char *file, const char *link, GElf_Word crc, char **ret_file);
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debug,
     .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &debuginfo_path,
 };
 
-static struct object *open_file(const char *path, const struct profile_module *m,
+static struct object *open_file(const char *root, const char *path, const struct profile_module *m,
                                 struct object_failure *ret);
-static char *debug_path(struct arena *arena, const struct profile_module *m);
+static char *build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes);
+static enum alt_result find_alt(struct object *o, Dwarf *dwarf);
 static void load_debug(struct object *o);
 static void load_symbols(struct object *o);
 static const struct symbol *symbol_at(struct object *o, uint64_t address);
@@ -77,13 +108,16 @@ object_open(const struct profile_module *m, uint32_t pid, struct object_failure 
 {
     struct arena scratch = {0};
     struct object_failure ignored;
-    struct object *o = open_file(m->path, m, ret_failure);
+    struct object *o = open_file(NULL, m->path, m, ret_failure);
 
     if (o == NULL && m->build_id_bytes > 1) {
         if (pid != 0 && m->path[0] == '/')
-            o = open_file(arena_printf(&scratch, "/proc/%u/root%s", pid, m->path), m, &ignored);
+            o = open_file(arena_printf(&scratch, "/proc/%u/root", pid), m->path, m, &ignored);
         if (o == NULL)
-            o = open_file(debug_path(&scratch, m), m, &ignored);
+            o = open_file(NULL, build_id_path(&scratch, m->build_id, m->build_id_bytes), m,
+                          &ignored);
+        if (o != NULL)
+            o->elsewhere = true;
     }
     if (o != NULL)
         *ret_failure = (struct object_failure){0};
@@ -98,6 +132,12 @@ object_detail(struct object *o)
     return o->detail;
 }
 
+bool
+object_may_be_cached(const struct object *o)
+{
+    return o->trusted && !o->elsewhere;
+}
+
 void
 object_close(struct object *o)
 {
@@ -105,6 +145,10 @@ object_close(struct object *o)
         return;
     debuginfo_close(o->debug);
     dwfl_end(o->dwfl);
+    if (o->alt != NULL)
+        dwarf_end(o->alt);
+    if (o->alt_fd >= 0)
+        close(o->alt_fd);
     map_release(&o->names);
     arena_release(&o->arena);
     free(o);
@@ -154,26 +198,46 @@ object_frames(struct object *o, uint64_t address, struct symbol_frame frames[SYM
     return count;
 }
 
-/* The file PATH read-only, or -1 with *RET set. Never blocks on a FIFO and never opens a device's
- * data: a profile from elsewhere may name anything. */
+/* The ELF file PATH below ROOT, or a negative error number: -ENOEXEC if it is something else.
+ * Looked at here because libdwfl would also take compressed files, and unpack them to any size. */
 static int
-open_regular(const char *path, struct object_failure *ret)
+open_elf(const char *root, const char *path, struct stat *ret_stat)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    char magic[SELFMAG];
+    int fd = regular_open(root, path, ret_stat);
 
-    *ret = (struct object_failure){.state = OBJECT_UNREADABLE};
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            ret->state = OBJECT_MISSING;
-        ret->reason = errno == EACCES ? "permission denied" : "it cannot be opened";
-        return -1;
-    }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+    if (fd < 0)
         return fd;
-    ret->reason = "not a regular file";
+    if (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+        memcmp(magic, ELFMAG, SELFMAG) == 0)
+        return fd;
     close(fd);
-    return -1;
+    return -ENOEXEC;
+}
+
+static struct object_failure
+failure_of(int error)
+{
+    struct object_failure f = {.state = OBJECT_UNREADABLE, .reason = "it cannot be opened"};
+
+    switch (-error) {
+    case ENOENT:
+    case ENOTDIR:
+        f.state = OBJECT_MISSING;
+        break;
+    case EACCES:
+        f.reason = "permission denied";
+        break;
+    case ENODEV:
+        f.reason = "not a regular file";
+        break;
+    case ENOEXEC:
+        f.reason = "not an ELF file";
+        break;
+    default:
+        break;
+    }
+    return f;
 }
 
 /* Whether the file's build id is the recorded one, or none was recorded. */
@@ -197,43 +261,77 @@ is_recorded_file(Dwfl_Module *module, const struct profile_module *m, struct obj
     return false;
 }
 
-static struct object *
-open_file(const char *path, const struct profile_module *m, struct object_failure *ret)
+/* The directory of the open file FD as the kernel has it, or NULL. */
+static const char *
+directory_of(struct arena *arena, int fd)
 {
-    int fd = open_regular(path, ret);
-    Dwfl *dwfl;
-    Dwfl_Module *module;
-    struct object *o;
+    char link[32], path[4096];
+    ssize_t length;
+    char *slash;
 
-    if (fd < 0)
-        return NULL;
-    dwfl = dwfl_begin(&callbacks);
-    module = dwfl != NULL ? dwfl_report_elf(dwfl, path, path, fd, 0, true) : NULL;
-    if (module == NULL) {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    slash = strrchr(path, '/');
+    return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
+}
+
+/* Hand FD over to libdwfl; NULL with *RET set if it cannot use it. */
+static struct object *
+make_object(int fd, const char *root, const char *path, const struct stat *st,
+            struct object_failure *ret)
+{
+    struct object *o = xmalloc(sizeof *o);
+    void **userdata;
+
+    *o = (struct object){.owner = st->st_uid, .trusted = regular_is_trusted(st), .alt_fd = -1};
+    o->root = root != NULL ? arena_strdup(&o->arena, root) : NULL;
+    o->path = arena_strdup(&o->arena, path);
+    o->directory = directory_of(&o->arena, fd);
+    o->dwfl = dwfl_begin(&callbacks);
+    o->module = o->dwfl != NULL ? dwfl_report_elf(o->dwfl, path, path, fd, 0, true) : NULL;
+    if (o->module == NULL) {
         // The descriptor became libdwfl's only with success.
         close(fd);
-        ret->reason = "not an ELF file";
-    } else {
-        dwfl_report_end(dwfl, NULL, NULL);
-    }
-    if (module == NULL || !is_recorded_file(module, m, ret)) {
-        dwfl_end(dwfl);
+        *ret = failure_of(-ENOEXEC);
+        object_close(o);
         return NULL;
     }
-    o = xmalloc(sizeof *o);
-    *o = (struct object){.dwfl = dwfl, .module = module};
+    dwfl_report_end(o->dwfl, NULL, NULL);
+    dwfl_module_info(o->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+    *userdata = o;
     return o;
 }
 
-/* Where distributions install the debug file of M's build id. */
+static struct object *
+open_file(const char *root, const char *path, const struct profile_module *m,
+          struct object_failure *ret)
+{
+    struct stat st;
+    int fd = open_elf(root, path, &st);
+    struct object *o;
+
+    if (fd < 0) {
+        *ret = failure_of(fd);
+        return NULL;
+    }
+    o = make_object(fd, root, path, &st, ret);
+    if (o != NULL && !is_recorded_file(o->module, m, ret)) {
+        object_close(o);
+        return NULL;
+    }
+    return o;
+}
+
+/* Where distributions install the debug file of the build id ID. */
 static char *
-debug_path(struct arena *arena, const struct profile_module *m)
+build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes)
 {
     char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
 
-    for (uint32_t i = 1; i < m->build_id_bytes && i < PROFILE_BUILD_ID_MAX; i++)
-        snprintf(hex + 2 * (i - 1), 3, "%02x", m->build_id[i]);
-    return arena_printf(arena, DEBUG_ROOT "/.build-id/%02x/%s.debug", m->build_id[0], hex);
+    for (size_t i = 1; i < id_bytes && i < PROFILE_BUILD_ID_MAX; i++)
+        snprintf(hex + 2 * (i - 1), 3, "%02x", id[i]);
+    return arena_printf(arena, DEBUG_ROOT "/.build-id/%02x/%s.debug", id[0], hex);
 }
 
 /* Whether ELF has a section of that NAME (NULL = any) and TYPE (0 = any). */
@@ -258,6 +356,177 @@ has_section(Elf *elf, const char *name, GElf_Word type)
     return false;
 }
 
+/* The checksum that .gnu_debuglink has of the file FD. */
+static GElf_Word
+link_checksum(int fd)
+{
+    unsigned char chunk[65536];
+    GElf_Word crc = UINT32_MAX;
+    off_t off = 0;
+    ssize_t n;
+
+    while ((n = pread(fd, chunk, sizeof chunk, off)) > 0) {
+        for (ssize_t i = 0; i < n; i++) {
+            crc ^= chunk[i];
+            for (unsigned bit = 0; bit < 8; bit++)
+                crc = crc >> 1 ^ (UINT32_C(0xedb88320) & -(crc & 1));
+        }
+        off += n;
+    }
+    return ~crc;
+}
+
+/* Whether the build id of ELF is the ID_BYTES at ID. */
+static bool
+has_build_id(Elf *elf, const void *id, ssize_t id_bytes)
+{
+    const void *found;
+
+    return elf != NULL && id_bytes > 0 && dwelf_elf_gnu_build_id(elf, &found) == id_bytes &&
+           memcmp(found, id, (size_t)id_bytes) == 0;
+}
+
+/* Whether the debug file FD, which is ST, belongs to O: by build id, or by the checksum CRC where
+ * O has none. */
+static bool
+is_debug_file(struct object *o, int fd, const struct stat *st, const GElf_Word *crc)
+{
+    GElf_Addr bias;
+    const void *id;
+    ssize_t id_bytes = dwelf_elf_gnu_build_id(dwfl_module_getelf(o->module, &bias), &id);
+    bool belongs;
+    Elf *elf;
+
+    if (!regular_is_trusted(st) && st->st_uid != o->owner)
+        return false;
+    if (id_bytes <= 0)
+        return crc != NULL && st->st_size <= (off_t)CHECKED_BYTES_MAX && link_checksum(fd) == *crc;
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    belongs = has_build_id(elf, id, id_bytes);
+    elf_end(elf);
+    return belongs;
+}
+
+static int
+try_debug(struct object *o, const char *root, const char *path, const GElf_Word *crc)
+{
+    struct stat st;
+    int fd = open_elf(root, path, &st);
+
+    if (fd < 0)
+        return -1;
+    if (is_debug_file(o, fd, &st, crc)) {
+        o->directory = directory_of(&o->arena, fd);
+        o->trusted = o->trusted && regular_is_trusted(&st);
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+/* The debug file that O's .gnu_debuglink names, in the usual places; -1 if there is none. A link is
+ * a plain name, so that it leads nowhere else. */
+static int
+follow_link(struct object *o, Elf *elf)
+{
+    GElf_Word crc;
+    const char *link = dwelf_elf_gnu_debuglink(elf, &crc);
+    const char *slash = strrchr(o->path, '/');
+    int length = slash != NULL ? (int)(slash - o->path) : 0;
+    struct arena scratch = {0};
+    int fd = -1;
+
+    if (link != NULL && slash != NULL && strchr(link, '/') == NULL) {
+        const char *places[] = {
+            arena_printf(&scratch, "%.*s/%s", length, o->path, link),
+            arena_printf(&scratch, "%.*s/.debug/%s", length, o->path, link),
+            arena_printf(&scratch, DEBUG_ROOT "%.*s/%s", length, o->path, link),
+        };
+
+        for (size_t i = 0; i < countof(places) && fd < 0; i++)
+            fd = try_debug(o, o->root, places[i], &crc);
+    }
+    arena_release(&scratch);
+    return fd;
+}
+
+/* libdwfl asks for a separate debug file. It also asks for .gnu_debugaltlink's: find_alt's task. */
+static int
+find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+           const char *file, const char *link, GElf_Word crc, char **ret_file)
+{
+    struct object *o = *userdata;
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    GElf_Word own_crc;
+    const char *own_link = elf != NULL ? dwelf_elf_gnu_debuglink(elf, &own_crc) : NULL;
+    struct arena scratch = {0};
+    const void *id;
+    ssize_t id_bytes;
+    int fd = -1;
+
+    if (o == NULL || elf == NULL ||
+        (link != NULL && (own_link == NULL || strcmp(link, own_link) != 0)))
+        return -1;
+    id_bytes = dwelf_elf_gnu_build_id(elf, &id);
+    if (id_bytes > 1 && id_bytes <= PROFILE_BUILD_ID_MAX)
+        fd = try_debug(o, NULL, build_id_path(&scratch, id, (size_t)id_bytes), NULL);
+    if (fd < 0)
+        fd = follow_link(o, elf);
+    arena_release(&scratch);
+    return fd >= 0 ? fd
+                   : dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc,
+                                                  ret_file);
+}
+
+/* Open PATH for O->alt if its build id is the one wanted. */
+static enum alt_result
+try_alt(struct object *o, const char *root, const char *path, const void *id, ssize_t id_bytes)
+{
+    struct stat st;
+    int fd = open_elf(root, path, &st);
+
+    if (fd < 0)
+        return fd == -ENOENT || fd == -ENOTDIR ? ALT_ABSENT : ALT_REFUSED;
+    if (regular_is_trusted(&st) || st.st_uid == o->owner)
+        o->alt = dwarf_begin(fd, DWARF_C_READ);
+    if (o->alt != NULL && has_build_id(dwarf_getelf(o->alt), id, id_bytes)) {
+        o->alt_fd = fd;
+        return ALT_FOUND;
+    }
+    dwarf_end(o->alt);
+    o->alt = NULL;
+    close(fd);
+    return ALT_REFUSED;
+}
+
+/* Find what DWARF shares with other files (dwz). If that is not what it should be, libdw must not
+ * go and look itself, so DWARF cannot be used; if it is absent, libdw finds nothing either. */
+static enum alt_result
+find_alt(struct object *o, Dwarf *dwarf)
+{
+    const char *name;
+    const void *id;
+    ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+    struct arena scratch = {0};
+    enum alt_result result = ALT_ABSENT;
+
+    if (id_bytes <= 0)
+        return ALT_ABSENT;
+    if (id_bytes == 1 || id_bytes > PROFILE_BUILD_ID_MAX)
+        return ALT_REFUSED;
+    result = try_alt(o, NULL, build_id_path(&scratch, id, (size_t)id_bytes), id, id_bytes);
+    if (result == ALT_ABSENT && name[0] == '/')
+        result = try_alt(o, o->root, name, id, id_bytes);
+    else if (result == ALT_ABSENT && o->directory != NULL)
+        result =
+            try_alt(o, NULL, arena_printf(&scratch, "%s/%s", o->directory, name), id, id_bytes);
+    if (result == ALT_FOUND)
+        dwarf_setalt(dwarf, o->alt);
+    arena_release(&scratch);
+    return result;
+}
+
 static void
 load_debug(struct object *o)
 {
@@ -269,8 +538,8 @@ load_debug(struct object *o)
         return;
     o->debug_loaded = true;
     dwarf = dwfl_module_getdwarf(o->module, &o->debug_bias);
-    if (dwarf != NULL)
-        o->debug = debuginfo_open(dwarf, &o->arena);
+    if (dwarf != NULL && find_alt(o, dwarf) != ALT_REFUSED)
+        o->debug = debuginfo_open(dwarf, o->trusted ? o->directory : NULL, &o->arena);
     elf = dwfl_module_getelf(o->module, &bias);
     if (o->debug != NULL && debuginfo_has_code(o->debug))
         o->detail = DETAIL_DEBUG;
@@ -312,7 +581,7 @@ add_symbol(struct object *o, int index)
     Elf *elf = NULL;
     Dwarf_Addr bias = 0;
     const char *name = dwfl_module_getsym_info(o->module, index, &sym, &low, &shndx, &elf, &bias);
-    struct symbol s = { .name = name, .low = low, .sized = sym.st_size != 0 };
+    struct symbol s = {.name = name, .low = low, .sized = sym.st_size != 0};
     unsigned type = GELF_ST_TYPE(sym.st_info);
 
     if (!names_code(type, name) || shndx == SHN_UNDEF)
@@ -424,12 +693,12 @@ debug_link_exists(Elf *elf, const char *path)
     const char *slash = strrchr(path, '/');
     bool found = false;
 
-    if (link != NULL && slash != NULL) {
+    if (link != NULL && slash != NULL && strchr(link, '/') == NULL) {
         int length = (int)(slash - path);
 
-        found = exists(arena_printf(&scratch, "%.*s/%s", length, path, link))
-                || exists(arena_printf(&scratch, "%.*s/.debug/%s", length, path, link))
-                || exists(arena_printf(&scratch, DEBUG_ROOT "%.*s/%s", length, path, link));
+        found = exists(arena_printf(&scratch, "%.*s/%s", length, path, link)) ||
+                exists(arena_printf(&scratch, "%.*s/.debug/%s", length, path, link)) ||
+                exists(arena_printf(&scratch, DEBUG_ROOT "%.*s/%s", length, path, link));
     }
     arena_release(&scratch);
     return found;
@@ -440,16 +709,17 @@ object_debug_exists(const struct profile_module *m)
 {
     struct object_failure ignored;
     struct arena scratch = {0};
-    bool found = m->build_id_bytes > 1 && exists(debug_path(&scratch, m));
-    struct object *o = found ? NULL : open_file(m->path, m, &ignored);
+    bool found =
+        m->build_id_bytes > 1 && exists(build_id_path(&scratch, m->build_id, m->build_id_bytes));
+    struct object *o = found ? NULL : open_file(NULL, m->path, m, &ignored);
 
     if (o != NULL) {
         GElf_Addr bias;
         Elf *elf = dwfl_module_getelf(o->module, &bias);
 
-        found = elf != NULL && (has_section(elf, ".debug_info", 0)
-                                || has_section(elf, ".zdebug_info", 0)
-                                || debug_link_exists(elf, m->path));
+        found =
+            elf != NULL && (has_section(elf, ".debug_info", 0) ||
+                            has_section(elf, ".zdebug_info", 0) || debug_link_exists(elf, m->path));
     }
     object_close(o);
     arena_release(&scratch);

@@ -28,6 +28,10 @@ struct object;
 struct object *object_open(const struct profile_module *m, uint32_t pid,
                            struct object_failure *ret_failure);
 
+/* Whether what O gives may be remembered for the module it was opened for: it comes from the
+ * recorded path, and nobody but root or us can have written it. Ask after object_detail. */
+bool object_may_be_cached(const struct object *o);
+
 /* What O has. Looks for the debug information the first time, which may read much. */
 enum symbol_detail object_detail(struct object *o);
 

@@ -9,9 +9,10 @@
  * address share their frames. A file is opened only if the cache lacks an address, so a second
  * report opens none.
  *
- * What the cache holds is as good as what could be found when it was made. One made without debug
- * information is thrown away when object_debug_exists sees some, or when a debuginfod server is set
- * that was not asked then (or a day ago).
+ * What the cache holds is as good as what could be found when it was made, and only files that a
+ * stranger cannot have written feed it (object_may_be_cached). One made without debug information
+ * is thrown away when object_debug_exists sees some, or when a debuginfod server is set that was not
+ * asked then (or a day ago).
  *
  * Hints tell what was missing, one sentence per file, the file with most locations first. They are
  * the same whether the frames came from the cache or not.
@@ -421,7 +422,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
 
     if (has_file(m)) {
         if (use_cache)
-            symcache_load(&cache, m->build_id, m->build_id_bytes);
+            symcache_load(&cache, m->path, m->build_id, m->build_id_bytes);
         if (is_outdated(&cache, m))
             symcache_release(&cache);
         o = open_if_needed(r, &cache, w, count, &failure);
@@ -438,8 +439,8 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     hint_failure(r, m, &failure, count);
     if (has_file(m) && failure.state == OBJECT_OPEN)
         hint_detail(r, m, cache.detail, count);
-    if (use_cache)
-        symcache_store(&cache, m->build_id, m->build_id_bytes);
+    if (use_cache && o != NULL && object_may_be_cached(o))
+        symcache_store(&cache, m->path, m->build_id, m->build_id_bytes);
     object_close(o);
     symcache_release(&cache);
 }

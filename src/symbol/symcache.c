@@ -22,6 +22,13 @@
  *
  * Written to a temporary file beside it and renamed, so readers see the old or the new one. Two
  * writers at once cost the slower one's predecessor its new entries, nothing more: no locks.
+ *
+ * Whose names. A build id is just bytes in a file, and a stranger can give his library the id of
+ * libc. So a cache serves one path with one build id (its name has both), and what may be stored is
+ * for the caller to decide (object_may_be_cached). The directory must be ours: the one it lies in,
+ * it itself and each file in it must belong to us, and it must be no symbolic link. So root with a
+ * user's HOME has no cache, instead of one that the user can fill, or can point to where root's
+ * files are believed.
  */
 #include "symbol/symcache.h"
 
@@ -45,6 +52,7 @@ enum {
     ENTRY_BYTES = 12,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
+    NAME_BYTES_MAX = 240, // Of 255; replace_file needs a few.
 };
 
 #define MAGIC "heaptaps"
@@ -100,16 +108,16 @@ split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data
     if (size_bytes < HEAD_BYTES || size_bytes > FILE_BYTES_MAX || id_bytes > ID_MAX)
         return false;
     memcpy(wanted_id, id, id_bytes);
-    if (memcmp(data, MAGIC, 8) != 0 || get32(data + 16) != FORMAT_VERSION
-        || get32(data + 36) != id_bytes || memcmp(data + 40, wanted_id, ID_MAX) != 0)
+    if (memcmp(data, MAGIC, 8) != 0 || get32(data + 16) != FORMAT_VERSION ||
+        get32(data + 36) != id_bytes || memcmp(data + 40, wanted_id, ID_MAX) != 0)
         return false;
     p->entry_count = get32(data + 24);
     p->frame_count = get32(data + 28);
     p->string_bytes = get32(data + 32);
-    total = HEAD_BYTES + (uint64_t)ENTRY_BYTES * p->entry_count
-            + (uint64_t)FRAME_BYTES * p->frame_count + p->string_bytes;
-    if (total != size_bytes || p->string_bytes == 0
-        || (get32(data + 20) & ~ASKED_SERVER) > DETAIL_DEBUG)
+    total = HEAD_BYTES + (uint64_t)ENTRY_BYTES * p->entry_count +
+            (uint64_t)FRAME_BYTES * p->frame_count + p->string_bytes;
+    if (total != size_bytes || p->string_bytes == 0 ||
+        (get32(data + 20) & ~ASKED_SERVER) > DETAIL_DEBUG)
         return false;
     p->entries = data + HEAD_BYTES;
     p->frames = p->entries + (size_t)ENTRY_BYTES * p->entry_count;
@@ -162,8 +170,8 @@ parse_entries(struct symcache *c, const struct parts *p)
         e->frame_count = get32(p->entries + i * ENTRY_BYTES + 8);
         e->first_frame = (uint32_t)first;
         first += e->frame_count;
-        if (e->frame_count == 0 || e->frame_count > SYMBOL_FRAMES_MAX || first > p->frame_count
-            || (i > 0 && e->address <= e[-1].address))
+        if (e->frame_count == 0 || e->frame_count > SYMBOL_FRAMES_MAX || first > p->frame_count ||
+            (i > 0 && e->address <= e[-1].address))
             return false;
         *map_put(&c->by_address, e->address, NULL) = i;
     }
@@ -285,32 +293,66 @@ symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes, 
     strtab_release(&pool.ids);
 }
 
-/* The cache directory, or NULL if the environment names none. */
-static char *
-cache_directory(struct arena *arena)
+/* A handle to the directory NAME in the directory AT, which must be ours and, but for itself, no
+ * symbolic link; made if MAKE. -1 if there is none. */
+static int
+open_own(int at, const char *name, int flags, bool make)
 {
-    const char *base = getenv("XDG_CACHE_HOME");
+    struct stat st;
+    int fd;
 
-    if (base != NULL && base[0] == '/')
-        return arena_printf(arena, "%s/heaptap", base);
-    base = getenv("HOME");
-    if (base != NULL && base[0] == '/')
-        return arena_printf(arena, "%s/.cache/heaptap", base);
-    return NULL;
+    if (make)
+        mkdirat(at, name, 0700);
+    fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & S_IWOTH) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    if (at >= 0)
+        close(at);
+    return fd;
 }
 
-/* The cache file of ID, or NULL. */
-static char *
-cache_path(struct arena *arena, const uint8_t *id, uint32_t id_bytes)
+/* A handle to the cache directory, or -1. */
+static int
+cache_directory(bool make)
 {
-    char hex[2 * ID_MAX + 1] = "";
-    const char *directory = cache_directory(arena);
+    const char *base = getenv("XDG_CACHE_HOME");
+    int fd = -1;
 
-    if (directory == NULL || id_bytes == 0 || id_bytes > ID_MAX)
+    if (base != NULL && base[0] == '/') {
+        if (make)
+            mkdir(base, 0700);
+        fd = open_own(-1, base, 0, false);
+    } else if ((base = getenv("HOME")) != NULL && base[0] == '/') {
+        fd = open_own(-1, base, 0, false);
+        if (fd >= 0)
+            fd = open_own(fd, ".cache", 0, make);
+    }
+    return fd >= 0 ? open_own(fd, "heaptap", O_NOFOLLOW, make) : -1;
+}
+
+/* The name of the cache of ID and PATH: the id in hex, then the path with '+' for '/'. NULL if it
+ * can have none. */
+static char *
+cache_name(struct arena *arena, const char *path, const uint8_t *id, uint32_t id_bytes)
+{
+    struct strbuf name = {0};
+    char *copy = NULL;
+
+    if (id_bytes == 0 || id_bytes > ID_MAX)
         return NULL;
     for (uint32_t i = 0; i < id_bytes; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
-    return arena_printf(arena, "%s/%s", directory, hex);
+        strbuf_fmt(&name, "%02x", id[i]);
+    for (; *path != '\0'; path++) {
+        if (*path == '+' || *path == '%')
+            strbuf_char(&name, '%');
+        strbuf_char(&name, *path == '/' ? '+' : *path);
+    }
+    if (name.length <= NAME_BYTES_MAX)
+        copy = arena_strndup(arena, strbuf_text(&name), name.length);
+    strbuf_release(&name);
+    return copy;
 }
 
 /* Up to SIZE_BYTES from FD into DATA; false if the file is shorter. */
@@ -331,53 +373,54 @@ read_all(int fd, uint8_t *data, size_t size_bytes)
     return true;
 }
 
+/* Read the cache file FD, which is ST. */
+static void
+read_file(struct symcache *c, const uint8_t *id, uint32_t id_bytes, int fd, const struct stat *st)
+{
+    size_t size_bytes = (size_t)st->st_size;
+    uint8_t *data = xmalloc(size_bytes);
+
+    if (read_all(fd, data, size_bytes) && symcache_parse(c, id, id_bytes, data, size_bytes))
+        c->written_unix_s = st->st_mtime;
+    free(data);
+}
+
 void
-symcache_load(struct symcache *c, const uint8_t *id, uint32_t id_bytes)
+symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes)
 {
     struct arena scratch = {0};
-    const char *path = cache_path(&scratch, id, id_bytes);
-    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    const char *name = cache_name(&scratch, path, id, id_bytes);
+    int directory = name != NULL ? cache_directory(false) : -1;
+    int fd = -1;
     struct stat st;
 
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= HEAD_BYTES
-        && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
-        size_t size_bytes = (size_t)st.st_size;
-        uint8_t *data = xmalloc(size_bytes);
-
-        if (read_all(fd, data, size_bytes) && symcache_parse(c, id, id_bytes, data, size_bytes))
-            c->written_unix_s = st.st_mtime;
-        free(data);
+    if (directory >= 0) {
+        fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        close(directory);
     }
-    if (fd >= 0)
+    if (fd >= 0) {
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+            st.st_size >= HEAD_BYTES && (uint64_t)st.st_size <= FILE_BYTES_MAX)
+            read_file(c, id, id_bytes, fd, &st);
         close(fd);
+    }
     arena_release(&scratch);
 }
 
-/* Make the directories of PATH that are missing, private to the user. */
-static void
-make_directories(struct arena *arena, const char *path)
-{
-    char *copy = arena_strdup(arena, path);
-
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(copy, 0700);
-        *slash = '/';
-    }
-}
-
 void
-symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes)
+symcache_store(const struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes)
 {
     struct arena scratch = {0};
     struct strbuf text = {0};
-    const char *path = c->changed ? cache_path(&scratch, id, id_bytes) : NULL;
+    const char *name = c->changed ? cache_name(&scratch, path, id, id_bytes) : NULL;
+    int directory = name != NULL ? cache_directory(true) : -1;
 
-    if (path != NULL) {
+    if (directory >= 0) {
         symcache_format(c, id, id_bytes, &text);
-        make_directories(&scratch, path);
-        if (text.length <= FILE_BYTES_MAX)
-            replace_file(path, text.text, text.length); // Failing only costs the next reader time.
+        if (text.length <= FILE_BYTES_MAX) // Failing only costs the next reader time.
+            replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), text.text,
+                         text.length);
+        close(directory);
     }
     strbuf_release(&text);
     arena_release(&scratch);

@@ -1,4 +1,4 @@
-/* symcache.h: the frames of addresses already seen, one file per build id.
+/* symcache.h: the frames of addresses already seen, one file per build id and path.
  *
  * Addresses are those of the ELF file, so a cache serves every run and every load address. Nothing
  * in a file is trusted: one that is damaged, foreign or of another version counts as absent.
@@ -40,11 +40,14 @@ bool symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, co
 void symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes,
                      struct strbuf *out);
 
-/* Read the cache of ID into the empty C, which stays empty if there is no good file. */
-void symcache_load(struct symcache *c, const uint8_t *id, uint32_t id_bytes);
+/* Read the cache of the module at PATH with build id ID into the empty C, which stays empty if
+ * there is no good file. */
+void symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes);
 
-/* Write C in place of the cache of ID if it changed. Failure is silent: a cache is no promise. */
-void symcache_store(const struct symcache *c, const uint8_t *id, uint32_t id_bytes);
+/* Write C in place of the cache of that module if it changed. Failure is silent: a cache is no
+ * promise. */
+void symcache_store(const struct symcache *c, const char *path, const uint8_t *id,
+                    uint32_t id_bytes);
 
 /* The frames of ADDRESS and their number, or NULL. */
 const struct symbol_frame *symcache_find(const struct symcache *c, uint64_t address,

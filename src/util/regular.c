@@ -1,0 +1,69 @@
+/* regular.c: first a handle that opens nothing, then a look at what it is, then the file itself.
+ *
+ * Names out of a profile or out of debug information are a stranger's. Opening a FIFO would block,
+ * opening some devices does something (a watchdog starts, a tape rewinds), so looking at the type
+ * after open() would be too late, and before it too early: the name could have been given to
+ * something else meanwhile. O_PATH gives a handle to the thing itself without opening it; what is
+ * opened in the end is that handle, by way of /proc/self/fd.
+ *
+ * Below another process's root, symbolic links are followed as that process would see them
+ * (RESOLVE_IN_ROOT), so none leads out. Linux before 5.6 cannot do that and follows them in our own
+ * root: then what is found is a file of ours with the same name, which callers must recognise by
+ * its build id.
+ */
+#include "util/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int
+handle_below(const char *root, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd, saved_errno;
+
+    if (directory < 0)
+        return -1;
+    fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+        while (*path == '/')
+            path++;
+        fd = openat(directory, path, O_PATH | O_CLOEXEC);
+    }
+    saved_errno = errno;
+    close(directory);
+    errno = saved_errno;
+    return fd;
+}
+
+int
+regular_open(const char *root, const char *path, struct stat *ret_stat)
+{
+    int handle = root != NULL ? handle_below(root, path) : open(path, O_PATH | O_CLOEXEC);
+    char link[32];
+    int fd;
+
+    if (handle < 0)
+        return -errno;
+    if (fstat(handle, ret_stat) != 0 || !S_ISREG(ret_stat->st_mode)) {
+        close(handle);
+        return -ENODEV;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
+    fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        fd = -errno;
+    close(handle);
+    return fd;
+}
+
+bool
+regular_is_trusted(const struct stat *st)
+{
+    return (st->st_uid == 0 || st->st_uid == geteuid()) && (st->st_mode & S_IWOTH) == 0;
+}

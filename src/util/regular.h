@@ -1,0 +1,18 @@
+/* regular.h: opening files whose names came out of other files. */
+#ifndef UTIL_REGULAR_H
+#define UTIL_REGULAR_H
+
+#include <sys/stat.h>
+
+#include "base/base.h"
+
+/* PATH read-only, *RET_STAT filled in, or a negative error number: -ENODEV if it is no regular
+ * file. A FIFO, a device or a socket is never opened, not even for an instant. With ROOT (a
+ * directory, or NULL) PATH is looked up as a process would that has ROOT as its root directory, its
+ * symbolic links included. */
+int regular_open(const char *root, const char *path, struct stat *ret_stat);
+
+/* Whether only root or we ourselves can have written the file of ST. */
+bool regular_is_trusted(const struct stat *st);
+
+#endif
