@@ -10,7 +10,9 @@
  * that event.
  *
  * Records come from a stranger: ids are checked before use, a record that cannot be right is
- * skipped and counted, and one note per kind tells how many.
+ * skipped and counted, and one note per kind tells how many. What few bytes can claim over and over
+ * (one string by many names, deep stacks by many sites, many frames by many locations) is bounded
+ * by the size of the file.
  */
 #include "profile/load.h"
 
@@ -21,7 +23,16 @@
 #include "base/hash.h"
 #include "profile/origin.h"
 
-enum { SITE_ID_MAX = 1 << 22 };
+enum {
+    SITE_ID_MAX = 1 << 22,
+    NODE_DEPTH_MAX = 4096,     // The recorder stops at depth_max, a quarter of it.
+    LOCATION_FRAMES_MAX = 128, // Inlined calls at one place.
+};
+
+/* What the stacks of all sites may come to when they are written out frame by frame: this many
+ * frames, and for each byte of the file that many. */
+#define STACK_FRAMES_FREE ((uint64_t)4 << 20)
+#define STACK_FRAMES_PER_BYTE 64
 
 struct loader {
     struct raw_file *raw;
@@ -34,12 +45,33 @@ struct loader {
     struct map known_nodes; // Hash of (parent, location) to node id; chained by equal_next.
     struct map known_sites; // node * 4 + class to index + 1.
     struct map known_locations;
+    struct map known_strings; // Offset << 32 | bytes to string id.
+    uint64_t string_bytes;    // Of known strings.
+    uint32_t *depth;          // By node: nodes from the root to it.
     uint32_t *thread_of;      // By row id: index into threads + 1.
     uint32_t *thread_of_bins; // By bins index: 1 if a thread claims it.
     size_t location_capacity;
     struct map known_thread_sites;
     size_t thread_site_capacity;
 };
+
+/* The id of the string S. The recorder and pack write each string once; a file whose strings
+ * overlap so much that they are longer than their table gets no more of them. */
+static uint32_t
+string_id(struct loader *l, struct disk_string s)
+{
+    bool new;
+    uint64_t *known;
+
+    if (s.bytes == 0)
+        return 0;
+    known = map_put(&l->known_strings, (uint64_t)s.off << 32 | s.bytes, &new);
+    if (new && l->string_bytes + s.bytes <= l->raw->tables[DISK_STRINGS].size_bytes) {
+        l->string_bytes += s.bytes;
+        *known = strtab_id(&l->p->strings, raw_string(l->raw, s));
+    }
+    return (uint32_t)*known;
+}
 
 static void
 load_modules(struct loader *l)
@@ -62,7 +94,7 @@ load_modules(struct loader *l)
         m->start = d->start;
         m->end = d->end;
         m->bias = d->bias;
-        m->path = strtab_get(&p->strings, strtab_id(&p->strings, raw_string(l->raw, d->path)));
+        m->path = strtab_get(&p->strings, string_id(l, d->path));
         m->unloaded = d->unloaded != 0;
         m->build_id_bytes = d->build_id_bytes <= PROFILE_BUILD_ID_MAX ? d->build_id_bytes : 0;
         memcpy(m->build_id, d->build_id, m->build_id_bytes);
@@ -108,6 +140,7 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     known = map_put(&l->known_nodes, key, &new);
     if (new) {
         *known = p->node_count;
+        l->depth[p->node_count] = l->depth[parent] + 1;
         p->nodes[p->node_count++] = (struct profile_node){parent, location, flags};
     }
     return (uint32_t)*known;
@@ -124,6 +157,7 @@ load_nodes(struct loader *l)
         count = 0;
     l->disk_node_count = count;
     l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
+    l->depth = arena_array(&p->arena, count + 2, sizeof *l->depth);
     p->nodes = arena_array(&p->arena, count + 2, sizeof *p->nodes);
     p->nodes[0] = (struct profile_node){0};
     p->nodes[1] = (struct profile_node){.flags = NODE_OTHER};
@@ -144,7 +178,7 @@ load_nodes(struct loader *l)
         } else {
             parent = d->parent < i ? l->node_of[d->parent] : 0;
         }
-        if (parent == 0) {
+        if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX) {
             bad++;
             continue;
         }
@@ -606,7 +640,8 @@ load_symbols(struct loader *l)
         struct profile_location *location = known && *known != 0 ? &p->locations[*known] : NULL;
 
         if (location == NULL || location->frame_count != 0 || d->frame_count == 0 ||
-            d->first_frame > frame_count || d->frame_count > frame_count - d->first_frame)
+            d->frame_count > LOCATION_FRAMES_MAX || d->first_frame > frame_count ||
+            d->frame_count > frame_count - d->first_frame)
             continue;
         location->first_frame = (uint32_t)p->frame_count;
         location->frame_count = d->frame_count;
@@ -615,9 +650,9 @@ load_symbols(struct loader *l)
 
             profile_add_frame(
                 p, &(struct profile_frame){
-                       .function = strtab_id(&p->strings, raw_string(l->raw, from->function)),
-                       .linkage = strtab_id(&p->strings, raw_string(l->raw, from->linkage)),
-                       .file = strtab_id(&p->strings, raw_string(l->raw, from->file)),
+                       .function = string_id(l, from->function),
+                       .linkage = string_id(l, from->linkage),
+                       .file = string_id(l, from->file),
                        .line = from->line,
                        .module = location->module,
                        .inlined = from->inlined != 0,
@@ -628,14 +663,39 @@ load_symbols(struct loader *l)
     p->symbolised = p->location_count > 0 && found + 1 == p->location_count;
 }
 
-/* The model of the profile in RAW, called NAME. Never fails: what makes no sense is left out with
- * a note. */
+/* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
+ * of this size can have. */
+static bool
+stacks_fit(const struct loader *l)
+{
+    const struct profile *p = l->p;
+    struct arena scratch = {0};
+    uint64_t *frames = arena_array(&scratch, p->node_count, sizeof *frames);
+    uint64_t left = STACK_FRAMES_FREE + l->raw->file_bytes * STACK_FRAMES_PER_BYTE;
+    bool fit = true;
+
+    for (size_t i = 1; i < p->node_count; i++) {
+        uint32_t own = p->locations[p->nodes[i].location].frame_count;
+
+        frames[i] = frames[p->nodes[i].parent] + (own > 0 ? own : 1);
+    }
+    for (size_t i = 0; i < p->site_count && fit; i++) {
+        fit = frames[p->sites[i].node] <= left;
+        left -= fit ? frames[p->sites[i].node] : 0;
+    }
+    arena_release(&scratch);
+    return fit;
+}
+
+/* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
+ * if the stacks are more than a real profile has. */
 static struct profile *
 load_model(struct raw_file *raw, const char *name)
 {
     struct loader l = {.raw = raw, .p = xmalloc(sizeof *l.p)};
     struct profile *p = l.p;
     size_t homeless;
+    bool fit;
 
     *p = (struct profile){.totals = COUNTERS_ZERO};
     p->path = arena_strdup(&p->arena, name);
@@ -655,11 +715,16 @@ load_model(struct raw_file *raw, const char *name)
     count_doubtful(p);
     load_header(&l);
     load_symbols(&l);
+    fit = stacks_fit(&l);
+    map_release(&l.known_strings);
     map_release(&l.known_nodes);
     map_release(&l.known_sites);
     map_release(&l.known_locations);
     map_release(&l.known_thread_sites);
-    return p;
+    if (fit)
+        return p;
+    profile_free(p);
+    return NULL;
 }
 
 int
@@ -668,11 +733,15 @@ load_bytes(const void *data, size_t size_bytes, const char *name, struct profile
 {
     struct arena scratch = {0};
     struct raw_file raw;
+    struct profile *p = NULL;
     int r = raw_parse(data, size_bytes, name, &scratch, &raw, err);
 
+    if (r == 0 && (p = load_model(&raw, name)) == NULL)
+        r = err_set(err, HEAPTAP_BAD_INPUT,
+                    "%s is damaged or made up: its stacks are more than a file of its size can "
+                    "hold",
+                    name);
     if (r == 0) {
-        struct profile *p = load_model(&raw, name);
-
         // Strings that the model took over as they are must outlive the scratch memory.
         p->process.executable = arena_strdup(&p->arena, p->process.executable);
         p->process.kernel = arena_strdup(&p->arena, p->process.kernel);

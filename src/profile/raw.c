@@ -4,6 +4,10 @@
  * stranger may have made them up. Every offset is checked against the file before it is used,
  * every size against a cap, and a segment that fails is left out with a note. Only a bad header
  * refuses the file.
+ *
+ * First all segments are looked at, then each table gets its memory once, then they are filled. A
+ * file may claim much with few bytes (compressed segments, holes, segments that overlap), so what
+ * all segments take together is bounded by the size of the file.
  */
 #include "profile/raw.h"
 
@@ -17,14 +21,23 @@
  * memory. */
 #define TABLE_BYTES_MAX ((uint64_t)4 << 30)
 
+/* Tables are dense: a segment that would leave a hole larger than what is known so far is not
+ * believed. */
+#define HOLE_BYTES_MAX ((uint64_t)64 << 20)
+
+/* What the tables of a file may take in all: this much, and for each byte of the file that many.
+ * The sparsest table is that of the bins: 290 MB with as many threads as the recorder follows, and
+ * nearly nothing in a packed file. */
+#define EXPANDED_BYTES_FREE ((uint64_t)384 << 20)
+#define EXPANDED_BYTES_PER_BYTE 512
+
 enum { NOTES_MAX = 64 };
 
 static const char *const kind_names[DISK_KINDS] = {
-    [DISK_STRINGS] = "strings",     [DISK_MODULES] = "modules",
-    [DISK_NODES] = "nodes",         [DISK_COUNTERS] = "counters",
-    [DISK_THREADS] = "threads",     [DISK_BINS] = "bins",
-    [DISK_TIMELINE] = "timeline",   [DISK_FRAMES] = "frames",
-    [DISK_LOCATIONS] = "locations", [DISK_UNKNOWN_FREES] = "unknown frees",
+    [DISK_STRINGS] = "strings",   [DISK_MODULES] = "modules", [DISK_NODES] = "nodes",
+    [DISK_COUNTERS] = "counters", [DISK_THREADS] = "threads", [DISK_BINS] = "bins",
+    [DISK_TIMELINE] = "timeline", [DISK_FRAMES] = "frames",   [DISK_LOCATIONS] = "locations",
+    [DISK_UNKNOWN_FREES] = "unknown frees",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -108,89 +121,121 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
     return 0;
 }
 
-/* Make room in table T for bytes up to END. */
-static bool
-extend(struct raw_file *r, struct raw_table *t, uint64_t end)
+/* The segments of a file while it is being taken apart. */
+struct segments {
+    const unsigned char *data;
+    size_t size_bytes;
+    uint64_t left_bytes; // What further segments may take.
+    struct disk_segment v[DISK_SEGMENT_MAX];
+    bool taken[DISK_SEGMENT_MAX];
+};
+
+/* Make room in table T for segment I, bytes and the hole before it. */
+static const char *
+plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
 {
-    unsigned char *bigger;
+    const struct disk_segment *s = &all->v[i];
+    uint64_t end = s->table_off + s->bytes;
+    uint64_t hole_bytes = s->table_off > t->size_bytes ? s->table_off - t->size_bytes : 0;
 
     if (end > TABLE_BYTES_MAX)
-        return false;
-    if (end > t->capacity_bytes) {
-        t->capacity_bytes = end > 2 * t->capacity_bytes ? end : 2 * t->capacity_bytes;
-        bigger = arena_alloc(r->arena, t->capacity_bytes);
-        if (t->size_bytes)
-            memcpy(bigger, t->bytes, t->size_bytes);
-        t->bytes = bigger;
-    }
+        return "its table would be too large";
+    if (s->bytes + hole_bytes > all->left_bytes)
+        return "it claims more than a file of this size can hold";
+    all->left_bytes -= s->bytes + hole_bytes;
     if (end > t->size_bytes)
         t->size_bytes = end;
+    t->record_bytes = s->record_bytes;
+    all->taken[i] = true;
+    return NULL;
+}
+
+/* Whether what segment I says can be true; NULL or what is wrong with it. */
+static const char *
+look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
+{
+    struct disk_segment *s = &all->v[i];
+    const char *problem;
+    bool cut = false;
+
+    if (s->record_bytes < record_bytes_min[s->kind] || s->record_bytes > 1 << 20 ||
+        (s->record_bytes % 8 != 0 && s->kind != DISK_STRINGS))
+        return "its records have an impossible size";
+    if (t->record_bytes != 0 && t->record_bytes != s->record_bytes)
+        return "its records differ in size from those before";
+    if (s->off < DISK_DATA_OFF || s->off > all->size_bytes)
+        return "it lies outside the file";
+    if (s->stored_bytes > all->size_bytes - s->off) {
+        if (s->flags & DISK_SEGMENT_ZSTD)
+            return "the file is cut short";
+        s->stored_bytes = s->bytes = all->size_bytes - s->off;
+        cut = true;
+    }
+    if (!(s->flags & DISK_SEGMENT_ZSTD) && s->bytes != s->stored_bytes)
+        return "its two sizes differ";
+    if (s->bytes > TABLE_BYTES_MAX || s->table_off > TABLE_BYTES_MAX ||
+        s->table_off > t->size_bytes + HOLE_BYTES_MAX)
+        return "it has no place in its table";
+    if ((s->flags & DISK_SEGMENT_ZSTD) &&
+        (s->stored_bytes < 4 ||
+         ZSTD_getFrameContentSize(all->data + s->off, s->stored_bytes) != s->bytes))
+        return "its compressed data is damaged";
+    if (s->bytes == 0)
+        return cut ? "the file is cut short before it" : NULL;
+    problem = plan_segment(all, t, i);
+    return problem == NULL && cut ? "the file is cut short; what is left was used" : problem;
+}
+
+static bool
+fill_segment(const struct segments *all, struct raw_table *t, const struct disk_segment *s)
+{
+    if (s->flags & DISK_SEGMENT_ZSTD)
+        return ZSTD_decompress(t->bytes + s->table_off, s->bytes, all->data + s->off,
+                               s->stored_bytes) == s->bytes;
+    memcpy(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
 }
 
-static const char *
-take_segment(struct raw_file *r, const unsigned char *data, size_t size_bytes,
-             struct disk_segment s)
+static void
+note_segment(struct raw_file *r, const struct segments *all, uint32_t i, const char *problem)
 {
-    struct raw_table *t = &r->tables[s.kind];
-    bool cut = false;
+    raw_note(r, "segment %u (%s): %s", i, kind_names[all->v[i].kind], problem);
+}
 
-    if (s.record_bytes < record_bytes_min[s.kind] || s.record_bytes > 1 << 20 ||
-        (s.record_bytes % 8 != 0 && s.kind != DISK_STRINGS))
-        return "its records have an impossible size";
-    if (t->record_bytes != 0 && t->record_bytes != s.record_bytes)
-        return "its records differ in size from those before";
-    if (s.off < DISK_DATA_OFF || s.off > size_bytes)
-        return "it lies outside the file";
-    if (s.stored_bytes > size_bytes - s.off) {
-        if (s.flags & DISK_SEGMENT_ZSTD)
-            return "the file is cut short";
-        s.stored_bytes = s.bytes = size_bytes - s.off;
-        cut = true;
+static void
+take_segments(struct raw_file *r, struct segments *all)
+{
+    memcpy(all->v, all->data + DISK_DIRECTORY_OFF, sizeof all->v);
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        uint32_t kind = all->v[i].kind;
+        const char *problem;
+
+        if (kind == DISK_UNUSED || kind >= DISK_KINDS || record_bytes_min[kind] == 0)
+            continue; // Not yet written, or of a later version.
+        problem = look_at_segment(all, &r->tables[kind], i);
+        if (problem != NULL)
+            note_segment(r, all, i, problem);
     }
-    if (!(s.flags & DISK_SEGMENT_ZSTD) && s.bytes != s.stored_bytes)
-        return "its two sizes differ";
-    // Tables are dense: a hole is a segment that was lost, and that has its place in the file.
-    if (s.bytes > TABLE_BYTES_MAX || s.table_off > TABLE_BYTES_MAX ||
-        s.table_off > t->size_bytes + size_bytes)
-        return "it has no place in its table";
-    if ((s.flags & DISK_SEGMENT_ZSTD) &&
-        (s.stored_bytes < 4 || ZSTD_getFrameContentSize(data + s.off, s.stored_bytes) != s.bytes))
-        return "its compressed data is damaged";
-    if (s.bytes == 0)
-        return cut ? "the file is cut short before it" : NULL;
-    if (!extend(r, t, s.table_off + s.bytes))
-        return "its table would be too large";
-    t->record_bytes = s.record_bytes;
-    if (!(s.flags & DISK_SEGMENT_ZSTD))
-        memcpy(t->bytes + s.table_off, data + s.off, s.bytes);
-    else if (ZSTD_decompress(t->bytes + s.table_off, s.bytes, data + s.off, s.stored_bytes) !=
-             s.bytes)
-        return "its compressed data is damaged";
-    return cut ? "the file is cut short; what is left was used" : NULL;
+    for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
+        if (r->tables[kind].size_bytes > 0)
+            r->tables[kind].bytes = arena_alloc(r->arena, r->tables[kind].size_bytes);
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
+        if (all->taken[i] && !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
+            note_segment(r, all, i, "its compressed data is damaged");
 }
 
 int
 raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
           struct raw_file *ret, struct err *err)
 {
-    const unsigned char *bytes = data;
+    struct segments all = {.data = data, .size_bytes = size_bytes};
     int r;
 
     *ret = (struct raw_file){.arena = arena, .file_bytes = size_bytes};
     r = parse_header(data, size_bytes, name, ret, err);
     if (r < 0)
         return r;
-    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
-        struct disk_segment s;
-        const char *problem;
-
-        memcpy(&s, bytes + DISK_DIRECTORY_OFF + i * sizeof s, sizeof s);
-        if (s.kind == DISK_UNUSED || s.kind >= DISK_KINDS || record_bytes_min[s.kind] == 0)
-            continue; // Not yet written, or of a later version.
-        problem = take_segment(ret, bytes, size_bytes, s);
-        if (problem != NULL)
-            raw_note(ret, "segment %u (%s): %s", i, kind_names[s.kind], problem);
-    }
+    all.left_bytes = EXPANDED_BYTES_FREE + (uint64_t)size_bytes * EXPANDED_BYTES_PER_BYTE;
+    take_segments(ret, &all);
     return 0;
 }

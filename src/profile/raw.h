@@ -11,7 +11,6 @@
 struct raw_table {
     unsigned char *bytes; // Owned by the arena.
     uint64_t size_bytes;
-    uint64_t capacity_bytes; // Zeros follow size_bytes up to here.
     uint32_t record_bytes;
 };
 
