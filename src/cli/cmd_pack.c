@@ -39,7 +39,7 @@ pack_one(const char *what, const char *target)
     if (r < 0)
         say_error("%s", err.text);
     else if (stat(target ? target : path, &st) == 0)
-        printf("%s: %s\n", target ? target : path, style_bytes(&a, st.st_size));
+        printf("%s: %s\n", style_clean(&a, target ? target : path), style_bytes(&a, st.st_size));
     profile_free(p);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;

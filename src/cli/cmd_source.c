@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyse/source.h"
 #include "cli/opts.h"
 #include "cli/view.h"
 #include "cli/view_json.h"
+#include "util/regular.h"
 
 enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, NUMBERS_WIDTH = 35, TAB_WIDTH = 4 };
 
@@ -79,39 +81,50 @@ split_lines(const struct strbuf *text, struct arena *arena, struct text_lines *r
     }
 }
 
-/* Read a regular file of sensible size. */
+/* Read a text file of sensible size. A profile may name any file, so a file that not everybody may
+ * read is shown only if its place was ASKED for. */
 static bool
-read_text(const char *path, struct strbuf *ret)
+read_text(const char *path, bool asked, struct strbuf *ret)
 {
     char chunk[65536];
     struct stat st;
-    FILE *f;
-    size_t n;
+    int fd = regular_open(NULL, path, &st);
+    ssize_t n = 0;
 
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)SOURCE_BYTES_MAX)
+    if (fd < 0)
         return false;
-    f = fopen(path, "r");
-    if (f == NULL)
-        return false;
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        strbuf_add(ret, chunk, n);
-    fclose(f);
-    return true;
+    if (st.st_size <= (off_t)SOURCE_BYTES_MAX && (asked || (st.st_mode & S_IROTH) != 0))
+        while (ret->length < SOURCE_BYTES_MAX && (n = read(fd, chunk, sizeof chunk)) > 0)
+            strbuf_add(ret, chunk, (size_t)n);
+    close(fd);
+    return ret->length > 0 && memchr(ret->text, '\0', ret->length) == NULL;
+}
+
+static bool
+leads_out(const char *path)
+{
+    for (const char *s = path; s != NULL; s = strchr(s, '/')) {
+        s += strspn(s, "/");
+        if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0'))
+            return true;
+    }
+    return false;
 }
 
 /* PATH as it is, then its ends, the longest first, under --source-dir. */
 static bool
 find_text(const char *path, struct arena *arena, struct strbuf *ret)
 {
-    if (opts.directory == NULL)
-        return read_text(path, ret);
-    for (const char *tail = path; tail != NULL; tail = strchr(tail, '/')) {
+    for (const char *tail = path; tail != NULL && opts.directory != NULL;
+         tail = strchr(tail, '/')) {
         while (*tail == '/')
             tail++;
-        if (read_text(arena_printf(arena, "%s/%s", opts.directory, tail), ret))
+        if (!leads_out(tail) &&
+            read_text(arena_printf(arena, "%s/%s", opts.directory, tail), true, ret))
             return true;
+        strbuf_clear(ret);
     }
-    return read_text(path, ret);
+    return read_text(path, false, ret);
 }
 
 static void
@@ -220,8 +233,8 @@ put_file(const struct text_view *v, const struct source_file *f)
         put_text(v, f, &lines);
     } else {
         say_hint(
-            "%s: the source cannot be read, so only line numbers are shown; say where it lies with "
-            "--source-dir DIR",
+            "%s: the source is not there or not for everybody to read, so only line numbers are "
+            "shown; say where it lies with --source-dir DIR",
             f->path);
         for (size_t i = 0; i < f->line_count; i++)
             put_line(v, &f->lines[i], f->lines[i].line, "");

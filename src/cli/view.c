@@ -96,7 +96,7 @@ view_open(const char *what, struct view_set *ret)
                 "session directory");
             return EXIT_USAGE;
         }
-        fprintf(stderr, "heaptap: showing %s\n", what);
+        fprintf(stderr, "heaptap: showing %s\n", style_clean(&ret->arena, what));
     }
     rc = profile_list_session(what, &ret->arena, &paths, &count, &err);
     if (rc != 0) {

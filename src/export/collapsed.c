@@ -5,7 +5,8 @@
  *
  * One line per distinct stack: frames root first, separated by ';', a blank, a positive integer.
  * Consumers reject zero, negative numbers and fractions, so such stacks are left out; a ';' or a
- * line break inside a name would split it and is replaced by ':' or a blank. Inlined frames are
+ * line break inside a name would split it and is replaced by ':' or a blank, and what would drive a
+ * terminal by '?'. Inlined frames are
  * ordinary frames. Lines are sorted by their bytes, and stacks that read the same are one line, so
  * that two exports can be compared with diff(1).
  *
@@ -17,6 +18,7 @@
 
 #include "analyse/frame_name.h"
 #include "export/export.h"
+#include "util/character.h"
 
 struct line {
     const char *text;
@@ -26,11 +28,19 @@ struct line {
 static void
 add_name(struct strbuf *b, const char *name)
 {
-    for (; *name != '\0'; name++) {
+    size_t skip;
+
+    for (; *name != '\0'; name += skip) {
+        size_t shown = character_shown(name, &skip);
+
         if (*name == ';')
             strbuf_char(b, ':');
+        else if (*name == '\n' || *name == '\r')
+            strbuf_char(b, ' ');
+        else if (shown == 0)
+            strbuf_char(b, '?');
         else
-            strbuf_char(b, *name == '\n' || *name == '\r' ? ' ' : *name);
+            strbuf_add(b, name, shown);
     }
 }
 

@@ -13,9 +13,10 @@
 #include "export/module_map.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "util/regular.h"
 
 enum { PAGE_BYTES = 4096, HEADERS_MAX = 64 };
 
@@ -23,7 +24,8 @@ static size_t
 read_headers(const char *path, Elf64_Phdr *ret)
 {
     Elf64_Ehdr e;
-    int fd = *path == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    struct stat st;
+    int fd = *path == '/' ? regular_open(NULL, path, &st) : -1;
     size_t count = 0;
 
     if (fd < 0)

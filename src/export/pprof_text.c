@@ -31,6 +31,7 @@
 #include "analyse/frame_name.h"
 #include "export/export.h"
 #include "export/module_map.h"
+#include "util/character.h"
 
 #define NO_FRAMES " 0x00007ffffffff000" // Where user space ends.
 
@@ -101,13 +102,20 @@ write_row(const struct profile *p, uint32_t node, const struct row *r, struct st
 static void
 write_mapping(const struct module_segment *s, const char *path, struct strbuf *out)
 {
+    size_t skip;
+
     strbuf_fmt(out, "%08" PRIx64 "-%08" PRIx64 " r-xp %08" PRIx64 " 00:00 0          ", s->start,
                s->end, s->file_offset);
-    for (; *path != '\0'; path++)
+    for (; *path != '\0'; path += skip) {
+        size_t shown = character_shown(path, &skip);
+
         if (*path == '\n')
             strbuf_str(out, "\\012"); // As the kernel writes it.
+        else if (shown == 0)
+            strbuf_char(out, '?');
         else
-            strbuf_char(out, *path);
+            strbuf_add(out, path, shown);
+    }
     strbuf_char(out, '\n');
 }
 

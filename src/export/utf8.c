@@ -9,40 +9,16 @@
 
 #include <string.h>
 
+#include "util/character.h"
+
 #define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
-
-/* The code point of the SIZE-byte sequence at S, already known to have the right form. */
-static uint32_t
-decode(const unsigned char *s, size_t size)
-{
-    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = s[0] & first_bits[size];
-
-    for (size_t i = 1; i < size; i++)
-        c = c << 6 | (s[i] & 0x3f);
-    return c;
-}
 
 size_t
 utf8_size(const char *text)
 {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000}; // Shorter forms exist below.
-    const unsigned char *s = (const unsigned char *)text;
-    size_t size = s[0] < 0x80   ? 1
-                  : s[0] < 0xc0 ? 0
-                  : s[0] < 0xe0 ? 2
-                  : s[0] < 0xf0 ? 3
-                  : s[0] < 0xf8 ? 4
-                                : 0;
     uint32_t c;
 
-    for (size_t i = 1; i < size; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if (size == 0)
-        return 0;
-    c = decode(s, size);
-    return c < smallest[size] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : size;
+    return character_bytes(text, &c);
 }
 
 size_t
@@ -117,15 +93,14 @@ utf8_add_script(struct strbuf *out, const char *s)
 {
     strbuf_char(out, '"');
     while (*s != '\0') {
-        size_t size = utf8_size(s);
-        unsigned char c = (unsigned char)*s;
+        uint32_t c;
+        size_t size = character_bytes(s, &c);
 
         if (size == 0)
             strbuf_str(out, REPLACEMENT);
-        else if (c < 0x20 || strchr("\"\\<>&'", *s) != NULL)
+        else if (character_drives(c) || strchr("\"\\<>&'", *s) != NULL ||
+                 (c >= 0x2000 && c <= 0xffff))
             strbuf_fmt(out, "\\u%04x", c);
-        else if (size == 3 && c >= 0xe2)
-            strbuf_fmt(out, "\\u%04x", decode((const unsigned char *)s, size));
         else
             strbuf_add(out, s, size);
         s += size ? size : 1;

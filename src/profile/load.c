@@ -25,13 +25,13 @@
 
 enum {
     SITE_ID_MAX = 1 << 22,
-    NODE_DEPTH_MAX = 4096,     // The recorder stops at depth_max, a quarter of it.
+    NODE_DEPTH_MAX = 2048,     // The recorder stops at half of it.
     LOCATION_FRAMES_MAX = 128, // Inlined calls at one place.
 };
 
 /* What the stacks of all sites may come to when they are written out frame by frame: this many
  * frames, and for each byte of the file that many. */
-#define STACK_FRAMES_FREE ((uint64_t)4 << 20)
+#define STACK_FRAMES_FREE ((uint64_t)1 << 20)
 #define STACK_FRAMES_PER_BYTE 64
 
 struct loader {

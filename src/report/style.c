@@ -14,6 +14,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "util/character.h"
+
 // In a terminal narrower than WIDTH_MIN lines wrap: numbers are not cut.
 enum { DEFAULT_WIDTH = 80, WIDTH_MIN = 60 };
 
@@ -154,42 +156,24 @@ style_width(const char *text)
     return n;
 }
 
-/* The bytes of the character at S, or 0 if it is invalid or drives terminals (C0, DEL, and C1 in
- * UTF-8). */
-static size_t
-character_bytes(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-
-    if (s[0] < 0x20 || s[0] == 0x7f || (s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if (!continues((char)s[i]))
-            return 0;
-    return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
-}
-
 const char *
 style_clean(struct arena *arena, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    const char *s = text;
+    size_t n, skip;
     char *out, *o;
-    size_t n;
 
-    while ((n = character_bytes(s)) != 0)
+    while (*s != '\0' && (n = character_shown(s, &skip)) != 0)
         s += n;
     if (*s == '\0')
         return text;
     out = o = arena_alloc(arena, strlen(text) + 1);
-    for (s = (const unsigned char *)text; *s != '\0'; s += n) {
-        n = character_bytes(s);
-        if (n == 0) {
+    for (s = text; *s != '\0'; s += skip) {
+        n = character_shown(s, &skip);
+        if (n == 0)
             *o++ = '?';
-            n = 1;
-        } else {
-            memcpy(o, s, n);
-            o += n;
-        }
+        memcpy(o, s, n);
+        o += n;
     }
     return out;
 }

@@ -4,54 +4,35 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "util/character.h"
+
 void
 json_begin(struct json *j, struct strbuf *out)
 {
     *j = (struct json){.out = out};
 }
 
-/* How many bytes the UTF-8 sequence at S has, or 0 if it is not a valid one. */
-static size_t
-utf8_length(const unsigned char *s)
-{
-    size_t more = s[0] < 0x80             ? 0
-                  : (s[0] & 0xe0) == 0xc0 ? 1
-                  : (s[0] & 0xf0) == 0xe0 ? 2
-                  : (s[0] & 0xf8) == 0xf0 ? 3
-                                          : 9;
-
-    if (more == 9 || s[0] == 0xc0 || s[0] == 0xc1 || s[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i <= more; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return more + 1;
-}
-
+/* What would drive a terminal is escaped, which loses nothing; bytes that are no text become
+ * U+FFFD. */
 static void
-write_quoted(struct strbuf *out, const char *text)
+write_quoted(struct strbuf *out, const char *s)
 {
-    const unsigned char *s = (const unsigned char *)text;
-
     strbuf_char(out, '"');
     while (*s != '\0') {
-        size_t length = utf8_length(s);
+        uint32_t c;
+        size_t bytes = character_bytes(s, &c);
 
-        if (length == 0) {
+        if (bytes == 0) {
             strbuf_str(out, "\xef\xbf\xbd");
-            s++;
         } else if (*s == '"' || *s == '\\') {
             strbuf_char(out, '\\');
-            strbuf_char(out, (char)*s++);
-        } else if (*s < 0x20) {
-            strbuf_fmt(out, "\\u%04x", *s++);
+            strbuf_char(out, *s);
+        } else if (character_drives(c)) {
+            strbuf_fmt(out, "\\u%04x", c);
         } else {
-            strbuf_add(out, s, length);
-            s += length;
+            strbuf_add(out, s, bytes);
         }
+        s += bytes ? bytes : 1;
     }
     strbuf_char(out, '"');
 }

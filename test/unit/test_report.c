@@ -126,7 +126,10 @@ test_names_cannot_drive_the_terminal(void **state)
     assert_string_equal(style_clean(&arena, "a\x1b[2Jb\n"), "a?[2Jb?");
     assert_string_equal(style_clean(&arena, "\xc2\x9b"
                                             "1m"),
-                        "??1m");
+                        "?1m");
+    assert_string_equal(style_clean(&arena, "a\xe2\x80\xae\xe2\x81\xa6z"), "a??z");
+    assert_string_equal(style_clean(&arena, "\xe2\x80\xa8\xed\xa0\x80"), "????");
+    assert_string_equal(style_clean(&arena, "\xc3\xa4\xe2\x80\xa6"), "\xc3\xa4\xe2\x80\xa6");
     assert_string_equal(style_clean(&arena, "\xff\xc3"), "??");
     assert_string_equal(style_clean(&arena, "\xc3\xa4"), "\xc3\xa4");
 }

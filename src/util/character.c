@@ -1,0 +1,65 @@
+/* character.c: what is a character, and what is safe to show.
+ *
+ * Function names, paths and thread names come from strangers and end on terminals and in reviews.
+ * An escape sequence can retitle or reprogram a terminal; U+009B begins one too. Marks and
+ * overrides of direction make a line read as another than it is, and U+2028 and U+2029 end lines for
+ * some readers. Overlong and surrogate forms are no characters: a lenient decoder would take them
+ * for those.
+ */
+#include "util/character.h"
+
+static uint32_t
+more_bytes(unsigned char first)
+{
+    if (first < 0x80)
+        return 0;
+    return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+}
+
+size_t
+character_bytes(const char *s, uint32_t *ret_character)
+{
+    static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};
+    static const unsigned char first_bits[] = {0x7f, 0x1f, 0x0f, 0x07};
+    unsigned char first = (unsigned char)*s;
+    uint32_t more = more_bytes(first);
+    uint32_t c = first & first_bits[more];
+
+    if ((first >= 0x80 && first < 0xc2) || first > 0xf4)
+        return 0;
+    for (uint32_t i = 1; i <= more; i++) {
+        if (((unsigned char)s[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+    }
+    if (c < smallest[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    *ret_character = c;
+    return more + 1;
+}
+
+bool
+character_drives(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+    };
+
+    for (size_t i = 0; i < countof(ranges); i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return false;
+}
+
+size_t
+character_shown(const char *s, size_t *ret_skip)
+{
+    uint32_t c;
+    size_t n = character_bytes(s, &c);
+
+    *ret_skip = n > 0 ? n : 1;
+    return n > 0 && !character_drives(c) ? n : 0;
+}

@@ -1,0 +1,46 @@
+/* grows.c: allocates at 16384 places, so that every table of its profile has to grow. With an
+ * argument it says "ready" after its first event and waits for a line: time for a test to put
+ * something else in the profile's place. Ends with "done"; if it does not, growing has hurt it.
+ */
+/* cflags: -O1 -fno-optimize-sibling-calls */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { DEPTH = 14, OTHER_CALL = 1 << 30 };
+
+static void *volatile block;
+
+/* One call for each bit of PATH, from one of two places. */
+__attribute__((noinline)) static void
+descend(unsigned path, int depth)
+{
+    if (depth == 0) {
+        block = malloc(16);
+        return;
+    }
+    if (path & 1)
+        descend(path >> 1, depth - 1);
+    else
+        descend(path >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+    __asm__ volatile("" ::: "memory");
+}
+
+int
+main(int argc, char **argv)
+{
+    char line;
+
+    (void)argv;
+    block = malloc(1);
+    if (argc > 1) {
+        puts("ready");
+        fflush(stdout);
+        if (read(STDIN_FILENO, &line, 1) < 0)
+            return 1;
+    }
+    for (unsigned path = 0; path < 1u << DEPTH; path++)
+        descend(path, DEPTH);
+    puts("done");
+    return 0;
+}

@@ -1,0 +1,404 @@
+"""hostile.py: profiles that a stranger would make, and what the command makes of them.
+
+    hostile.py HEAPTAP claims          files that claim far more than they hold
+    hostile.py HEAPTAP paths           modules and source files that are no such thing
+    hostile.py HEAPTAP names           names that would drive a terminal or forge lines
+    hostile.py HEAPTAP make WHAT FILE  write one of them
+
+Profiles are made here byte by byte (docs/format.md), compressed segments included: a zstd frame of
+run-length blocks needs no library. Each check prints "ok - NAME" or "not ok - NAME"; if one fails,
+a profile from someone else can stop, fill, mislead or drive what reads it. Runs are bounded by
+SECONDS and MEMORY_BYTES, generously: what is being kept out takes minutes and gigabytes.
+"""
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import threading
+
+SECONDS, MEMORY_BYTES = 60, 1 << 30
+SHOWN = 1 << 22  # Of an output. A child's peak memory begins as that of this process.
+STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
+RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
+          BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24}
+PACKED, GONE, ZSTD = 3, 4, 1
+DATA_OFF = 16384
+VIEWS = {
+    "report": ["report"],
+    "report --json": ["report", "--json"],
+    "leaks": ["leaks"],
+    "source": ["source", "f"],
+    "export collapsed": ["export", "-f", "collapsed"],
+    "export pprof": ["export", "-f", "pprof", "-o", "out.pb.gz"],
+    "export pprof-text": ["export", "-f", "pprof-text"],
+    "export flamegraph": ["export", "-f", "flamegraph"],
+}
+
+
+def zstd_of_zeros(size):
+    """A zstd frame that expands to SIZE zeros, 128 KiB for each 4 bytes."""
+    out, left = struct.pack("<IBQ", 0xfd2fb528, 0xe0, size), size
+    while left > 0:
+        block = min(left, 1 << 17)
+        left -= block
+        out += struct.pack("<I", block << 3 | 1 << 1 | (left == 0))[:3] + b"\0"
+    return out
+
+
+class Maker:
+    """A profile in the making: add tables and segments, then write."""
+
+    def __init__(self, packed=True):
+        self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
+        self.command = self.executable = (0, 0)
+
+    def string(self, text):
+        data = text if isinstance(text, bytes) else text.encode()
+        self.strings += data
+        return len(self.strings) - len(data), len(data)
+
+    def segment(self, kind, data, table_off=0, claimed=None, flags=0):
+        self.segments.append((kind, data, table_off, claimed, flags))
+
+    def module(self, path, build_id=b"", start=0x400000, end=0x7fffffff0000):
+        """Module 1."""
+        off, size = self.string(path)
+        self.segment(MODULES, bytes(120) + struct.pack(
+            "<IIQQQIIII32s40x", 1, len(build_id), start, end, 0, off, size, 0, 0,
+            build_id))
+
+    def nodes(self, rows):
+        """ROWS of (parent, address, first of four sites or 0), from node 4 on."""
+        table = bytearray(4 * 32)
+        for parent, address, site in rows:
+            sites = [site, 0, 0, 0]
+            table += struct.pack("<QII4I", 1 << 48 | address, parent, 0, *sites)
+        self.segment(NODES, bytes(table))
+
+    def counters(self, sites, name=b"main"):
+        """One thread with one live block of 32 bytes at each of the first SITES sites."""
+        self.segment(THREADS, bytes(256) + struct.pack("<IIII16s224x", 1, 1, 1, 0, name))
+        row = struct.pack("<QQQQQqqQQQQQQ24x", 1, 32, 0, 0, 1, 32, 1, 0, 0, 0, 0, 32, 32)
+        table = bytearray()
+        for first in range(0, sites + 1, 16):
+            table += struct.pack("<II120x", 1, first) + row * 16
+        self.segment(COUNTERS, bytes(table))
+
+    def symbols(self, frames, locations):
+        """FRAMES of (function, file, line), LOCATIONS of (address, first frame, count)."""
+        table = b"".join(struct.pack("<8I", *f, *f, *file, line, 0) for f, file, line in frames)
+        self.segment(FRAMES, table)
+        self.segment(LOCATIONS, b"".join(
+            struct.pack("<QIIII", 1 << 48 | a, 0, first, count, 0)
+            for a, first, count in locations))
+
+    def bytes(self):
+        self.segment(STRINGS, bytes(self.strings))
+        header = struct.pack("<QIIQQ", 0x0150415450414548, 1, 4096, 0, 0)
+        header += struct.pack("<IIII", PACKED if self.packed else 2, GONE, 0, 0)
+        header = header.ljust(136, b"\0") + struct.pack("<4I", *self.command, *self.executable)
+        header = header.ljust(512, b"\0") + struct.pack("<Q", 1)
+        out, directory = bytearray(header.ljust(DATA_OFF, b"\0")), b""
+        for kind, data, table_off, claimed, flags in self.segments:
+            out += bytes(-len(out) % 8)
+            directory += struct.pack("<IIQQQQII", kind, flags, len(out), len(data),
+                                     len(data) if claimed is None else claimed, table_off,
+                                     RECORD[kind], 0)
+            out += data
+        out[4096:4096 + len(directory)] = directory
+        return bytes(out)
+
+    def write(self, path):
+        with open(path, "wb") as f:
+            f.write(self.bytes())
+
+
+def one_stack(m, address=0x401000):
+    m.nodes([(0, address, 5)])
+    m.counters(5)
+
+
+# --- claims --------------------------------------------------------------------------------------
+
+def bomb():
+    m, size = Maker(), 2040 << 20
+    m.segment(NODES, zstd_of_zeros(size), claimed=size, flags=ZSTD)
+    return m
+
+
+def many_bombs():
+    m, size = Maker(), 60 << 20
+    data = zstd_of_zeros(size)
+    for i in range(185):
+        m.segment((NODES, COUNTERS, BINS, FRAMES)[i % 4], data if i < 4 else data[:17] + data[-8:],
+                  claimed=size, flags=ZSTD)
+    for i in range(4, 185):
+        m.segments[i] = (m.segments[i][0], data, 0, size, ZSTD)
+    return m
+
+
+def holes():
+    m = Maker()
+    for i in range(180):
+        m.segment((NODES, COUNTERS, THREADS)[i % 3], bytes(17 * 128),
+                  table_off=(i // 3) * (63 << 20))
+    return m
+
+
+def deep():
+    """A chain of calls with a site at each."""
+    m, count = Maker(packed=False), 20000
+    m.nodes([(i + 3 if i else 0, 0x401000 + i, 5 + i) for i in range(count)])
+    m.counters(count + 5)
+    return m
+
+
+def deep_inlined():
+    """A chain at each of whose calls the same 100 functions are inlined."""
+    m, count = Maker(), 1000
+    f = m.string("f")
+    m.nodes([(i + 3 if i else 0, 0x401000 + i, 5 + i) for i in range(count)]
+            + [(count + 3, 0x501000 + i, 5 + count + i) for i in range(20 * count)])
+    m.counters(21 * count + 5)
+    m.symbols([(f, (0, 0), 0)] * 128, [(0x401000 + i, 0, 128) for i in range(count)])
+    return m
+
+
+def long_strings():
+    """Functions whose names are all the ends of one long name."""
+    m, count = Maker(), 2000
+    long_name = m.string("a" * (1 << 20))
+    m.nodes([(0, 0x401000 + i, 5 + i) for i in range(count)])
+    m.counters(count + 5)
+    m.symbols([((long_name[0] + i, long_name[1] - i), (0, 0), 0) for i in range(count)],
+              [(0x401000 + i, i, 1) for i in range(count)])
+    return m
+
+
+def all_frames():
+    """Locations that each claim all frames of the file."""
+    m, count = Maker(), 4000
+    f = m.string("f")
+    m.nodes([(0, 0x401000 + i, 5 + i) for i in range(count)])
+    m.counters(count + 5)
+    m.symbols([(f, f, i) for i in range(count)], [(0x401000 + i, 0, count) for i in range(count)])
+    return m
+
+
+CLAIMS = {"bomb": bomb, "many bombs": many_bombs, "holes": holes, "deep": deep,
+          "deep and inlined": deep_inlined, "long strings": long_strings,
+          "all frames": all_frames}
+
+
+def run(heaptap, arguments):
+    """Exit status, stdout, stderr and peak memory of the command."""
+    with open("run.out", "wb") as out, open("run.err", "wb") as err:
+        child = subprocess.Popen([heaptap, *arguments], stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=err)
+        timer = threading.Timer(SECONDS, os.kill, (child.pid, signal.SIGKILL))
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        timer.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    with open("run.out", "rb") as out, open("run.err", "rb") as err:
+        return child.returncode, out.read(SHOWN), err.read(SHOWN), usage.ru_maxrss * 1024
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def say(self, name, good, why=""):
+        print(f"{'ok' if good else 'not ok'} - {name}")
+        if not good:
+            self.failed += 1
+            print(f"#   {why}")
+
+
+def claims(heaptap, checks):
+    for name, make in CLAIMS.items():
+        make().write("claims.heaptap")
+        views = dict(VIEWS) if not name.endswith("bombs") else {"report": VIEWS["report"]}
+        views["pack"] = ["pack", "-o", "packed.heaptap"]
+        views["diff"] = ["diff", "claims.heaptap"]
+        worst = None
+        for view, arguments in views.items():
+            status, _, err, memory = run(heaptap, [*arguments, "claims.heaptap"])
+            if status not in (0, 1, 3) or memory > MEMORY_BYTES:
+                worst = f"{view}: status {status}, {memory >> 20} MiB, {err[:200]!r}"
+        checks.say(f"{name}: refused or shown, within seconds and a gigabyte", worst is None,
+                   worst)
+
+
+# --- paths ---------------------------------------------------------------------------------------
+
+def paths(heaptap, checks):
+    here = os.getcwd()
+    os.mkfifo("fifo")
+    os.symlink("fifo", "link")
+    with open("sparse", "wb") as f:
+        f.write(b"\x7fELF\2\1\1")
+        f.truncate(1 << 40)
+    with open("zeros.gz", "wb") as f:
+        f.write(b"\x1f\x8b\x08" + bytes(100))
+    victims = ["/dev/zero", "/dev/null", "/dev/full", "/proc/self/mem", "/proc/kmsg", here,
+               f"{here}/fifo", f"{here}/link", f"{here}/sparse", f"{here}/zeros.gz",
+               f"{here}/../../../../../../etc/passwd", "/proc/self/fd/0", "a\0b", "/" + "x" * 5000]
+    for build_id in (b"", b"\x11" * 20):
+        for path in victims:
+            m = Maker(packed=False)
+            m.module(path, build_id)
+            m.executable = m.command = m.string(path)
+            one_stack(m)
+            m.write("paths.heaptap")
+            bad = None
+            for view, arguments in VIEWS.items():
+                status, _, err, memory = run(heaptap, [*arguments, "paths.heaptap"])
+                if status not in (0, 1, 3) or memory > MEMORY_BYTES:
+                    bad = f"{view}: status {status}, {memory >> 20} MiB, {err[:200]!r}"
+            known = "with" if build_id else "without"
+            checks.say(f"a module at {path[:60]!r} {known} build id", bad is None, bad)
+    sources(heaptap, checks)
+
+
+def source_profile(path):
+    m = Maker()
+    f = m.string("f")
+    one_stack(m)
+    m.symbols([(f, m.string(path), 1)], [(0x401000, 0, 1)])
+    m.write("source.heaptap")
+
+
+def sources(heaptap, checks):
+    here = os.getcwd()
+    for name, content, mode in (("private.c", b"secret\n", 0o600),
+                                ("binary.c", b"secret\0\n", 0o644),
+                                ("public.c", b"int visible;\n", 0o644)):
+        with open(name, "wb") as f:
+            f.write(content)
+        os.chmod(name, mode)
+    os.symlink("private.c", "linked.c")
+    for name in ("private.c", "binary.c", "linked.c", "fifo"):
+        source_profile(f"{here}/{name}")
+        status, out, err, _ = run(heaptap, ["source", "f", "source.heaptap"])
+        checks.say(f"source does not show {name}", status == 0 and b"secret" not in out,
+                   f"status {status}: {out[:300]!r} {err[:200]!r}")
+    source_profile(f"{here}/public.c")
+    _, out, err, _ = run(heaptap, ["source", "f", "source.heaptap"])
+    checks.say("source shows a file that everybody may read", b"int visible" in out,
+               f"{out[:300]!r} {err[:200]!r}")
+    source_profile(f"{here}/private.c")
+    _, out, err, _ = run(heaptap, ["source", "f", "--source-dir", here, "source.heaptap"])
+    checks.say("source shows a private file below --source-dir", b"secret" in out,
+               f"{out[:300]!r} {err[:200]!r}")
+    source_profile("../private.c")
+    os.makedirs("below", exist_ok=True)
+    _, out, err, _ = run(heaptap, ["source", "f", "--source-dir", f"{here}/below",
+                                   "source.heaptap"])
+    checks.say("source does not leave --source-dir by ..", b"secret" not in out, f"{out[:300]!r}")
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae drowssap",
+        b"\xe2\x81\xa6x\xe2\x81\xa9", b"\xed\xa0\x80", b"\xf0\x80\x80\xaf", b"\xf5\x80\x80\x80",
+        b"\xff\xfe", b"\r\nforged;line 99", b"a;b", b"\x7f\x08\x08", b"\xe2\x80\xa8next",
+        b"</script><script>document.title='owned'</script>",
+        b"\"><img src=x onerror=\"document.title='owned'\">", b"]]><svg onload=alert(1)>",
+        b"'-alert(1)-'", b"${alert(1)}", b"&lt;&#x3c;script"]
+# What must not reach a terminal: C0 but for line ends, DEL, C1, directions, line separators.
+DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def names_profile(packed=True):
+    m = Maker(packed)
+    m.command = m.string(b"\0".join(EVIL))
+    m.executable = m.string(b"/bin/" + EVIL[0])
+    m.module(b"/lib/" + b"".join(EVIL))
+    m.nodes([(0, 0x401000 + i, 5 + i) for i in range(len(EVIL))]
+            + [(0, 0x402000 + i, 30 + i) for i in range(len(EVIL))])
+    m.counters(30 + len(EVIL), name=b"\x1b[31m\xe2\x80\xae\xff")
+    if packed:
+        m.symbols([(m.string(b"f" + e), m.string(b"/src/" + e + b".c"), 7) for e in EVIL],
+                  [(0x401000 + i, i, 1) for i in range(len(EVIL))])
+    return m
+
+
+def is_clean(data):
+    try:
+        return DRIVES.search(data.decode("utf-8")) is None
+    except UnicodeDecodeError:
+        return False
+
+
+def check_text(heaptap, checks, label, arguments):
+    status, out, err, _ = run(heaptap, arguments)
+    bad = [line for line in (out + err).split(b"\n") if not is_clean(line)]
+    checks.say(f"{label}: nothing drives the terminal", status in (0, 1, 3) and not bad,
+               f"status {status}: {bad[:2]!r}")
+    return out
+
+
+def check_lines(checks, out):
+    forged = [line for line in out.decode("utf-8", "replace").splitlines()
+              if not re.fullmatch(r".+ [0-9]+", line) or line.startswith("forged")
+              or line.endswith(" 99")]
+    checks.say("collapsed stacks: no forged line", not forged, f"{forged[:3]!r}")
+
+
+def check_page(checks, out, label):
+    text = out.decode("utf-8", "replace")
+    allowed = {"svg", "style", "g", "title", "rect", "text", "script", "tspan", "defs", "path",
+               "line", "a", "desc", "circle", "filter", "linearGradient", "stop", "clipPath"}
+    outside = re.sub(r"<script[^>]*>.*?</script>|<style[^>]*>.*?</style>|<!--.*?-->|<\?.*?\?>", "",
+                     text, flags=re.S)
+    tags = set(re.findall(r"<\s*/?\s*([A-Za-z!][\w:]*)", outside))
+    good = tags <= allowed and text.count("<script") == 1 and text.count("</script") == 1
+    good = good and not re.search(r"<[^>]*\son\w+\s*=", outside)
+    checks.say(f"{label}: names stay text", good, f"{tags - allowed} {text.count('<script')}")
+
+
+def names(heaptap, checks):
+    for packed in (True, False):
+        names_profile(packed).write("names.heaptap")
+        kind = "packed" if packed else "recorded"
+        text_views = [("report", []), ("report", ["--wide"]), ("leaks", []),
+                      ("export", ["-f", "collapsed"]), ("export", ["-f", "pprof-text"])]
+        text_views += [("report", ["--by", by]) for by in
+                       ("function", "file", "line", "module", "thread")]
+        text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
+                       ("report", ["--json"]), ("leaks", ["--json"])]
+        for view, arguments in text_views:
+            label = " ".join([kind, view, *arguments])
+            out = check_text(heaptap, checks, label, [view, *arguments, "names.heaptap"])
+            if "collapsed" in arguments:
+                check_lines(checks, out)
+            if "--json" in arguments:
+                try:
+                    json.loads(out)
+                    checks.say(f"{label}: valid JSON", True)
+                except ValueError as e:
+                    checks.say(f"{label}: valid JSON", False, str(e))
+        _, out, _, _ = run(heaptap, ["export", "-f", "flamegraph", "names.heaptap"])
+        check_page(checks, out, f"{kind} flame graph")
+    evil_name = b"\x1b[31m\xe2\x80\xae.heaptap"
+    check_text(heaptap, checks, "a missing file of an evil name", ["report", evil_name])
+    names_profile().write(evil_name)
+    check_text(heaptap, checks, "pack of a file of an evil name", ["pack", evil_name])
+    check_text(heaptap, checks, "leaks with an evil suppression",
+               ["leaks", "--suppressions", evil_name, "names.heaptap"])
+
+
+def main():
+    heaptap, what, checks = sys.argv[1], sys.argv[2], Checks()
+    if what == "make":
+        {**CLAIMS, "names": names_profile}[sys.argv[3]]().write(sys.argv[4])
+    else:
+        {"claims": claims, "paths": paths, "names": names}[what](heaptap, checks)
+    sys.exit(checks.failed > 0)
+
+
+main()
