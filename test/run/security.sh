@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# security.sh: what docs/internals/security.md promises, tried from the attacker's side. If it fails,
-# somebody else's profile, file, symbol cache or process can make heaptap do what its user did not
+# security.sh: what docs/internals/security.md promises, tried from the attacker's side. If it
+# fails, somebody else's profile, file, symbol cache or process can make heaptap do what its user did not
 # ask for. Checks that need root, or a user to become, skip one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3
@@ -50,7 +50,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
     raw split.heaptap ./split
     check "a .dwo file that is a FIFO does not block" \
         env XDG_CACHE_HOME=/dev/null timeout 60 "$HEAPTAP" report split.heaptap
-    XDG_CACHE_HOME=/dev/null "$HEAPTAP" report --json split.heaptap >split.json
+    XDG_CACHE_HOME=/dev/null "$HEAPTAP" report --json split.heaptap >split.json 2>/dev/null
     check "its functions still have their symbols" grep -q '"function": "main"' split.json
 
     # The cache: a library with the build id of another, at another path.
@@ -65,8 +65,8 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         gcc -o $dir/prog $caller.c $dir/libx.so -Wl,-rpath,"$PWD/$dir"
         raw $dir.heaptap "$dir/prog"
     done
-    "$HEAPTAP" report bad.heaptap >bad.txt
-    "$HEAPTAP" report good.heaptap >good.txt
+    "$HEAPTAP" report bad.heaptap >bad.txt 2>/dev/null
+    "$HEAPTAP" report good.heaptap >good.txt 2>/dev/null
     check "a forged build id names its own functions" grep -q f_evil_f bad.txt
     check "and not those of the library it was taken from" grep -q genuine good.txt
     check "and not those of the library it was taken from (2)" bash -c '! grep -q evil good.txt'
@@ -74,22 +74,22 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
     cache=$PWD/own_cache
     mkdir "$cache" elsewhere
     ln -s "$PWD/elsewhere" "$cache/heaptap"
-    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null
+    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null 2>&1
     same "a cache directory that is a symbolic link is not used" "" "$(ls elsewhere)"
     rm "$cache/heaptap"
     chmod 777 "$cache"
-    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null
+    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null 2>&1
     same "nor one in a directory that everybody may write to" "" "$(ls "$cache")"
     chmod 700 "$cache"
-    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null
+    XDG_CACHE_HOME=$cache "$HEAPTAP" report good.heaptap >/dev/null 2>&1
     check "a private one is" ls "$cache"/heaptap/$id*good+libx.so
     same "with mode 0700" 700 "$(stat -c %a "$cache/heaptap")"
-    (cd "$cache" && XDG_CACHE_HOME=. "$HEAPTAP" report "$OLDPWD/good.heaptap" >/dev/null)
+    (cd "$cache" && XDG_CACHE_HOME=. "$HEAPTAP" report "$OLDPWD/good.heaptap" >/dev/null 2>&1)
     check "a relative XDG_CACHE_HOME is not used" [ ! -e "$cache/heaptap/heaptap" ]
     if [ "$(id -u)" = 0 ]; then
         mkdir home
         chown 65534 home
-        env -u XDG_CACHE_HOME HOME="$PWD/home" "$HEAPTAP" report good.heaptap >/dev/null
+        env -u XDG_CACHE_HOME HOME="$PWD/home" "$HEAPTAP" report good.heaptap >/dev/null 2>&1
         same "root leaves nothing in another user's HOME" "" "$(ls -A home)"
         mkdir -p theirs
         chmod 711 theirs
@@ -97,7 +97,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         gcc -o theirs/prog caller.c theirs/libx.so -Wl,-rpath,"$PWD/theirs"
         chown 65534 theirs/libx.so
         raw theirs.heaptap theirs/prog
-        XDG_CACHE_HOME=$cache "$HEAPTAP" report theirs.heaptap >theirs.txt
+        XDG_CACHE_HOME=$cache "$HEAPTAP" report theirs.heaptap >theirs.txt 2>/dev/null
         check "another user's library has names" grep -q genuine theirs.txt
         check "but none that are remembered" bash -c "! ls '$cache'/heaptap/*theirs+libx.so"
     else
@@ -105,6 +105,61 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
     fi
 else
     skipped "what an ELF file leads to" "needs gcc and objcopy"
+fi
+
+# --- a page in a browser --------------------------------------------------------------------------
+
+# Each attack in the names would change the title or leave a mark in the page.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -n "$browser" ]; then
+    $hostile make names page.heaptap
+    "$HEAPTAP" export -f flamegraph -o page.svg page.heaptap 2>/dev/null
+    { echo '<!doctype html><title>quiet</title>'; cat page.svg; } >page.html
+    for page in page.svg page.html; do
+        timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" \
+            --virtual-time-budget=3000 --dump-dom "file://$PWD/$page" >dom.html 2>browser.err
+        if [ -s dom.html ]; then
+            check "$page in a browser: the boxes are there" grep -q 'class="box' dom.html
+            check "$page in a browser: no name has become script" bash -c \
+                "! grep -qiE '<title>owned|<img|<svg[^>]* onload' dom.html"
+        else
+            skipped "$page in a browser" "the browser does not run here"
+        fi
+    done
+else
+    skipped "a page in a browser" "needs chromium"
+fi
+
+# --- processes of others -------------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    chmod 711 .
+    mkdir -m 777 shared
+    cp "$PROG/grows" "$LIBHEAPTAP" shared/
+    chmod 755 shared/*
+    mkfifo -m 666 shared/go
+    setpriv --reuid=65534 --regid=65534 --clear-groups env \
+        LD_PRELOAD="$PWD/shared/libheaptap.so" HEAPTAP_OUT="$PWD/shared/live.heaptap" \
+        "$PWD/shared/grows" wait <shared/go >shared/out &
+    stranger=$!
+    exec 3>shared/go
+    for _ in $(seq 600); do
+        grep -q ready shared/out && break
+        sleep 0.05
+    done
+    if [ -e shared/live.heaptap ]; then
+        check "root can look at a stranger's process" timeout 60 "$HEAPTAP" report $stranger
+        rm shared/grows
+        mkfifo shared/grows
+        check "also when its program has become a FIFO" timeout 60 "$HEAPTAP" report $stranger
+    else
+        skipped "root and a stranger's process" "its user cannot reach the test's directory"
+    fi
+    echo >&3
+    exec 3>&-
+    wait $stranger
+else
+    skipped "root and a stranger's process" "needs root and setpriv"
 fi
 
 # --- the profile file -----------------------------------------------------------------------------
@@ -169,7 +224,31 @@ for trick in file link fifo directory; do
     [ $trick = fifo ] || same "the $trick is untouched" precious "$(cat grow/p.heaptap)"
 done
 
-# --- programs that run with somebody else's rights -------------------------------------------------
+# --- another process writes into a live profile --------------------------------------------------
+
+# scribbled KIND: a busy program while garbage is written into its profile.
+scribbled() {
+    rm -f scribbled.heaptap
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/scribbled.heaptap timeout 300 \
+        "$PROG/scribbled" 100000 "$PROG/libplugin_one.so" >scribbled.out 2>&1 &
+    local runner=$! pid _
+    for _ in $(seq 600); do
+        [ -s scribbled.heaptap ] && break
+        sleep 0.05
+    done
+    pid=$(pgrep -P $runner scribbled)
+    python3 "$SRCDIR/test/run/scribble.py" scribbled.heaptap "$pid" "$1"
+    same "$1: garbage was written" 0 $?
+    wait $runner
+    same "$1: the program ends as ever" "0 whole" "$? $(cat scribbled.out)"
+    "$HEAPTAP" report scribbled.heaptap >scribbled.txt 2>&1
+    status=$?
+    check "$1: the profile is shown or refused" [ $status = 0 -o $status = 3 ]
+}
+scribbled control
+known scribbled.heaptap "losses events=0"
+
+# --- programs that run with somebody else's rights ------------------------------------------------
 
 # The recorder and the program in places that the dynamic linker accepts for such programs.
 system_library=/usr/lib/libheaptap_secure_test.so

@@ -1,0 +1,58 @@
+"""scribble.py: write garbage all over a live profile until its process ends.
+
+    scribble.py PROFILE PID KIND
+
+KIND is "control" (only the control words, which mean nothing yet) or "all" (any byte that is not
+zero, and its neighbours; nothing is cut off, so no page goes away). Seeded, so that a failure comes
+again. Exit 1 if nothing could be written: then the caller has tested nothing.
+"""
+import mmap
+import os
+import random
+import sys
+import time
+
+CONTROL_OFF, CONTROL_BYTES = 640, 64
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def garbage(draw):
+    value = draw.choice((0, 1, 5, 0x7f, 0xff, 1 << 22, 0xffff, 0xffffffff, 1 << 31,
+                         draw.getrandbits(32)))
+    return value.to_bytes(4, "little")
+
+
+def scribble(data, draw, kind):
+    if kind == "control":
+        for off in range(CONTROL_OFF, CONTROL_OFF + CONTROL_BYTES, 4):
+            data[off:off + 4] = garbage(draw)
+        return CONTROL_BYTES
+    written, size = 0, len(data)
+    for _ in range(2000):
+        off = draw.randrange(128, size // 4) * 4
+        if any(data[off:off + 64]):
+            data[off:off + 4] = garbage(draw)
+            written += 4
+    return written
+
+
+def main():
+    path, pid, kind, draw, written = sys.argv[1], int(sys.argv[2]), sys.argv[3], random.Random(7), 0
+    while alive(pid):
+        fd = os.open(path, os.O_RDWR)
+        with mmap.mmap(fd, 0) as data:
+            written += scribble(data, draw, kind)
+        os.close(fd)
+        time.sleep(0.001)
+    print(f"# {written} bytes of garbage")
+    sys.exit(written == 0)
+
+
+main()
