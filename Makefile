@@ -134,7 +134,7 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
 monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
-harness_sources := $(filter-out src/monitor/next.c,$(monitor_sources)) \
+harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c,$(monitor_sources)) \
                    $(wildcard src/util/*.c src/profile/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))

@@ -1,4 +1,4 @@
-/* harness_heap.c: the allocator behind the recorder, which gives the same addresses again and again.
+/* harness_heap.c: the allocator behind the recorder, which gives the same addresses time and again.
  *
  * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
  * freed by another thread and then stays there. There is no lock on the way, so that the thread
@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "monitor/guard.h"
 #include "monitor/next.h"
 #include "monitor/state.h"
 
@@ -212,6 +213,12 @@ struct next next = {
     .malloc_usable_size = heap_usable,
     .dlclose = dlclose,
 };
+
+/* Signals are the sanitizer's here. */
+void
+guard_start(void)
+{
+}
 
 void
 next_resolve(void)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # security.sh: what docs/internals/security.md promises, tried from the attacker's side. If it
-# fails, somebody else's profile, file, symbol cache or process can make heaptap do what its user did not
-# ask for. Checks that need root, or a user to become, skip one by one.
+# fails, somebody else's profile, file, symbol cache or process can make heaptap do what its user
+# did not ask for. Checks that need root, or a user to become, skip one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -116,8 +116,8 @@ if [ -n "$browser" ]; then
     "$HEAPTAP" export -f flamegraph -o page.svg page.heaptap 2>/dev/null
     { echo '<!doctype html><title>quiet</title>'; cat page.svg; } >page.html
     for page in page.svg page.html; do
-        timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" \
-            --virtual-time-budget=3000 --dump-dom "file://$PWD/$page" >dom.html 2>browser.err
+        timeout 120 "$browser" --headless --no-sandbox --disable-gpu \
+            --user-data-dir="$PWD/browser" --virtual-time-budget=3000 --dump-dom "file://$PWD/$page" >dom.html 2>browser.err
         if [ -s dom.html ]; then
             check "$page in a browser: the boxes are there" grep -q 'class="box' dom.html
             check "$page in a browser: no name has become script" bash -c \
