@@ -178,7 +178,7 @@ nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < FANOUT; i++)
         if (load_acquire(&c->frame[i]) == frame)
-            return c->node[i];
+            return load_relaxed(&c->node[i]);
     if (load_relaxed(&c->overflowed) && (found = overflow_find(parent, frame)) != 0)
         return found;
     return add_child(parent, frame, flags);

@@ -18,8 +18,8 @@
  * file (the skeleton) has ranges and lines, and the one in the .dwo file the functions.
  *
  * Nothing here trusts the file: a unit whose other half is no regular file is left out, siblings
- * must go forward, depth is bounded, a damaged unit gives what was read up to the damage. What it does not do: look at symbols, correct for load bias
- * (dwfl.c).
+ * must go forward, depth is bounded, a damaged unit gives what was read up to the damage. What it
+ * does not do: look at symbols, correct for load bias (dwfl.c).
  */
 #include "symbol/debuginfo.h"
 

@@ -2,9 +2,9 @@
  *
  * Function names, paths and thread names come from strangers and end on terminals and in reviews.
  * An escape sequence can retitle or reprogram a terminal; U+009B begins one too. Marks and
- * overrides of direction make a line read as another than it is, and U+2028 and U+2029 end lines for
- * some readers. Overlong and surrogate forms are no characters: a lenient decoder would take them
- * for those.
+ * overrides of direction make a line read as another than it is, and U+2028 and U+2029 end lines
+ * for some readers. Overlong and surrogate forms are no characters: a lenient decoder would take
+ * them for those.
  */
 #include "util/character.h"
 

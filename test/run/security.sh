@@ -117,7 +117,8 @@ if [ -n "$browser" ]; then
     { echo '<!doctype html><title>quiet</title>'; cat page.svg; } >page.html
     for page in page.svg page.html; do
         timeout 120 "$browser" --headless --no-sandbox --disable-gpu \
-            --user-data-dir="$PWD/browser" --virtual-time-budget=3000 --dump-dom "file://$PWD/$page" >dom.html 2>browser.err
+            --user-data-dir="$PWD/browser" --virtual-time-budget=3000 \
+            --dump-dom "file://$PWD/$page" >dom.html 2>browser.err
         if [ -s dom.html ]; then
             check "$page in a browser: the boxes are there" grep -q 'class="box' dom.html
             check "$page in a browser: no name has become script" bash -c \
