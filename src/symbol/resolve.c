@@ -10,9 +10,9 @@
  * report opens none.
  *
  * What the cache holds is as good as what could be found when it was made, and only files that a
- * stranger cannot have written feed it (object_may_be_cached). One made without debug
- * information is thrown away when object_debug_exists sees some, or when a debuginfod server is set
- * that was not asked then (or a day ago).
+ * stranger cannot have written feed it (object_may_be_cached). One made without debug information
+ * is thrown away when object_debug_exists sees some, or when a debuginfod server is set that was
+ * not asked then (or a day ago).
  *
  * Hints tell what was missing, one sentence per file, the file with most locations first. They are
  * the same whether the frames came from the cache or not.

@@ -725,6 +725,21 @@ test_unwritable_cache_is_silent(void **state)
 /* --- JIT code -----------------------------------------------------------------------------------
  */
 
+/* The perf map at PATH, which covers 0x1010, is not believed; removes it. */
+static void
+assert_no_jit_name(const char *path)
+{
+    struct profile *p = new_profile("[vdso]");
+    uint32_t location = add_location(p, 0x1010 - BIAS);
+
+    p->process.pid = (uint32_t)getpid();
+    p->locations[location].module = 0;
+    resolve(p, true);
+    assert_string_equal(function(p, location, 0), "");
+    profile_free(p);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void
 test_jit_map(void **state)
 {
@@ -763,7 +778,19 @@ test_jit_map(void **state)
     resolve(p, true);
     assert_string_equal(function(p, old, 0), "");
     profile_free(p);
-    unlink(path);
+
+    // Through a link, and (as root, who can make one) another user's.
+    assert_int_equal(rename(path, in_directory("perf.map")), 0);
+    assert_int_equal(symlink(in_directory("perf.map"), path), 0);
+    assert_no_jit_name(path);
+    if (geteuid() == 0) {
+        f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "1000 200 foreign\n");
+        fclose(f);
+        assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_no_jit_name(path);
+    }
 }
 
 /* --- Names --------------------------------------------------------------------------------------
