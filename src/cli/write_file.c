@@ -1,15 +1,35 @@
 /* write_file.c: one way to write an output file.
  *
  * The contents are complete before the file is opened, so a view that fails leaves an older file
- * alone. An input is recognised by device and inode, whatever its name.
+ * alone. An input is recognised by device and inode, whatever its name. No profile is ever
+ * overwritten: a process may have it mapped, and would lose the pages and its life.
  */
 #include "cli/write_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "format/format.h"
+#include "util/regular.h"
+
+static bool
+is_profile(const char *path)
+{
+    uint64_t magic = 0;
+    struct stat st;
+    int fd = regular_open(NULL, path, &st);
+
+    if (fd < 0)
+        return false;
+    if (pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic)
+        magic = 0;
+    close(fd);
+    return magic == DISK_MAGIC;
+}
 
 int
 write_file_check(const char *path, const struct view_set *set)
@@ -25,6 +45,10 @@ write_file_check(const char *path, const struct view_set *set)
                       path);
             return EXIT_USAGE;
         }
+    if (is_profile(path)) {
+        say_error("%s is a profile; choose another name for the output", path);
+        return EXIT_USAGE;
+    }
     return 0;
 }
 

@@ -1,9 +1,14 @@
 /* map.c: open addressing with linear probing, at most three quarters full, nothing is ever
- * removed. */
+ * removed.
+ *
+ * Keys come out of files of strangers, who know the hash: with keys that collide a map would take
+ * time that grows with the square of the file. So the hash begins with a number that differs from
+ * run to run. Nothing that is shown depends on it, for nobody can ask a map for its order. */
 #include "util/map.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/hash.h"
 
@@ -13,10 +18,38 @@ struct map_slot {
     bool used;
 };
 
+static uint64_t
+seed(void)
+{
+    static uint64_t value;
+
+    // Without random numbers it is a constant: slow with such a file, but never wrong.
+    if (value == 0 && (getrandom(&value, sizeof value, GRND_NONBLOCK) < 0 || value == 0))
+        value = 1;
+    return value;
+}
+
+static uint64_t
+hash_string(const char *s, size_t length)
+{
+    uint64_t hash = seed() ^ length;
+
+    while (length > 0) {
+        uint64_t part = 0;
+        size_t some = length < sizeof part ? length : sizeof part;
+
+        memcpy(&part, s, some);
+        hash = hash_u64(hash ^ part);
+        s += some;
+        length -= some;
+    }
+    return hash;
+}
+
 static struct map_slot *
 find_slot(const struct map *m, uint64_t key)
 {
-    size_t i = hash_u64(key) & (m->capacity - 1);
+    size_t i = hash_u64(key ^ seed()) & (m->capacity - 1);
 
     while (m->slots[i].used && m->slots[i].key != key)
         i = (i + 1) & (m->capacity - 1);
@@ -86,7 +119,7 @@ strtab_id(struct strtab *t, const char *s)
     }
     if (s == NULL || *s == '\0')
         return 0;
-    head = map_put(&t->ids, hash_bytes(s, strlen(s)), NULL);
+    head = map_put(&t->ids, hash_string(s, strlen(s)), NULL);
     for (id = (uint32_t)*head; id != 0; id = t->next[id])
         if (strcmp(t->strings[id], s) == 0)
             return id;

@@ -3,12 +3,17 @@
  * loads and unloads a library. security.sh writes garbage into its profile meanwhile. If it ends
  * otherwise than with "whole" and status 0, the recorder believed what it read back from the file.
  *
- *     scribbled ROUNDS LIBRARY
+ * It works until its standard input ends.
+ *
+ *     scribbled LIBRARY
  */
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread -ldl */
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +28,7 @@ struct block {
 
 typedef void *plugin_fn(void);
 
-static int rounds;
+static atomic_bool stop;
 
 /* A block from one of 2^DEPTH places, by the bits of PATH. */
 __attribute__((noinline)) static void *
@@ -59,7 +64,7 @@ work(void *arg)
     unsigned char fill = (unsigned char)seed;
     struct block kept[KEPT] = {{NULL, 0}};
 
-    for (int i = 0; i < rounds; i++) {
+    while (!atomic_load(&stop)) {
         struct block *b = &kept[rand_r(&seed) % KEPT];
 
         give_back(b, fill);
@@ -77,19 +82,19 @@ work(void *arg)
 int
 main(int argc, char **argv)
 {
+    struct pollfd input = {.fd = 0, .events = POLLIN};
     pthread_t threads[THREADS];
     unsigned seeds[THREADS];
 
-    if (argc != 3)
+    if (argc != 2)
         return 2;
-    rounds = atoi(argv[1]);
     for (unsigned i = 0; i < THREADS; i++) {
         seeds[i] = i + 1;
         if (pthread_create(&threads[i], NULL, work, &seeds[i]) != 0)
             return 3;
     }
-    for (int i = 0; i < rounds / 500; i++) {
-        void *library = dlopen(argv[2], RTLD_NOW);
+    while (poll(&input, 1, 0) == 0) {
+        void *library = dlopen(argv[1], RTLD_NOW);
         plugin_fn *plugin;
 
         if (library == NULL)
@@ -98,6 +103,7 @@ main(int argc, char **argv)
         free(plugin());
         dlclose(library);
     }
+    atomic_store(&stop, true);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     puts("whole");

@@ -107,6 +107,20 @@ else
     skipped "what an ELF file leads to" "needs gcc and objcopy"
 fi
 
+# --- output ---------------------------------------------------------------------------------------
+
+raw kept.heaptap "$PROG/article"
+raw other.heaptap "$PROG/article"
+cp other.heaptap same.heaptap
+"$HEAPTAP" export -f collapsed -o other.heaptap kept.heaptap >/dev/null 2>&1
+same "no output replaces a profile, which a process may have mapped" 2 $?
+check "and it is untouched" cmp same.heaptap other.heaptap
+echo old >output
+ln output linked_output
+chmod 600 output
+"$HEAPTAP" export -f collapsed -o output kept.heaptap 2>/dev/null
+check "any other file is written as it stands" grep -q main linked_output
+
 # --- a page in a browser --------------------------------------------------------------------------
 
 # Each attack in the names would change the title or leave a mark in the page.
@@ -229,17 +243,19 @@ done
 
 # scribbled KIND: a busy program while garbage is written into its profile.
 scribbled() {
-    rm -f scribbled.heaptap
+    rm -f scribbled.heaptap go
+    mkfifo go
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/scribbled.heaptap timeout 300 \
-        "$PROG/scribbled" 100000 "$PROG/libplugin_one.so" >scribbled.out 2>&1 &
-    local runner=$! pid _
+        "$PROG/scribbled" "$PROG/libplugin_one.so" <go >scribbled.out 2>&1 &
+    local runner=$! _
+    exec 3>go
     for _ in $(seq 600); do
         [ -s scribbled.heaptap ] && break
         sleep 0.05
     done
-    pid=$(pgrep -P $runner scribbled)
-    python3 "$SRCDIR/test/run/scribble.py" scribbled.heaptap "$pid" "$1"
-    same "$1: garbage was written" 0 $?
+    check "$1: garbage is written" \
+        python3 "$SRCDIR/test/run/scribble.py" scribbled.heaptap "$1"
+    exec 3>&-
     wait $runner
     same "$1: the program ends as ever" "0 whole" "$? $(cat scribbled.out)"
     "$HEAPTAP" report scribbled.heaptap >scribbled.txt 2>&1
