@@ -116,6 +116,8 @@ same_object(const struct disk_module *a, const struct disk_module *b, const char
            a->build_id_bytes == b->build_id_bytes &&
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 &&
            a->path.bytes == path_bytes &&
+           // The file is shared: what another process wrote there must not lead out of it.
+           a->path.off + (uint64_t)path_bytes <= load_acquire(&strings->mapped_bytes) &&
            memcmp(strings->base + a->path.off, path, path_bytes) == 0;
 }
 

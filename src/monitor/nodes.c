@@ -184,17 +184,31 @@ nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
     return add_child(parent, frame, flags);
 }
 
+/* Whether SITE may be one of ours. It was read from the file, which another process can write to,
+ * and becomes an index. */
+static inline bool
+is_site(uint32_t site)
+{
+    return site - 1 < LIMIT_SITES;
+}
+
 static COLD uint32_t
 make_site(struct disk_node *n, uint32_t size_class)
 {
-    uint32_t none = 0;
-    uint64_t site = add_relaxed(&state->sites, UINT64_C(1));
+    uint32_t other = size_class + 1; // See nodes_start.
+    uint32_t there = load_relaxed(&n->site[size_class]);
+    uint64_t site;
 
+    if (there != 0) // Another thread's by now, or garbage.
+        return is_site(there) ? there : other;
+    site = add_relaxed(&state->sites, UINT64_C(1));
     if (site > LIMIT_SITES) {
         store_relaxed(&state->sites, (uint64_t)LIMIT_SITES + 1);
-        return state->nodes[DISK_NODE_OTHER].site[size_class];
+        return other;
     }
-    return cas_acq_rel(&n->site[size_class], &none, (uint32_t)site) ? (uint32_t)site : none;
+    if (cas_acq_rel(&n->site[size_class], &there, (uint32_t)site))
+        return (uint32_t)site;
+    return is_site(there) ? there : other;
 }
 
 uint32_t
@@ -204,5 +218,5 @@ nodes_site(uint32_t node, uint64_t size_bytes)
     struct disk_node *n = &state->nodes[node];
     uint32_t site = load_relaxed(&n->site[size_class]);
 
-    return likely(site != 0) ? site : make_site(n, size_class);
+    return likely(is_site(site)) ? site : make_site(n, size_class);
 }

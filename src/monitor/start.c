@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -155,6 +156,10 @@ choose_ledger(void)
 static bool
 start_all(void)
 {
+    // A program with more rights than its user must not write files where that user stands, nor
+    // what that user chose.
+    if (getauxval(AT_SECURE))
+        return false;
     if (!file_create())
         return false;
     state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
