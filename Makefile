@@ -6,6 +6,9 @@
 #   make check      the source rules alone (tools/tidy); also part of make test
 #   make demo       record a real program and print the report
 #   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each
+#   make fuzz-merge keep what those runs found, minimised, in test/fuzz/corpus
+#   make fuzz-coverage   what the corpora reach in the parsers, per source file (clang, llvm)
+#   make lint       clang-tidy, cppcheck and gcc's analyzer on all of src; takes minutes
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
 #   make setup      install what the build needs (tools/setup build)
@@ -50,7 +53,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test programs check demo run-demo fuzz install uninstall man setup clean FORCE
+.PHONY: all test programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -322,6 +325,9 @@ test:
 
 check: all
 	@tools/tidy --build $(BUILD)
+
+lint:
+	@tools/lint
 
 fuzz: $(fuzzers)
 	@for name in $(fuzz_names); do \

@@ -192,7 +192,7 @@ static void
 add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
 {
     uint32_t depth = s->depth ? s->depth : 1;
-    uint32_t *entries = xmalloc(2 * depth * sizeof *entries), *lines = entries + depth;
+    uint32_t *entries = xmalloc((size_t)2 * depth * sizeof *entries), *lines = entries + depth;
 
     b->stack_number++;
     for (uint32_t i = 0; i < depth; i++) {

@@ -24,6 +24,7 @@ hash_bytes(const void *data, size_t size_bytes)
     uint64_t h = 0xcbf29ce484222325u ^ size_bytes;
 
     for (size_t i = 0; i < size_bytes; i++)
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): it misreads bools.
         h = (h ^ p[i]) * 0x100000001b3u;
     return hash_u64(h);
 }

@@ -78,9 +78,11 @@ bash_values(struct strbuf *out, const struct command *c)
     }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): g and c are names that are declared.
 #define FOREACH_COMMAND(groups, g, c)                                       \
     for (const struct command_group *g = groups; g->title != NULL; g++)     \
         for (const struct command *const *c = g->commands; *c != NULL; c++)
+// NOLINTEND(bugprone-macro-parentheses)
 
 void
 generate_bash(const struct command_group *groups, struct strbuf *out)

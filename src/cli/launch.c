@@ -76,7 +76,8 @@ cannot_preload(const char *path)
 int
 launch_find(const char *program, struct arena *arena, const char **ret_path, struct err *err)
 {
-    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    const char *set = getenv("PATH");
+    const char *path = set ? set : "/usr/local/bin:/usr/bin:/bin";
     const char *why;
 
     *ret_path = NULL;

@@ -62,6 +62,7 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
 }
 
 static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than TREE_DEPTH_MAX.
 put_children(struct tree_text *t, uint32_t parent)
 {
     const struct tree_node *nodes = t->tree->nodes;

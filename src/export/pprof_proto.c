@@ -235,7 +235,7 @@ build_id_string(struct writer *w, const struct profile_module *m)
     char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
     static const char digits[] = "0123456789abcdef";
 
-    for (uint32_t i = 0; i < m->build_id_bytes && i < PROFILE_BUILD_ID_MAX; i++) {
+    for (size_t i = 0; i < m->build_id_bytes && i < PROFILE_BUILD_ID_MAX; i++) {
         hex[2 * i] = digits[m->build_id[i] >> 4];
         hex[2 * i + 1] = digits[m->build_id[i] & 15];
     }

@@ -218,7 +218,7 @@ struct disk_block {
     uint64_t reserved[15];
     struct disk_counter counters[DISK_BLOCK_SITES];
 };
-static_assert(sizeof(struct disk_block) == 17 * 128, "format.md 4.4");
+static_assert(sizeof(struct disk_block) == 2176, "format.md 4.4");
 
 /* A thread row: used by one thread at a time, and by later threads of the same name. */
 struct disk_thread {
@@ -254,7 +254,7 @@ struct disk_bins {
         uint64_t allocations, allocated_bytes, frees, freed_bytes;
     } range[DISK_RANGE_BINS]; // Range i: 2^(10+i) < size <= 2^(11+i), the last one open.
 };
-static_assert(sizeof(struct disk_bins) == 16 * DISK_EXACT_BINS + 32 * DISK_RANGE_BINS,
+static_assert(sizeof(struct disk_bins) == (size_t)16 * DISK_EXACT_BINS + (size_t)32 * DISK_RANGE_BINS,
               "format.md 4.6");
 
 /* The range bin of SIZE_BYTES > 1024. */

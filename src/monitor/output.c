@@ -103,7 +103,7 @@ program_name(char *ret_name, size_t name_bytes)
     if (*base == '\0')
         base = "program";
     for (; *base != '\0' && *base != ' '; base++)
-        fmt_char(&f, *base > ' ' && *base < 0x7f && *base != '%' ? *base : '_');
+        fmt_char(&f, (char)(*base > ' ' && *base < 0x7f && *base != '%' ? *base : '_'));
 }
 
 /* True if NUMBER is in the result. */

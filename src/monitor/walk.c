@@ -212,6 +212,7 @@ leave_recorder(struct thread *t, struct unwind_registers *r, uint64_t slot)
 {
     bool guessed;
 
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): unwind_capture sets it.
     while (r->r[UNWIND_RSP] <= slot)
         if (step_out(t, r, &guessed) != WALK_ON)
             return false;

@@ -339,6 +339,7 @@ close_scopes(struct unit *u, size_t first, const void *end)
 }
 
 static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than WALK_DEPTH_MAX.
 walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die;
@@ -397,6 +398,7 @@ find_function(struct debuginfo *d, struct unit *u, uint64_t pc)
 
 /* Append to CHAIN the inlined calls below PARENT that cover PC, the outermost first. */
 static size_t
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than WALK_DEPTH_MAX.
 descend(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *chain, size_t count, unsigned depth)
 {
     Dwarf_Die die;

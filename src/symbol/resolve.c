@@ -305,7 +305,7 @@ hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
     char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
 
     for (uint32_t i = 0; i < bytes && i < PROFILE_BUILD_ID_MAX; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", id[i]);
     return bytes != 0 ? arena_strdup(a, hex) : "none";
 }
 

@@ -82,6 +82,7 @@ unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_
 {
     if (address < bounds->low || bounds->high < 8 || address > bounds->high - 8)
         return false;
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no stack begins at 0.
     memcpy(ret_word, (const void *)(uintptr_t)address, 8);
     return true;
 }
