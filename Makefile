@@ -53,7 +53,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
+.PHONY: all test programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint \
+        install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))

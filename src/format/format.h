@@ -254,7 +254,8 @@ struct disk_bins {
         uint64_t allocations, allocated_bytes, frees, freed_bytes;
     } range[DISK_RANGE_BINS]; // Range i: 2^(10+i) < size <= 2^(11+i), the last one open.
 };
-static_assert(sizeof(struct disk_bins) == (size_t)16 * DISK_EXACT_BINS + (size_t)32 * DISK_RANGE_BINS,
+static_assert(sizeof(struct disk_bins) ==
+                  (size_t)16 * DISK_EXACT_BINS + (size_t)32 * DISK_RANGE_BINS,
               "format.md 4.6");
 
 /* The range bin of SIZE_BYTES > 1024. */
