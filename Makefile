@@ -206,6 +206,7 @@ oracle_tools := $(patsubst test/oracle/%.c,$(OUT)/test/oracle/%,$(wildcard test/
 oracle_sources := $(filter-out test/oracle/tool_%.c,$(wildcard test/oracle/*.c))
 oracle := $(if $(oracle_sources),$(OUT)/test/oracle/liboracle.so)
 unwind_diff := $(if $(wildcard test/unwind/*.c),$(BUILD)/test/unwind/stackdiff)
+fault_tools := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/fault/*.c))
 fuzz_names := $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c))
 replays := $(fuzz_names:%=$(BUILD)/test/fuzz/replay_%)
 fuzzers := $(fuzz_names:%=$(BUILD)/test/fuzz/fuzz_%)
@@ -252,6 +253,11 @@ $(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.fl
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
 	    $(tool_archive) $(tool_libs)
+
+$(BUILD)/test/fault/%: test/fault/%.c $(BUILD)/test.flags
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) $(werror) -O1 -g -MMD -MP -MF $@.d -o $@ $<
 
 unwind_cc := $(wildcard test/unwind/*.cc)
 unwind_c := $(wildcard test/unwind/*.c)
@@ -316,7 +322,7 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
-          $(replays) $(harnesses)
+          $(fault_tools) $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.
 test:

@@ -9,6 +9,9 @@
  * goes on in anonymous memory, once and for all tables: the live view and the counts stay whole,
  * the file says that it ends here.
  *
+ * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, shared out among the
+ * tables, and no more: growing would need system calls that the program may have forbidden.
+ *
  * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
  * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
  * mapping, then the directory entry's fields, then its kind.
@@ -29,24 +32,30 @@
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
+/* A table takes no more than this part of a limit on address space. */
+enum { FILE_LIMIT_SHARE = 64 };
+
 /* Where a table starts and ends. First sizes are such that a small program never grows anything. */
 static const struct {
     uint32_t kind;
     uint32_t record_bytes;
     uint32_t first_bytes;
+    uint32_t reserve_share; // Of a reserve, in 64ths.
     uint64_t max_bytes;
 } layout[] = {
-    {DISK_STRINGS, 1, 8 << 10, LIMIT_STRINGS},
-    {DISK_MODULES, sizeof(struct disk_module), 4 << 10, sizeof(struct disk_module) * LIMIT_MODULES},
-    {DISK_NODES, sizeof(struct disk_node), 16 << 10,
+    {DISK_STRINGS, 1, 8 << 10, 1, LIMIT_STRINGS},
+    {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1,
+     sizeof(struct disk_module) * LIMIT_MODULES},
+    {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
      sizeof(struct disk_node) * (uint64_t)LIMIT_NODES},
-    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, LIMIT_COUNTER_BYTES},
-    {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, sizeof(struct disk_thread) * LIMIT_THREADS},
-    {DISK_BINS, sizeof(struct disk_bins), 48 << 10,
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 44, LIMIT_COUNTER_BYTES},
+    {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
+     sizeof(struct disk_thread) * LIMIT_THREADS},
+    {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
      sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS},
-    {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10,
+    {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0,
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
-    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10,
+    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
      sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
 };
 
@@ -70,22 +79,25 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     store_release(&s->kind, t->kind);
 }
 
-static bool
+/* Map that part of the file: 0, or a negative error number. */
+static int
 map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
     void *p =
         sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, file_off);
 
     if (sys_failed(p))
-        return false;
+        return (int)(intptr_t)p;
+    sys_munlock(p, size_bytes);
     sys_madvise(p, size_bytes, MADV_DONTFORK);
     sys_madvise(p, size_bytes, MADV_DONTDUMP);
-    return true;
+    return 0;
 }
 
-/* Reserve [OFF, OFF + SIZE_BYTES) of the file. A file system without fallocate gets a sparse
- * file: there a full disk cannot be noticed beforehand (docs/format.md, section 6). */
-static bool
+/* Reserve [OFF, OFF + SIZE_BYTES) of the file: 0, or a negative error number. A file system without
+ * fallocate gets a sparse file: there a full disk cannot be noticed beforehand (docs/format.md,
+ * section 6). */
+static int
 reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 {
     struct stat st;
@@ -93,58 +105,81 @@ reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 
     // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
     if (off + size_bytes > output_limit(RLIMIT_FSIZE))
-        return false;
+        return -EFBIG;
     r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
-        return r == 0;
-    return sys_fstat(fd, &st) == 0 &&
-           ((uint64_t)st.st_size >= off + size_bytes || sys_ftruncate(fd, off + size_bytes) == 0);
+        return r;
+    r = sys_fstat(fd, &st);
+    if (r == 0 && (uint64_t)st.st_size < off + size_bytes)
+        r = sys_ftruncate(fd, off + size_bytes);
+    return r;
 }
 
-/* Open the file again; a negative error number if it is not ours any more. */
+static bool
+is_ours(int stat_result, const struct stat *st)
+{
+    return stat_result == 0 && (uint64_t)st->st_dev == state->device &&
+           (uint64_t)st->st_ino == state->inode;
+}
+
+/* Open the file again; a negative error number if it is not ours any more. What stands at its place
+ * is looked at first, because opening a FIFO or a device may do things to others. */
 static int
 reopen(void)
 {
     struct stat st;
-    int fd = sys_open(state->path, O_RDWR | O_NOFOLLOW, 0);
+    int fd = sys_lstat(state->path, &st);
 
-    if (fd < 0)
+    if (fd == -EACCES || fd == -EPERM || fd == -ENOMEM)
         return fd;
-    if (sys_fstat(fd, &st) == 0 && (uint64_t)st.st_dev == state->device &&
-        (uint64_t)st.st_ino == state->inode)
+    if (!is_ours(fd, &st))
+        return -ESTALE;
+    fd = sys_open(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd < 0 || is_ours(sys_fstat(fd, &st), &st))
         return fd;
     sys_close(fd);
-    return -ENOENT;
+    return -ESTALE;
 }
 
 static void
-file_fails(const char *message)
+file_fails(enum output_event event, int error)
 {
     if (add_relaxed(&state->file_failed, 1u) != 0)
         return;
     or_relaxed(&state->header->process_flags, (uint32_t)DISK_PROCESS_FILE_FAILED);
-    output_message(message, state->path);
+    output_message(event, error, state->path);
 }
 
-static bool
+/* Take room in the open file FD for that part of T and map it. */
+static int
+grow_from_descriptor(int fd, struct table *t, uint64_t table_off, uint64_t size_bytes)
+{
+    uint64_t file_off = add_relaxed(&state->file_end, size_bytes);
+    int r = reserve_blocks(fd, file_off, size_bytes);
+
+    if (r != 0)
+        return r;
+    r = map_file(fd, t->base + table_off, file_off, size_bytes);
+    if (r == 0)
+        publish_segment(t, file_off, table_off, size_bytes);
+    else
+        store_relaxed(&t->full, 1u); // The reservation may be gone, and its place taken.
+    return r;
+}
+
+static int
 grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
-    uint64_t file_off;
-    bool mapped;
-    int fd;
+    int fd, r;
 
     if (load_relaxed(&state->file_failed))
-        return false;
+        return -ENOSPC;
     fd = reopen();
     if (fd < 0)
-        return false;
-    file_off = add_relaxed(&state->file_end, size_bytes);
-    mapped = reserve_blocks(fd, file_off, size_bytes) &&
-             map_file(fd, t->base + table_off, file_off, size_bytes);
+        return fd;
+    r = grow_from_descriptor(fd, t, table_off, size_bytes);
     sys_close(fd);
-    if (mapped)
-        publish_segment(t, file_off, table_off, size_bytes);
-    return mapped;
+    return r;
 }
 
 /* Zeroed memory that a forked child does not see in place of the file's. */
@@ -161,14 +196,6 @@ map_memory(unsigned char *where, uint64_t size_bytes)
     return true;
 }
 
-static bool
-grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
-{
-    file_fails("the profile cannot grow (disk full, or the file was removed); "
-               "recording goes on in memory only, see `heaptap report`: ");
-    return map_memory(t->base + table_off, size_bytes);
-}
-
 /* Map more of T. Called by the one thread that set `growing`. */
 static COLD void
 grow(struct table *t)
@@ -176,13 +203,21 @@ grow(struct table *t)
     uint64_t table_off = t->mapped_bytes;
     uint64_t size_bytes =
         table_off < DOUBLE_BELOW_BYTES ? table_off : round_up(table_off / 2, DISK_PAGE_BYTES);
+    int error;
 
     if (table_off + size_bytes > t->max_bytes)
         size_bytes = t->max_bytes - table_off;
-    if (size_bytes == 0 ||
-        (!grow_from_file(t, table_off, size_bytes) && !grow_in_memory(t, table_off, size_bytes))) {
+    if (size_bytes == 0) {
         store_relaxed(&t->full, 1u);
         return;
+    }
+    error = grow_from_file(t, table_off, size_bytes);
+    if (error != 0) {
+        file_fails(OUTPUT_CANNOT_GROW, error);
+        if (load_relaxed(&t->full) || !mem_populate(t->base + table_off, size_bytes)) {
+            store_relaxed(&t->full, 1u);
+            return;
+        }
     }
     store_release(&t->mapped_bytes, table_off + size_bytes);
 }
@@ -234,82 +269,116 @@ file_string(const char *text, size_t size_bytes)
     return (struct disk_string){(uint32_t)off, (uint32_t)size_bytes};
 }
 
+/* The size of the first segment of table I. */
+static uint64_t
+first_segment(size_t i)
+{
+    uint64_t share = state->reserve_bytes / 64 * layout[i].reserve_share;
+
+    if (share > layout[i].max_bytes)
+        share = layout[i].max_bytes;
+    return round_up(share > layout[i].first_bytes ? share : layout[i].first_bytes, DISK_PAGE_BYTES);
+}
+
 /* Address space for table I of the layout, scaled down when the host's is limited. */
 static bool
 reserve_table(size_t i, uint64_t address_limit)
 {
     struct table *t = &state->tables[layout[i].kind];
-    uint64_t max_bytes = layout[i].max_bytes;
+    uint64_t first_bytes = first_segment(i);
+    uint64_t max_bytes = state->reserve_bytes ? first_bytes : layout[i].max_bytes;
 
-    if (max_bytes > address_limit / 32)
-        max_bytes = address_limit / 32;
-    max_bytes = round_up(max_bytes > layout[i].first_bytes ? max_bytes : layout[i].first_bytes,
-                         DISK_PAGE_BYTES);
+    if (max_bytes > address_limit / FILE_LIMIT_SHARE)
+        max_bytes = address_limit / FILE_LIMIT_SHARE;
+    max_bytes = round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
     t->base = mem_reserve(max_bytes);
     if (t->base == NULL)
         return false;
     sys_madvise(t->base, max_bytes, MADV_DONTFORK);
+    sys_madvise(t->base, max_bytes, MADV_DONTDUMP);
     t->max_bytes = max_bytes;
     t->record_bytes = layout[i].record_bytes;
     t->kind = layout[i].kind;
     return true;
 }
 
-/* Map the header and the first segment of each table from FD. */
-static bool
-map_first(int fd)
+static int
+map_header(int fd)
 {
-    uint64_t file_off = DISK_DATA_OFF;
-    uint64_t address_limit = output_limit(RLIMIT_AS);
-    void *header;
+    void *header = sys_mmap(NULL, DISK_DATA_OFF, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-    for (size_t i = 0; i < countof(layout); i++)
-        file_off += layout[i].first_bytes;
-    if (!reserve_blocks(fd, 0, file_off))
-        return false;
-    state->file_end = file_off;
-    header = sys_mmap(NULL, DISK_DATA_OFF, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (sys_failed(header))
-        return false;
+        return (int)(intptr_t)header;
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTDUMP);
     state->header = header;
+    return 0;
+}
+
+/* Map the header and the first segment of each table from FD: 0, or a negative error number. */
+static int
+map_first(int fd)
+{
+    uint64_t file_off = DISK_DATA_OFF;
+    uint64_t address_limit = output_address_limit();
+    int r;
+
+    for (size_t i = 0; i < countof(layout); i++)
+        file_off += first_segment(i);
+    r = reserve_blocks(fd, 0, file_off);
+    if (r == 0)
+        r = map_header(fd);
+    state->file_end = file_off;
     file_off = DISK_DATA_OFF;
+    for (size_t i = 0; r == 0 && i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+        uint64_t size_bytes = first_segment(i);
+
+        r = reserve_table(i, address_limit) ? map_file(fd, t->base, file_off, size_bytes) : -ENOMEM;
+        if (r != 0)
+            break;
+        t->mapped_bytes = size_bytes;
+        publish_segment(t, file_off, 0, size_bytes);
+        file_off += size_bytes;
+    }
+    return r;
+}
+
+void
+file_remove(void)
+{
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
 
-        if (!reserve_table(i, address_limit) ||
-            !map_file(fd, t->base, file_off, layout[i].first_bytes))
-            return false;
-        t->mapped_bytes = layout[i].first_bytes;
-        publish_segment(t, file_off, 0, layout[i].first_bytes);
-        file_off += layout[i].first_bytes;
+        if (t->base != NULL)
+            sys_munmap(t->base, t->max_bytes);
     }
-    return true;
+    if (state->header != NULL)
+        sys_munmap(state->header, DISK_DATA_OFF);
+    sys_unlink(state->path);
 }
 
-bool
+int
 file_create(void)
 {
     struct stat st;
-    bool mapped;
     int fd = output_open(state->path, sizeof state->path);
+    int r;
 
-    if (fd < 0) {
-        output_message(output_reason(fd), fd == -EFBIG ? "" : state->path);
-        return false;
-    }
-    mapped = sys_fstat(fd, &st) == 0 && map_first(fd);
+    if (fd < 0)
+        return fd;
+    r = sys_fstat(fd, &st);
+    if (r == 0)
+        r = map_first(fd);
     sys_close(fd);
-    if (!mapped) {
-        sys_unlink(state->path);
-        output_message("no room for the profile, not recording: ", state->path);
-        return false;
+    if (r != 0) {
+        file_remove();
+        return r;
     }
     state->device = (uint64_t)st.st_dev;
     state->inode = (uint64_t)st.st_ino;
     state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
-    return true;
+    return 0;
 }
 
 static bool
@@ -333,7 +402,6 @@ file_page_gone(uintptr_t address)
 
     if (!is_mapped_file(address) || !map_memory(page, DISK_PAGE_BYTES))
         return false;
-    file_fails("the profile was cut short by another program, or its disk failed; "
-               "what follows is lost, the program goes on: ");
+    file_fails(OUTPUT_CUT_SHORT, 0);
     return true;
 }

@@ -7,9 +7,12 @@
 
 #define TABLE_NONE UINT64_MAX
 
-/* Create the profile and map its header and the first part of each table. False when that failed,
- * after one message to stderr. */
-bool file_create(void);
+/* Create the profile and map its header and the first part of each table; all of it when
+ * state->reserve_bytes says so. 0, or a negative error number: then nothing is left of it. */
+int file_create(void);
+
+/* Undo file_create. */
+void file_remove(void);
 
 /* Take COUNT records of table T and see that they are mapped: the index of the first, or
  * TABLE_NONE. The records are zero. Never blocks for long: gives up when another thread does not

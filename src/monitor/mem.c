@@ -7,7 +7,7 @@
 #include "monitor/state.h"
 #include "monitor/sys.h"
 
-enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 4096 };
+enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 4096, ARENA_BYTES_MIN = 96 << 20 };
 
 static void
 remember(void *address, size_t size_bytes)
@@ -20,25 +20,65 @@ remember(void *address, size_t size_bytes)
     store_release(&state->regions[i].address, address);
 }
 
+/* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
+ * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
+static void *
+map_private(size_t size_bytes)
+{
+    void *p =
+        sys_mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (sys_failed(p))
+        return NULL;
+    sys_munlock(p, size_bytes);
+    // Without wiping (Linux before 4.14) a forked child would write into its parent's profile.
+    if (sys_madvise(p, size_bytes, MADV_WIPEONFORK) < 0 ||
+        sys_mprotect(p, size_bytes, PROT_READ | PROT_WRITE) < 0) {
+        sys_munmap(p, size_bytes);
+        return NULL;
+    }
+    // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
+    sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
+    sys_madvise(p, size_bytes, MADV_DONTDUMP);
+    remember(p, size_bytes);
+    return p;
+}
+
+bool
+mem_use_arena(uint64_t max_bytes)
+{
+    for (uint64_t size_bytes = round_down(max_bytes, PAGE_BYTES); size_bytes >= ARENA_BYTES_MIN;
+         size_bytes = round_down(size_bytes / 2, PAGE_BYTES)) {
+        state->arena = map_private(size_bytes);
+        if (state->arena != NULL) {
+            state->arena_bytes = size_bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *
+take_from_arena(size_t size_bytes)
+{
+    uint64_t off = load_relaxed(&state->arena_used);
+
+    // Never past the end, so that the counter cannot wrap however often this fails.
+    do {
+        if (size_bytes > state->arena_bytes - off)
+            return NULL;
+    } while (!cas_acq_rel(&state->arena_used, &off, off + size_bytes));
+    return state->arena + off;
+}
+
 void *
 mem_private(size_t size_bytes)
 {
     size_t whole = round_up(size_bytes, PAGE_BYTES);
-    void *p = sys_mmap(NULL, whole, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (sys_failed(p))
-        return NULL;
-    if (sys_madvise(p, whole, MADV_WIPEONFORK) < 0) {
-        // Without it (Linux before 4.14) a forked child would write into its parent's profile.
-        sys_munmap(p, whole);
-        return NULL;
-    }
-    // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
-    sys_madvise(p, whole, MADV_NOHUGEPAGE);
-    sys_madvise(p, whole, MADV_DONTDUMP);
-    remember(p, whole);
-    return p;
+    if (state != NULL && state->arena != NULL)
+        return take_from_arena(whole);
+    return map_private(whole);
 }
 
 void *
@@ -47,12 +87,43 @@ mem_reserve(size_t size_bytes)
     void *p = sys_mmap(NULL, round_up(size_bytes, PAGE_BYTES), PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return sys_failed(p) ? NULL : p;
+    if (sys_failed(p))
+        return NULL;
+    sys_munlock(p, round_up(size_bytes, PAGE_BYTES));
+    return p;
+}
+
+bool
+mem_populate(void *address, size_t size_bytes)
+{
+    return sys_mprotect(address, size_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+static bool
+in_arena(const void *address)
+{
+    return state != NULL && state->arena != NULL &&
+           (uintptr_t)address - (uintptr_t)state->arena < state->arena_bytes;
+}
+
+void
+mem_release_all(void)
+{
+    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
+        void *address = load_acquire(&state->regions[i].address);
+
+        if (address != NULL && address != state)
+            sys_munmap(address, state->regions[i].size_bytes);
+        store_relaxed(&state->regions[i].address, NULL);
+    }
+    state->arena = NULL;
 }
 
 void
 mem_release(void *address, size_t size_bytes)
 {
+    if (in_arena(address))
+        return; // Lost to a race, which is rare; it may not be all zeros any more.
     for (uint32_t i = 0;
          state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)
         if (load_relaxed(&state->regions[i].address) == address)
@@ -66,6 +137,8 @@ mem_resident(void)
     unsigned char present[RESIDENT_PAGES];
     uint64_t pages = 0;
 
+    if (sys_is_quiet())
+        return state->header->recorder_bytes;
     for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
         const unsigned char *address = load_acquire(&state->regions[i].address);
         uint64_t left = address != NULL ? state->regions[i].size_bytes / PAGE_BYTES : 0;

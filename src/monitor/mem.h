@@ -13,8 +13,18 @@
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
+/* From now on serve mem_private from one piece of address space, taken here, as large as up to
+ * MAX_BYTES as can be had. False when that would be too small to be of use. */
+bool mem_use_arena(uint64_t max_bytes);
+
 /* Address space only: nothing may be touched in it until a file is mapped over. NULL on failure. */
 void *mem_reserve(size_t size_bytes);
+
+/* Make reserved, untouched address space usable memory. False also where it is not reserved. */
+bool mem_populate(void *address, size_t size_bytes);
+
+/* Give back all private memory but `state` itself; it must not be in use any more. */
+void mem_release_all(void);
 
 void mem_release(void *address, size_t size_bytes);
 

@@ -201,6 +201,9 @@ make_site(struct disk_node *n, uint32_t size_class)
 
     if (there != 0) // Another thread's by now, or garbage.
         return is_site(there) ? there : other;
+    // A new site without counters would be lost; in "other" it is at least counted.
+    if (load_relaxed(&state->tables[DISK_COUNTERS].full))
+        return other;
     site = add_relaxed(&state->sites, UINT64_C(1));
     if (site > LIMIT_SITES) {
         store_relaxed(&state->sites, (uint64_t)LIMIT_SITES + 1);

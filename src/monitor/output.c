@@ -5,11 +5,16 @@
  * directory. A path that is a directory gets that default name inside it. The file is created
  * with O_EXCL and never replaced: a name that is taken (a child of the run, or another image of
  * the same process) gets program and process id appended, then a number.
+ *
+ * Messages. Descriptor 2 is the program's: it may have closed it and opened something precious
+ * there. So nothing is written unless it is still the file that it was when the program began, and
+ * nothing that would wait, kill by SIGPIPE or be cut in two (a pipe takes PIPE_BUF bytes whole).
  */
 #include "monitor/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -38,45 +43,88 @@ output_environment(const char *name)
     return NULL;
 }
 
-void
-output_message(const char *text, const char *detail)
-{
-    char line[4608];
-    struct fmt f = fmt_init(line, sizeof line - 1);
+/* Where stderr went when the program began. A constant of the process, also in its children. */
+static struct {
+    bool known;
+    dev_t device;
+    ino_t inode;
+} first_stderr;
 
-    fmt_str(&f, "heaptap: ");
-    fmt_str(&f, text);
-    fmt_str(&f, detail);
-    line[f.length] = '\n';
-    sys_write(2, line, f.length + 1);
+/* Before main, or at the first event if that comes earlier. */
+__attribute__((constructor)) static void
+remember_stderr(void)
+{
+    static bool done;
+    struct stat st;
+
+    if (done)
+        return;
+    done = true;
+    first_stderr.known = sys_fstat(2, &st) == 0;
+    if (first_stderr.known) {
+        first_stderr.device = st.st_dev;
+        first_stderr.inode = st.st_ino;
+    }
 }
 
-const char *
-output_reason(int error)
+static const struct {
+    int error;
+    const char *text; // The cause, and what to do.
+} causes[] = {
+    {EACCES, "permission denied; choose another place with -o"},
+    {EPERM, "a sandbox forbids it; try --reserve"},
+    {EROFS, "read-only file system; choose another place with -o"},
+    {ENOSPC, "disk full; free some space or choose another place with -o"},
+    {EDQUOT, "disk quota exceeded; free some space or choose another place with -o"},
+    {EFBIG, "the limit on file size is too low; raise it with ulimit -f"},
+    {ENOENT, "no such directory; create it or choose another place with -o"},
+    {ENOTDIR, "no such directory; create it or choose another place with -o"},
+    {ESTALE, "the file was removed, renamed or replaced; leave it alone until the program ends"},
+    {EEXIST, "the file exists and is never overwritten; choose another name with -o"},
+    {EMFILE, "too many open files; raise the limit with ulimit -n"},
+    {ENFILE, "too many open files in the system; close some programs"},
+    {ENAMETOOLONG, "the file's name is too long; choose a shorter one with -o"},
+    {ENOMEM, "no memory; raise the limits (ulimit -v, -d and -l) or free some memory"},
+    {EAGAIN, "the limit on locked memory is too low; raise it with ulimit -l"},
+    {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
+};
+
+static const char *
+cause_of(int error)
 {
-    switch (-error) {
-    case EACCES:
-        return "permission denied, not recording (choose another place with -o): ";
-    case EROFS:
-        return "read-only file system, not recording (choose another place with -o): ";
-    case ENOSPC:
-    case EDQUOT:
-        return "disk full, not recording: ";
-    case EFBIG:
-        return "the limit on file size is too low (ulimit -f), not recording";
-    case ENOENT:
-    case ENOTDIR:
-        return "no such directory, not recording: ";
-    case EEXIST:
-        return "the file exists and is never overwritten, not recording: ";
-    case EMFILE:
-    case ENFILE:
-        return "too many open files, not recording: ";
-    case ENAMETOOLONG:
-        return "file name too long, not recording: ";
-    default:
-        return "cannot create the profile, not recording: ";
+    for (size_t i = 0; i < countof(causes); i++)
+        if (causes[i].error == -error)
+            return causes[i].text;
+    return "the profile cannot be written; choose another place with -o";
+}
+
+void
+output_message(enum output_event event, int error, const char *path)
+{
+    static const char *const what[] = {
+        [OUTPUT_NOT_RECORDING] = "not recording: ",
+        [OUTPUT_CANNOT_GROW] = "the profile cannot grow, what follows is missing in it: ",
+        [OUTPUT_CUT_SHORT] = "the profile was cut short by another program, or its disk failed; "
+                             "what follows is lost, the program goes on",
+    };
+    char line[PIPE_BUF];
+    struct fmt f = fmt_init(line, sizeof line - 1);
+    struct stat st;
+
+    remember_stderr();
+    if (!first_stderr.known || sys_fstat(2, &st) != 0 || st.st_dev != first_stderr.device ||
+        st.st_ino != first_stderr.inode)
+        return;
+    fmt_str(&f, "heaptap: ");
+    fmt_str(&f, what[event]);
+    if (event != OUTPUT_CUT_SHORT)
+        fmt_str(&f, cause_of(error));
+    if (*path != '\0') {
+        fmt_str(&f, ": ");
+        fmt_str(&f, path);
     }
+    line[f.length] = '\n';
+    sys_write_politely(2, line, f.length + 1);
 }
 
 uint64_t
@@ -87,6 +135,14 @@ output_limit(int resource)
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
     return limit.rlim_cur;
+}
+
+uint64_t
+output_address_limit(void)
+{
+    uint64_t space = output_limit(RLIMIT_AS), data = output_limit(RLIMIT_DATA);
+
+    return space < data ? space : data;
 }
 
 /* The last component of the executable's path, with what would trouble a shell replaced. */
@@ -169,44 +225,63 @@ is_directory(const char *path)
     return fd >= 0;
 }
 
-/* Fill in what makes an empty file an empty profile. */
-static bool
+/* Fill in what makes an empty file an empty profile: 0, or a negative error number. */
+static int
 write_first_words(int fd)
 {
-    struct disk_header h = {
-        .magic = DISK_MAGIC, .version = DISK_VERSION, .header_bytes = sizeof h};
+    struct disk_header h = {.magic = DISK_MAGIC, .version = DISK_VERSION, .header_bytes = sizeof h};
     size_t first_bytes = offsetof(struct disk_header, state);
+    int r = sys_ftruncate(fd, DISK_DATA_OFF);
+    long written = r == 0 ? sys_write(fd, &h, first_bytes) : r;
 
-    return sys_ftruncate(fd, DISK_DATA_OFF) == 0 &&
-           sys_write(fd, &h, first_bytes) == (long)first_bytes;
+    if (written < 0)
+        return (int)written;
+    return written == (long)first_bytes ? 0 : -ENOSPC;
 }
 
-/* Create PATH, which must not exist, as an empty profile. It gets its name when it is one, so a
- * process killed on the way leaves nothing, where the file system can do that. */
+/* As create, but so that a process killed on the way leaves nothing: the file gets its name when it
+ * is a profile. Not every file system can do that. */
 static int
-create(char *path)
+create_whole(char *path)
 {
     char *slash = strrchr(path, '/');
-    int fd, error;
+    int fd, named, error;
 
     *slash = '\0';
     fd = sys_open(slash == path ? "/" : path, O_TMPFILE | O_RDWR, 0600);
     *slash = '/';
-    if (fd >= 0) {
-        error = write_first_words(fd) ? sys_link(fd, path) : -ENOSPC;
-        sys_close(fd);
-        if (error == 0)
-            return sys_open(path, O_RDWR | O_NOFOLLOW, 0);
-        if (error == -EEXIST || error == -ENOSPC)
-            return error;
-    }
+    if (fd < 0)
+        return fd;
+    error = write_first_words(fd);
+    if (error == 0)
+        error = sys_link(fd, path);
+    // A mapping has the name under which the file was opened.
+    named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
+    if (error == 0 && named < 0)
+        return fd;
+    sys_close(fd);
+    return named;
+}
+
+/* Create PATH, which must not exist, as an empty profile: a descriptor or a negative error
+ * number. */
+static int
+create(char *path)
+{
+    int fd = create_whole(path);
+    int error;
+
+    if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
+        return fd;
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd >= 0 && !write_first_words(fd)) {
-        sys_unlink(path);
-        sys_close(fd);
-        return -ENOSPC;
-    }
-    return fd;
+    if (fd < 0)
+        return fd;
+    error = write_first_words(fd);
+    if (error == 0)
+        return fd;
+    sys_unlink(path);
+    sys_close(fd);
+    return error;
 }
 
 int

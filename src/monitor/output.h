@@ -11,13 +11,21 @@ const char *output_environment(const char *name);
  * with the absolute path in RET_PATH, or a negative error number. */
 int output_open(char *ret_path, size_t path_bytes);
 
-/* One line to stderr: "heaptap: TEXT" and DETAIL. */
-void output_message(const char *text, const char *detail);
+/* What the recorder may have to say; each process says one of them, once. */
+enum output_event {
+    OUTPUT_NOT_RECORDING, // This process will not be recorded.
+    OUTPUT_CANNOT_GROW,   // It goes on without a file.
+    OUTPUT_CUT_SHORT,     // Somebody else has cut the file short.
+};
 
-/* What to tell for a negative error number of output_open. */
-const char *output_reason(int error);
+/* Tell EVENT, its cause (a negative error number) and the file's PATH in one line on stderr; unless
+ * descriptor 2 is not what it was when the program began, or cannot take the line at once. */
+void output_message(enum output_event event, int error, const char *path);
 
-/* RLIMIT_AS or RLIMIT_FSIZE in bytes; a huge number when unlimited. */
+/* RLIMIT_AS and others in bytes; a huge number when unlimited. */
 uint64_t output_limit(int resource);
+
+/* How much address space the program may have, by RLIMIT_AS and RLIMIT_DATA. */
+uint64_t output_address_limit(void);
 
 #endif

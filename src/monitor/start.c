@@ -6,6 +6,7 @@
  */
 #include "monitor/start.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
@@ -33,6 +34,15 @@
 #include "monitor/unknown.h"
 
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
+
+/* Address space taken at the start: the ledger's top level, caches and a few threads; and what
+ * scales with a limit: tables of the file and the index of nodes. */
+#define START_BYTES ((uint64_t)80 << 20)
+#define START_LIMIT_SHARE 6
+
+/* With a reserve: address space for private memory, touched as it is used, and the largest file. */
+#define ARENA_BYTES ((uint64_t)4 << 30)
+#define RESERVE_BYTES_MAX ((uint64_t)8 << 30)
 
 struct state *state;
 
@@ -153,41 +163,106 @@ choose_ledger(void)
     state->granule_shift = state->usable == USABLE_GLIBC ? 5 : 4;
 }
 
+/* Is there room under a limit on address space? What the recorder takes at most from the start on
+ * must be less than half of what is left: the program comes first. */
+static bool
+is_room(void)
+{
+    uint64_t limit = output_address_limit();
+    uint64_t used;
+    char text[128];
+    const char *p = text;
+
+    if (limit == UINT64_MAX)
+        return true;
+    text[read_whole("/proc/self/statm", text, sizeof text - 1)] = '\0';
+    used = parse_uint(&p) * 4096;
+    return used < limit && START_BYTES + limit / START_LIMIT_SHARE <= (limit - used) / 2;
+}
+
+/* Take all memory that will ever be used, as far as that is wanted: true unless that fails. */
+static bool
+take_reserve(void)
+{
+    const char *text = output_environment("HEAPTAP_RESERVE");
+    uint64_t bytes = text != NULL ? parse_uint(&text) : 0;
+
+    if (bytes == 0)
+        return true;
+    state->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
+    return mem_use_arena(output_address_limit() == UINT64_MAX ? ARENA_BYTES
+                                                              : output_address_limit() / 4);
+}
+
+/* From here on the program may forbid every system call. The main program's path is the one thing
+ * that would have to be asked for later. */
+static void
+seal_reserve(void)
+{
+    struct unwind_object program;
+
+    if (unwind_find_object(getauxval(AT_ENTRY), &program))
+        modules_id(&program);
+    tick_memory();
+    sys_be_quiet();
+}
+
+static bool
+start_tables(void)
+{
+    state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
+    choose_ledger();
+    stack_process_begins();
+    return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
+           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start();
+}
+
 static bool
 start_all(void)
 {
+    int error;
+
     // A program with more rights than its user must not write files where that user stands, nor
     // what that user chose.
     if (getauxval(AT_SECURE))
         return false;
-    if (!file_create())
-        return false;
-    state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
-    choose_ledger();
-    stack_process_begins();
-    if (state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-        ledger_start() && nodes_start() && rules_start() && modules_start() &&
-        unknown_start()) {
-        fill_header();
-        guard_start();
-        return true;
+    error = is_room() && take_reserve() ? 0 : -ENOMEM;
+
+    if (error == 0 && (error = file_create()) == 0 && !start_tables()) {
+        file_remove();
+        error = -ENOMEM;
     }
-    output_message("no memory for recording, not recording: ", state->path);
-    sys_unlink(state->path);
-    return false;
+    if (error != 0) {
+        mem_release_all();
+        if (!load_relaxed(&state->file_failed)) // Otherwise that has been told.
+            output_message(OUTPUT_NOT_RECORDING, error, state->path);
+        return false;
+    }
+    fill_header();
+    guard_start();
+    if (state->reserve_bytes != 0)
+        seal_reserve();
+    return true;
 }
 
+/* Once that has failed it is not tried again: a program short of memory has other worries. */
 static bool
 make_state(void)
 {
+    static uint32_t failed;
     struct state *none = NULL;
     struct state *made;
 
     if (load_acquire(&state) != NULL)
         return true;
-    made = mem_private(sizeof *made);
-    if (made == NULL)
+    if (load_relaxed(&failed))
         return false;
+    made = mem_private(sizeof *made);
+    if (made == NULL) {
+        if (add_relaxed(&failed, 1u) == 0)
+            output_message(OUTPUT_NOT_RECORDING, -ENOMEM, "");
+        return false;
+    }
     if (!cas_acq_rel(&state, &none, made))
         mem_release(made, sizeof *made);
     return true;
@@ -215,7 +290,8 @@ start_recording(void)
         return ready == READY_YES;
     if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
-        ready = start_all() ? READY_YES : READY_OFF;
+        // A child of a process that has gone quiet can create no file.
+        ready = !sys_is_quiet() && start_all() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)
@@ -228,6 +304,17 @@ start_recording(void)
             settle_early_events();
     }
     return ready == READY_YES;
+}
+
+/* With a reserve, start before the program can forbid it, even if it allocates nothing before. */
+__attribute__((constructor)) static void
+process_begins(void)
+{
+    uint32_t busy = tls.busy;
+
+    if (output_environment("HEAPTAP_RESERVE") != NULL && tls.self == NULL)
+        thread_join();
+    tls.busy = busy;
 }
 
 /* The exit handlers have run, ours among the last: what is still live was never freed by them. */

@@ -73,10 +73,14 @@ struct state {
         uint64_t size_bytes;
     } regions[LIMIT_REGIONS];
     uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+    unsigned char *arena;  // All private memory comes from here; NULL = from the kernel.
+    uint64_t arena_bytes;
+    uint64_t arena_used; // Atomic.
 
     /* file.c */
     char path[4096];
     uint64_t device, inode;
+    uint64_t reserve_bytes; // Size of the file from the start, which never grows; 0 = it grows.
     uint64_t file_end;      // Atomic: bytes of the file handed out to segments.
     uint32_t segment_count; // Atomic.
     uint32_t file_failed;   // Atomic.

@@ -19,17 +19,31 @@ sys_failed(const void *p)
     return (uintptr_t)p > (uintptr_t)-4096;
 }
 
+/* From now on, in this process and the children that it forks, make no system call: those that tell
+ * something give the best answer without one, all others fail with -EPERM. For programs that are
+ * about to forbid them. There is no way back. */
+void sys_be_quiet(void);
+bool sys_is_quiet(void);
+
 void *sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off);
 int sys_munmap(void *address, size_t size_bytes);
 int sys_madvise(void *address, size_t size_bytes, int advice);
+int sys_mprotect(void *address, size_t size_bytes, int protection);
+int sys_munlock(void *address, size_t size_bytes);
 int sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present);
 int sys_open(const char *path, int flags, int mode);
 int sys_close(int fd);
 int sys_fstat(int fd, struct stat *ret_stat);
+
+/* As fstat for PATH itself, even if that is a symbolic link; opens nothing. */
+int sys_lstat(const char *path, struct stat *ret_stat);
 int sys_ftruncate(int fd, uint64_t size_bytes);
 int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
 long sys_read(int fd, void *buffer, size_t size_bytes);
 long sys_write(int fd, const void *data, size_t size_bytes);
+
+/* Write DATA at once or not at all: never waits for a reader, and raises no signal. */
+void sys_write_politely(int fd, const void *data, size_t size_bytes);
 int sys_unlink(const char *path);
 
 /* Give the open file FD, which may have no name, the new name PATH. */
@@ -38,6 +52,8 @@ long sys_readlink(const char *path, char *buffer, size_t size_bytes);
 int sys_getcwd(char *buffer, size_t size_bytes);
 int sys_getpid(void);
 int sys_getppid(void);
+
+/* The thread's id, or, where it may not be asked for, a number that no other call gives. */
 int sys_gettid(void);
 int sys_tgkill(int pid, int tid, int signal);
 int sys_thread_name(char *ret_name_16);
@@ -47,7 +63,8 @@ int sys_thread_name(char *ret_name_16);
 void sys_wait(uint32_t attempt);
 
 /* Keep signals from this thread while it holds what others wait for: a handler may jump out and
- * never come back. Returns the mask to give to sys_unblock_signals. */
+ * never come back. Returns the mask to give to sys_unblock_signals, which does nothing if blocking
+ * had failed. */
 uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 

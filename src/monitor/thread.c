@@ -113,22 +113,25 @@ static struct thread *
 new_row(uint32_t tid)
 {
     size_t blocks_bytes = sizeof(struct disk_block *) * (LIMIT_SITES / DISK_BLOCK_SITES + 1);
-    uint64_t row = table_take(&state->tables[DISK_THREADS], 1);
-    uint64_t bins;
+    struct table *rows = &state->tables[DISK_THREADS], *all_bins = &state->tables[DISK_BINS];
+    uint64_t row = TABLE_NONE, bins = TABLE_NONE;
     struct thread *t;
 
-    if (row == TABLE_NONE || row >= LIMIT_THREADS)
+    // Memory first, and all or nothing: this is tried again at every event of the thread.
+    if (load_relaxed(&rows->full) || load_relaxed(&all_bins->full))
         return NULL;
-    t = mem_private(sizeof *t);
+    t = mem_private(sizeof *t + blocks_bytes);
     if (t == NULL)
         return NULL;
-    t->blocks = mem_private(blocks_bytes);
-    bins = table_take(&state->tables[DISK_BINS], 1);
-    if (t->blocks == NULL || bins == TABLE_NONE)
+    if ((row = table_take(rows, 1)) >= LIMIT_THREADS ||
+        (bins = table_take(all_bins, 1)) == TABLE_NONE) {
+        mem_release(t, sizeof *t + blocks_bytes);
         return NULL;
+    }
+    t->blocks = (struct disk_block **)(void *)(t + 1);
     t->row = (uint32_t)row;
-    t->disk = table_record(&state->tables[DISK_THREADS], row);
-    t->bins = table_record(&state->tables[DISK_BINS], bins);
+    t->disk = table_record(rows, row);
+    t->bins = table_record(all_bins, bins);
     t->owner_tid = owner_word(tid, 0);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
@@ -177,8 +180,15 @@ join(void)
 struct thread *
 thread_join(void)
 {
+    uint64_t mask;
+
+    // Where nothing is recorded, an event must cost no system call.
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF) {
+        tls.busy = BUSY_MONITOR;
+        return tls.self = NULL;
+    }
     // A handler that jumped out of here would leave the thread without a row for ever.
-    uint64_t mask = sys_block_signals();
+    mask = sys_block_signals();
 
     tls.busy = BUSY_MONITOR;
     signal_fence();

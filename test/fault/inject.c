@@ -1,0 +1,287 @@
+/* inject.c: let system calls of one library fail.
+ *
+ *   inject --call NAME --errno NAME [--n N] [--all-after] [--from LIBRARY] [--count FILE]
+ *          [--preload LIBRARY] -- PROGRAM ARGS...
+ *
+ * Runs PROGRAM and follows its threads and children. Of the system call NAME it counts those whose
+ * instruction lies in a mapping of LIBRARY (part of its path; libheaptap.so): the recorder makes
+ * its calls inline, so that tells them from the program's own. The N-th (--n; 0 = none), with
+ * --all-after also every later one, is not executed and fails with the given error number. FILE
+ * gets the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did:
+ * with its status, or by its signal.
+ *
+ * A seccomp filter lets only the wanted call stop the program, so all else runs at full speed. A
+ * call number of -1 in the registers at such a stop means "skip it", and the result is what the
+ * registers say.
+ *
+ * It does not change what a call does, only whether it is made, and it needs a kernel that lets us
+ * trace (status 77 otherwise).
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { USAGE = 2, SKIPPED = 77 };
+
+struct name {
+    const char *text;
+    int value;
+};
+
+static const struct name calls[] = {
+    {"read", SYS_read},
+    {"write", SYS_write},
+    {"close", SYS_close},
+    {"fstat", SYS_fstat},
+    {"poll", SYS_poll},
+    {"mmap", SYS_mmap},
+    {"mprotect", SYS_mprotect},
+    {"munmap", SYS_munmap},
+    {"munlock", SYS_munlock},
+    {"madvise", SYS_madvise},
+    {"mincore", SYS_mincore},
+    {"rt_sigprocmask", SYS_rt_sigprocmask},
+    {"rt_sigpending", SYS_rt_sigpending},
+    {"rt_sigtimedwait", SYS_rt_sigtimedwait},
+    {"sched_yield", SYS_sched_yield},
+    {"nanosleep", SYS_nanosleep},
+    {"getpid", SYS_getpid},
+    {"getppid", SYS_getppid},
+    {"gettid", SYS_gettid},
+    {"getcwd", SYS_getcwd},
+    {"ftruncate", SYS_ftruncate},
+    {"fallocate", SYS_fallocate},
+    {"prctl", SYS_prctl},
+    {"tgkill", SYS_tgkill},
+    {"openat", SYS_openat},
+    {"newfstatat", SYS_newfstatat},
+    {"unlinkat", SYS_unlinkat},
+    {"linkat", SYS_linkat},
+    {"readlinkat", SYS_readlinkat},
+    {"sigaltstack", SYS_sigaltstack},
+    {NULL, 0},
+};
+
+static const struct name errors[] = {
+    {"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EINTR", EINTR},           {"EIO", EIO},
+    {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM}, {"EACCES", EACCES},         {"EINVAL", EINVAL},
+    {"EMFILE", EMFILE}, {"ENFILE", ENFILE}, {"EFBIG", EFBIG},           {"ENOSPC", ENOSPC},
+    {"EROFS", EROFS},   {"ENOSYS", ENOSYS}, {"EOPNOTSUPP", EOPNOTSUPP}, {"EDQUOT", EDQUOT},
+    {"EEXIST", EEXIST}, {NULL, 0},
+};
+
+static struct {
+    int call, error;
+    unsigned long n;
+    int all_after;
+    const char *from;
+    const char *count_path;
+    const char *preload;
+} option = {.call = -1, .from = "libheaptap.so"};
+
+static unsigned long matched;
+
+static void
+fail(const char *what)
+{
+    fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
+    exit(SKIPPED);
+}
+
+static int
+lookup(const struct name *table, const char *text)
+{
+    for (; table->text != NULL; table++)
+        if (strcmp(table->text, text) == 0)
+            return table->value;
+    fprintf(stderr, "inject: unknown name: %s\n", text);
+    exit(USAGE);
+}
+
+/* Returns the index of the program in ARGV. */
+static int
+parse(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+        if (strcmp(argv[i], "--all-after") == 0) {
+            option.all_after = 1;
+            continue;
+        }
+        if (strcmp(argv[i], "--call") == 0)
+            option.call = lookup(calls, value);
+        else if (strcmp(argv[i], "--errno") == 0)
+            option.error = lookup(errors, value);
+        else if (strcmp(argv[i], "--n") == 0)
+            option.n = strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--from") == 0)
+            option.from = value;
+        else if (strcmp(argv[i], "--preload") == 0)
+            option.preload = value;
+        else if (strcmp(argv[i], "--count") == 0)
+            option.count_path = value;
+        else
+            break;
+        i++;
+    }
+    if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || option.call < 0 ||
+        (option.n && !option.error)) {
+        fprintf(stderr, "inject: see the beginning of inject.c\n");
+        exit(USAGE);
+    }
+    return i + 1;
+}
+
+static void
+install_filter(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)option.call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        fail("seccomp");
+}
+
+static pid_t
+launch(char **argv)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            fail("ptrace");
+        if (option.preload != NULL)
+            setenv("LD_PRELOAD", option.preload, 1);
+        raise(SIGSTOP);
+        install_filter();
+        execvp(argv[0], argv);
+        fail(argv[0]);
+    }
+    return pid;
+}
+
+/* Does ADDRESS lie in a mapping of the library in process PID? */
+static int
+in_library(pid_t pid, unsigned long long address)
+{
+    char line[4400], path[64];
+    FILE *f;
+    int found = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    f = fopen(path, "r");
+    while (f != NULL && !found && fgets(line, sizeof line, f) != NULL) {
+        unsigned long long low, high;
+
+        found = sscanf(line, "%llx-%llx", &low, &high) == 2 && address >= low && address < high &&
+                strstr(line, option.from) != NULL;
+    }
+    if (f != NULL)
+        fclose(f);
+    return found;
+}
+
+static void
+on_call(pid_t tid)
+{
+    struct user_regs_struct regs;
+
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0 || !in_library(tid, regs.rip))
+        return;
+    matched++;
+    if (option.n == 0 || matched < option.n || (matched > option.n && !option.all_after))
+        return;
+    regs.orig_rax = (unsigned long long)-1;
+    regs.rax = (unsigned long long)-option.error;
+    ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+}
+
+/* A stop of TID: do what is to be done; returns the signal to go on with. */
+static int
+on_stop(pid_t tid, int status)
+{
+    int event = status >> 16;
+    int number = WSTOPSIG(status);
+
+    if (event == PTRACE_EVENT_SECCOMP)
+        on_call(tid);
+    if (event != 0)
+        return 0;
+    // A new thread or child begins with a stop that nobody sent.
+    if (number == SIGSTOP)
+        return 0;
+    return number;
+}
+
+/* Until the last one has ended; the wait status of FIRST. */
+static int
+follow(pid_t first)
+{
+    int result = 0, status;
+    pid_t tid;
+
+    while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+        if (WIFSTOPPED(status))
+            ptrace(PTRACE_CONT, tid, NULL, (void *)(long)on_stop(tid, status));
+        else if (tid == first)
+            result = status;
+    }
+    return result;
+}
+
+static void
+write_count(void)
+{
+    FILE *f = option.count_path ? fopen(option.count_path, "w") : NULL;
+
+    if (f != NULL) {
+        fprintf(f, "%lu\n", matched);
+        fclose(f);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    int program = parse(argc, argv);
+    pid_t first = launch(argv + program);
+    int status;
+
+    if (waitpid(first, &status, __WALL) != first || !WIFSTOPPED(status))
+        fail("the program does not start");
+    if (ptrace(PTRACE_SETOPTIONS, first, NULL,
+               (void *)(PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)) != 0)
+        fail("ptrace options");
+    ptrace(PTRACE_CONT, first, NULL, NULL);
+    status = follow(first);
+    write_count();
+    if (WIFSIGNALED(status)) {
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    return WEXITSTATUS(status);
+}
