@@ -27,10 +27,15 @@ arch_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
+/* Set when the cycle counter may be forbidden, as Linux does for SECCOMP_MODE_STRICT: then reading it
+ * kills. Defined in sys.c. */
+extern bool arch_cycles_forbidden;
+
+/* The cycle counter; 0 when it is forbidden. */
 static inline uint64_t
 arch_cycles(void)
 {
-    return __builtin_ia32_rdtsc();
+    return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
 /* The thread control block: glibc puts it at the upper end of every stack that it allocates

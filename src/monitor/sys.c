@@ -18,6 +18,7 @@ enum { MADE_UP_TID = 1 << 30 };
 
 // What has been learnt before the calls became forbidden. Constant from then on, also in children.
 static bool quiet;
+bool arch_cycles_forbidden;
 static char quiet_name[16];
 static int quiet_tid; // Atomic; of the thread that went quiet, until it asks.
 
@@ -31,6 +32,7 @@ sys_be_quiet(void)
 {
     quiet_tid = sys_gettid();
     sys_thread_name(quiet_name);
+    arch_cycles_forbidden = true;
     quiet = true;
 }
 

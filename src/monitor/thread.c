@@ -144,8 +144,8 @@ thread_refresh_name(struct thread *t)
 {
     char name[16] = "";
 
-    sys_thread_name(name);
-    set_name(t->disk, name);
+    if (sys_thread_name(name) == 0)
+        set_name(t->disk, name);
 }
 
 static COLD struct thread *

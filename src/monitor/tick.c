@@ -24,9 +24,12 @@ tick_clock(void)
 {
     struct disk_header *h = state->header;
     uint64_t now_ns = sys_clock_ns();
+    uint64_t cycles = arch_cycles();
 
-    store_relaxed(&h->last_cycles, arch_cycles());
-    store_relaxed(&h->last_cycles_ns, now_ns);
+    if (likely(cycles != 0)) {
+        store_relaxed(&h->last_cycles, cycles);
+        store_relaxed(&h->last_cycles_ns, now_ns);
+    }
     store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
 }
 

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""faults.py: let every system call of the recorder fail, one after the other.
+
+    faults.py [--all] [--only CALL]
+
+For each call and error number that fits, and n = 1, 2, 3, ... until n is past the last one, the
+program `grow` runs with the n-th call failing, and again with the n-th and all later ones
+(test/fault/inject.c). It makes every table of the profile grow, joins threads and forks. Then
+
+  - its output and status are those of a run without the recorder, within the time limit,
+  - stderr has nothing but lines that begin with "heaptap: ", one for each process at the most,
+  - each process has either no profile and a line on stderr, or one that `heaptap report` reads,
+    and if its totals are not the true ones, the profile says that something is missing.
+
+Without --all, n runs up to 6 and then in steps, about 12 per call. If this fails, a program on a
+machine in trouble is harmed by being recorded, or somebody trusts totals that are wrong.
+
+Run by test/run/faults.sh with its environment; works in the current directory.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+TIME_LIMIT_S = 120
+CASES = [
+    # call, error, how: "each" = the n-th, "after" = the n-th and later ones, "first" = all
+    ("mmap", "ENOMEM", "each after"),
+    ("mmap", "EAGAIN", "after"),
+    ("munmap", "EINVAL", "each after"),
+    ("mprotect", "ENOMEM", "each after"),
+    ("munlock", "EPERM", "each after"),
+    ("madvise", "EINVAL", "each after"),
+    ("madvise", "ENOMEM", "each"),
+    ("mincore", "ENOMEM", "each after"),
+    ("openat", "EMFILE", "each after"),
+    ("openat", "EACCES", "each after"),
+    ("openat", "ENOENT", "each"),
+    ("newfstatat", "EACCES", "each after"),
+    ("fstat", "EIO", "each after"),
+    ("ftruncate", "ENOSPC", "each after"),
+    ("ftruncate", "EFBIG", "each"),
+    ("fallocate", "ENOSPC", "each after"),
+    ("fallocate", "EOPNOTSUPP", "each after"),
+    ("fallocate", "EIO", "each"),
+    ("read", "EIO", "each after"),
+    ("write", "ENOSPC", "each after"),
+    ("linkat", "ENOENT", "each after"),
+    ("linkat", "EACCES", "each"),
+    ("unlinkat", "EACCES", "each"),
+    ("readlinkat", "EACCES", "each after"),
+    ("getcwd", "ENOENT", "each after"),
+    ("getpid", "EPERM", "each after"),
+    ("getppid", "EPERM", "each after"),
+    ("gettid", "EPERM", "each after"),
+    ("tgkill", "EPERM", "each after"),
+    ("prctl", "EPERM", "each after"),
+    ("rt_sigprocmask", "EPERM", "first"),
+    ("sched_yield", "EPERM", "first"),
+    ("nanosleep", "EPERM", "first"),
+]
+TRUTH = ("allocations", "frees", "allocated_bytes", "freed_bytes", "live_blocks", "live_bytes")
+
+inject = os.path.join(os.environ["BUILD"], "test/fault/inject")
+program = os.path.join(os.environ["PROG"], "grow")
+
+
+class Run:
+    """One run: what came out, and the reports of the profiles it left."""
+
+    def __init__(self, name, call, error, n, after):
+        self.name = name
+        os.makedirs(name)
+        command = [inject, "--call", call, "--errno", error, "--n", str(n), "--count", "count",
+                   "--preload", os.environ["LIBHEAPTAP"]] + ["--all-after"] * after
+        env = dict(os.environ, HEAPTAP_OUT="p.heaptap")
+        try:
+            done = subprocess.run(command + ["--", program], cwd=name, env=env, text=True,
+                                  capture_output=True, timeout=TIME_LIMIT_S, check=False)
+            self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired:
+            self.status, self.out, self.err = "hangs", "", ""
+        self.count = int(read_or_none(f"{name}/count") or -1)
+        self.messages = self.err.splitlines()
+        self.told = bool(self.messages) or call in ("write", "fstat")  # Needed for a message.
+        # A child takes the plain name if its parent is not recorded.
+        self.parent = self.child = None
+        for path in glob.glob(f"{name}/p*.heaptap"):
+            shown = report(path)
+            if isinstance(shown, dict) and shown["process"]["forked"]:
+                self.child = shown
+            else:
+                self.parent = shown
+        shutil.rmtree(name)
+
+
+def read_or_none(path):
+    try:
+        with open(path, encoding="ascii") as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
+def report(path):
+    """The report of a profile, or a string that says why it fails."""
+    done = subprocess.run([os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
+                          capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr.strip() or "crash"
+
+
+def says_short(shown):
+    losses = shown["losses"]
+    return bool(losses["file_failed"] or shown["notes"] or losses["events"] or
+                losses["ledger_events"] or losses["unknown_frees"])
+
+
+def judge_process(who, shown, truth, told):
+    """(problem or None, outcome) for one process. TOLD: there is a line on stderr, or none could be
+    written."""
+    if shown is None:
+        return (None, "not recorded") if told else (f"{who}: no profile and no word", "")
+    if isinstance(shown, str):
+        return f"{who}: {shown}", ""
+    short = any(shown["totals"][key] != truth["totals"][key] for key in TRUTH)
+    if short and not says_short(shown):
+        got = {key: shown["totals"][key] for key in TRUTH}
+        return f"{who}: totals are wrong and nothing says so: {got}", ""
+    return None, "losses shown" if says_short(shown) else "whole"
+
+
+def judge(run, bare, truth):
+    """(problems, outcome)"""
+    problems = []
+    if (run.status, run.out) != bare:
+        problems.append(f"status {run.status}, output {run.out!r}, stderr {run.err!r}")
+    strange = [m for m in run.messages if not m.startswith("heaptap: ")]
+    if strange:
+        problems.append(f"stderr has {strange}")
+    if len(run.messages) > 2:
+        problems.append(f"too many messages: {run.messages}")
+    outcomes = []
+    for who, shown, true in ("program", run.parent, truth.parent), ("child", run.child, truth.child):
+        problem, outcome = judge_process(who, shown, true, run.told)
+        problems += [problem] if problem else []
+        outcomes.append(outcome)
+    return problems, " / ".join(outcomes)
+
+
+def ranges(numbers):
+    """[1, 2, 3, 7] as "1-3 7"."""
+    parts = []
+    for n in numbers:
+        if parts and parts[-1][1] == n - 1:
+            parts[-1][1] = n
+        else:
+            parts.append([n, n])
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def chosen(count, how, everything):
+    if how == "first":
+        return [1]
+    numbers = range(1, count + 2)
+    if everything or count < 12:
+        return list(numbers)
+    return sorted(set(list(range(1, 7)) + list(range(7, count + 2, max(1, count // 6)))))
+
+
+def one_case(case, bare, truth, everything):
+    """Rows for the table, and problems, of one (call, error, how)."""
+    call, error, how = case
+    count = Run(f"{call}.{error}.{how}.0", call, error, 0, False).count
+    by_outcome, problems = {}, []
+    for n in chosen(count, how, everything):
+        run = Run(f"{call}.{error}.{how}.{n}", call, error, n, how != "each")
+        wrong, outcome = judge(run, bare, truth)
+        problems += [f"{call} {error} {how} n={n}: {p}" for p in wrong]
+        by_outcome.setdefault("WRONG" if wrong else outcome, []).append(n)
+    return count, by_outcome, problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    bare = (done.returncode, done.stdout)
+    truth = Run("truth", "read", "EIO", 0, False)
+    if truth.status == 77:
+        print(f"not possible here: {truth.err.strip()}")
+        sys.exit(77)
+    cases = [(call, error, how) for call, error, hows in CASES for how in hows.split()
+             if options.only in (None, call)]
+    failed = 0
+    print(f"# {'call':15}{'error':12}{'which':7}{'calls':>6}  n: outcome of the program / its child")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(one_case, case, bare, truth, options.all) for case in cases]
+        for (call, error, how), job in zip(cases, jobs):
+            count, by_outcome, problems = job.result()
+            head = f"# {call:15}{error:12}{how:7}{count:6}"
+            for outcome, numbers in by_outcome.items():
+                print(f"{head}  {ranges(numbers)}: {outcome}")
+                head = "#" + " " * 40
+            for problem in problems[:5]:
+                print(f"#   {problem}")
+            print(f"{'not ok' if problems else 'ok'} - {call} fails with {error}, {how}", flush=True)
+            failed += bool(problems)
+    sys.exit(failed > 0)
+
+
+main()
