@@ -27,8 +27,8 @@ arch_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* Set when the cycle counter may be forbidden, as Linux does for SECCOMP_MODE_STRICT: then reading it
- * kills. Defined in sys.c. */
+/* Set when the cycle counter may be forbidden, as Linux does for SECCOMP_MODE_STRICT: then reading
+ * it kills. Defined in sys.c. */
 extern bool arch_cycles_forbidden;
 
 /* The cycle counter; 0 when it is forbidden. */

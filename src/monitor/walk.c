@@ -239,6 +239,10 @@ walk_full(struct thread *t, struct arch_caller caller)
             outcome = step_out(t, &r, &guessed);
             f->flags = (uint8_t)((exact ? DISK_NODE_EXACT : 0) | (guessed ? DISK_NODE_GUESSED : 0));
         } while (outcome == WALK_ON && count < LIMIT_DEPTH);
+    } else {
+        // Nobody can tell where this stack lies, but the caller is known.
+        t->walked[count].flags = 0;
+        t->walked[count++].frame = rules_frame(*(const uint64_t *)(uintptr_t)caller.slot, false);
     }
     bump_by(&t->disk->frames_unwound, count);
     if (outcome == WALK_BREAKS)

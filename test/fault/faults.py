@@ -28,10 +28,11 @@ import sys
 
 TIME_LIMIT_S = 120
 CASES = [
-    # call, error, how: "each" = the n-th, "after" = the n-th and later ones, "first" = all
+    # call, error, how: "each" = the n-th, "after" = the n-th and later ones, "first" = all. After a
+    # "+" a call that is made only when the first has failed, and then fails too.
     ("mmap", "ENOMEM", "each after"),
     ("mmap", "EAGAIN", "after"),
-    ("munmap", "EINVAL", "each after"),
+    ("mprotect+munmap", "ENOMEM", "each"),
     ("mprotect", "ENOMEM", "each after"),
     ("munlock", "EPERM", "each after"),
     ("madvise", "EINVAL", "each after"),
@@ -51,7 +52,10 @@ CASES = [
     ("write", "ENOSPC", "each after"),
     ("linkat", "ENOENT", "each after"),
     ("linkat", "EACCES", "each"),
-    ("unlinkat", "EACCES", "each"),
+    ("mmap+unlinkat", "EACCES", "each"),
+    ("fallocate+unlinkat", "EACCES", "after"),
+    ("fallocate+poll", "ENOSPC", "after"),
+    ("fallocate+rt_sigpending", "ENOSPC", "after"),
     ("readlinkat", "EACCES", "each after"),
     ("getcwd", "ENOENT", "each after"),
     ("getpid", "EPERM", "each after"),
@@ -75,8 +79,10 @@ class Run:
     def __init__(self, name, call, error, n, after):
         self.name = name
         os.makedirs(name)
+        call, _, also = call.partition("+")
         command = [inject, "--call", call, "--errno", error, "--n", str(n), "--count", "count",
                    "--preload", os.environ["LIBHEAPTAP"]] + ["--all-after"] * after
+        command += ["--also", also] if also else []
         env = dict(os.environ, HEAPTAP_OUT="p.heaptap")
         try:
             done = subprocess.run(command + ["--", program], cwd=name, env=env, text=True,
@@ -86,12 +92,15 @@ class Run:
             self.status, self.out, self.err = "hangs", "", ""
         self.count = int(read_or_none(f"{name}/count") or -1)
         self.messages = self.err.splitlines()
-        self.told = bool(self.messages) or call in ("write", "fstat")  # Needed for a message.
+        # Without one of these no message can be written.
+        needed = {"write", "fstat", "poll", "rt_sigpending"}
+        self.told = bool(self.messages) or bool({call, also} & needed)
         # A child takes the plain name if its parent is not recorded.
         self.parent = self.child = None
         for path in glob.glob(f"{name}/p*.heaptap"):
             shown = report(path)
-            if isinstance(shown, dict) and shown["process"]["forked"]:
+            plain = os.path.basename(path) == "p.heaptap"
+            if not plain or (isinstance(shown, dict) and shown["process"]["forked"]):
                 self.child = shown
             else:
                 self.parent = shown
@@ -127,6 +136,8 @@ def judge_process(who, shown, truth, told):
     if isinstance(shown, str):
         return f"{who}: {shown}", ""
     short = any(shown["totals"][key] != truth["totals"][key] for key in TRUTH)
+    if told and shown["totals"]["allocations"] == 0:
+        return None, "not recorded, empty file left"
     if short and not says_short(shown):
         got = {key: shown["totals"][key] for key in TRUTH}
         return f"{who}: totals are wrong and nothing says so: {got}", ""
@@ -144,7 +155,8 @@ def judge(run, bare, truth):
     if len(run.messages) > 2:
         problems.append(f"too many messages: {run.messages}")
     outcomes = []
-    for who, shown, true in ("program", run.parent, truth.parent), ("child", run.child, truth.child):
+    for who in "parent", "child":
+        shown, true = getattr(run, who), getattr(truth, who)
         problem, outcome = judge_process(who, shown, true, run.told)
         problems += [problem] if problem else []
         outcomes.append(outcome)
@@ -196,20 +208,21 @@ def main():
         print(f"not possible here: {truth.err.strip()}")
         sys.exit(77)
     cases = [(call, error, how) for call, error, hows in CASES for how in hows.split()
-             if options.only in (None, call)]
+             if options.only is None or options.only in call]
     failed = 0
-    print(f"# {'call':15}{'error':12}{'which':7}{'calls':>6}  n: outcome of the program / its child")
+    print(f"# {'call':24}{'error':12}{'which':7}{'calls':>6}  n: outcome of parent / child")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(one_case, case, bare, truth, options.all) for case in cases]
         for (call, error, how), job in zip(cases, jobs):
             count, by_outcome, problems = job.result()
-            head = f"# {call:15}{error:12}{how:7}{count:6}"
+            head = f"# {call:24}{error:12}{how:7}{count:6}"
             for outcome, numbers in by_outcome.items():
                 print(f"{head}  {ranges(numbers)}: {outcome}")
-                head = "#" + " " * 40
+                head = "#" + " " * 49
             for problem in problems[:5]:
                 print(f"#   {problem}")
-            print(f"{'not ok' if problems else 'ok'} - {call} fails with {error}, {how}", flush=True)
+            result = "not ok" if problems else "ok"
+            print(f"{result} - {call} fails with {error}, {how}", flush=True)
             failed += bool(problems)
     sys.exit(failed > 0)
 

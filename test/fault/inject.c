@@ -1,14 +1,15 @@
 /* inject.c: let system calls of one library fail.
  *
  *   inject --call NAME --errno NAME [--n N] [--all-after] [--from LIBRARY] [--count FILE]
- *          [--preload LIBRARY] -- PROGRAM ARGS...
+ *          [--preload LIBRARY] [--also NAME] -- PROGRAM ARGS...
  *
  * Runs PROGRAM and follows its threads and children. Of the system call NAME it counts those whose
  * instruction lies in a mapping of LIBRARY (part of its path; libheaptap.so): the recorder makes
  * its calls inline, so that tells them from the program's own. The N-th (--n; 0 = none), with
- * --all-after also every later one, is not executed and fails with the given error number. FILE
- * gets the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did:
- * with its status, or by its signal.
+ * --all-after also every later one, is not executed and fails with the given error number; so do
+ * all calls of --also, which are not counted: what is called only after another failure. FILE gets
+ * the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did: with
+ * its status, or by its signal.
  *
  * A seccomp filter lets only the wanted call stop the program, so all else runs at full speed. A
  * call number of -1 in the registers at such a stop means "skip it", and the result is what the
@@ -83,13 +84,13 @@ static const struct name errors[] = {
 };
 
 static struct {
-    int call, error;
+    int call, also, error;
     unsigned long n;
     int all_after;
     const char *from;
     const char *count_path;
     const char *preload;
-} option = {.call = -1, .from = "libheaptap.so"};
+} option = {.call = -1, .also = -1, .from = "libheaptap.so"};
 
 static unsigned long matched;
 
@@ -125,6 +126,8 @@ parse(int argc, char **argv)
         }
         if (strcmp(argv[i], "--call") == 0)
             option.call = lookup(calls, value);
+        else if (strcmp(argv[i], "--also") == 0)
+            option.also = lookup(calls, value);
         else if (strcmp(argv[i], "--errno") == 0)
             option.error = lookup(errors, value);
         else if (strcmp(argv[i], "--n") == 0)
@@ -152,7 +155,8 @@ install_filter(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)option.call, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)option.call, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)option.also, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -211,9 +215,11 @@ on_call(pid_t tid)
 
     if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0 || !in_library(tid, regs.rip))
         return;
-    matched++;
-    if (option.n == 0 || matched < option.n || (matched > option.n && !option.all_after))
-        return;
+    if (regs.orig_rax == (unsigned long long)option.call) {
+        matched++;
+        if (option.n == 0 || matched < option.n || (matched > option.n && !option.all_after))
+            return;
+    }
     regs.orig_rax = (unsigned long long)-1;
     regs.rax = (unsigned long long)-option.error;
     ptrace(PTRACE_SETREGS, tid, NULL, &regs);

@@ -1,3 +1,4 @@
+/* cflags: -fno-builtin -O0 */
 /* libs: -lpthread */
 /* grow.c: makes every table of a profile grow, and forks.
  *

@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# disk.sh: file systems that are full or read-only, systems without /proc, and memory that runs out.
+# If it fails, a full disk or a small container crashes or changes a recorded program, or the
+# profile of a program killed by the kernel is not there.
+#
+# Mounts are made in a mount namespace of our own, as another user than root in a user namespace
+# too; what that user may not do is skipped, each check with its reason.
+. "$SRCDIR/test/run/lib.subr"
+need python3 unshare mount
+
+if [ "$(id -u)" = 0 ]; then
+    namespace=(unshare -m)
+else
+    namespace=(unshare -Urm)
+fi
+export LC_ALL=C
+
+skipped() {
+    echo "ok - $1 # SKIP $2"
+}
+
+# inside COMMANDS ARGUMENTS...: run them where mounts are ours; $1 is an empty directory.
+inside() {
+    rm -rf mnt && mkdir mnt
+    "${namespace[@]}" bash -c "$1" - "$PWD/mnt" "${@:2}"
+}
+
+# recorded NAME COUNT: judge out, err and $status of `meddle`.
+judged() {
+    same "$1: exit status" 7 "$status"
+    same "$1: output" "$wanted" "$(cat out)"
+    same "$1: messages" "$2 of $2" "$(grep -c '^heaptap: ' err) of $(wc -l <err)"
+}
+
+# shows FILE EXPRESSION: true of the report `r`.
+shows() {
+    report_json "$1" >report.json || return 1
+    python3 -c '
+import json, sys
+r = json.load(open("report.json"))
+print(r["totals"], r["losses"])
+sys.exit(not eval(sys.argv[1]))' "$2"
+}
+
+wanted=$("$PROG/meddle" none)
+inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -n 1 why)"
+
+# --- A full disk ---------------------------------------------------------------------------------
+
+# On a file system of $2 KiB, which `none` then fills up or not; the profile is copied out.
+small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
+    (export LD_PRELOAD=$4 HEAPTAP_OUT=$1/p.heaptap; exec "$3" none)
+    status=$?
+    cp "$1"/p.heaptap copy.heaptap 2>/dev/null
+    exit $status'
+for kib in 8 16 64 100; do
+    rm -f copy.heaptap
+    inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
+    status=$?
+    judged "disk of $kib KiB, full at the start" 1
+    check "disk of $kib KiB: it says so" grep -q 'disk full' err
+    check "disk of $kib KiB: no profile" test ! -e copy.heaptap
+done
+for kib in 170 200 240 280; do
+    rm -f copy.heaptap
+    inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
+    status=$?
+    judged "disk of $kib KiB, full in the middle" 1
+    check "disk of $kib KiB: it says so" grep -q 'disk full' err
+    check "disk of $kib KiB: the loss is shown" shows copy.heaptap 'r["losses"]["file_failed"]'
+done
+
+# The same on a file system with blocks of its own.
+rm -f copy.heaptap image
+ext4='mount -o loop image "$1" || exit 90
+    dd if=/dev/zero of="$1/filler" bs=1k count="$2" 2>/dev/null
+    (export LD_PRELOAD=$4 HEAPTAP_OUT=$1/p.heaptap; exec "$3" none)
+    status=$?
+    cp "$1"/p.heaptap copy.heaptap 2>/dev/null
+    exit $status'
+if command -v mkfs.ext4 >/dev/null && truncate -s 1M image &&
+    mkfs.ext4 -q -b 1024 -m 0 -O ^has_journal image 2>/dev/null; then
+    for filler in 600 2000; do
+        rm -f copy.heaptap
+        inside "$ext4" "$filler" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
+        status=$?
+        if [ $status = 90 ]; then
+            skipped "ext4 with $filler KiB in use" "$(head -n 1 err)"
+            continue
+        fi
+        judged "ext4 with $filler KiB in use" 1
+        check "ext4 with $filler KiB in use: it says so" grep -q 'disk full' err
+        if [ -e copy.heaptap ]; then
+            check "ext4 with $filler KiB in use: the loss is shown" \
+                shows copy.heaptap 'r["losses"]["file_failed"]'
+        fi
+    done
+else
+    skipped "ext4" "needs mkfs.ext4"
+fi
+
+# --- Places that cannot be written ---------------------------------------------------------------
+
+inside 'mount -t tmpfs none "$1" && mount -o remount,ro "$1" || exit 90
+    export LD_PRELOAD=$3 HEAPTAP_OUT=$1/p.heaptap; exec "$2" none' \
+    "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
+status=$?
+judged "read-only file system" 1
+check "read-only file system: it says so" grep -q 'read-only file system' err
+
+rm -rf closed && mkdir closed && chmod 555 closed
+drop=()
+[ "$(id -u)" = 0 ] && drop=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+chmod 755 . # So that another user can come here.
+if "${drop[@]}" test -x "$PROG/meddle" -a -x . 2>/dev/null; then
+    "${drop[@]}" bash -c 'export LD_PRELOAD=$2 HEAPTAP_OUT=$3/closed/p.heaptap; exec "$1" none' - \
+        "$PROG/meddle" "$LIBHEAPTAP" "$PWD" >out 2>err
+    status=$?
+    judged "read-only directory" 1
+    check "read-only directory: it says so" grep -q 'permission denied' err
+else
+    skipped "read-only directory" "another user cannot get at the test programs"
+fi
+
+# --- Without /proc -------------------------------------------------------------------------------
+
+rm -f proc*.heaptap
+inside 'mount -t tmpfs none /proc || exit 90
+    export LD_PRELOAD=$3 HEAPTAP_OUT=$4/proc.heaptap; exec "$2" none' \
+    "$PROG/meddle" "$LIBHEAPTAP" "$PWD" >out 2>err
+status=$?
+if [ $status = 90 ]; then
+    skipped "no /proc" "$(head -n 1 err)"
+else
+    judged "no /proc" 0
+    check "no /proc: recorded whole" shows proc.heaptap \
+        'r["losses"]["events"] == 0 and r["totals"]["allocations"] > 500'
+fi
+
+rm -f chroot*.heaptap
+inside 'mount -t tmpfs none "$1" || exit 90
+    for d in /lib /lib64 /usr; do
+        [ -e $d ] && mkdir -p "$1$d" && { mount --rbind $d "$1$d" || exit 90; }
+    done
+    cp "$2" "$3" "$1" || exit 90
+    (export LD_PRELOAD=/libheaptap.so HEAPTAP_OUT=/p.heaptap; exec chroot "$1" /meddle none)
+    status=$?
+    cp "$1/p.heaptap" chroot.heaptap
+    exit $status' "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
+status=$?
+if [ $status = 90 ]; then
+    skipped "chroot" "$(head -n 1 err)"
+else
+    same "chroot: exit status" 7 $status
+    same "chroot: output" "$wanted" "$(cat out)"
+    check "chroot: recorded whole" shows chroot.heaptap \
+        'r["losses"]["events"] == 0 and r["totals"]["allocations"] > 500'
+fi
+
+# --- Out of memory -------------------------------------------------------------------------------
+
+# Prints the directory of a new group with a limit of 96 MiB, of either version of cgroups.
+memory_group() {
+    local group=/sys/fs/cgroup/memory/heaptap-test-$$
+    if [ -d /sys/fs/cgroup/memory ]; then
+        mkdir "$group" && echo 100663296 >"$group/memory.limit_in_bytes" && echo "$group"
+    else
+        group=/sys/fs/cgroup/heaptap-test-$$
+        mkdir "$group" && echo 100663296 >"$group/memory.max" && echo "$group" &&
+            { echo 0 >"$group/memory.swap.max" || true; }
+    fi
+}
+
+group=$(memory_group 2>why)
+if [ -n "$group" ]; then
+    rm -f oom*.heaptap
+    bash -c 'echo $$ >"$4/cgroup.procs" || exit 90
+        export LD_PRELOAD=$2 HEAPTAP_OUT=$3/oom.heaptap; exec "$1" eat 400' - \
+        "$PROG/meddle" "$LIBHEAPTAP" "$PWD" "$group" >out 2>err
+    status=$?
+    rmdir "$group"
+    if [ $status = 90 ]; then
+        skipped "killed for memory" "a process cannot join the memory cgroup"
+    else
+        same "killed for memory: by SIGKILL" 137 $status
+        check "killed for memory: the profile is whole" shows oom.heaptap \
+            'r["losses"]["events"] == 0 and 40 < r["totals"]["live_bytes"] >> 20 < 100'
+    fi
+else
+    skipped "killed for memory" "no memory cgroup can be made here"
+fi
+finish
