@@ -19,6 +19,7 @@
 #include "base/fmt.h"
 #include "monitor/file.h"
 #include "monitor/mem.h"
+#include "monitor/output.h"
 #include "monitor/sys.h"
 
 enum { PATH_BYTES = 4096, HEADERS_MAX = 64 };
@@ -90,9 +91,7 @@ object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
     const char *name = map->l_name ? map->l_name : "";
 
     if (*name == '\0') {
-        long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
-
-        ret_path[length > 0 ? length : 0] = '\0';
+        output_executable(ret_path, path_bytes);
         return;
     }
     if (strncmp(name, "linux-vdso.so", 13) == 0 || strncmp(name, "linux-gate.so", 13) == 0) {

@@ -104,8 +104,8 @@ output_message(enum output_event event, int error, const char *path)
     static const char *const what[] = {
         [OUTPUT_NOT_RECORDING] = "not recording: ",
         [OUTPUT_CANNOT_GROW] = "the profile cannot grow, what follows is missing in it: ",
-        [OUTPUT_CUT_SHORT] = "the profile was cut short by another program, or its disk failed; "
-                             "what follows is lost, the program goes on",
+        [OUTPUT_CUT_SHORT] = ("the profile was cut short by another program, or its disk failed; "
+                              "what follows is lost, the program goes on"),
     };
     char line[PIPE_BUF];
     struct fmt f = fmt_init(line, sizeof line - 1);
@@ -145,16 +145,36 @@ output_address_limit(void)
     return space < data ? space : data;
 }
 
+size_t
+output_executable(char *ret_path, size_t path_bytes)
+{
+    long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    struct fmt f;
+
+    if (length > 0) {
+        ret_path[length] = '\0';
+        return (size_t)length;
+    }
+    f = fmt_init(ret_path, path_bytes);
+    // Without /proc: what was given to exec.
+    if (name != NULL && *name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
+        f.length = strlen(ret_path);
+        fmt_char(&f, '/');
+    }
+    fmt_str(&f, name != NULL ? name : "");
+    return f.length;
+}
+
 /* The last component of the executable's path, with what would trouble a shell replaced. */
 static void
 program_name(char *ret_name, size_t name_bytes)
 {
     char path[4096];
-    long length = sys_readlink("/proc/self/exe", path, sizeof path - 1);
     struct fmt f = fmt_init(ret_name, name_bytes);
     const char *base;
 
-    path[length > 0 ? length : 0] = '\0';
+    output_executable(path, sizeof path);
     base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (*base == '\0')
         base = "program";

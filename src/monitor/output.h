@@ -18,9 +18,12 @@ enum output_event {
     OUTPUT_CUT_SHORT,     // Somebody else has cut the file short.
 };
 
-/* Tell EVENT, its cause (a negative error number) and the file's PATH in one line on stderr; unless
+/* Tell EVENT, its cause (a negative error number) and the file's PATH in one line on stderr, unless
  * descriptor 2 is not what it was when the program began, or cannot take the line at once. */
 void output_message(enum output_event event, int error, const char *path);
+
+/* The program's absolute path, as far as it can be told, ended by a NUL. Returns its length. */
+size_t output_executable(char *ret_path, size_t path_bytes);
 
 /* RLIMIT_AS and others in bytes; a huge number when unlimited. */
 uint64_t output_limit(int resource);

@@ -117,7 +117,6 @@ describe_process(struct disk_header *h)
     static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
     const char *session = output_environment("HEAPTAP_SESSION");
     struct timespec wall = {0};
-    long length;
 
     clock_gettime(CLOCK_REALTIME, &wall);
     h->pid = (uint32_t)sys_getpid();
@@ -129,8 +128,7 @@ describe_process(struct disk_header *h)
     h->start_monotonic_ns = state->start_ns;
     h->start_cycles = arch_cycles();
     h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
-    length = sys_readlink("/proc/self/exe", command, sizeof command);
-    h->executable = file_string(command, length > 0 ? (size_t)length : 0);
+    h->executable = file_string(command, output_executable(command, sizeof command));
 }
 
 static void
