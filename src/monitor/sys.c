@@ -12,15 +12,18 @@
 #include "base/fmt.h"
 #include "monitor/arch_x86_64.h"
 
-// No thread id is this high, and none has this signal blocked: SIGKILL cannot be.
-enum { MADE_UP_TID = 1 << 30 };
+// Thread ids are below this (PID_MAX_LIMIT of the kernel).
+enum { TID_LIMIT = 1 << 22 };
+
+// A mask that no thread has: SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
 
 // What has been learnt before the calls became forbidden. Constant from then on, also in children.
 static bool quiet;
 bool arch_cycles_forbidden;
 static char quiet_name[16];
-static int quiet_tid; // Atomic; of the thread that went quiet, until it asks.
+static int made_up_tid = TID_LIMIT; // Atomic; the lowest that sys_gettid has made up.
+static int quiet_tid;               // Atomic; of the thread that went quiet, until it asks.
 
 #define CALL(number, a, b, c, d, e, f)                                                             \
     (unlikely(quiet) ? -EPERM                                                                      \
@@ -201,16 +204,18 @@ sys_getppid(void)
 int
 sys_gettid(void)
 {
-    static int made_up;
     int tid = quiet ? __atomic_exchange_n(&quiet_tid, 0, __ATOMIC_RELAXED)
                     : (int)CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
 
-    return tid > 0 ? tid : MADE_UP_TID + add_relaxed(&made_up, 1);
+    return tid > 0 ? tid : add_relaxed(&made_up_tid, -1) - 1;
 }
 
 int
 sys_tgkill(int pid, int tid, int signal)
 {
+    // Of a thread whose id is not known nobody can say that it has ended.
+    if (tid >= load_relaxed(&made_up_tid))
+        return -EPERM;
     return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);
 }
 
