@@ -207,6 +207,7 @@ oracle_sources := $(filter-out test/oracle/tool_%.c,$(wildcard test/oracle/*.c))
 oracle := $(if $(oracle_sources),$(OUT)/test/oracle/liboracle.so)
 unwind_diff := $(if $(wildcard test/unwind/*.c),$(BUILD)/test/unwind/stackdiff)
 fault_tools := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/fault/*.c))
+interrupters := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/interrupt/*.c))
 fuzz_names := $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c))
 replays := $(fuzz_names:%=$(BUILD)/test/fuzz/replay_%)
 fuzzers := $(fuzz_names:%=$(BUILD)/test/fuzz/fuzz_%)
@@ -254,7 +255,9 @@ $(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.fl
 	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
 	    $(tool_archive) $(tool_libs)
 
-$(BUILD)/test/fault/%: test/fault/%.c $(BUILD)/test.flags
+# They run programs under ptrace, and do not look into them.
+$(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interrupt/*.h) \
+                                $(BUILD)/test.flags
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O1 -g -MMD -MP -MF $@.d -o $@ $<
@@ -322,7 +325,7 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
-          $(fault_tools) $(replays) $(harnesses)
+          $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.
 test:

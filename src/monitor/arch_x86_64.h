@@ -49,6 +49,24 @@ arch_thread_pointer(void)
     return pointer;
 }
 
+/* Call FUNCTION on the stack that ends at TOP. */
+static inline bool
+arch_call_on(void *top, bool (*function)(void))
+{
+    long result;
+
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[top], %%rsp\n\t"
+                     "call *%[function]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "=a"(result), [top] "+r"(top), [function] "+r"(function)
+                     :
+                     : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
+                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+    return result & 1;
+}
+
 /* Where a function was called from. Only valid in a function that uses ARCH_CALLER itself: the
  * builtin makes the compiler save rbp at the frame's top, with the return address in the word
  * above. */

@@ -6,10 +6,10 @@
  * each in a few plain stores of this thread; a process killed in between leaves one half-applied
  * event per thread.
  *
- * The guard. tls.busy is set while the thread is in here. A signal handler that allocates at that
- * moment is passed through to the allocator and counted as lost (hook_nested); its block's free
- * finds no entry, or the ledger finds the old entry of a block it freed when the address is used
- * again.
+ * The guard. tls.busy is set while the thread is in here. The events of a signal handler that runs
+ * at that moment are recorded as those of another thread would be, with a struct thread of their
+ * own: nothing shared is ever locked while a signal can come. Only when there is no such struct are
+ * they lost, and counted.
  */
 #include "monitor/hook.h"
 
@@ -19,9 +19,11 @@
 #include "monitor/nodes.h"
 #include "monitor/peak.h"
 #include "monitor/stack.h"
+#include "monitor/sys.h"
 #include "monitor/thread.h"
 #include "monitor/tick.h"
 #include "monitor/unknown.h"
+#include "monitor/walk.h"
 
 static COLD void
 forget_stale(struct thread *t)
@@ -29,7 +31,8 @@ forget_stale(struct thread *t)
     t->generation = load_acquire(&state->generation);
     t->memo_count = t->check_count = 0;
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
-        t->rules[i].rule.kind = RULE_NONE;
+        if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
+            t->rules[i].rule.kind = RULE_NONE;
 }
 
 /* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
@@ -317,58 +320,157 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
 }
 
 /* Has the call that set tls.busy been left without our seeing it, by a longjmp out of a signal
- * handler? It has if a call from SLOT, on the same stack, is not further in. */
+ * handler? It has if a call from SLOT, on the same stack, is not further in. A handler's own stack
+ * may lie within the thread's, in a local array: a call from there proves nothing. */
 static bool
 abandoned(uint64_t slot)
 {
     const struct thread *t = tls.self;
 
-    return slot >= tls.entered && t != NULL && t->ready && tls.entered >= t->stack_low &&
-           slot < t->stack_high;
+    return slot >= tls.entered && t != NULL && tls.entered >= t->stack_low &&
+           slot < t->stack_high && !sys_on_signal_stack();
 }
 
-/* A signal handler has interrupted the recorder, or has jumped out of it: then the thread's events
- * are recorded again from the next one on. */
 static COLD void
-count_reentrant(uint64_t slot)
+count_reentrant(void)
 {
     struct thread *t = tls.self;
 
-    if (abandoned(slot)) {
-        t->memo_count = t->check_count = 0;
-        tls.busy = BUSY_NO;
-    }
     if (t != NULL && t->ready)
         add_relaxed(&t->disk->reentrant_events, UINT64_C(1));
     else if (state != NULL && load_acquire(&state->ready) == READY_YES)
         add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
 }
 
-void
-hook_nested(void *p, uint64_t slot)
+/* Put RA, at index I of LIST or not in it, to the front. */
+static void
+to_front(uint64_t *list, size_t i, uint64_t ra)
 {
-    if (unlikely(tls.busy != BUSY_NEXT || abandoned(slot)))
-        count_reentrant(slot);
-    else if (unlikely(p == NULL))
-        tls.busy = BUSY_NO;
-    else
-        tls.nested_block = p;
+    for (; i > 0; i--)
+        list[i] = list[i - 1];
+    list[0] = ra;
+}
+
+/* No signal frame lies between the call from SLOT and the one that set tls.busy? */
+static COLD bool
+other_callback(uint64_t slot, uint64_t ra, uint64_t *list)
+{
+    size_t last = countof(tls.callbacks[0]) - 1;
+    struct thread *t = tls.self;
+
+    for (size_t i = 1; i <= last; i++) {
+        if (list[i] == ra) {
+            to_front(list, i, ra);
+            return true;
+        }
+    }
+    // Without a struct to walk with take it for the usual thing.
+    if (t == NULL || !t->ready)
+        return true;
+    if (walk_meets_signal(t, slot, tls.entered))
+        return false;
+    to_front(list, last, ra);
+    return true;
+}
+
+enum callback { CALLBACK_ALLOC, CALLBACK_FREE };
+
+/* Has the next allocator's function that set tls.busy called back? Otherwise a signal handler has
+ * interrupted it or the recorder, or it was left by a jump. */
+static inline bool
+called_back(uint64_t slot, enum callback kind)
+{
+    uint64_t ra = *(const uint64_t *)(uintptr_t)slot;
+    uint64_t *list = tls.callbacks[kind];
+
+    return likely(tls.busy == BUSY_NEXT) && likely(!abandoned(slot)) &&
+           (likely(list[0] == ra) || other_callback(slot, ra, list));
+}
+
+COLD enum nest_kind
+hook_nest_begins(struct nest *n, uint64_t slot)
+{
+    struct thread *t = tls.self;
+    struct thread *nested;
+
+    *n = (struct nest){
+        .self = t, .entered = tls.entered, .busy = tls.busy, .first = t == NULL || !t->ready};
+    if (called_back(slot, CALLBACK_ALLOC))
+        return NEST_CALLED_BACK;
+    if (abandoned(slot)) {
+        t->memo_count = t->check_count = 0;
+        tls.nests = 0;
+        n->busy = BUSY_NO;
+        n->first = false;
+    } else if (n->busy == BUSY_MONITOR && t != NULL && t->ready) {
+        nested = thread_nested(t);
+        if (nested == NULL) {
+            count_reentrant();
+            return NEST_LOST;
+        }
+        tls.self = nested;
+    }
+    // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
+    // first event at its very beginning.
+    tls.nests += n->first;
+    signal_fence();
+    tls.busy = BUSY_NO;
+    return NEST_RECORDED;
 }
 
 void
-hook_nested_free(uint64_t slot)
+hook_nest_ends(const struct nest *n)
 {
-    if (unlikely(tls.busy != BUSY_NEXT || abandoned(slot)))
-        count_reentrant(slot);
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    tls.nests -= n->first;
+    // Not ready: the nested event was the first, or the handler has forked and this is the child.
+    if (n->self != NULL && n->self->ready)
+        tls.self = n->self;
+    tls.entered = n->entered;
+    signal_fence();
+    tls.busy = n->busy;
 }
 
 void
-hook_unloaded(void)
+hook_nested(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct nest n;
+
+    if (called_back(caller.slot, CALLBACK_ALLOC)) {
+        if (unlikely(p == NULL))
+            tls.busy = BUSY_NO;
+        else
+            tls.nested_block = p;
+    } else if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
+        hook_alloc(p, size_bytes, caller);
+        hook_nest_ends(&n);
+    }
+}
+
+bool
+hook_nested_free(void *p, struct arch_caller caller)
+{
+    bool pass_on = !next_is_boot(p);
+    struct nest n;
+
+    if (!called_back(caller.slot, CALLBACK_FREE) &&
+        hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
+        pass_on = hook_free(p, caller);
+        hook_nest_ends(&n);
+    }
+    return pass_on;
+}
+
+void
+hook_unloaded(uint64_t slot)
 {
     uint32_t busy = tls.busy;
 
     if (state == NULL || load_acquire(&state->ready) != READY_YES)
         return;
+    if (busy == BUSY_NO)
+        tls.entered = slot;
     tls.busy = BUSY_MONITOR;
     signal_fence();
     modules_sweep();

@@ -28,11 +28,30 @@ struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
 void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
 
-/* An allocation, which gave P, or a free was asked for while tls.busy was set. */
-void hook_nested(void *p, uint64_t slot);
-void hook_nested_free(uint64_t slot);
+/* An event while tls.busy was set: the next allocator has called back into us, or a signal handler
+ * has interrupted the recorder. What a nest holds is put back when the handler's event is over. */
+struct nest {
+    struct thread *self;
+    uint64_t entered;
+    uint32_t busy;
+    bool first; // There was no struct to nest in.
+};
 
-/* Something may have been unloaded. */
-void hook_unloaded(void);
+enum nest_kind {
+    NEST_RECORDED,    // Record it as usual, then call hook_nest_ends.
+    NEST_CALLED_BACK, // Part of an event that will be recorded.
+    NEST_LOST,        // Counted as lost.
+};
+
+enum nest_kind hook_nest_begins(struct nest *n, uint64_t slot);
+void hook_nest_ends(const struct nest *n);
+
+/* An allocation, which gave P, or a free of P was asked for while tls.busy was set. The latter
+ * returns false like hook_free. */
+void hook_nested(void *p, size_t size_bytes, struct arch_caller caller);
+bool hook_nested_free(void *p, struct arch_caller caller);
+
+/* dlclose, called from SLOT, has returned: something may have been unloaded. */
+void hook_unloaded(uint64_t slot);
 
 #endif

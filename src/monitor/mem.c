@@ -7,7 +7,8 @@
 #include "monitor/state.h"
 #include "monitor/sys.h"
 
-enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 4096, ARENA_BYTES_MIN = 96 << 20 };
+// RESIDENT_PAGES is a byte each, on a stack that may be small.
+enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20 };
 
 static void
 remember(void *address, size_t size_bytes)

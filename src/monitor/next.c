@@ -24,6 +24,7 @@ static posix_memalign_fn first_posix_memalign;
 static memalign_fn first_memalign, first_aligned_alloc;
 static usable_fn first_usable;
 static dlclose_fn first_dlclose;
+static fork_fn first_fork, first_async_fork;
 
 struct next next = {
     .malloc = first_malloc,
@@ -38,6 +39,8 @@ struct next next = {
     .pvalloc = first_pvalloc,
     .malloc_usable_size = first_usable,
     .dlclose = first_dlclose,
+    .fork = first_fork,
+    .async_fork = first_async_fork,
 };
 
 static _Alignas(16) unsigned char boot[BOOT_BYTES];
@@ -129,6 +132,8 @@ next_resolve(void)
     n.valloc = (alloc_fn *)find("valloc", (void *)boot_alloc);
     n.pvalloc = (alloc_fn *)find("pvalloc", (void *)boot_alloc);
     n.malloc_usable_size = (usable_fn *)find("malloc_usable_size", (void *)none_usable);
+    n.fork = (fork_fn *)find("fork", (void *)first_fork);
+    n.async_fork = (fork_fn *)find("_Fork", (void *)first_async_fork);
     n.dlclose = (dlclose_fn *)find("dlclose", (void *)first_dlclose);
     dlerror(); // What a failed search left must not reach the program.
     next = n;
@@ -259,4 +264,16 @@ static int
 first_dlclose(void *handle)
 {
     AFTER_RESOLVE(dlclose, first_dlclose, -1, handle);
+}
+
+static pid_t
+first_fork(void)
+{
+    AFTER_RESOLVE(fork, first_fork, -1);
+}
+
+static pid_t
+first_async_fork(void)
+{
+    AFTER_RESOLVE(async_fork, first_async_fork, -1);
 }

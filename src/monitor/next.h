@@ -2,6 +2,8 @@
 #ifndef MONITOR_NEXT_H
 #define MONITOR_NEXT_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 
 typedef void *alloc_fn(size_t);
@@ -13,6 +15,7 @@ typedef int posix_memalign_fn(void **, size_t, size_t);
 typedef void *memalign_fn(size_t, size_t);
 typedef size_t usable_fn(void *);
 typedef int dlclose_fn(void *);
+typedef pid_t fork_fn(void);
 
 /* Never NULL, except reallocarray on a libc without it. Before next_resolve has run they lead to
  * it. */
@@ -29,6 +32,7 @@ struct next {
     alloc_fn *pvalloc;
     usable_fn *malloc_usable_size;
     dlclose_fn *dlclose;
+    fork_fn *fork, *async_fork; // The latter is _Fork.
 };
 
 extern struct next next;

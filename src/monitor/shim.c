@@ -22,6 +22,7 @@
 #include "base/atomics.h"
 #include "monitor/hook.h"
 #include "monitor/next.h"
+#include "monitor/orphan.h"
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
@@ -33,7 +34,7 @@ malloc(size_t size_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(p, size_bytes, ARCH_CALLER());
     else
-        hook_nested(p, ARCH_SLOT());
+        hook_nested(p, size_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -45,7 +46,7 @@ calloc(size_t count, size_t each_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(p, count * each_bytes, ARCH_CALLER());
     else
-        hook_nested(p, ARCH_SLOT());
+        hook_nested(p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -54,15 +55,9 @@ free(void *p)
 {
     if (p == NULL)
         return;
-    if (likely(tls.busy == BUSY_NO)) {
-        if (unlikely(!hook_free(p, ARCH_CALLER())))
-            return;
-    } else {
-        hook_nested_free(ARCH_SLOT());
-        if (next_is_boot(p))
-            return;
-    }
-    next.free(p);
+    if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
+                                    : hook_nested_free(p, ARCH_CALLER()))
+        next.free(p);
 }
 
 /* The C23 forms; the size is a hint that the next allocator may not know how to take. */
@@ -98,20 +93,12 @@ realloc_boot(void *p, size_t size_bytes, struct arch_caller caller)
     return q;
 }
 
-EXPORT void *
-realloc(void *p, size_t size_bytes)
+static inline void *
+realloc_recorded(void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct arch_caller caller = ARCH_CALLER();
     struct ledger_entry old;
     void *q;
 
-    if (unlikely(next_is_boot(p)))
-        return realloc_boot(p, size_bytes, caller);
-    if (unlikely(tls.busy != BUSY_NO)) {
-        q = next.realloc(p, size_bytes);
-        hook_nested(q, ARCH_SLOT());
-        return q;
-    }
     if (p == NULL) {
         q = next.realloc(p, size_bytes);
         hook_alloc(q, size_bytes, caller);
@@ -123,6 +110,35 @@ realloc(void *p, size_t size_bytes)
     return q;
 }
 
+static COLD void *
+realloc_nested(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct nest n;
+    void *q;
+
+    if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
+        q = realloc_recorded(p, size_bytes, caller);
+        hook_nest_ends(&n);
+        return q;
+    }
+    q = next.realloc(p, size_bytes);
+    if (n.busy == BUSY_NEXT)
+        hook_nested(q, size_bytes, caller);
+    return q;
+}
+
+EXPORT void *
+realloc(void *p, size_t size_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+
+    if (unlikely(next_is_boot(p)))
+        return realloc_boot(p, size_bytes, caller);
+    if (unlikely(tls.busy != BUSY_NO))
+        return realloc_nested(p, size_bytes, caller);
+    return realloc_recorded(p, size_bytes, caller);
+}
+
 EXPORT int
 posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
@@ -131,7 +147,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     if (likely(tls.busy == BUSY_NO))
         hook_alloc(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     else
-        hook_nested(error ? NULL : *ret_p, ARCH_SLOT());
+        hook_nested(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     return error;
 }
 
@@ -143,7 +159,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (likely(tls.busy == BUSY_NO))                                                           \
             hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
         else                                                                                       \
-            hook_nested(p, ARCH_SLOT());                                                           \
+            hook_nested(p, size_bytes, ARCH_CALLER());                                             \
         return p;                                                                                  \
     }
 
@@ -156,7 +172,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (likely(tls.busy == BUSY_NO))                                                           \
             hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
         else                                                                                       \
-            hook_nested(p, ARCH_SLOT());                                                           \
+            hook_nested(p, size_bytes, ARCH_CALLER());                                             \
         return p;                                                                                  \
     }
 
@@ -181,8 +197,23 @@ dlclose(void *handle)
 {
     int result = next.dlclose(handle);
 
-    hook_unloaded();
+    hook_unloaded(ARCH_SLOT());
     return result;
+}
+
+pid_t fork(void);
+pid_t _Fork(void);
+
+EXPORT pid_t
+fork(void)
+{
+    return likely(tls.busy != BUSY_MONITOR) ? next.fork() : orphan_fork(next.fork);
+}
+
+EXPORT pid_t
+_Fork(void)
+{
+    return likely(tls.busy != BUSY_MONITOR) ? next.async_fork() : orphan_fork(next.async_fork);
 }
 
 /* A stay in a function of the next allocator that may call back. */
@@ -218,18 +249,15 @@ stay_begins(struct stay *s)
     signal_fence();
 }
 
-EXPORT void *
-reallocarray(void *p, size_t count, size_t each_bytes)
+static inline void *
+reallocarray_recorded(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
 {
-    struct arch_caller caller = ARCH_CALLER();
     struct ledger_entry old = {0};
     size_t size_bytes;
     bool fits = !__builtin_mul_overflow(count, each_bytes, &size_bytes);
     bool ok;
     void *q;
 
-    if (unlikely(tls.busy != BUSY_NO))
-        return next.reallocarray(p, count, each_bytes);
     if (p != NULL && fits)
         old = hook_realloc_begin(p, caller);
     tls.entered = caller.slot;
@@ -241,6 +269,22 @@ reallocarray(void *p, size_t count, size_t each_bytes)
         hook_alloc(q, size_bytes, caller);
     else
         hook_realloc_end(p, old, q, size_bytes, ok, caller);
+    return q;
+}
+
+EXPORT void *
+reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct nest n;
+    void *q;
+
+    if (likely(tls.busy == BUSY_NO))
+        return reallocarray_recorded(p, count, each_bytes, caller);
+    if (hook_nest_begins(&n, caller.slot) != NEST_RECORDED)
+        return next.reallocarray(p, count, each_bytes);
+    q = reallocarray_recorded(p, count, each_bytes, caller);
+    hook_nest_ends(&n);
     return q;
 }
 

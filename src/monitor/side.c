@@ -122,6 +122,8 @@ side_remove(uintptr_t block)
         if (slot != NULL) {
             uint64_t value = load_acquire(&slot->value);
 
+            // A claim that a jump cuts off before its value is there must not show this one.
+            store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS),
                                          .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};

@@ -89,6 +89,12 @@ struct state {
     struct thread **threads; // By row id.
     uint32_t sweep;          // Atomic: where the search for dead owners goes on.
     uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
+    uint32_t free_rows;      // Atomic: rows without one, so that nobody looks in vain.
+    uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
+
+    /* orphan.c */
+    uint32_t orphan_tid; // The thread that must finish an event of the parent's; 0 = none.
+    uint64_t orphan_events; // Atomic: events lost meanwhile.
 
     /* modules.c */
     struct module_range *modules; // By module id.
@@ -116,6 +122,10 @@ struct tls {
     void *nested_block;
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
+    // Return addresses of calls back from the next allocator, for allocations and for frees, the
+    // latest first: seen before without a signal frame between.
+    uint64_t callbacks[2][4];
 };
 
 extern __thread struct tls tls;

@@ -247,6 +247,21 @@ sys_unblock_signals(uint64_t mask)
         CALL(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask, 0, 0);
 }
 
+bool
+sys_is_readable(uint64_t address)
+{
+    // The mask is read before the nonsense in the first argument is seen.
+    return CALL(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t), 0, 0) != -EFAULT;
+}
+
+bool
+sys_on_signal_stack(void)
+{
+    stack_t now = {0};
+
+    return CALL(SYS_sigaltstack, NULL, &now, 0, 0, 0, 0) == 0 && now.ss_flags & SS_ONSTACK;
+}
+
 void
 sys_wait(uint32_t attempt)
 {

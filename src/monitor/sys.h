@@ -68,6 +68,12 @@ void sys_wait(uint32_t attempt);
 uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 
+/* Can the eight bytes at ADDRESS be read? */
+bool sys_is_readable(uint64_t address);
+
+/* Is the caller on its alternate signal stack? */
+bool sys_on_signal_stack(void);
+
 /* The coarse clock, nanoseconds: costs no system call and has a resolution of a few milliseconds.
  * */
 static inline uint64_t

@@ -11,10 +11,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/mem.h"
+#include "monitor/orphan.h"
 #include "monitor/peak.h"
 #include "monitor/stack.h"
 #include "monitor/start.h"
@@ -24,6 +27,10 @@ enum {
     SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
     NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
     TID_BITS = 22,         // Linux has no larger ids.
+    // Signal handlers that interrupt the recorder inside one another, and jumps out of such: each
+    // costs a row.
+    NESTED_MAX = 4,
+    START_STACK_BYTES = 256 << 10,
 };
 
 __thread struct tls tls __attribute__((tls_model("initial-exec")));
@@ -60,8 +67,10 @@ sweep(uint32_t own_tid)
         // A row that carries our own id belonged to an ended thread that had the id before us.
         if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
-        if (cas_acq_rel(&t->owner_tid, &owner, 0u))
+        if (cas_acq_rel(&t->owner_tid, &owner, 0u)) {
             add_relaxed(&state->live_threads, -1u);
+            add_relaxed(&state->free_rows, 1u);
+        }
     }
 }
 
@@ -94,17 +103,20 @@ static struct thread *
 take_over(uint32_t tid, const char *name)
 {
     uint32_t rows = row_count();
+    uint32_t first = load_relaxed(&state->sweep); // The rows just before it were freed last.
 
-    for (uint32_t row = 1; row < rows; row++) {
-        struct thread *t = load_acquire(&state->threads[row]);
+    for (uint32_t i = 1; i <= rows && load_relaxed(&state->free_rows) != 0; i++) {
+        struct thread *t = load_acquire(&state->threads[(first % rows + rows - i) % rows]);
         uint32_t nobody = 0;
 
         if (t == NULL || load_relaxed(&t->owner_tid) != 0)
             continue;
         if (rows < NAMED_ROWS_MAX && !has_name(t->disk, name))
             continue;
-        if (cas_acq_rel(&t->owner_tid, &nobody, owner_word(tid, load_relaxed(&t->disk->uses))))
+        if (cas_acq_rel(&t->owner_tid, &nobody, owner_word(tid, load_relaxed(&t->disk->uses)))) {
+            add_relaxed(&state->free_rows, -1u);
             return t;
+        }
     }
     return NULL;
 }
@@ -133,6 +145,7 @@ new_row(uint32_t tid)
     t->disk = table_record(rows, row);
     t->bins = table_record(all_bins, bins);
     t->owner_tid = owner_word(tid, 0);
+    t->generation = load_acquire(&state->generation);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&state->threads[row], t);
@@ -148,15 +161,14 @@ thread_refresh_name(struct thread *t)
         set_name(t->disk, name);
 }
 
+/* A row for the calling thread, free or new. */
 static COLD struct thread *
-join(void)
+join(uint32_t tid)
 {
-    uint32_t tid = (uint32_t)sys_gettid();
     char name[16] = "";
     struct thread *t;
 
     sys_thread_name(name);
-    sweep(tid);
     t = take_over(tid, name);
     if (t == NULL)
         t = new_row(tid);
@@ -168,13 +180,50 @@ join(void)
     t->memo_count = t->check_count = 0;
     t->last_block = NULL;
     t->countdown = LIMIT_TICK_EVENTS;
-    t->generation = load_acquire(&state->generation) - 1; // Whatever it remembers is stale.
-    stack_thread_begins(t);
+    t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.
+    t->outer = NULL;
+    t->level = 0;
     if (add_relaxed(&state->live_threads, 1u) + 1 > 1)
         store_relaxed(&state->multi, 1u);
     peak_share_slack();
+    return t;
+}
+
+static COLD struct thread *
+join_first(void)
+{
+    uint32_t tid = (uint32_t)sys_gettid();
+    struct thread *t;
+
+    sweep(tid);
+    t = join(tid);
+    if (t == NULL)
+        return NULL;
+    stack_thread_begins(t);
     store_relaxed(&t->ready, 1u);
     return t;
+}
+
+/* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
+ * one has left, so it gets its own for the time. */
+static COLD bool
+start_on_own_stack(void)
+{
+    unsigned char *stack = sys_mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool started;
+
+    if (sys_failed(stack))
+        return start_recording();
+    started = arch_call_on(stack + START_STACK_BYTES, start_recording);
+    sys_munmap(stack, START_STACK_BYTES);
+    return started;
+}
+
+static bool
+is_started(void)
+{
+    return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_on_own_stack();
 }
 
 struct thread *
@@ -182,24 +231,54 @@ thread_join(void)
 {
     uint64_t mask;
 
-    // Where nothing is recorded, an event must cost no system call.
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF) {
-        tls.busy = BUSY_MONITOR;
-        return tls.self = NULL;
-    }
-    // A handler that jumped out of here would leave the thread without a row for ever.
-    mask = sys_block_signals();
-
     tls.busy = BUSY_MONITOR;
     signal_fence();
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF && orphan_waits())
+        return NULL;
+    // A handler that jumped out of here would leave the thread without a row for ever.
+    mask = sys_block_signals();
+    // A handler may have been here since the caller looked.
+    if (tls.self != NULL && tls.self->ready) {
+        sys_unblock_signals(mask);
+        return tls.self;
+    }
     tls.self = NULL;
-    if (start_recording()) {
-        tls.self = join();
+    if (is_started()) {
+        if (unlikely(state->orphan_events != 0))
+            orphan_report();
+        tls.self = join_first();
         if (tls.self == NULL)
             add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
     }
     sys_unblock_signals(mask);
     return tls.self;
+}
+
+static COLD struct thread *
+make_nested(struct thread *t)
+{
+    uint64_t mask = sys_block_signals();
+    struct thread *n = t->nested;
+
+    if (n == NULL && t->level < NESTED_MAX && (n = join((uint32_t)sys_gettid())) != NULL) {
+        n->level = t->level + 1;
+        n->outer = t;
+        n->stack_low = t->stack_low;
+        n->stack_high = t->stack_high;
+        n->thread_pointer = t->thread_pointer;
+        n->foreign_next = 0;
+        __builtin_memcpy(n->foreign, t->foreign, sizeof n->foreign);
+        store_relaxed(&n->ready, 1u);
+        t->nested = n;
+    }
+    sys_unblock_signals(mask);
+    return n;
+}
+
+struct thread *
+thread_nested(struct thread *t)
+{
+    return t->nested != NULL ? t->nested : make_nested(t);
 }
 
 COLD struct disk_counter *

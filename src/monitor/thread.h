@@ -56,6 +56,11 @@ struct thread {
     uint32_t foreign_next;
 
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in thread.c.
+    // For events of signal handlers that interrupt the recorder at work with this struct; NULL
+    // until there is one.
+    struct thread *nested;
+    struct thread *outer; // Its `nested` is this one; NULL if none is.
+    uint32_t level;       // How many structs this one is nested in.
     char text[4096];          // Scratch for /proc/self/maps.
     uint32_t memo_count;
     uint32_t check_count;
@@ -69,6 +74,11 @@ struct thread {
  * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_MONITOR in any
  * case. */
 struct thread *thread_join(void);
+
+/* The struct for events of a handler that has interrupted the recorder at work with T, or NULL if
+ * there can be none (not counted). A second row of this thread: to the shared tables its events are
+ * those of another thread, which they can take at any moment. */
+struct thread *thread_nested(struct thread *t);
 
 /* The counters of T at SITE, or NULL without memory. */
 struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);

@@ -13,4 +13,8 @@ bool walk_own_stack(struct thread *t, uint64_t slot);
  * Leaves T's memo alone. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
+/* Does a signal frame lie between the intercepted function that was called from SLOT and the call
+ * from END further out? False also if that cannot be seen. */
+bool walk_meets_signal(struct thread *t, uint64_t slot, uint64_t end);
+
 #endif

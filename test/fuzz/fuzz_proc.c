@@ -63,6 +63,13 @@ sys_close(int fd)
     return fd;
 }
 
+bool
+sys_is_readable(uint64_t address)
+{
+    (void)address;
+    return false;
+}
+
 uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {

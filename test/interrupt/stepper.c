@@ -1,0 +1,138 @@
+/* stepper.c: sends a signal at every instruction between two marks of a program.
+ *
+ *     stepper FIRST STRIDE PROGRAM ARGS...
+ *
+ * Runs PROGRAM, which does the same thing over and over between two marks (stepper.h). In its turn
+ * number i the thread that set the mark is stepped FIRST + i * STRIDE instructions into the marked
+ * part and is sent SIGUSR1 there. If the handler sets a mark itself, it is stepped a number of
+ * instructions that differs from turn to turn and is sent SIGUSR2. A turn that ends before its
+ * instruction gets no signal. Threads and children are followed.
+ *
+ * Says on stderr "longest L after A" (instructions between the marks in the last turn that was
+ * stepped to its end, and signals sent); exits with the program's status, 128 + its signal, or 99
+ * if it takes longer than TIME_LIMIT_S in all. A test fails if that status is not 0: then the
+ * recorder has broken a program in which it was interrupted.
+ */
+#include "stepper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TIME_LIMIT_S = 280, INNER_SPAN = 700, INNER_FACTOR = 37 };
+
+static pid_t program;
+static long turn, sent, longest;
+
+static void
+time_is_up(int number)
+{
+    (void)number;
+    kill(program, SIGKILL);
+    _exit(99);
+}
+
+static int
+delivered(int status)
+{
+    return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
+}
+
+/* Step TID by COUNT instructions. False if it came to the other mark or ended before that; then
+ * *RET_STEPS instructions were made. */
+static bool
+step(pid_t tid, long count, long *ret_steps)
+{
+    int status;
+    int signal = 0;
+
+    for (*ret_steps = 0; *ret_steps < count; (*ret_steps)++) {
+        if (ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(long)signal) < 0 ||
+            waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+            return false;
+        if (delivered(status) == MARK_END)
+            return false;
+        signal = delivered(status) == SIGTRAP ? 0 : delivered(status);
+    }
+    return true;
+}
+
+/* TID has set a mark at a place where NUMBER shall come after COUNT instructions. */
+static void
+interrupt(pid_t tid, long count, int number)
+{
+    long steps;
+    bool there = step(tid, count, &steps);
+
+    if (there)
+        sent++;
+    else if (number == SIGUSR1)
+        longest = steps;
+    ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(there ? number : 0));
+}
+
+/* Deal with a stop of TID. */
+static void
+go_on(pid_t tid, int status, long first, long stride)
+{
+    int signal = delivered(status);
+
+    if (signal == MARK_BEGIN) {
+        interrupt(tid, first + turn++ * stride, SIGUSR1);
+    } else if (signal == MARK_INNER) {
+        interrupt(tid, turn * INNER_FACTOR % INNER_SPAN, SIGUSR2);
+    } else {
+        if (signal == MARK_END || signal == SIGSTOP || signal == SIGTRAP)
+            signal = 0;
+        ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal);
+    }
+}
+
+static int
+trace(long first, long stride)
+{
+    int status;
+    pid_t tid;
+
+    while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+        if (WIFSTOPPED(status)) {
+            go_on(tid, status, first, stride);
+        } else if (tid == program) {
+            fprintf(stderr, "longest %ld after %ld\n", longest, sent);
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+    }
+    return 98;
+}
+
+int
+main(int argc, char **argv)
+{
+    long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL;
+    int status;
+
+    if (argc < 4)
+        return 2;
+    signal(SIGALRM, time_is_up);
+    alarm(TIME_LIMIT_S);
+    program = fork();
+    if (program == 0) {
+        if (getenv("STEP_PRELOAD") != NULL)
+            setenv("LD_PRELOAD", getenv("STEP_PRELOAD"), 1);
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        execv(argv[3], argv + 3);
+        _exit(97);
+    }
+    if (waitpid(program, &status, 0) != program || !WIFSTOPPED(status)) {
+        fprintf(stderr, "stepper: cannot trace %s: %s\n", argv[3], strerror(errno));
+        return 96;
+    }
+    ptrace(PTRACE_SETOPTIONS, program, NULL, (void *)options);
+    ptrace(PTRACE_CONT, program, NULL, NULL);
+    return trace(atol(argv[1]), atol(argv[2]));
+}

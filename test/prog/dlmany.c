@@ -1,0 +1,156 @@
+/* cflags: -fno-builtin -fno-optimize-sibling-calls */
+/* libs: -lpthread -ldl */
+/* dlmany.c: libraries that come and go.
+ *
+ *     dlmany loop N       libplugin_one.so is loaded, called and unloaded N times: N blocks of 10
+ *                         bytes, freed, in `one_inner`
+ *     dlmany moving N     the same, at another address each time
+ *     dlmany namespace N  it is loaded into a namespace of its own, with another libc, and called N
+ *                         times: nothing of that is recorded; N blocks in `beside` are
+ *     dlmany beside N     N calls of libplugin_one.so while another thread loads and unloads
+ *                         libplugin_two.so, which is called each time: `one_inner` N, and
+ *                         `two_innermost` as often as is printed
+ * Prints "turns T".
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef void *plugin_fn(void);
+
+static char directory[PATH_MAX];
+static void *volatile kept;
+static atomic_bool done;
+static long turns;
+
+static void *
+load(const char *name, bool apart, plugin_fn **ret_plugin)
+{
+    char path[2 * PATH_MAX];
+    void *handle;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    handle = apart ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL)
+                   : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        _exit(3);
+    *(void **)ret_plugin = dlsym(handle, "plugin");
+    return handle;
+}
+
+static void
+turn(const char *name)
+{
+    plugin_fn *plugin;
+    void *handle = load(name, false, &plugin);
+
+    free(plugin());
+    dlclose(handle);
+    turns++;
+}
+
+static void
+loop(long count)
+{
+    for (long i = 0; i < count; i++)
+        turn("libplugin_one.so");
+}
+
+/* What stays mapped is where the library was, so the next one goes elsewhere. */
+static void
+moving(long count)
+{
+    for (long i = 0; i < count; i++) {
+        plugin_fn *plugin;
+        void *handle = load("libplugin_one.so", false, &plugin);
+        char *page = (char *)((uintptr_t)plugin & ~(uintptr_t)4095);
+
+        free(plugin());
+        dlclose(handle);
+        mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        turns++;
+    }
+}
+
+__attribute__((noinline)) static void
+beside(void)
+{
+    kept = malloc(10);
+}
+
+static void
+namespace(long count)
+{
+    plugin_fn *plugin;
+    void *handle = load("libplugin_one.so", true, &plugin);
+
+    for (long i = 0; i < count; i++) {
+        kept = plugin();
+        beside();
+    }
+    dlclose(handle);
+}
+
+static void *
+load_and_unload(void *arg)
+{
+    while (!done)
+        turn("libplugin_two.so");
+    return arg;
+}
+
+static void
+both(long count)
+{
+    plugin_fn *plugin;
+    void *handle = load("libplugin_one.so", false, &plugin);
+    pthread_t other;
+
+    pthread_create(&other, NULL, load_and_unload, NULL);
+    for (long i = 0; i < count; i++)
+        free(plugin());
+    done = true;
+    pthread_join(other, NULL);
+    dlclose(handle);
+}
+
+static void
+show_memory(void)
+{
+    char line[200];
+    FILE *f = fopen("/proc/self/status", "r");
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "VmRSS", 5) == 0)
+            fputs(line, stderr);
+    if (f != NULL)
+        fclose(f);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(long);
+    } table[] = {{"loop", loop}, {"moving", moving}, {"namespace", namespace}, {"beside", both}};
+
+    if (argc != 3 || readlink("/proc/self/exe", directory, sizeof directory - 1) < 0)
+        return 2;
+    dirname(directory);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(argv[1], table[i].name) == 0)
+            table[i].run(atol(argv[2]));
+    printf("turns %ld\n", turns);
+    show_memory();
+    return 0;
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# interrupt.sh: a signal handler that allocates, wherever in the recorder it comes. If it fails, a
+# handler that interrupts the recorder breaks the program, or its events are lost or recorded
+# wrongly.
+#
+# test/interrupt/stepper.c sends the signals, test/prog/interrupted.c is the program. Each line of
+# the table is one run: turn number i is interrupted after FIRST + i * STRIDE instructions, so a run
+# goes through the whole path. With HEAPTAP_EVERY_INSTRUCTION=1 every instruction is tried; that
+# takes about an hour.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+step=$BUILD/test/interrupt/stepper
+
+# A sandbox may forbid tracing.
+"$step" 0 1 "$PROG/interrupted" malloc return 1 >probe.out 2>probe.err
+[ $? -ne 96 ] || skip_all "needs ptrace"
+
+# try EVENT HANDLER FIRST STRIDE TURNS
+try() {
+    local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2 sent inner
+    if [ -n "${HEAPTAP_EVERY_INSTRUCTION:-}" ]; then
+        turns=$((first + turns * stride)) first=0 stride=1
+    fi
+    mkdir "$dir"
+    STEP_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$dir/%n.heaptap \
+        "$step" "$first" "$stride" "$PROG/interrupted" "$event" "$handler" "$turns" \
+        >"$dir/out" 2>"$dir/err"
+    same "$event, $handler: exit status" 0 $?
+    read -r _ _ _ sent _ inner <"$dir/out"
+    same "$event, $handler: output" "events $turns signals $sent inner $inner" "$(cat "$dir/out")"
+    KNOWN_PREFIX="$event, $handler: "
+    [ "$event" = fork ] || [ "$sent" -gt 0 ] || failed "$event, $handler: no signal was sent"
+    known "$dir/1.heaptap" \
+        "leaf:on_signal allocations=$((2 * sent + inner)) frees=$sent" \
+        "leaf:on_inner_signal allocations=$((2 * inner)) frees=$inner" \
+        "stack:turn,main allocations=$turns frees=0 allocated_bytes=$((turns * 100))" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0" \
+        "${@:6}"
+}
+
+# Each event of event_NAME counts once, at its whole stack; one that a jump cut off may be missing.
+whole() {
+    echo "whole:event_$1,turn,main allocations=$2 frees=$3 sites=1"
+}
+
+try malloc return 0 9 120 "$(whole malloc 120 0)"
+try malloc stack 1 9 120 "$(whole malloc 120 0)"
+try malloc nested 2 9 120 "$(whole malloc 120 0)"
+try malloc thread 3 10 110 "$(whole malloc 110 0)" "leaf:other_thread allocations>=1"
+try malloc fork 6 37 30 "$(whole malloc 30 0)"
+try malloc jump 4 9 120 "leaf:event_malloc allocations=0..120 frees=0"
+try free return 0 3 100 "$(whole free 100 100)"
+try free fork 1 19 15 "$(whole free 15 15)"
+try free jump 1 3 100 "leaf:event_free allocations=100 frees=0..100"
+try realloc return 0 12 90 "stack:event_realloc,turn,main allocations=180 frees=90"
+try realloc jump 3 12 90 "stack:event_realloc,turn,main allocations=90..180 frees=0..90"
+try new return 0 12 90 "$(whole new 90 0)"
+try new stack 3 12 90 "$(whole new 90 0)"
+try new jump 5 12 90 "leaf:event_new allocations=0..90"
+try delete return 0 6 60 "$(whole delete 60 60)"
+try dlclose return 0 121 40 "leaf:one_inner allocations=40 frees=40"
+try dlclose jump 17 61 40 "leaf:one_inner allocations=40 frees=40"
+try thread return 0 263 25 "leaf:event_malloc allocations=25 frees=0"
+try thread nested 50 263 25 "leaf:event_malloc allocations=25 frees=0"
+try thread jump 90 263 25 "leaf:event_malloc allocations=0..25 frees=0"
+try fork return 0 1907 12
+try fork jump 400 1907 12
+
+# The children of the runs that interrupt a forked child's first event: each has its own profile,
+# and what it did after the signal is in it.
+children_are_whole() {
+    local file bad=0
+    for file in fork-return/*.heaptap; do
+        [ "$file" = fork-return/1.heaptap ] && continue
+        "$HEAPTAP" report --json --no-fold "$file" >child.json 2>child.err || return 1
+        KNOWN_PREFIX="" python3 "$SRCDIR/test/run/known.py" child.json "$file: " \
+            "leaf:on_signal allocations=2 frees=1" "leaf:event_malloc allocations=1" \
+            "leaf:event_fork allocations=1" "losses events=0" || bad=1
+    done
+    return $bad
+}
+check "fork, return: every child's profile" children_are_whole
+# A child that a handler has forked finishes what was interrupted; then its own recording starts. It
+# allocates once in the handler and once after it.
+forked_children_are_whole() {
+    local file bad=0
+    for file in malloc-fork/*.heaptap free-fork/*.heaptap; do
+        [ "${file#*/}" = 1.heaptap ] && continue
+        "$HEAPTAP" report --json --no-fold "$file" >child.json 2>child.err || return 1
+        python3 - child.json "$file" <<'END' || bad=1
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as f:
+    report = json.load(f)
+made = {}
+for site in report["sites"]:
+    name = site["stack"][0]["function"]
+    made[name] = made.get(name, 0) + site["allocations"]
+handler = made.get("on_signal", 0) + report["losses"]["events"]
+if made.get("turn", 0) != 1 or handler != 1:
+    sys.exit(f"{sys.argv[2]}: {made} {report['losses']}")
+END
+    done
+    return $bad
+}
+check "fork in a handler: every child's profile" forked_children_are_whole
+finish

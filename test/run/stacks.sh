@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# stacks.sh: stacks of every kind, and code made at run time. If it fails, the recorder walks a
+# stack that it should not, loses one that it knows, or breaks a program that has unusual ones. The
+# head comments of test/prog/oddstacks.c and jit.c say which numbers must come out.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# try KIND CHECK...: the program's status and output as bare, and the numbers.
+try() {
+    local kind=$1 bare
+    timeout 60 "$PROG/oddstacks" "$kind" >bare.out 2>bare.err
+    bare=$?
+    rm -rf "$kind"
+    mkdir "$kind"
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$kind/%n.heaptap "$PROG/oddstacks" "$kind" \
+        >run.out 2>run.err
+    same "$kind: exit status" "$bare" $?
+    check "$kind: output" cmp bare.out run.out
+    KNOWN_PREFIX="$kind: "
+    known "$kind/1.heaptap" "${@:2}" "losses events=0 unknown_frees=0 guessed_frames=0"
+}
+
+try arena "leaf:co_step allocations=15000 sites=1" "stack:co_step,coroutine allocations=15000" \
+    "losses unwind_failures=0"
+try overflow "leaf:on_overflow allocations=20 depth=1024 sites=1" \
+    "whole:go_on,overflows,main allocations=20 sites=1" \
+    "losses truncated_stacks=20 unwind_failures=0"
+# The handler must not change how a program dies.
+try dies "whole:dies,main allocations=1"
+try switched "leaf:elsewhere allocations=100 sites=1" "losses unwind_failures=0"
+try raised "leaf:bottom allocations=100" "losses truncated_stacks=100 unwind_failures=0"
+KNOWN_PREFIX="raised, child: "
+known raised/2.heaptap "whole:in_thread allocations=100 sites=1" \
+    "losses events=0 unwind_failures=0"
+try crossing "leaf:co_cross allocations=100 sites=1" "losses unwind_failures=0"
+try pieces "whole:on_piece allocations=400 sites=1" \
+    "leaf:on_other_piece allocations=400 sites=1" "losses unwind_failures=0"
+try inside "whole:plain,inside,main allocations=100 sites=1" \
+    "leaf:on_usr1 allocations=100 sites=1" "losses unwind_failures=0"
+bash -c 'ulimit -s unlimited && "$1" raised' - "$PROG/oddstacks" >/dev/null 2>&1 && {
+    bash -c 'ulimit -s unlimited; LD_PRELOAD=$2 HEAPTAP_OUT=endless.%n.heaptap "$1" raised' - \
+        "$PROG/oddstacks" "$LIBHEAPTAP"
+    same "an unlimited stack: exit status" 0 $?
+    KNOWN_PREFIX="an unlimited stack: "
+    known endless.1.heaptap "leaf:bottom allocations=100" "losses events=0 unwind_failures=0"
+    known endless.2.heaptap "whole:in_thread allocations=100 sites=1" "losses unwind_failures=0"
+}
+
+record deep.heaptap "$PROG/deep" 100000
+same "100,000 frames: exit status" 0 "$status"
+KNOWN_PREFIX="100,000 frames: "
+known deep.heaptap "total allocations=3 allocated_bytes=30" "losses truncated_stacks=3 events=0"
+
+# jit KIND NAME...: whatever is in the map of names, the counts are the same. A frame is found if
+# code keeps a frame pointer, and otherwise the stack says that it is doubtful.
+jit() {
+    local kind=$1 name=$2
+    rm -f /tmp/perf-"${map_of:-0}".map
+    record jit.heaptap "$PROG/jit" "$kind"
+    same "jit, $kind: exit status" 0 "$status"
+    KNOWN_PREFIX="jit, $kind: "
+    known jit.heaptap "leaf:get allocations=400 doubtful=3" \
+        "leaf:again allocations=100 doubtful=1" \
+        "losses events=0 guessed_frames=500" "${@:3}"
+    map_of=$(python3 -c 'import json; print(json.load(open("jit.heaptap.json"))["process"]["pid"])')
+    if [ -n "$name" ]; then
+        known jit.heaptap "stack:get,jit_framed,call,run,main allocations=100 sites=1" \
+            "stack:get,jit_bare allocations=100" "stack:get,jit_lying allocations=200" \
+            "stack:again,jit_framed,call,main allocations=100"
+    else
+        known jit.heaptap "under:jit_framed allocations=0" \
+            "stack:get,?,call,run,main allocations=100"
+    fi
+}
+jit good named
+jit twice named "under:jit_old allocations=0"
+jit garbage named "under:jit_wrong allocations=0"
+jit huge named "under:jit_other_1 allocations=0"
+jit link ""
+jit none ""
+# A map that another user wrote is not believed.
+if [ "$(id -u)" = 0 ]; then
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=other.heaptap "$PROG/jit" good
+    "$HEAPTAP" report --json other.heaptap >other.json
+    pid=$(python3 -c 'import json; print(json.load(open("other.json"))["process"]["pid"])')
+    check "a map of our own" grep -q jit_framed other.json
+    chown 65534 "/tmp/perf-$pid.map"
+    "$HEAPTAP" report --json --no-fold other.heaptap >other.json
+    check "a map of another user" bash -c '! grep -q jit_framed other.json'
+    rm -f "/tmp/perf-$pid.map"
+else
+    echo "ok - a map of another user # SKIP needs root"
+fi
+rm -f /tmp/perf-"$map_of".map
+finish

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# threads.sh: threads in great number, threads that end in every way, and libraries that come and go
+# under them. If it fails, an event of a thread is lost or counted twice, or a thread's end breaks
+# the program. The head comments of test/prog/manythreads.c, threadends.c and dlmany.c say which
+# numbers must come out.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# run NAME PROGRAM ARGS...: recorded into NAME.heaptap; status as bare.
+run() {
+    local name=$1 bare
+    shift
+    timeout 100 "$@" >bare.out 2>bare.err
+    bare=$?
+    rm -f "$name.heaptap"
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$name.heaptap "$@" >"$name.out" 2>"$name.err"
+    same "$name: exit status" "$bare" $?
+    KNOWN_PREFIX="$name: "
+}
+
+# many NAME THREADS ALIVE STACK_KIB
+many() {
+    run "$1" "$PROG/manythreads" "$2" "$3" "$4"
+    check "$1: output" cmp bare.out "$1.out"
+    known "$1.heaptap" \
+        "whole:work,run allocations=$((3 * $2)) allocated_bytes=$((30 * $2)) frees=$((2 * $2))" \
+        "leaf:at_thread_end allocations=$2 frees=$2 allocated_bytes=$((5 * $2))" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0 unwind_failures=0"
+}
+many "one after the other" 3000 1 64
+many "the smallest stacks" 3000 100 16
+many "a thousand at once" 2000 1000 16
+
+# Rows go from ended threads to new ones: their number is that of the threads alive at once.
+rows=$("$HEAPTAP" report --json "one after the other.heaptap" | python3 -c '
+import json, sys
+print(len(json.load(sys.stdin).get("threads", [])))')
+check "one after the other: rows are passed on" test "$rows" -le 8
+
+run cancelled "$PROG/threadends" cancel
+known cancelled.heaptap "leaf:at_end allocations=50" "leaf:afterwards allocations=50 sites=1" \
+    "whole:endless allocations>=1 sites=1" "losses events=0 unwind_failures=0"
+run deferred "$PROG/threadends" deferred
+known deferred.heaptap "leaf:clean_up allocations=50" "whole:until_asked allocations>=50 sites=1" \
+    "losses events=0 unknown_frees=0"
+run leave "$PROG/threadends" leave
+known leave.heaptap "leaf:last allocations=100 sites=1" "leaf:at_end allocations=1" \
+    "losses events=0 other_site_events=0 unwind_failures=0"
+run clone "$PROG/threadends" clone
+known clone.heaptap "leaf:in_clone allocations=100" "leaf:afterwards allocations=100" \
+    "losses events=0"
+
+# A handler at a high rate in four threads: nothing is lost, though it often interrupts the
+# recorder.
+rm -f timers.heaptap
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=timers.heaptap "$PROG/threadends" timers >timers.out
+same "timers: exit status" 0 $?
+read -r _ by_loop _ by_handler <timers.out
+KNOWN_PREFIX="timers: "
+known timers.heaptap "leaf:grow allocations=$by_loop frees=$by_loop" \
+    "leaf:on_timer allocations=$((3 * by_handler)) frees=$by_handler" \
+    "losses events=0 unknown_frees=0 overwritten_blocks=0 unwind_failures=0"
+
+run loop "$PROG/dlmany" loop 2000
+known loop.heaptap "whole:one_inner,plugin,turn,loop,main allocations=2000 frees=2000 sites=1" \
+    "losses events=0 guessed_frames=0 unwind_failures=0"
+check "loop: the profile does not grow" test "$(stat -c %s loop.heaptap)" -lt 300000
+run moving "$PROG/dlmany" moving 500
+known moving.heaptap "module:libplugin_one.so,one_inner allocations=500 frees=500 sites>=400" \
+    "losses events=0 guessed_frames=0 unwind_failures=0"
+run namespace "$PROG/dlmany" namespace 100
+known namespace.heaptap "leaf:one_inner allocations=0" \
+    "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
+run beside "$PROG/dlmany" beside 20000
+turns=$(cut -d' ' -f2 beside.out)
+known beside.heaptap \
+    "whole:one_inner,plugin,both,main allocations=20000 frees=20000" \
+    "stack:two_innermost,two_inner,plugin,turn allocations=$turns frees=$turns" \
+    "losses events=0 guessed_frames=0 unwind_failures=0"
+finish
