@@ -136,7 +136,7 @@ def judge_process(who, shown, truth, told):
     if isinstance(shown, str):
         return f"{who}: {shown}", ""
     short = any(shown["totals"][key] != truth["totals"][key] for key in TRUTH)
-    if told and shown["totals"]["allocations"] == 0:
+    if told and shown["totals"]["allocations"] == 0 and not says_short(shown):
         return None, "not recorded, empty file left"
     if short and not says_short(shown):
         got = {key: shown["totals"][key] for key in TRUTH}
