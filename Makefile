@@ -87,6 +87,7 @@ comma := ,
 memory_flags := $(call san_flags,address$(comma)undefined)
 replay_flags := $(base_flags) -O1 -g $(memory_flags)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
+cover_flags := $(base_flags) -O1 -g -fprofile-instr-generate -fcoverage-mapping
 
 # The recorder calls the host's malloc by its real name, so the compiler must not know better.
 no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
@@ -143,21 +144,25 @@ harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c,$(monitor
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
 fuzz_objects := $(call objects,clang-fuzz,$(library_sources))
+cover_objects := $(call objects,clang-cover,$(library_sources))
 
 tool_archive := $(BUILD)/obj/$(config)/libtool.a
 replay_archive := $(BUILD)/obj/$(compiler)-replay/libtool.a
 fuzz_archive := $(BUILD)/obj/clang-fuzz/libtool.a
+cover_archive := $(BUILD)/obj/clang-cover/libtool.a
 
 $(eval $(call compile-rules,$(config),$(CC),$(tool_flags)))
 $(eval $(call compile-rules,$(compiler)-monitor,$(CC),$(monitor_flags)))
 $(eval $(call compile-rules,$(compiler)-replay,$(CC),$(replay_flags)))
 $(eval $(call compile-rules,clang-fuzz,$(CLANG),$(fuzz_flags)))
+$(eval $(call compile-rules,clang-cover,$(CLANG),$(cover_flags)))
 $(eval $(call compile-rules,$(compiler)-harness-memory,$(CC),$(harness_flags) $(memory_flags)))
 $(eval $(call compile-rules,$(compiler)-harness-thread,$(CC),$(harness_flags) \
     $(call san_flags,thread)))
 $(eval $(call archive-rules,$(tool_archive),$(tool_objects)))
 $(eval $(call archive-rules,$(replay_archive),$(replay_objects)))
 $(eval $(call archive-rules,$(fuzz_archive),$(fuzz_objects)))
+$(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
 $(eval $(call archive-rules,$(BUILD)/libheaptap.a,$(monitor_objects)))
 
 # --- The products --------------------------------------------------------------------------------
@@ -211,6 +216,7 @@ interrupters := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/interrupt/*.
 fuzz_names := $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c))
 replays := $(fuzz_names:%=$(BUILD)/test/fuzz/replay_%)
 fuzzers := $(fuzz_names:%=$(BUILD)/test/fuzz/fuzz_%)
+covers := $(fuzz_names:%=$(BUILD)/test/fuzz/cover_%)
 
 # Compilers resolved here, so that one switch of CC reaches the tests as well.
 $(BUILD)/test.flags: FORCE
@@ -347,6 +353,23 @@ fuzz: $(fuzzers)
 	        -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$name- \
 	        $(BUILD)/fuzz/$$name test/fuzz/corpus/$$name || exit 1; \
 	done
+
+fuzz-merge: $(fuzzers)
+	@for name in $(fuzz_names); do \
+	    mkdir -p $(BUILD)/fuzz/$$name; \
+	    python3 test/fuzz/merge.py --fuzzer $(BUILD)/test/fuzz/fuzz_$$name \
+	        --found $(BUILD)/fuzz/$$name --corpus test/fuzz/corpus/$$name || exit 1; \
+	done
+
+$(covers): $(BUILD)/test/fuzz/cover_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(cover_archive)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(cover_flags) -o $@ $< test/fuzz/replay.c $(cover_archive) $(tool_libs)
+
+fuzz-coverage: $(covers)
+	@python3 test/fuzz/coverage.py --programs $(BUILD)/test/fuzz \
+	    --llvm-cov $(subst clang,llvm-cov,$(CLANG)) \
+	    --llvm-profdata $(subst clang,llvm-profdata,$(CLANG)) $(fuzz_names)
 
 # --- Demo, setup, install ------------------------------------------------------------------------
 

@@ -218,7 +218,7 @@ struct disk_block {
     uint64_t reserved[15];
     struct disk_counter counters[DISK_BLOCK_SITES];
 };
-static_assert(sizeof(struct disk_block) == 2176, "format.md 4.4");
+static_assert(sizeof(struct disk_block) == (size_t)17 * 128, "format.md 4.4");
 
 /* A thread row: used by one thread at a time, and by later threads of the same name. */
 struct disk_thread {

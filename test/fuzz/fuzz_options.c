@@ -5,6 +5,7 @@
  * more arguments than it was given, each of them one of those, in their order; keep strings inside
  * the arguments; keep choices inside their list; and on a mistake say something.
  */
+/* covers: src/cli/opts.c */
 #include <stdlib.h>
 #include <string.h>
 

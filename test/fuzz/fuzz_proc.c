@@ -7,6 +7,7 @@
  * search for a profile, of a process that does not exist, and the look at a process's start must
  * not read or write where they should not (sanitizers) and must refuse with a sentence.
  */
+/* covers: src/profile/origin.c src/monitor/walk.c */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

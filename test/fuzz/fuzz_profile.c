@@ -9,6 +9,7 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only see that memory is finite.
  */
+/* covers: src/profile/raw.c src/profile/load.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""merge.py: take what a fuzzer found into the corpus, as little of it as says the same.
+
+    merge.py --fuzzer PROGRAM --found DIR --corpus DIR
+
+Started by `make fuzz-merge`. What is in the corpus stays: seeds and findings have names that say
+what they are. Of the inputs in --found those are added that execute something the corpus does not,
+the smallest first, until the corpus has FILES_MAX files or BYTES_MAX bytes: it is in the repository
+and every `make test` runs it.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import tempfile
+
+FILES_MAX, BYTES_MAX = 100, 300_000
+
+
+def sized(directory):
+    """(size, path) of the files in DIRECTORY, the smallest first."""
+    return sorted((entry.stat().st_size, entry.path) for entry in os.scandir(directory))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="add found inputs to a corpus")
+    parser.add_argument("--fuzzer", required=True)
+    parser.add_argument("--found", required=True)
+    parser.add_argument("--corpus", required=True)
+    options = parser.parse_args()
+    before = sized(options.corpus)
+    files, size = len(before), sum(s for s, _ in before)
+    with tempfile.TemporaryDirectory() as merged:
+        for _, path in before:
+            shutil.copy(path, merged)
+        # Edges alone, without how often they were taken: few inputs instead of hundreds.
+        subprocess.run([options.fuzzer, "-merge=1", "-use_counters=0", "-timeout=60",
+                        "-rss_limit_mb=4096", merged, options.found], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        kept = {os.path.basename(path) for _, path in before}
+        new = [(s, path) for s, path in sized(merged) if os.path.basename(path) not in kept]
+        for input_size, path in new:
+            if files == FILES_MAX or size + input_size > BYTES_MAX:
+                break
+            shutil.copy(path, os.path.join(options.corpus, "found_" + os.path.basename(path)[:12]))
+            files, size = files + 1, size + input_size
+    print(f"{options.corpus}: {len(before)} inputs, now {files}, {size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
