@@ -63,7 +63,7 @@ read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *
         uint64_t note = segments[i].p_vaddr + bias;
         uint64_t end = note + segments[i].p_memsz;
 
-        if (segments[i].p_type != PT_NOTE || note < o->start || end > o->end || end < note ||
+        if (segments[i].p_type != PT_NOTE || end < note || end > unwind_readable_end(o, note) ||
             note % _Alignof(ElfW(Nhdr)) != 0)
             continue;
         while (note + sizeof(ElfW(Nhdr)) <= end) {

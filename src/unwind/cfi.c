@@ -12,7 +12,7 @@
  * or no table, .eh_frame is scanned from its start; that is slow, and its callers cache the
  * outcome.
  *
- * Holds: nothing outside [object->start, object->end) is read, whatever the bytes are. Every
+ * Holds: nothing outside the object's readable segments is read, whatever the bytes are. Every
  * address from the tables passes through cursor_at, every length through cur_slice. The scan
  * consumes at least four bytes a record. Unsigned arithmetic may wrap; the result is checked like
  * any other address.
@@ -108,15 +108,17 @@ cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *
     return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
 }
 
-/* From ADDRESS to the end of the object; bad if it lies outside. */
+/* From ADDRESS to the end of its segment; bad if it lies outside. */
 static struct cursor
 cursor_at(const struct unwind_object *o, uint64_t address)
 {
     struct cursor c = {.at = o->eh_frame_hdr, .end = o->eh_frame_hdr, .bad = true};
 
-    if (address >= o->start && address < o->end) {
+    uint64_t end = unwind_readable_end(o, address);
+
+    if (end != 0) {
         c.at = (const uint8_t *)(uintptr_t)address;
-        c.end = (const uint8_t *)(uintptr_t)o->end;
+        c.end = (const uint8_t *)(uintptr_t)end;
         c.bad = false;
     }
     return c;

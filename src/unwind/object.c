@@ -6,8 +6,10 @@
  * deadlock.
  *
  * Holds: [start, end) is the address range the loader reserved for the object; eh_frame_hdr, when
- * there is one, lies inside. The range may have unreadable holes between segments. The unwind
- * tables of an intact object never lead there, and the parser takes no address outside the range.
+ * there is one, lies inside. The range may have unreadable holes between segments, and the unwind
+ * tables of a damaged object may lead there, so the program headers, which are nearly always in the
+ * object's first page, tell what may be read. Where they are not there the whole range is taken to
+ * be readable.
  *
  * Does not know about code without an object: JIT code, the stack, hand-made trampolines.
  *
@@ -16,6 +18,45 @@
 #include "unwind/unwind.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
+
+static void
+find_segments(struct unwind_object *o)
+{
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)(uintptr_t)o->start;
+
+    if (o->end - o->start < PAGE_BYTES || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
+        h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum > SEGMENTS_MAX ||
+        h->e_phoff % _Alignof(Elf64_Phdr) != 0 ||
+        h->e_phoff > PAGE_BYTES - h->e_phnum * sizeof(Elf64_Phdr))
+        return;
+    o->segments = (const void *)(uintptr_t)(o->start + h->e_phoff);
+    o->segment_count = h->e_phnum;
+    o->bias = ((const struct link_map *)o->link_map)->l_addr;
+}
+
+uint64_t
+unwind_readable_end(const struct unwind_object *object, uint64_t address)
+{
+    const Elf64_Phdr *s = object->segments;
+
+    if (address < object->start || address >= object->end)
+        return 0;
+    if (s == NULL)
+        return object->end;
+    for (uint32_t i = 0; i < object->segment_count; i++) {
+        uint64_t start = object->bias + s[i].p_vaddr;
+        uint64_t end = start + s[i].p_memsz;
+
+        if (s[i].p_type == PT_LOAD && (s[i].p_flags & PF_R) && address >= start && address < end)
+            return end < object->end ? end : object->end;
+    }
+    return 0;
+}
 
 bool
 unwind_find_object(uint64_t address, struct unwind_object *ret_object)
@@ -30,5 +71,6 @@ unwind_find_object(uint64_t address, struct unwind_object *ret_object)
         .eh_frame_hdr = found.dlfo_eh_frame,
         .link_map = found.dlfo_link_map,
     };
+    find_segments(ret_object);
     return true;
 }

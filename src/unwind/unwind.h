@@ -60,10 +60,17 @@ struct unwind_object {
     uint64_t start, end;             // [start, end)
     const uint8_t *eh_frame_hdr;     // NULL if it has none.
     const void *link_map;            // struct link_map *; identifies the loading.
+    const void *segments;            // Its program headers, Elf64_Phdr; NULL = not known.
+    uint32_t segment_count;
+    uint64_t bias;                   // Of the segments' addresses.
 };
 
 /* The object that covers ADDRESS. False if none. Lock-free (_dl_find_object, glibc 2.35). */
 bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
+
+/* Where what can be read at ADDRESS in OBJECT ends: its segment's end, or the object's if the
+ * segments are not known; 0 if nothing can be read there. */
+uint64_t unwind_readable_end(const struct unwind_object *object, uint64_t address);
 
 /* The rule for stepping out of the frame whose instruction at LOOKUP is being executed (a return
  * address minus one, or an exact interrupted pc), which lies in OBJECT. Always gives a rule. */
