@@ -26,7 +26,7 @@
 enum {
     SITE_ID_MAX = 1 << 22,
     NODE_DEPTH_MAX = 2048,     // The recorder stops at half of it.
-    LOCATION_FRAMES_MAX = 128, // Inlined calls at one place.
+    LOCATION_FRAMES_MAX = 256, // Inlined calls at one place.
 };
 
 /* What the stacks of all sites may come to when they are written out frame by frame: this many
