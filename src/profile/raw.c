@@ -31,6 +31,9 @@
 #define EXPANDED_BYTES_FREE ((uint64_t)384 << 20)
 #define EXPANDED_BYTES_PER_BYTE 512
 
+/* Of all strings together; in a forged file every name could be the whole table. */
+#define STRING_BYTES_MAX ((uint64_t)512 << 20)
+
 enum { NOTES_MAX = 64 };
 
 static const char *const kind_names[DISK_KINDS] = {
@@ -83,12 +86,19 @@ raw_record(const struct raw_file *r, enum disk_kind kind, size_t i)
 }
 
 const char *
-raw_string(const struct raw_file *r, struct disk_string s)
+raw_string(struct raw_file *r, struct disk_string s)
 {
     const struct raw_table *t = &r->tables[DISK_STRINGS];
 
     if (s.bytes == 0 || s.off > t->size_bytes || s.bytes > t->size_bytes - s.off)
         return "";
+    if (s.bytes > STRING_BYTES_MAX - r->string_bytes) {
+        if (r->string_bytes != STRING_BYTES_MAX)
+            raw_note(r, "its names are too long together; some are left out");
+        r->string_bytes = STRING_BYTES_MAX;
+        return "";
+    }
+    r->string_bytes += s.bytes;
     return arena_strndup(r->arena, (const char *)t->bytes + s.off, s.bytes);
 }
 

@@ -18,6 +18,7 @@ struct raw_file {
     struct disk_header header;
     struct raw_table tables[DISK_KINDS];
     uint64_t file_bytes;
+    uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;
     const char **notes; // What was skipped; from the arena.
     size_t note_count;
@@ -38,6 +39,6 @@ size_t raw_count(const struct raw_file *r, enum disk_kind kind);
 const void *raw_record(const struct raw_file *r, enum disk_kind kind, size_t i);
 
 /* The string S, NUL-terminated, from ARENA of R; "" if it lies outside the strings. */
-const char *raw_string(const struct raw_file *r, struct disk_string s);
+const char *raw_string(struct raw_file *r, struct disk_string s);
 
 #endif
