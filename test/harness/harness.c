@@ -278,7 +278,7 @@ hand_over(struct worker *w, struct block *b)
 
     *mine = *b;
     theirs = __atomic_exchange_n(place, mine, __ATOMIC_ACQ_REL);
-    *b = theirs != NULL ? *theirs : (struct block){NULL};
+    *b = theirs != NULL ? *theirs : (struct block){.p = NULL};
     free(theirs);
 }
 
