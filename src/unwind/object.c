@@ -11,6 +11,11 @@
  * object's first page, tell what may be read. Where they are not there the whole range is taken to
  * be readable.
  *
+ * The program itself is special: the kernel mapped it, and if that left holes between its segments
+ * (large page alignment, or read-only data that ends just before a page), glibc knows each segment
+ * as a range of its own, and the tables lie in another one than the code. The whole range comes
+ * from the program headers then. Every other object was reserved in one piece by the loader.
+ *
  * Does not know about code without an object: JIT code, the stack, hand-made trampolines.
  *
  * Signal-safe.
@@ -21,6 +26,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
 
@@ -58,6 +64,31 @@ unwind_readable_end(const struct unwind_object *object, uint64_t address)
     return 0;
 }
 
+/* Widen OBJECT, the program itself, to all of its segments. */
+static void
+cover_program(struct unwind_object *object, const struct link_map *map)
+{
+    uint64_t headers = getauxval(AT_PHDR);
+    uint64_t count = getauxval(AT_PHNUM);
+    struct dl_find_object found;
+
+    // Started by hand, the loader is what the kernel tells about.
+    if (_dl_find_object((void *)(uintptr_t)headers, &found) != 0 || found.dlfo_link_map != map)
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(uintptr_t)headers + i;
+        uint64_t low = round_down(segment->p_vaddr, 4096) + map->l_addr;
+        uint64_t high = segment->p_vaddr + segment->p_memsz + map->l_addr;
+
+        if (segment->p_type != PT_LOAD)
+            continue;
+        if (low < object->start)
+            object->start = low;
+        if (high > object->end)
+            object->end = high;
+    }
+}
+
 bool
 unwind_find_object(uint64_t address, struct unwind_object *ret_object)
 {
@@ -71,6 +102,8 @@ unwind_find_object(uint64_t address, struct unwind_object *ret_object)
         .eh_frame_hdr = found.dlfo_eh_frame,
         .link_map = found.dlfo_link_map,
     };
+    if (found.dlfo_link_map->l_name && *found.dlfo_link_map->l_name == '\0')
+        cover_program(ret_object, found.dlfo_link_map);
     find_segments(ret_object);
     return true;
 }

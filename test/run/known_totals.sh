@@ -56,6 +56,11 @@ known threads.heaptap \
     "leaf:consume allocations=4000 allocated_bytes=64000 frees=4000 temporary=4000" \
     "losses events=0 unknown_frees=0 overwritten_blocks=0"
 
+try holes
+known holes.heaptap \
+    "whole:inner,middle,main allocations=7 allocated_bytes=70 sites=1 doubtful=0" \
+    "losses events=0 guessed_frames=0 unwind_failures=0"
+
 for depth in 1 100 511 513 900; do
     try deep $depth
     known deep.heaptap "total allocations=3 allocated_bytes=30" \
