@@ -276,20 +276,22 @@ def broken_places(path):
     return places
 
 
+def look(path):
+    """In a process of its own: a large report would show in the memory of later programs, which
+    begin as copies of this one."""
+    try:
+        report = read_report(path, "--limit", "1")
+        places = broken_places(path) if report["losses"]["unwind_failures"] else {}
+        return path, {key: report[key] for key in ("losses", "totals")}, places
+    except ValueError as error:
+        return path, None, str(error)
+
+
 def harvest(directory):
     """All profiles of DIRECTORY; two at a time, since a session may have thousands."""
     result = Harvest()
     paths = sorted(glob.glob(f"{glob.escape(directory)}/*.heaptap"))
-
-    def look(path):
-        try:
-            report = read_report(path, "--limit", "1")
-            places = broken_places(path) if report["losses"]["unwind_failures"] else {}
-            return path, report, places
-        except ValueError as error:
-            return path, None, str(error)
-
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
         for path, report, more in pool.map(look, paths):
             if report is None:
                 result.unreadable.append(more)

@@ -35,7 +35,6 @@ run() {
     ruby work.rb
     echo "status $?"
     ruby -e 'raise "the end"' 2>&1
-    ruby --yjit work.rb 2>&1 | head -n 3
 }
 
 "$@"
