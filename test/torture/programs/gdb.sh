@@ -2,6 +2,7 @@
 # the middle of malloc and calls functions in it.
 #
 # needs: gdb gcc
+# broken: the frame from which gdb calls a function has no caller
 # hide: 0x[0-9a-f]+|process \d+|LWP \d+|pid \d+
 # hide: ^warning: Error disabling address space.*$
 # hide: ^#\d+ .*$

@@ -1,0 +1,22 @@
+# setuid.sh: programs with more rights than their caller ignore the preload and must just work: su,
+# sudo, and what they start, which has our environment or not.
+#
+# as: nobody
+# needs: su sudo passwd chage mount
+
+prepare() {
+    true
+}
+
+run() {
+    passwd -S 2>&1
+    echo "status $?"
+    su -c id root </dev/null 2>&1
+    echo "status $?"
+    sudo -n id 2>&1
+    echo "status $?"
+    mount 2>&1 | head -n 1 | wc -l
+    chage -l nobody 2>&1 | head -n 2
+}
+
+"$@"
