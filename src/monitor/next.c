@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "base/atomics.h"
@@ -177,6 +178,32 @@ next_symbol(const char *name, uint64_t caller)
     dlerror();
     tls.busy = busy;
     return f;
+}
+
+/* By the name of its object, compared here because a sanitizer may have strstr intercepted and not
+ * be ready for it. */
+bool
+next_is_sanitizer(void)
+{
+    static const char *const names[] = {"libtsan.", "liblsan.", "libasan.", "libhwasan.",
+                                        "libclang_rt."};
+    struct unwind_object o;
+    const char *path;
+
+    if (!unwind_find_object((uintptr_t)next.malloc, &o))
+        return false;
+    path = ((const struct link_map *)o.link_map)->l_name;
+    for (const char *at = path; at != NULL && *at != '\0'; at++) {
+        for (size_t i = 0; i < countof(names); i++) {
+            size_t n = 0;
+
+            while (names[i][n] != '\0' && at[n] == names[i][n])
+                n++;
+            if (names[i][n] == '\0' && (at == path || at[-1] == '/'))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* The functions before resolution. The thread that resolves (or one that meets it at work) is

@@ -43,6 +43,9 @@ void next_resolve(void);
 /* Resolved, and how may sizes be asked for: an enum usable_mode. */
 uint32_t next_usable_mode(void);
 
+/* Resolved: is the allocator behind us that of a sanitizer's run-time library? */
+bool next_is_sanitizer(void);
+
 /* The next definition of NAME as seen from our place in link order or, failing that, from the
  * object that contains CALLER (a C++ library loaded by dlopen has its own libstdc++). NULL if
  * there is none. */

@@ -86,6 +86,7 @@ static const struct {
     {ENAMETOOLONG, "the file's name is too long; choose a shorter one with -o"},
     {ENOMEM, "no memory; raise the limits (ulimit -v, -d and -l) or free some memory"},
     {EAGAIN, "the limit on locked memory is too low; raise it with ulimit -l"},
+    {ELIBBAD, "a sanitizer has taken malloc's place; run a build without it"},
     {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
 };
 

@@ -224,6 +224,12 @@ start_all(void)
     // what that user chose.
     if (getauxval(AT_SECURE))
         return false;
+    // Its interceptors must not be called before it is ready, and our blocks would be strange to it.
+    if (next_is_sanitizer()) {
+        if (!state->forked)
+            output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
+        return false;
+    }
     error = is_room() && take_reserve() ? 0 : -ENOMEM;
 
     if (error == 0 && (error = file_create()) == 0 && !start_tables()) {

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# sanitizers.sh: programs built with gcc's sanitizers, whose run-time library wants to be malloc
+# itself. They cannot be recorded, and must run as if we were not there. If it fails, the recorder
+# calls something that the sanitizer has intercepted before it is ready: the program dies before
+# main.
+#
+# Not here: gcc's AddressSanitizer ends a program that has anything preloaded in front of it, and
+# says so. clang's sanitizers are part of the program, whose malloc is then never ours.
+. "$SRCDIR/test/run/lib.subr"
+need gcc
+
+cat >work.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *
+work(void *unused)
+{
+    for (int i = 0; i < 1000; i++)
+        free(realloc(malloc(10), 1000));
+    return unused;
+}
+int
+main(void)
+{
+    pthread_t t;
+    int status;
+
+    pthread_create(&t, NULL, work, NULL);
+    work(NULL);
+    pthread_join(t, NULL);
+    if (fork() == 0) {
+        work(NULL);
+        _exit(5);
+    }
+    wait(&status);
+    printf("%d\n", WEXITSTATUS(status));
+    return 3;
+}
+END
+
+for kind in thread leak undefined; do
+    bare=none
+    gcc -fsanitize=$kind -o $kind work.c -lpthread 2>/dev/null && { ./$kind >bare 2>&1; bare=$?; }
+    if [ "$bare" != 3 ]; then
+        echo "ok - $kind # SKIP gcc's sanitizer does not work here"
+        continue
+    fi
+    record $kind.heaptap ./$kind
+    same "$kind: exit status" 3 "$status"
+    check "$kind: output" cmp bare $kind.heaptap.out
+    if [ $kind = undefined ]; then
+        check "$kind: recorded" test -e $kind.heaptap
+    else
+        grep -v "^heaptap: .*left no profile" $kind.heaptap.err >said
+        same "$kind: said once" "$(cat said)" \
+            "heaptap: not recording: a sanitizer has taken malloc's place; run a build without it"
+    fi
+done
+finish
