@@ -224,7 +224,7 @@ start_all(void)
     // what that user chose.
     if (getauxval(AT_SECURE))
         return false;
-    // Its interceptors must not be called before it is ready, and our blocks would be strange to it.
+    // Its interceptors must not be called before it is ready, and it would find our blocks strange.
     if (next_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");

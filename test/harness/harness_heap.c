@@ -214,6 +214,13 @@ struct next next = {
     .dlclose = dlclose,
 };
 
+/* The sanitizer is not behind the recorder, but around it. */
+bool
+next_is_sanitizer(void)
+{
+    return false;
+}
+
 /* Signals are the sanitizer's here. */
 void
 guard_start(void)
