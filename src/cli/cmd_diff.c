@@ -56,11 +56,9 @@ open_side(const char *what, struct side *ret)
 
     if (rc != 0)
         return rc;
-    if (ret->set.count > 1) {
-        say_error("%s has %zu profiles; name one of its files, or a program with --only", what,
-                  ret->set.count);
-        return EXIT_USAGE;
-    }
+    rc = view_one(&ret->set, what);
+    if (rc != 0)
+        return rc;
     rc = view_symbolise(ret->set.v[0]);
     return rc ? rc : view_stacks(ret->set.v[0], true, &ret->set.arena, &ret->stacks);
 }

@@ -78,11 +78,8 @@ run_export(int count, char **arguments)
         return EXIT_USAGE;
     }
     rc = view_open(count > 0 ? arguments[0] : NULL, &set);
-    if (rc == 0 && set.count > 1) {
-        say_error("the session has %zu profiles; name one of its files, or a program with --only",
-                  set.count);
-        rc = EXIT_USAGE;
-    }
+    if (rc == 0)
+        rc = view_one(&set, count > 0 ? arguments[0] : "the session");
     if (rc == 0)
         rc = export_one(set.v[0], e, &set);
     view_close(&set);
@@ -130,8 +127,8 @@ static const struct opt options[] = {
                    "with it."),
     {OPT_FLAG, 0, "invert", &opts.invert, NULL, "Flame graph: put the root at the bottom.", NULL},
     VIEW_STACK_OPTIONS,
-    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM",
-     "Of a session, take the process of PROGRAM.", NULL},
+    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",
+     "Of a session, take the process of PROGRAM, or the process PID.", NULL},
     {.kind = OPT_END},
 };
 

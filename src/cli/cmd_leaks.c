@@ -132,7 +132,7 @@ leaks_set(struct view_set *set)
 
     json_begin(&j, &out);
     if (view_options.json && set->count > 1)
-        view_session_json_begin(&j);
+        view_session_json(set, &j, &set->arena);
     for (size_t i = 0; i < set->count && rc == 0; i++) {
         if (set->count > 1 && !view_options.json)
             strbuf_fmt(&out, "%s%s (pid %u)\n", i ? "\n" : "",

@@ -40,6 +40,12 @@ metric_is_given(void)
     return m->metric >= 0 || m->inuse || m->peak || m->alloc || m->temporary || m->count;
 }
 
+static bool
+is_overview(void)
+{
+    return !opts.tree && !opts.invert && opts.by < 0 && !metric_is_given();
+}
+
 static void
 report_text(struct text_view *v, enum metric metric)
 {
@@ -118,11 +124,16 @@ report_set(struct view_set *set)
     if (view_options.json) {
         json_begin(&j, &out);
         if (set->count > 1)
-            view_session_json_begin(&j);
+            view_session_json(set, &j, &set->arena);
     } else if (set->count > 1) {
         view_session_text(set, &out, &set->arena);
+        if (rc == 0 && is_overview())
+            say_hint("--only PROGRAM or --only PID shows one of them");
     }
+    // The overview of a session is the table; everything else is shown for each process.
     for (size_t i = 0; i < set->count && rc == 0; i++) {
+        if (set->count > 1 && !view_options.json && is_overview())
+            break;
         if (set->count > 1 && !view_options.json)
             strbuf_char(&out, '\n');
         rc = report_one(set->v[i], &set->arena, &j, &out);
@@ -164,6 +175,8 @@ const struct command command_report = {
         "allocated most, and temporary allocations. Works on a finished profile, on a process "
         "that is being recorded, and on a session; without an argument on the newest profile in "
         "the current directory.\n\n"
+        "A session is a directory of profiles. Its overview has a line for each process; --only "
+        "picks processes out of it, and --by, --tree and the metrics show each of them.\n\n"
         "A site is a distinct stack. Percentages are of the section's total. Functions that only "
         "pass an allocation on (operator new, xmalloc, allocators of containers) are left out and "
         "their caller is charged.\n\n"

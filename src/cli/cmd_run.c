@@ -4,11 +4,16 @@
  * The program's end is the end of our work, however it came: its profile is complete in its file.
  * What is left to do is a service: find the profiles of this run (their headers carry its session
  * id), add symbols, compress, and say where they are. Profiles of processes that still live are
- * left as they are.
+ * left as they are, and where they are.
+ *
+ * The first process has the name that the user reads. A run may have hundreds of others; unless the
+ * user has chosen a place for them, theirs go to a directory beside it, which the first of them
+ * makes: NAME.heaptap and NAME.processes/. monitor/wanted.c has the variables that say so.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +33,31 @@
 /* A run of many processes names this many profiles and counts the rest. */
 enum { PROFILES_TOLD = 3 };
 
-static const char *output;
-static bool no_pack, quiet;
+#define SUFFIX ".heaptap"
+#define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
+
+static const char *output, *only;
+static bool no_pack, no_children, quiet;
+static uint64_t reserve_bytes;
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &output, "FILE",
      "Where the profile goes. %p is the process id, %e the program's name, %n a number that makes "
      "the name new. A directory gets one profile for each process. Default: "
-     "heaptap.%e.%p.heaptap. Nothing is overwritten.",
+     "heaptap.%e.%p.heaptap. Other processes than the first go to a directory beside it, named "
+     "with .processes instead of .heaptap. Nothing is overwritten.",
+     NULL},
+    {OPT_STRING, 0, "only", &only, "PROGRAM",
+     "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
+     "file names. Several are separated by commas. All others run as if bare.",
+     NULL},
+    {OPT_FLAG, 0, "no-children", &no_children, NULL,
+     "Record only the process started here and the programs it turns into by exec, no other "
+     "process.",
+     NULL},
+    {OPT_SIZE, 0, "reserve", &reserve_bytes, "SIZE",
+     "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
+     "profile can have SIZE bytes. By default nothing is reserved.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
      "Leave the profile as it was recorded: no symbols added, not compressed.", NULL},
@@ -46,9 +68,15 @@ static const struct opt options[] = {
 
 struct session {
     uint64_t id;
+    const char *library;
+    const char *pattern;   // Absolute, for the first process.
+    const char *name;      // Of the program, as in a file name.
     const char *directory; // Where profiles appear.
+    bool own_directory;    // Other processes go to others_path.
     const char **paths;
     size_t count, capacity;
+    size_t living; // How many of them are still being written.
+    struct counters total;
     struct arena arena;
 };
 
@@ -88,12 +116,63 @@ is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The last component of PROGRAM's executable, as the recorder writes it for %e. */
+static const char *
+file_name(struct arena *arena, const char *program)
+{
+    char real[PATH_MAX];
+    const char *path = realpath(program, real) ? real : program;
+    char *name = arena_strdup(arena, path_basename(path));
+
+    name[strcspn(name, " ")] = '\0';
+    for (char *c = name; *c != '\0'; c++)
+        if (*c < ' ' || *c >= 0x7f || *c == '%')
+            *c = '_';
+    return name;
+}
+
+/* PATTERN as process PID expands it. %n is 1. */
+static const char *
+expanded(struct session *s, const char *pattern, pid_t pid)
+{
+    struct strbuf b = {0};
+    const char *text;
+
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '%' || p[1] == '\0')
+            strbuf_char(&b, *p);
+        else if (*++p == 'p')
+            strbuf_fmt(&b, "%d", (int)pid);
+        else if (*p == 'e')
+            strbuf_str(&b, s->name);
+        else if (*p == 'n')
+            strbuf_char(&b, '1');
+        else
+            strbuf_fmt(&b, *p == '%' ? "%c" : "%%%c", *p);
+    }
+    text = arena_strdup(&s->arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+/* The directory of other processes, when the first is PID and its profile PATTERN. */
+static const char *
+others_path(struct session *s, const char *pattern, pid_t pid)
+{
+    const char *path = expanded(s, pattern, pid);
+    size_t length = strlen(path), suffix = strlen(SUFFIX);
+
+    if (length > suffix && strcmp(path + length - suffix, SUFFIX) == 0)
+        length -= suffix;
+    return arena_printf(&s->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
+}
+
 /* The absolute pattern for HEAPTAP_OUT; refuses at once what the recorder would refuse later. */
 static int
-choose_output(struct session *s, const char **ret_pattern, struct err *err)
+choose_output(struct session *s, struct err *err)
 {
     char cwd[4096];
-    const char *wanted = output ? output : "heaptap.%e.%p.heaptap";
+    const char *wanted = output ? output : DEFAULT_NAME;
     const char *absolute = wanted;
     const char *slash;
 
@@ -102,11 +181,14 @@ choose_output(struct session *s, const char **ret_pattern, struct err *err)
             return err_errno(err, HEAPTAP_BAD_INPUT, "cannot tell the current directory");
         absolute = arena_printf(&s->arena, "%s/%s", escape(&s->arena, cwd), wanted);
     }
-    *ret_pattern = absolute;
+    s->pattern = absolute;
+    s->own_directory = true;
     if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
         mkdir(output, 0700); // A session's directory; if that fails the check below says why.
     if (output != NULL && is_directory(output)) {
         s->directory = arena_strndup(&s->arena, output, trimmed_length(output));
+        s->pattern = arena_strndup(&s->arena, absolute, trimmed_length(absolute));
+        s->own_directory = false;
     } else {
         slash = strrchr(wanted, '/');
         s->directory = slash == NULL ? "."
@@ -124,7 +206,7 @@ choose_output(struct session *s, const char **ret_pattern, struct err *err)
     return 0;
 }
 
-/* Our environment with NAME set to VALUE. */
+/* ENVIRONMENT with NAME set to VALUE, or without it if VALUE is NULL. */
 static char **
 with_variable(struct arena *arena, char **environment, const char *name, const char *value)
 {
@@ -137,34 +219,49 @@ with_variable(struct arena *arena, char **environment, const char *name, const c
     for (size_t i = 0; i < count; i++)
         if (strncmp(environment[i], name, length) != 0 || environment[i][length] != '=')
             result[kept++] = environment[i];
-    result[kept] = arena_printf(arena, "%s=%s", name, value);
+    if (value != NULL)
+        result[kept] = arena_printf(arena, "%s=%s", name, value);
     return result;
 }
 
+/* The environment of the program, of which we are the new process. */
 static char **
-make_environment(struct session *s, const char *library, const char *pattern)
+make_environment(void *arg)
 {
-    const char *before = getenv("LD_PRELOAD");
-    const char *preload =
-        before && *before ? arena_printf(&s->arena, "%s:%s", library, before) : library;
-    char **e = with_variable(&s->arena, environ, "LD_PRELOAD", preload);
+    struct session *s = arg;
+    struct arena *a = &s->arena;
+    const char *before = getenv("LD_PRELOAD"), *others = NULL;
+    char **e = environ;
 
-    e = with_variable(&s->arena, e, "HEAPTAP_OUT", pattern);
-    return with_variable(&s->arena, e, "HEAPTAP_SESSION",
-                         arena_printf(&s->arena, "%" PRIx64, s->id));
+    if (no_children)
+        others = "";
+    else if (s->own_directory)
+        others =
+            arena_printf(a, "%s/%s", escape(a, others_path(s, s->pattern, getpid())), DEFAULT_NAME);
+    e = with_variable(a, e, "LD_PRELOAD",
+                      before && *before ? arena_printf(a, "%s:%s", s->library, before)
+                                        : s->library);
+    e = with_variable(a, e, "HEAPTAP_OUT", s->pattern);
+    e = with_variable(a, e, "HEAPTAP_SESSION", arena_printf(a, "%" PRIx64, s->id));
+    e = with_variable(a, e, "HEAPTAP_PID", arena_printf(a, "%d", (int)getpid()));
+    e = with_variable(a, e, "HEAPTAP_OTHERS", others);
+    e = with_variable(a, e, "HEAPTAP_ONLY", only);
+    if (reserve_bytes != 0)
+        e = with_variable(a, e, "HEAPTAP_RESERVE", arena_printf(a, "%" PRIu64, reserve_bytes));
+    return e;
 }
 
-/* The profiles of this session, that of process PID first. */
+/* Add the profiles of this session that are in DIRECTORY, that of process PID first. */
 static void
-find_profiles(struct session *s, pid_t pid)
+find_profiles(struct session *s, const char *directory, pid_t pid)
 {
-    DIR *d = opendir(s->directory);
+    DIR *d = opendir(directory);
     struct dirent *e;
 
     while (d != NULL && (e = readdir(d)) != NULL) {
-        const char *path = strcmp(s->directory, ".") == 0
+        const char *path = strcmp(directory, ".") == 0
                                ? e->d_name
-                               : arena_printf(&s->arena, "%s/%s", s->directory, e->d_name);
+                               : arena_printf(&s->arena, "%s/%s", directory, e->d_name);
         struct disk_header h;
 
         if (e->d_name[0] == '.' || !origin_header(path, &h) || h.session_id != s->id)
@@ -180,6 +277,17 @@ find_profiles(struct session *s, pid_t pid)
     }
     if (d != NULL)
         closedir(d);
+}
+
+/* The directory of this run's other processes, if it exists; else NULL. */
+static const char *
+others_found(struct session *s, pid_t pid)
+{
+    const char *wanted = output ? output : DEFAULT_NAME;
+    const char *path = s->own_directory ? others_path(s, wanted, pid) : NULL;
+
+    // Left empty by a process that was killed while it started.
+    return path == NULL || rmdir(path) == 0 || !is_directory(path) ? NULL : path;
 }
 
 static void
@@ -207,7 +315,7 @@ summarise(const struct profile *p, const char *path, bool main_process)
  * profile.
  */
 static void
-finish_profile(const char *path, bool main_process, bool told)
+finish_profile(struct session *s, const char *path, bool main_process, bool told)
 {
     struct err err = {""};
     struct profile *p;
@@ -216,12 +324,64 @@ finish_profile(const char *path, bool main_process, bool told)
         say_warning("%s", err.text);
         return;
     }
-    if (!no_pack && p->process.ended &&
+    s->living += !p->process.ended;
+    counters_add(&s->total, &p->totals);
+    if (!no_pack && p->process.ended && !launch_interrupted() &&
         (view_symbolise_quietly(p) != 0 || pack_write(path, p, path, &err) < 0))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     if (!quiet && told)
         summarise(p, path, main_process);
     profile_free(p);
+}
+
+/* Tell about the profiles after those named, which are in DIRECTORY. */
+static void
+summarise_session(struct session *s, size_t named, const char *directory)
+{
+    const struct counters *t = &s->total;
+
+    if (s->count > named) {
+        fprintf(stderr, "heaptap: %s, together %s allocations, %s, and %s still live at end\n",
+                style_plural(&s->arena, (int64_t)s->count, "profile"),
+                style_count(&s->arena, t->allocations), style_bytes(&s->arena, t->allocated_bytes),
+                style_bytes(&s->arena, counters_live_bytes(t)));
+        fprintf(stderr, "heaptap: see them as one with: heaptap report %s\n", directory);
+    }
+    if (s->living > 0)
+        fprintf(stderr,
+                "heaptap: %zu of them still being written; pack them when their processes have "
+                "ended\n",
+                s->living);
+    if (launch_interrupted() && !no_pack)
+        fprintf(stderr, "heaptap: interrupted; `heaptap pack` packs what is left\n");
+}
+
+/* What is left to do when the program, process PID, has ended. */
+static void
+finish(struct session *s, pid_t pid, const char *program)
+{
+    bool progress = isatty(STDERR_FILENO) && !quiet && !no_pack;
+    const char *others = others_found(s, pid);
+    size_t named;
+
+    find_profiles(s, s->directory, pid);
+    named = s->count < PROFILES_TOLD ? s->count : PROFILES_TOLD;
+    if (others != NULL)
+        find_profiles(s, others, pid);
+    if (s->count == 0 && !quiet)
+        say_warning(only ? "no process named '%s' left a profile"
+                         : "%s left no profile: it never allocated, or the recorder could not be "
+                           "loaded or write its file (a message above tells)",
+                    only ? only : program);
+    for (size_t i = 0; i < s->count; i++) {
+        if (progress && s->count > PROFILES_TOLD)
+            fprintf(stderr, "\rheaptap: packing, %zu of %zu\x1b[K", i + 1, s->count);
+        if (progress && s->count > PROFILES_TOLD && (i < named || i + 1 == s->count))
+            fputs("\r\x1b[K", stderr);
+        finish_profile(s, s->paths[i], i == 0, i < named);
+    }
+    if (!quiet)
+        summarise_session(s, named, others != NULL ? others : s->directory);
 }
 
 static int
@@ -235,35 +395,26 @@ fail(struct session *s, int r, const struct err *err)
 static int
 run(int count, char **arguments)
 {
-    const char *program, *library, *pattern = NULL;
-    struct session s = {0};
+    struct launch l = {.environment = make_environment};
+    struct session s = {.total = COUNTERS_ZERO};
     struct err err = {""};
     int r, status = 0;
     pid_t pid = 0;
-    char **argv; // Ends with NULL, as execve wants it.
 
-    argv = arena_array(&s.arena, (size_t)count + 1, sizeof *argv);
-    memcpy(argv, arguments, (size_t)count * sizeof *argv);
+    l.environment_arg = &s;
+    l.arguments = arena_array(&s.arena, (size_t)count + 1, sizeof *l.arguments); // NULL at its end.
+    memcpy(l.arguments, arguments, (size_t)count * sizeof *l.arguments);
     if (getrandom(&s.id, sizeof s.id, 0) != sizeof s.id)
         s.id = (uint64_t)getpid();
     s.id |= 1; // 0 means no session.
-    if ((r = launch_library(&s.arena, &library, &err)) < 0 ||
-        (r = launch_find(arguments[0], &s.arena, &program, &err)) < 0 ||
-        (r = choose_output(&s, &pattern, &err)) < 0 ||
-        (r = launch_wait(program, argv, make_environment(&s, library, pattern), &pid, &status,
-                         &err)) < 0)
+    if ((r = launch_library(&s.arena, &s.library, &err)) < 0 ||
+        (r = launch_find(arguments[0], &s.arena, &l.path, &err)) < 0 ||
+        (r = choose_output(&s, &err)) < 0)
         return fail(&s, r, &err);
-    find_profiles(&s, pid);
-    if (s.count == 0 && !quiet)
-        say_warning(
-            "%s left no profile: it never allocated, or the recorder could not be loaded or write "
-            "to %s (a message above tells)",
-            arguments[0], s.directory);
-    for (size_t i = 0; i < s.count; i++)
-        finish_profile(s.paths[i], i == 0, i < PROFILES_TOLD);
-    if (s.count > PROFILES_TOLD && !quiet)
-        fprintf(stderr, "heaptap: and %zu more profiles beside it, one for each process\n",
-                s.count - PROFILES_TOLD);
+    s.name = file_name(&s.arena, l.path);
+    if ((r = launch_wait(&l, &pid, &status, &err)) < 0)
+        return fail(&s, r, &err);
+    finish(&s, pid, arguments[0]);
     arena_release(&s.arena);
     launch_end_like(status);
 }
@@ -277,13 +428,15 @@ const struct command command_run = {
         "whole stack. The profile is a mapped file that is complete at every moment, also when the "
         "program is killed.\n\n"
         "The program's output, exit status and signals are its own; heaptap's exit status is the "
-        "program's. Processes that it starts are recorded into profiles of their own.\n\n"
+        "program's. Processes that it starts are recorded into profiles of their own. Signals "
+        "sent to heaptap are passed on, and job control works as without it.\n\n"
         "When the program has ended, its profiles are packed (symbols added, compressed) and a "
         "short summary goes to stderr. Without `heaptap run`, set LD_PRELOAD to libheaptap.so and "
         "HEAPTAP_OUT to the file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"
-                "heaptap run -o profiles/ -- make -j4\tone profile for each process",
+                "heaptap run -o profiles/ -- make -j4\tone profile for each process\n"
+                "heaptap run --only cc1,ld -- make\tonly the compiler and the linker",
     .options = options,
     .stop_at_first = true,
     .min_arguments = 1,

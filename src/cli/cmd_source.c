@@ -295,7 +295,7 @@ source_set(struct view_set *set, const char *what)
 
     json_begin(&j, &out);
     if (view_options.json && set->count > 1)
-        view_session_json_begin(&j);
+        view_session_json(set, &j, &set->arena);
     for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
         rc = source_one(set->v[i], what, &set->arena, &j, &out);
         found += rc == 0;

@@ -1,9 +1,12 @@
 /* launch.c: between `heaptap run` and the program.
  *
  * The program must not notice: it is a child in our process group, with our standard streams, the
- * signal dispositions and mask that we were given, and no descriptor of ours. We ignore what the
- * terminal sends (the program gets it too and decides), pass on what is sent to us alone, and die
- * of the same signal.
+ * signal dispositions and mask that we were given, and no descriptor of ours. We leave alone what
+ * the terminal sends (the program gets it too and decides), pass on what is sent to us, stop when
+ * job control stops the program, and die of the same signal.
+ *
+ * A signal that a process sends to our whole process group reaches the program twice: from the
+ * sender and from us. Nothing tells such a signal from one for us alone.
  */
 #include "cli/launch.h"
 
@@ -17,17 +20,38 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t child_pid, interrupted;
 
+static bool
+is_request_to_end(int number)
+{
+    return number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP;
+}
+
+/* Pass on what a process sent to us. What the kernel sends comes from the terminal, and the program
+ * has got it too; but only the leader of the session is told that the terminal is gone. Once the
+ * program has ended, the first request to end leaves the profiles as they are, and the second ends
+ * us. */
 static void
-pass_on(int signal_number)
+pass_on(int number, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
 
-    if (child_pid > 0)
-        kill((pid_t)child_pid, signal_number);
+    (void)context;
+    if (info->si_code <= 0 && info->si_pid == getpid())
+        ; // Our own abort.
+    else if (child_pid > 0 && info->si_code == SI_QUEUE)
+        sigqueue((pid_t)child_pid, number, info->si_value);
+    else if (child_pid > 0 &&
+             (info->si_code <= 0 || (number == SIGHUP && getsid(0) == getpid())))
+        kill((pid_t)child_pid, number);
+    else if (child_pid == 0 && is_request_to_end(number)) {
+        interrupted = 1;
+        signal(number, SIG_DFL);
+    }
     errno = saved_errno;
 }
 
@@ -126,65 +150,141 @@ launch_library(struct arena *arena, const char **ret_path, struct err *err)
 }
 
 static _Noreturn void
-become(const char *path, char **arguments, char **environment, int report_fd)
+become(const struct launch *l, int report_fd)
 {
     int error;
 
-    execve(path, arguments, environment);
+    execve(l->path, l->arguments, l->environment(l->environment_arg));
     error = errno;
     while (write(report_fd, &error, sizeof error) < 0 && errno == EINTR)
         continue;
     _exit(127);
 }
 
-int
-launch_wait(const char *path, char **arguments, char **environment, pid_t *ret_pid, int *ret_status,
-            struct err *err)
+/* Signals that are ours: to stop at once, to learn of the child, and those that our own faults
+ * raise. All others are the program's. */
+static bool
+is_ours(int number)
 {
-    // SIGCHLD must not be ignored, or the program's status would be lost to us.
-    static const int ours[] = {SIGINT, SIGQUIT, SIGCHLD};
-    static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    struct sigaction saved[countof(ours)];
-    struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    static const int ours[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGSEGV, SIGBUS,
+                               SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,  SIGPIPE};
+
+    for (size_t i = 0; i < countof(ours); i++)
+        if (ours[i] == number)
+            return true;
+    return false;
+}
+
+/* Handle what is sent to us from now on. A signal that we were told to ignore is passed on too:
+ * what becomes of it is the program's decision. */
+static void
+listen_for_signals(void)
+{
+    struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigset_t none;
+
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (!is_ours(number))
+            sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The program has been stopped by job control, which stopped us too had we not been looking: the
+ * shell waits for us, so stop as it did, and when we are continued see that it is. */
+static void
+stop_like(pid_t pid, int number)
+{
+    struct timespec short_time = {.tv_nsec = 20000000};
+    struct sigaction pass, stop = {.sa_handler = SIG_DFL};
+    siginfo_t info = {0};
+
+    sigaction(number, &stop, &pass);
+    raise(number);
+    sigaction(number, &pass, NULL);
+    // As a rule the shell has continued both.
+    nanosleep(&short_time, NULL);
+    if (waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == 0)
+        kill(pid, SIGCONT);
+}
+
+/* Wait for the end of the program. One that somebody else stops is just slow. */
+static int
+wait_for(pid_t pid)
+{
+    int status = 0;
+
+    for (;;) {
+        pid_t got = waitpid(pid, &status, WUNTRACED);
+        int number = got == pid && WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+
+        if (got == pid && number == 0)
+            return status;
+        if (got < 0 && errno != EINTR)
+            return 0;
+        if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
+            stop_like(pid, number);
+    }
+}
+
+/* What we open must not become a standard stream that the program was started without. */
+static void
+fill_standard_streams(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+}
+
+int
+launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL}, given;
     int report[2], error = 0;
+    sigset_t all, mask;
     pid_t pid;
 
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a pipe");
-    for (size_t i = 0; i < countof(ours); i++) {
-        struct sigaction change = {.sa_handler = ours[i] == SIGCHLD ? SIG_DFL : SIG_IGN};
-
-        sigaction(ours[i], &change, &saved[i]);
-    }
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask); // Until we can pass on what comes.
+    // SIGCHLD must not be ignored, or the program's status would be lost to us.
+    sigaction(SIGCHLD, &usual, &given);
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        for (size_t i = 0; i < countof(ours); i++)
-            sigaction(ours[i], &saved[i], NULL);
-        become(path, arguments, environment, report[1]);
+        sigaction(SIGCHLD, &given, NULL);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        become(l, report[1]);
     }
+    child_pid = pid;
     close(report[1]);
     if (pid < 0) {
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         close(report[0]);
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a process");
     }
-    child_pid = pid;
-    for (size_t i = 0; i < countof(passed_on); i++) {
-        struct sigaction old;
-
-        // A signal that we were told to ignore (nohup) stays ignored, as it does in the program.
-        if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(passed_on[i], &pass, NULL);
-    }
+    fill_standard_streams();
+    listen_for_signals();
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR)
         continue;
     close(report[0]);
-    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-        continue;
+    *ret_status = wait_for(pid);
     child_pid = 0;
     *ret_pid = pid;
     errno = error;
-    return error ? err_errno(err, HEAPTAP_BAD_INPUT, "cannot execute %s", path) : 0;
+    return error ? err_errno(err, HEAPTAP_BAD_INPUT, "cannot execute %s", l->path) : 0;
+}
+
+bool
+launch_interrupted(void)
+{
+    return interrupted;
 }
 
 _Noreturn void

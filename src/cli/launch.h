@@ -15,11 +15,21 @@ int launch_find(const char *program, struct arena *arena, const char **ret_path,
 /* The recorder's library: beside this executable, or where make install puts it. */
 int launch_library(struct arena *arena, const char **ret_path, struct err *err);
 
-/* Run PATH with ARGUMENTS in the environment ENVIRONMENT and wait for its end. The terminal's
- * signals reach both; the program alone acts on them. SIGTERM and SIGHUP to us are passed on.
- * Returns 0, or HEAPTAP_BAD_INPUT if the program could not be started. */
-int launch_wait(const char *path, char **arguments, char **environment, pid_t *ret_pid,
-                int *ret_status, struct err *err);
+struct launch {
+    const char *path;
+    char **arguments;
+    // Makes the program's environment; called in the new process, so its id can be in there.
+    char **(*environment)(void *arg);
+    void *environment_arg;
+};
+
+/* Run the program and wait for its end. What the terminal sends reaches both, and the program alone
+ * acts on it; other signals to us are passed on; we stop when job control stops it. Returns 0, or
+ * HEAPTAP_BAD_INPUT if the program could not be started. */
+int launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err);
+
+/* Whether somebody wants us to end, now that the program has. */
+bool launch_interrupted(void);
 
 /* End this process as a program with the wait status STATUS ended: same exit code or same signal.
  * */

@@ -6,13 +6,19 @@
 #include "cli/view.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/view_json.h"
+#include "profile/origin.h"
 #include "symbol/symbol.h"
+
+enum { PROCESSES_SHOWN = 20, PIDS_TOLD = 5 };
 
 struct view_options view_options = {.depth = TEXT_DEPTH};
 
@@ -22,8 +28,12 @@ newest_profile(struct arena *arena)
     const char *newest = NULL;
     struct timespec newest_time = {0};
     glob_t found = {0};
+    int r = glob("*.heaptap", 0, NULL, &found);
 
-    if (glob("*.heaptap", 0, NULL, &found) == 0) {
+    // With --only the first process of a run may have left none.
+    if (r != 0)
+        r = glob("*" ORIGIN_OTHERS_SUFFIX, 0, NULL, &found);
+    if (r == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             struct stat st;
 
@@ -41,17 +51,40 @@ newest_profile(struct arena *arena)
     return newest;
 }
 
+/* Does one of the patterns in --only, separated by commas, describe the process id, the executable
+ * or argument 0? */
 static bool
-is_program(const struct profile *p, const char *program)
+is_picked(const struct profile *p, struct arena *arena)
 {
     const char *executable = p->process.executable ? p->process.executable : "";
     const char *command = p->process.command ? p->process.command : "";
-    size_t length = strcspn(command, " "), n = strlen(program);
+    const char *names[] = {
+        arena_printf(arena, "%u", p->process.pid),
+        path_basename(executable),
+        path_basename(arena_strndup(arena, command, strcspn(command, " "))),
+    };
 
-    if (strcmp(path_basename(executable), program) == 0)
-        return true;
-    return length >= n && strncmp(command + length - n, program, n) == 0 &&
-           (length == n || command[length - n - 1] == '/');
+    for (const char *only = view_options.only; *only != '\0'; only += *only == ',') {
+        size_t length = strcspn(only, ",");
+        const char *pattern = arena_strndup(arena, only, length);
+
+        for (size_t i = 0; i < countof(names); i++)
+            if (fnmatch(pattern, names[i], 0) == 0)
+                return true;
+        only += length;
+    }
+    return false;
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct profile *x = *(const struct profile *const *)a;
+    const struct profile *y = *(const struct profile *const *)b;
+
+    if (x->totals.peak_bytes != y->totals.peak_bytes)
+        return x->totals.peak_bytes > y->totals.peak_bytes ? -1 : 1;
+    return x->process.pid < y->process.pid ? -1 : x->process.pid > y->process.pid;
 }
 
 /* Load PATHS into RET. A profile of a session that cannot be read is said and left out, unless it
@@ -70,12 +103,13 @@ load_all(const char **paths, size_t count, struct view_set *ret)
         if (rc != 0) {
             say_error("%s", err.text);
             failure = exit_code(rc);
-        } else if (view_options.only && !is_program(p, view_options.only)) {
+        } else if (view_options.only && !is_picked(p, &ret->arena)) {
             profile_free(p);
         } else {
             ret->v[ret->count++] = p;
         }
     }
+    qsort(ret->v, ret->count, sizeof(struct profile *), by_size);
     return ret->count ? 0 : failure;
 }
 
@@ -106,7 +140,7 @@ view_open(const char *what, struct view_set *ret)
     rc = load_all(paths, count, ret);
     if (rc == 0 && ret->count == 0) {
         if (view_options.only)
-            say_error("%s: no process of it ran '%s'", what, view_options.only);
+            say_error("%s: no process of it is '%s'", what, view_options.only);
         else
             say_error("%s: there is no profile in it", what);
         return EXIT_BAD_INPUT;
@@ -200,37 +234,97 @@ view_text(const struct profile *p, const struct stacks *stacks, struct arena *ar
     };
 }
 
+int
+view_one(const struct view_set *set, const char *what)
+{
+    struct strbuf pids = {0};
+
+    if (set->count == 1)
+        return 0;
+    for (size_t i = 0; i < set->count && i < PIDS_TOLD; i++)
+        strbuf_fmt(
+            &pids, "%s%u %s", i ? ", " : "", set->v[i]->process.pid,
+            path_basename(set->v[i]->process.executable ? set->v[i]->process.executable : "?"));
+    say_error("%s: %zu processes match (%s%s); pick one with --only PID, or name its file", what,
+              set->count, strbuf_text(&pids), set->count > PIDS_TOLD ? ", ..." : "");
+    strbuf_release(&pids);
+    return EXIT_USAGE;
+}
+
+static void
+fill_session(const struct view_set *set, struct table *t, struct counters *ret_total)
+{
+    static const struct column columns[] = {
+        {COLUMN_COUNT, "pid", NULL, true, NULL},
+        {COLUMN_TEXT, NULL, "pid", true, NULL},
+        {COLUMN_COUNT, "parent_pid", NULL, true, NULL},
+        {COLUMN_TEXT, NULL, "parent", true, NULL},
+        {COLUMN_COUNT, "allocations", "allocations", false, NULL},
+        {COLUMN_BYTES, "allocated_bytes", "allocated", false, NULL},
+        {COLUMN_BYTES, "peak_bytes", "peak", false, NULL},
+        {COLUMN_BYTES, "live_bytes", "live", false, NULL},
+        {COLUMN_TEXT, "program", "program", false, NULL},
+        {COLUMN_TEXT, "command", NULL, false, NULL},
+        {COLUMN_TEXT, "profile", NULL, false, NULL},
+    };
+
+    table_begin(t, t->arena, columns, countof(columns));
+    for (size_t i = 0; i < set->count; i++) {
+        const struct profile *p = set->v[i];
+        const char *executable = p->process.executable;
+
+        table_number(t, p->process.pid);
+        table_string(t, arena_printf(t->arena, "%u", p->process.pid));
+        table_number(t, p->process.parent_pid);
+        table_string(t, arena_printf(t->arena, "%u", p->process.parent_pid));
+        table_number(t, p->totals.allocations);
+        table_number(t, p->totals.allocated_bytes);
+        table_number(t, p->totals.peak_bytes);
+        table_number(t, counters_live_bytes(&p->totals));
+        table_string(t, executable && *executable ? path_basename(executable) : NULL);
+        table_string(t, p->process.command);
+        table_string(t, p->path);
+        counters_add(ret_total, &p->totals);
+    }
+}
+
 void
 view_session_text(const struct view_set *set, struct strbuf *out, struct arena *arena)
 {
-    static const struct column columns[] = {
-        {COLUMN_TEXT, NULL, "pid", true, NULL},
-        {COLUMN_COUNT, NULL, "allocations", false, NULL},
-        {COLUMN_BYTES, NULL, "allocated", false, NULL},
-        {COLUMN_BYTES, NULL, "peak", false, NULL},
-        {COLUMN_BYTES, NULL, "live", false, NULL},
-        {COLUMN_TEXT, NULL, "command", false, NULL},
-    };
     struct style style = style_for(STDOUT_FILENO, view_options.wide);
     struct counters total = COUNTERS_ZERO;
-    struct table t;
+    struct table t = {.arena = arena};
+    size_t limit = view_options.limit ? view_options.limit : PROCESSES_SHOWN;
+    uint64_t lost = 0;
 
-    table_begin(&t, arena, columns, countof(columns));
-    for (size_t i = 0; i <= set->count; i++) {
-        const struct profile *p = i < set->count ? set->v[i] : NULL;
-        const struct counters *c = p ? &p->totals : &total;
+    fill_session(set, &t, &total);
+    for (size_t i = 0; i < set->count; i++)
+        lost += set->v[i]->losses.events;
+    strbuf_fmt(out, "%zu processes: %s allocations, %s in all\n", set->count,
+               style_count(arena, total.allocations), style_bytes(arena, total.allocated_bytes));
+    strbuf_fmt(out, "still live %s in %s; the peaks added up %s\n",
+               style_bytes(arena, counters_live_bytes(&total)),
+               style_plural(arena, counters_live_blocks(&total), "block"),
+               style_bytes(arena, total.peak_bytes));
+    if (lost)
+        strbuf_fmt(out, "%s not recorded\n", style_plural(arena, (int64_t)lost, "event"));
+    strbuf_char(out, '\n');
+    table_text(&t, &style, limit, out);
+    if (set->count > limit)
+        strbuf_fmt(out, "and %zu more with smaller peaks (--limit N shows more)\n",
+                   set->count - limit);
+}
 
-        table_string(&t, p ? arena_printf(arena, "%u", p->process.pid) : "all");
-        table_number(&t, c->allocations);
-        table_number(&t, c->allocated_bytes);
-        table_number(&t, c->peak_bytes);
-        table_number(&t, counters_live_bytes(c));
-        table_string(&t, p ? p->process.command
-                           : arena_printf(arena, "%zu processes (peaks added up)", set->count));
-        if (p)
-            counters_add(&total, c);
-    }
-    table_text(&t, &style, SIZE_MAX, out);
+void
+view_session_json(const struct view_set *set, struct json *j, struct arena *arena)
+{
+    struct counters total = COUNTERS_ZERO;
+    struct table t = {.arena = arena};
+
+    fill_session(set, &t, &total);
+    view_session_json_begin(j, &total);
+    table_json(&t, j, "processes", SIZE_MAX);
+    json_array(j, "profiles");
 }
 
 int

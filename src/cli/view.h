@@ -26,8 +26,9 @@ extern struct view_options view_options;
     {OPT_FLAG, 0, "no-fold", &view_options.no_fold, NULL,                                         \
      "Do not charge the common wrappers to their callers.", NULL}
 #define VIEW_SHOW_OPTIONS                                                                         \
-    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM",                                        \
-     "Of a session, show only processes of PROGRAM.", NULL},                                      \
+    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",                                    \
+     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
+     "names, work as in heaptap run.", NULL},                                                     \
     {OPT_FLAG, 0, "wide", &view_options.wide, NULL,                                               \
      "Do not cut lines to the terminal's width.", NULL},                                          \
     {OPT_FLAG, 0, "json", &view_options.json, NULL,                                               \
@@ -41,8 +42,8 @@ struct view_set {
 };
 
 /* Open WHAT (NULL: the newest *.heaptap of the current directory): one profile, or those of a
- * session that the option --only picks. Profiles are not symbolised yet. Returns 0, or the exit
- * code after saying why. */
+ * session that the option --only picks, largest first. Profiles are not symbolised yet. Returns 0,
+ * or the exit code after saying why. */
 int view_open(const char *what, struct view_set *ret);
 void view_close(struct view_set *set);
 
@@ -60,8 +61,16 @@ int view_stacks(const struct profile *p, bool fold, struct arena *arena, struct 
 struct text_view view_text(const struct profile *p, const struct stacks *stacks,
                            struct arena *arena, struct strbuf *out);
 
-/* A line per profile of SET and the totals over all; for sessions with more than one. */
+/* 0 if SET has one profile; otherwise say how to pick one and return EXIT_USAGE. */
+int view_one(const struct view_set *set, const char *what);
+
+/* A session with more than one process as one: totals over all, and a line per process, largest
+ * peak first. */
 void view_session_text(const struct view_set *set, struct strbuf *out, struct arena *arena);
+
+/* The same, as the beginning of a document whose list "profiles" is left open; ended by
+ * view_session_json_end. */
+void view_session_json(const struct view_set *set, struct json *j, struct arena *arena);
 
 /* Write OUT to stdout and release it. Returns 0 or an exit code: a full disk shows. */
 int view_print(struct strbuf *out);

@@ -404,12 +404,14 @@ json_source(struct json *j, const struct text_view *v, const struct source *sour
 }
 
 void
-view_session_json_begin(struct json *j)
+view_session_json_begin(struct json *j, const struct counters *total)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
     json_int(j, "version", JSON_VERSION);
-    json_array(j, "profiles");
+    json_object(j, "totals");
+    json_counters(j, total);
+    json_end(j);
 }
 
 void

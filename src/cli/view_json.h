@@ -30,7 +30,7 @@ void json_leaks(struct json *j, const struct text_view *v, const struct leaks *l
 void json_source(struct json *j, const struct text_view *v, const struct source *source);
 
 /* Around the documents of several processes: one document "heaptap-session" with a list of them. */
-void view_session_json_begin(struct json *j);
+void view_session_json_begin(struct json *j, const struct counters *total);
 void view_session_json_end(struct json *j);
 
 /* The members of C, in the object that is open. */

@@ -22,6 +22,7 @@
 #include "base/fmt.h"
 #include "format/format.h"
 #include "monitor/sys.h"
+#include "monitor/wanted.h"
 
 #define DEFAULT_NAME "heaptap.%e.%p.heaptap"
 #define SUFFIX ".heaptap"
@@ -308,7 +309,7 @@ create(char *path)
 int
 output_open(char *ret_path, size_t path_bytes)
 {
-    const char *pattern = output_environment("HEAPTAP_OUT");
+    const char *pattern = wanted_output();
     char program[64];
     int fd = -EEXIST;
 
@@ -338,6 +339,8 @@ output_open(char *ret_path, size_t path_bytes)
         if (f.cut)
             return -ENAMETOOLONG;
         fd = create(ret_path);
+        if (fd == -ENOENT && wanted_make_directory(ret_path))
+            fd = create(ret_path);
     }
     return fd;
 }

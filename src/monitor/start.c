@@ -32,6 +32,7 @@
 #include "monitor/thread.h"
 #include "monitor/tick.h"
 #include "monitor/unknown.h"
+#include "monitor/wanted.h"
 
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
 
@@ -115,7 +116,6 @@ static void
 describe_process(struct disk_header *h)
 {
     static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
-    const char *session = output_environment("HEAPTAP_SESSION");
     struct timespec wall = {0};
 
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -123,7 +123,7 @@ describe_process(struct disk_header *h)
     h->parent_pid = (uint32_t)sys_getppid();
     h->process_start = process_start();
     h->process_flags = state->forked ? DISK_PROCESS_FORKED : 0;
-    h->session_id = session ? parse_hex(&session) : 0;
+    h->session_id = wanted_session();
     h->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
     h->start_monotonic_ns = state->start_ns;
     h->start_cycles = arch_cycles();
@@ -295,7 +295,7 @@ start_recording(void)
     if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
         // A child of a process that has gone quiet can create no file.
-        ready = !sys_is_quiet() && start_all() ? READY_YES : READY_OFF;
+        ready = !sys_is_quiet() && wanted_here() && start_all() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)

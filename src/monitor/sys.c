@@ -167,6 +167,12 @@ sys_unlink(const char *path)
 }
 
 int
+sys_mkdir(const char *path, int mode)
+{
+    return (int)CALL(SYS_mkdirat, AT_FDCWD, path, mode, 0, 0, 0);
+}
+
+int
 sys_link(int fd, const char *path)
 {
     char from[32];

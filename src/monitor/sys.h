@@ -45,6 +45,7 @@ long sys_write(int fd, const void *data, size_t size_bytes);
 /* Write DATA at once or not at all: never waits for a reader, and raises no signal. */
 void sys_write_politely(int fd, const void *data, size_t size_bytes);
 int sys_unlink(const char *path);
+int sys_mkdir(const char *path, int mode);
 
 /* Give the open file FD, which may have no name, the new name PATH. */
 int sys_link(int fd, const char *path);

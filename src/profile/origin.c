@@ -3,6 +3,9 @@
  * A process that is being recorded has its profile mapped; /proc/PID/maps names it and
  * /proc/PID/root leads there even from another mount namespace. So no registry is needed and none
  * can be out of date.
+ *
+ * A session is a directory. What `heaptap run` makes for the other processes of a run has the
+ * profiles of the first beside it, which the session's id tells.
  */
 #include "profile/origin.h"
 
@@ -166,32 +169,76 @@ by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+struct listing {
+    struct arena *arena;
+    const char **paths;
+    size_t count, capacity;
+    uint64_t session_id; // Of the last profile; 0 = none.
+};
+
+/* Add the profiles of DIR to L; only those of the session ONLY_SESSION unless that is 0. */
+static int
+list_profiles(const char *dir, uint64_t only_session, struct listing *l)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        const char *path = arena_printf(l->arena, "%s/%s", dir, e->d_name);
+        struct disk_header h;
+
+        if (e->d_name[0] == '.' || !origin_header(path, &h) ||
+            (only_session != 0 && h.session_id != only_session))
+            continue;
+        arena_grow(l->arena, &l->paths, &l->capacity, l->count, sizeof *l->paths);
+        l->paths[l->count++] = path;
+        l->session_id = h.session_id;
+    }
+    if (d == NULL)
+        return -1;
+    closedir(d);
+    return 0;
+}
+
+/* The directory beside which DIR lies if it is one for the other processes of a run; else NULL. */
+static const char *
+place_of_first(const char *dir, struct arena *arena)
+{
+    static const char suffix[] = ORIGIN_OTHERS_SUFFIX;
+    size_t length = strlen(dir), suffix_length = sizeof suffix - 1;
+    const char *slash;
+    char *path;
+
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    if (length <= suffix_length ||
+        strncmp(dir + length - suffix_length, suffix, suffix_length) != 0)
+        return NULL;
+    path = arena_strndup(arena, dir, length);
+    slash = strrchr(path, '/');
+    return slash == NULL   ? "."
+           : slash == path ? "/"
+                           : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+/* The profiles of the directory DIR and, if others of the same run lie beside it, those too. */
 static int
 list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
                struct err *err)
 {
-    DIR *d = opendir(dir);
-    const char **paths = NULL;
-    size_t count = 0, capacity = 0;
-    struct dirent *e;
+    const char *beside = place_of_first(dir, arena);
+    struct listing l = {.arena = arena};
 
-    if (d == NULL)
+    if (list_profiles(dir, 0, &l) < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
-    while ((e = readdir(d)) != NULL) {
-        const char *path = arena_printf(arena, "%s/%s", dir, e->d_name);
-
-        if (e->d_name[0] == '.' || !begins_like_a_profile(path))
-            continue;
-        arena_grow(arena, &paths, &capacity, count, sizeof *paths);
-        paths[count++] = path;
-    }
-    closedir(d);
-    if (count == 0)
+    if (beside != NULL && l.session_id != 0)
+        list_profiles(beside, l.session_id, &l);
+    if (l.count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",
                        dir);
-    qsort(paths, count, sizeof *paths, by_name);
-    *ret_paths = paths;
-    *ret_count = count;
+    qsort(l.paths, l.count, sizeof *l.paths, by_name);
+    *ret_paths = l.paths;
+    *ret_count = l.count;
     return 0;
 }
 

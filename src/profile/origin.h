@@ -4,6 +4,9 @@
 
 #include "profile/raw.h"
 
+/* `heaptap run` leaves NAME.heaptap for its first process and NAME.processes/ for the others. */
+#define ORIGIN_OTHERS_SUFFIX ".processes"
+
 /* Read the profile file PATH whole into ARENA. Returns 0 or HEAPTAP_BAD_INPUT. */
 int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
                 struct err *err);

@@ -146,7 +146,7 @@ static void
 children(void)
 {
     fflush(stdout);
-    if (system("env -u LD_PRELOAD -u HEAPTAP_OUT -u HEAPTAP_SESSION -u _ env | sort;"
+    if (system("env -u LD_PRELOAD -u _ env | grep -v ^HEAPTAP_ | sort;"
                "ls /proc/self/fd; grep -E '^Sig(Blk|Ign)' /proc/self/status; ulimit -a; umask;"
                "exit 9") != 9 << 8)
         printf("the child ended otherwise\n");

@@ -1,0 +1,47 @@
+"""processes.py: what each process of a session did, one line a profile, sorted.
+
+    processes.py DIRECTORY|FILE...
+
+A line has the program, how it came to be ("forked" or "image"), and the numbers of test/prog/family
+that are not 0: allocations whose innermost function is parent, child, later or grow, frees of
+blocks of its own made in parent or child, frees of inherited blocks, and lost events. """
+import collections
+import json
+import os
+import subprocess
+import sys
+
+heaptap = os.environ["HEAPTAP"]
+
+
+def report(path):
+    shown = subprocess.run([heaptap, "report", "--json", "--no-fold", path],
+                           capture_output=True, text=True)
+    if shown.returncode != 0:
+        raise SystemExit(f"{path}: {shown.stderr.strip()}")
+    return json.loads(shown.stdout)
+
+
+def line(document):
+    process, losses = document["process"], document["losses"]
+    counts = collections.Counter()
+    for site in document["sites"]:
+        leaf = site["stack"][0]["function"] if site["stack"] else None
+        if leaf in ("parent", "child", "later", "grow"):
+            counts[leaf] += site["allocations"]
+            counts["freed"] += site["frees"]
+    counts["inherited"] = losses["inherited_frees"]
+    counts["lost"] = losses["events"]
+    counts["unknown"] = losses["unknown_frees"]
+    counts["cut"] = int(losses["file_failed"])
+    shown = " ".join(f"{key}={counts[key]}" for key in sorted(counts) if counts[key])
+    kind = "forked" if process["forked"] else "image"
+    return f"{os.path.basename(process['executable'] or '?')} {kind} {shown}".strip()
+
+
+def documents(what):
+    document = report(what)
+    return document["profiles"] if document["format"] == "heaptap-session" else [document]
+
+
+print("\n".join(sorted(line(d) for what in sys.argv[1:] for d in documents(what))))

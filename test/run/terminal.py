@@ -1,0 +1,268 @@
+"""terminal.py: `heaptap run` on a terminal, as a shell's job.
+
+    terminal.py FAMILY
+
+Each case has a pseudo-terminal of its own. A bash with job control runs there and is told what to
+do; what it prints about its job is compared with what it prints when the program runs bare. """
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+heaptap = os.environ["HEAPTAP"]
+RUN = f"{heaptap} run -q --no-pack -o profiles/ --"
+failures = 0
+
+
+class Terminal:
+    """A shell on a terminal."""
+
+    def __init__(self, *command):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(PS1="READY> ", TERM="dumb", HISTFILE="")
+            os.execvp(command[0], command)
+        self.seen = ""
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def read(self, seconds):
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.seen += data.decode(errors="replace").replace("\r", "")
+        return bool(data)
+
+    def expect(self, pattern, seconds=60):
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.seen):
+            if time.monotonic() > end or not self.read(1) and not self.lives():
+                raise RuntimeError(f"no {pattern!r} in {self.seen[-300:]!r}")
+        match = re.search(pattern, self.seen)
+        self.seen = self.seen[match.end():]
+        return match
+
+    def lives(self):
+        return os.path.exists(f"/proc/{self.pid}")
+
+    def close(self):
+        try:
+            os.close(self.fd)
+        except OSError:
+            pass
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+
+def shell():
+    t = Terminal("bash", "--norc", "--noprofile", "-i")
+    t.expect("READY> ")
+    return t
+
+
+def status(t):
+    t.send("echo status=$?\n")
+    return int(t.expect(r"\nstatus=(\d+)")[1])
+
+
+def python(code):
+    return f"{sys.executable} -c '{code}'"
+
+
+READY = 'print("be" + "gun", flush=True)'
+
+
+def interrupt(t, prefix):
+    t.send(f"{prefix} {python('import time; ' + READY + '; time.sleep(100)')} 2>/dev/null\n")
+    t.expect("begun")
+    t.send("\x03")
+    return status(t)
+
+
+def interrupt_ignored(t, prefix):
+    code = "import signal, sys; signal.signal(2, signal.SIG_IGN); " + READY + \
+        "; sys.stdin.readline(); sys.exit(5)"
+    t.send(f"{prefix} {python(code)}\n")
+    t.expect("begun")
+    t.send("\x03")
+    t.send("\n")
+    return status(t)
+
+
+def interrupt_handled(t, prefix):
+    code = "import signal, sys, time; n = []; signal.signal(2, lambda *a: n.append(1)); " + \
+        READY + "; time.sleep(1); sys.stdin.readline(); sys.exit(10 + len(n))"
+    t.send(f"{prefix} {python(code)}\n")
+    t.expect("begun")
+    t.send("\x03")
+    time.sleep(1.5)
+    t.send("\n")
+    return status(t)
+
+
+def quit_key(t, prefix):
+    t.send(f"ulimit -c 0; {prefix} {python('import time; ' + READY + '; time.sleep(100)')}\n")
+    t.expect("begun")
+    t.send("\x1c")
+    return status(t)
+
+
+def stop_and_go(t, prefix):
+    code = "import sys; " + READY + "; print(\"got\", sys.stdin.readline().strip()); sys.exit(4)"
+    t.send(f"{prefix} {python(code)}\n")
+    t.expect("begun")
+    t.send("\x1a")
+    t.expect("Stopped")
+    t.send("jobs\n")
+    t.expect(r"Stopped")
+    t.send("fg\n")
+    time.sleep(0.5)
+    t.send("hello\n")
+    t.expect("got hello")
+    return status(t)
+
+
+def stop_twice_then_background(t, prefix):
+    t.send(f"{prefix} sleep 3\n")
+    time.sleep(1)
+    for _ in range(2):
+        t.send("\x1a")
+        t.expect("Stopped")
+        t.send("fg\n")
+        time.sleep(0.5)
+    t.send("\x1a")
+    t.expect("Stopped")
+    t.send("bg\n")
+    t.send("wait %1; echo waited=$?\n")
+    return int(t.expect(r"\nwaited=(\d+)")[1])
+
+
+def background_reader(t, prefix):
+    t.send(f"{prefix} {python('import sys; print(sys.stdin.readline())')} &\n")
+    t.expect(r"\[1\]")
+    time.sleep(1.5)
+    t.send("jobs\n")
+    t.expect("Stopped")
+    t.send("fg\n")
+    time.sleep(0.5)
+    t.send("text\n")
+    t.expect("text\n+text")
+    return status(t)
+
+
+def stop_ignored(t, prefix):
+    code = "import signal, sys; signal.signal(signal.SIGTSTP, signal.SIG_IGN); " + READY + \
+        "; sys.stdin.readline(); sys.exit(6)"
+    t.send(f"{prefix} {python(code)}\n")
+    t.expect("begun")
+    t.send("\x1a")
+    t.send("\n")
+    return status(t)
+
+
+def inner_shell(t, prefix):
+    t.send(f"PS1='INNER> ' {prefix} bash --norc --noprofile -i\n")
+    t.expect("INNER> ")
+    t.send("sleep 100\n")
+    time.sleep(1)
+    t.send("\x1a")
+    t.expect("Stopped")
+    t.expect("INNER> ")
+    t.send("fg\n")
+    time.sleep(0.5)
+    t.send("\x03")
+    t.expect("INNER> ")
+    t.send("exit 9\n")
+    t.expect("READY> ")
+    return status(t)
+
+
+def resize(t, prefix):
+    code = "import os, signal, time; seen = []; signal.signal(signal.SIGWINCH, " \
+        "lambda *a: seen.append(1)); " + READY + "; time.sleep(2); " \
+        "print(len(seen), os.get_terminal_size().columns)"
+    t.send(f"{prefix} {python(code)}\n")
+    t.expect("begun")
+    fcntl.ioctl(t.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 91, 0, 0))
+    return t.expect(r"(\d+) 91")[1]
+
+
+def shown(function, prefix):
+    t = shell()
+    try:
+        return function(t, prefix)
+    except RuntimeError as error:
+        return str(error)
+    finally:
+        t.close()
+
+
+def result(name, wanted, got):
+    global failures
+    print(f"{'ok' if wanted == got else 'not ok'} - {name}")
+    if wanted != got:
+        print(f"#   bare:     {wanted}\n#   recorded: {got}")
+        failures += 1
+
+
+def hang_up():
+    """The terminal closes; the program is told by the kernel, once."""
+    for name in ("hup.bare", "hup.run"):
+        code = "import signal, sys, time; n = []; signal.signal(1, lambda *a: n.append(1)); " \
+            "signal.signal(18, lambda *a: None); " + READY + "; time.sleep(3); " \
+            f"open(\"{name}\", \"w\").write(str(len(n)))"
+        prefix = RUN if name == "hup.run" else ""
+        # The program is alone on its terminal: no shell tells it a second time.
+        t = Terminal("sh", "-c", f"exec {prefix} {python(code)}")
+        t.expect("begun\n")  # The end of the line may be written by itself.
+        os.close(t.fd)
+        for _ in range(300):
+            if os.path.exists(name) and os.path.getsize(name):
+                break
+            time.sleep(0.1)
+        t.close()
+    return [open(n).read() if os.path.exists(n) else "none" for n in ("hup.bare", "hup.run")]
+
+
+def sent(number):
+    """A signal to `heaptap run` alone reaches the program once."""
+    code = "import signal, sys, time; n = []\n" \
+        f"signal.signal({number}, lambda *a: n.append(1))\n" \
+        "print('begun', flush=True)\n" \
+        "for _ in range(100):\n    time.sleep(0.1)\n    if n: break\n" \
+        "time.sleep(0.3)\nsys.exit(20 + len(n))"
+    with subprocess.Popen([*RUN.split(), sys.executable, "-c", code], stdout=subprocess.PIPE) as p:
+        p.stdout.readline()
+        p.send_signal(number)
+        return p.wait(60)
+
+
+def main():
+    os.makedirs("profiles", exist_ok=True)
+    for function in (interrupt, interrupt_ignored, interrupt_handled, quit_key, stop_and_go,
+                     stop_twice_then_background, background_reader, stop_ignored, inner_shell,
+                     resize):
+        result(function.__name__.replace("_", " "), shown(function, ""), shown(function, RUN))
+    result("hang up", *hang_up())
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT,
+                   signal.SIGQUIT, signal.SIGALRM, signal.SIGWINCH, signal.SIGIO,
+                   signal.SIGRTMIN + 3):
+        result(f"signal {number} sent to heaptap is passed on once", 21, sent(number))
+    sys.exit(failures > 0)
+
+
+main()
