@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# realigned.sh: stacks through functions that realign theirs. If it fails, a remembered stack is
+# taken for the present one although its callers begin elsewhere: blocks at wrong sites.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record realigned.heaptap "$PROG/realigned"
+same "exit status" 0 "$status"
+known realigned.heaptap \
+    "total allocations=7000 allocated_bytes=70000 frees=7000" \
+    "whole:leaf,realigned,left,main allocations=3500 allocated_bytes=35000" \
+    "whole:leaf,realigned,right,main allocations=3500 allocated_bytes=35000" \
+    "losses events=0 guessed_frames=0 unwind_failures=0"
+finish
