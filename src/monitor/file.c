@@ -135,8 +135,15 @@ reopen(void)
     if (!is_ours(fd, &st))
         return -ESTALE;
     fd = sys_open(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd < 0 || is_ours(sys_fstat(fd, &st), &st))
+    if (fd < 0)
         return fd;
+    // Growing a file that has been cut short would make what was cut out read as zeros.
+    if (is_ours(sys_fstat(fd, &st), &st)) {
+        if ((uint64_t)st.st_size >= load_acquire(&state->file_bytes))
+            return fd;
+        sys_close(fd);
+        return -ENODATA;
+    }
     sys_close(fd);
     return -ESTALE;
 }
@@ -150,6 +157,16 @@ file_fails(enum output_event event, int error)
     output_message(event, error, state->path);
 }
 
+/* The file has END bytes or more. */
+static void
+note_size(uint64_t end)
+{
+    uint64_t known = load_relaxed(&state->file_bytes);
+
+    while (known < end && !cas_acq_rel(&state->file_bytes, &known, end))
+        continue;
+}
+
 /* Take room in the open file FD for that part of T and map it. */
 static int
 grow_from_descriptor(int fd, struct table *t, uint64_t table_off, uint64_t size_bytes)
@@ -159,6 +176,7 @@ grow_from_descriptor(int fd, struct table *t, uint64_t table_off, uint64_t size_
 
     if (r != 0)
         return r;
+    note_size(file_off + size_bytes);
     r = map_file(fd, t->base + table_off, file_off, size_bytes);
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
@@ -213,7 +231,7 @@ grow(struct table *t)
     }
     error = grow_from_file(t, table_off, size_bytes);
     if (error != 0) {
-        file_fails(OUTPUT_CANNOT_GROW, error);
+        file_fails(error == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, error);
         if (load_relaxed(&t->full) || !mem_populate(t->base + table_off, size_bytes)) {
             store_relaxed(&t->full, 1u);
             return;
@@ -328,7 +346,7 @@ map_first(int fd)
     r = reserve_blocks(fd, 0, file_off);
     if (r == 0)
         r = map_header(fd);
-    state->file_end = file_off;
+    state->file_end = state->file_bytes = file_off;
     file_off = DISK_DATA_OFF;
     for (size_t i = 0; r == 0 && i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];

@@ -82,6 +82,7 @@ struct state {
     uint64_t device, inode;
     uint64_t reserve_bytes; // Size of the file from the start, which never grows; 0 = it grows.
     uint64_t file_end;      // Atomic: bytes of the file handed out to segments.
+    uint64_t file_bytes;    // Atomic: bytes it is known to have had.
     uint32_t segment_count; // Atomic.
     uint32_t file_failed;   // Atomic.
 

@@ -28,9 +28,8 @@ def disagreements(report):
             total = sum(row[key] for row in report[part])
             if part != "sizes" and total != report["totals"][key]:
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
-            # The size bins are counters of their own; while the process runs they may lead or lag a
-            # little.
-            if part == "sizes" and abs(total - report["totals"][key]) > max(1 << 20, total // 100):
+            # The size bins are counters of their own, and are read at another moment.
+            if part == "sizes" and abs(total - report["totals"][key]) > max(1 << 20, total // 10):
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
     if report["totals"]["peak_bytes"] < report["totals"]["live_bytes"]:
         yield "live is more than the peak"
