@@ -3,6 +3,7 @@
 #   make            build/heaptap, build/libheaptap.so (the recorder), build/libheaptap.a
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
+#   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
 #   make check      the source rules alone (tools/tidy); also part of make test
 #   make demo       record a real program and print the report
 #   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each
@@ -53,7 +54,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint \
+.PHONY: all test torture programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint \
         install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
@@ -338,6 +339,11 @@ test:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory programs
 	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
+
+torture:
+	@tools/setup build torture
+	@$(MAKE) --no-print-directory all $(oracle) $(oracle_tools)
+	@python3 test/torture/torture.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 
 check: all
 	@tools/tidy --build $(BUILD)

@@ -122,7 +122,7 @@ def environment(scratch, mark):
                CACHE=os.path.join(options.build, "torture"))
     env[MARK] = mark
     if options.short:
-        env["SHORT"] = "1"
+        env["SHORT"] = "8"
     return env
 
 
@@ -235,7 +235,7 @@ class Harvest:
     def __init__(self):
         self.processes = self.events = 0
         self.losses = collections.Counter()
-        self.places = collections.Counter()  # Events of broken stacks by program and outermost part.
+        self.places = collections.Counter()  # Events of broken stacks by where they end.
         self.unreadable = []
 
     def add(self, path, report):

@@ -6,7 +6,7 @@
 # oracle: yes
 
 prepare() {
-    seq 3000 >numbers
+    seq "${SHORT:-3000}" >numbers
 }
 
 deep() {
@@ -21,9 +21,9 @@ run() {
     (trap 'echo inner; exit 3' TERM; kill -TERM $BASHPID; sleep 1)
     echo "inner: $?"
     kill -USR1 $$
-    deep 300
+    deep "${SHORT:-300}"
     local i sum=0 lines
-    for i in $(seq 60); do
+    for i in $(seq "${SHORT:-60}"); do
         sum=$((sum + $(bash -c 'echo $(($1 * 2))' - "$i") + $(echo "$i" | tr 1 2)))
     done
     echo "$sum"

@@ -7,7 +7,7 @@
 # short: yes
 
 prepare() {
-    local n=${SHORT:+2} i
+    local n=${SHORT:+1} i
     for i in $(seq "${n:-10}"); do
         cat >"part$i.cc" <<END
 #include <algorithm>
@@ -40,14 +40,23 @@ END
         echo "int part$i();" >>all.h
         calls+=" + part$i()"
     done
-    printf '#include <cstdio>\n#include "all.h"\nint main() { printf("%%d\\n", 0 %s); }\n' "$calls" >main.cc
-    printf 'template <class T> int f(T v) { return v.nothing + 1; }\nint g() { return f(3); }\n' >bad.cc
+    cat >main.cc <<END
+#include <cstdio>
+#include "all.h"
+int main() { printf("%d\n", 0 $calls); }
+END
+    cat >bad.cc <<'END'
+template <class T> int f(T v) { return v.nothing + 1; }
+int g() { return f(3); }
+END
     cat >Makefile <<'END'
 objects := $(patsubst %.cc,%.o,$(filter-out bad.cc,$(wildcard *.cc)))
+# No tabs in this tree.
+.RECIPEPREFIX = >
 program: $(objects)
-	g++ -o $@ $^
+>g++ -o $@ $^
 %.o: %.cc
-	g++ -O2 -g -c -o $@ $<
+>g++ -O2 -g -c -o $@ $<
 END
 }
 

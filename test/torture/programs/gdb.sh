@@ -12,7 +12,14 @@ prepare() {
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static int twice(int v) { char *p = malloc((size_t)v); memset(p, 1, (size_t)v); free(p); return 2 * v; }
+static int
+twice(int v)
+{
+    char *p = malloc((size_t)v);
+    memset(p, 1, (size_t)v);
+    free(p);
+    return 2 * v;
+}
 int main(void)
 {
     int sum = 0;

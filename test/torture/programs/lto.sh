@@ -1,14 +1,14 @@
-# lto.sh: link-time optimisation: collect2, the linker with a plugin that it loads and unloads, and
-# lto1 once per partition, under a make that gcc starts itself.
+# lto.sh: link-time optimisation: collect2, the linker with a plugin that it loads and unloads,
+# and lto1 once per partition, under a make that gcc starts itself.
 #
 # needs: gcc ar
 # hide: /\S*?/cc\w+(\.\w+)*
 
 prepare() {
-    local i
+    local i next
     for i in $(seq 30); do
-        printf 'int f%d(int x) { return x > 3 ? f%d(x - 1) * %d : x; }\n' "$i" $((i % 30 + 1)) "$i" |
-            sed "1i int f$((i % 30 + 1))(int);" >"f$i.c"
+        next=$((i % 30 + 1))
+        echo "int f$next(int); int f$i(int x) { return x > 3 ? f$next(x - 1) * $i : x; }" >"f$i.c"
     done
     printf 'int f1(int); int main(void) { return f1(9) & 127; }\n' >main.c
 }

@@ -1,8 +1,7 @@
-# nginx.sh: a server that becomes a daemon, with workers that are replaced while it serves, loaded by
-# many connections at once.
+# nginx.sh: a server that becomes a daemon, with workers that are replaced while it serves, loaded
+# by many connections at once.
 #
 # needs: nginx ab curl
-# hide: .*(Time|time|Requests per|Transfer rate|Connect:|Processing:|Waiting:|Total:|%|Failed|Length:|min  mean).*
 
 prepare() {
     mkdir logs
@@ -18,7 +17,8 @@ events { worker_connections 200; }
 http {
     access_log $PWD/logs/access;
     gzip on; gzip_types *; gzip_min_length 10;
-    server { listen 127.0.0.1:$(cat port); root $PWD; default_type text/plain;
+    server {
+        listen 127.0.0.1:$(cat port); root $PWD; default_type text/plain;
         location /again { return 302 /page; } }
 }
 END
@@ -31,11 +31,15 @@ run() {
     echo "started $?"
     ab -q -n 2000 -c 20 -k "$url/page" 2>&1 | grep -E 'Complete requests|Non-2xx'
     nginx -p "$PWD" -c "$PWD/conf" -s reload
-    ab -q -n 1000 -c 10 -H 'Accept-Encoding: gzip' "$url/page" 2>&1 | grep -E 'Complete requests|Non-2xx'
+    ab -q -n 1000 -c 10 -H 'Accept-Encoding: gzip' "$url/page" 2>&1 |
+        grep -E 'Complete requests|Non-2xx'
     curl -s -L "$url/again" | md5sum
     curl -s -o /dev/null -w '%{http_code}\n' "$url/nothing"
     nginx -p "$PWD" -c "$PWD/conf" -s quit
-    for i in $(seq 100); do [ -e pid ] || break; sleep 0.1; done
+    for i in $(seq 100); do
+        [ -e pid ] || break
+        sleep 0.1
+    done
     grep -cE 'alert|emerg' logs/error
 }
 

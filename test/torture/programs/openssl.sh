@@ -2,20 +2,18 @@
 # ended by alarms and forks.
 #
 # needs: openssl
-# hide: ^(Doing|sha256|aes|version|built|options|compiler|CPUINFO|type|Got|Forked|\+[FHR]\d?:?).*$
-# hide: \.+\+*[.+*-]*
-# hide: ^(\s*(Session|Master|Resumption|Start|TLS|[0-9a-f]{4} -).*|.*port.*|.*[0-9A-F]{12,}.*)$
 
 prepare() {
     seq 100000 >data
 }
 
 run() {
-    openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -subj /CN=t -days 2 2>/dev/null
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -subj /CN=t 2>/dev/null
     echo "key $?"
     openssl dgst -sha256 -sign k.pem -out sig data && openssl x509 -in c.pem -pubkey -noout >p.pem
     openssl dgst -sha256 -verify p.pem -signature sig data
-    openssl enc -aes-256-cbc -pbkdf2 -pass pass:x -in data | openssl enc -d -aes-256-cbc -pbkdf2 -pass pass:x | md5sum
+    openssl enc -aes-256-cbc -pbkdf2 -pass pass:x -in data |
+        openssl enc -d -aes-256-cbc -pbkdf2 -pass pass:x | md5sum
     openssl speed -multi 2 -seconds 1 sha256 >/dev/null 2>&1
     echo "speed $?"
     openssl verify c.pem 2>&1 | tail -n 1

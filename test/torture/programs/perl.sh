@@ -15,9 +15,11 @@ run() {
         my $s = "a" x 2000; print $s =~ /^(a?){20}a{20}/ ? length $& : 0, "\n";
         $s =~ s/(a)(a)/$2b$1/g; print length $s, "\n"; eval "1 +"; print "error: $@";
         print join(",", sort { $b <=> $a } map { $_ * 7919 % 1009 } 1 .. 200), "\n";'
-    perl -e '$| = 1; for my $i (1 .. 20) { my $p = fork; if (!$p) { my @a = map { "x" x $_ } 1 .. 500;
-        exit $i } waitpid $p, 0; print $? >> 8, "\n" } print `echo from a child`;
-        open my $f, "-|", "sort -r" or die; close $f; open $f, "|-", "cat" or die; print $f "piped\n"'
+    perl -e '$| = 1; for my $i (1 .. 20) { my $p = fork;
+        if (!$p) { my @a = map { "x" x $_ } 1 .. 500; exit $i }
+        waitpid $p, 0; print $? >> 8, "\n" } print `echo from a child`;
+        open my $f, "-|", "sort -r" or die; close $f;
+        open $f, "|-", "cat" or die; print $f "piped\n"'
     perl -e 'my $n = 0; $SIG{ALRM} = sub { $n++ }; use Time::HiRes "ualarm"; ualarm 500, 500;
         my %h; my $i = 0; while ($n < 50) { $h{$i++ % 1000} = [1 .. 10] } ualarm 0; print "fifty\n"'
     perl -e 'use Config; exit if !$Config{useithreads}; require threads;

@@ -18,8 +18,8 @@ prepare() {
 
 run() {
     python3 -m test test_threading test_thread test_signal test_faulthandler test_fork1 \
-        test_subprocess test_posix test_os test_pty test_resource test_multiprocessing_main_handling \
-        test_concurrent_futures test_socketserver test_select test_epoll test_wait4 test_atexit
+        test_subprocess test_posix test_os test_pty test_resource \
+        test_socketserver test_select test_epoll test_wait4 test_atexit
 }
 
 "$@"

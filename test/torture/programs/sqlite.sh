@@ -6,7 +6,7 @@
 # oracle: yes
 
 prepare() {
-    local n=${SHORT:+2000}
+    local n=${SHORT:+1000}
     n=${n:-40000}
     cat >script.sql <<END
 create table t(a integer primary key, b text, c real);
