@@ -12,7 +12,7 @@ known all.heaptap "free:twice,again,make count=10" "free:foreign,outside, count=
     "free:twice,move,make count=1" "under:make allocations=16 frees=11 live_blocks=5" \
     "losses events=0 unknown_frees=18 double_frees=11 inherited_frees=0 overwritten_blocks=0"
 KNOWN_PREFIX="child: "
-known "$(ls all.bad_frees.*.heaptap)" "free:inherited,inherit, count=5" \
+known "$(ls all.processes/heaptap.bad_frees.*.heaptap)" "free:inherited,inherit, count=5" \
     "free:twice,again,make count=10" "under:make allocations=10 frees=10" \
     "losses events=0 unknown_frees=10 double_frees=10 inherited_frees=5"
 check "the report names who freed and who had allocated" python3 - "$HEAPTAP" <<'EOP'
