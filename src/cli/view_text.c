@@ -29,6 +29,7 @@ const struct loss_field loss_fields[] = {
     FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
     FIELD(truncated_stacks, "allocations with a stack deeper than the recorder follows"),
     FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
+    FIELD(frames_without_module, "code addresses without a name: too many libraries"),
     FIELD(unwind_failures, "allocations whose stack broke off"),
     FIELD(unknown_frees, "frees of what was not live (foreign, older or freed twice)"),
     FIELD(double_frees, "of them freed twice"),

@@ -64,7 +64,8 @@ struct disk_losses {
     uint64_t no_thread_events;
     uint64_t no_memory_events;
     uint64_t reentrant_events;
-    uint64_t reserved[5];
+    uint64_t frames_without_module; // Places in the program, each counted when it was met anew.
+    uint64_t reserved[4];
 };
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 

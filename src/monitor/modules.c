@@ -216,7 +216,9 @@ modules_id(const struct unwind_object *object)
 {
     uint32_t id = find_live(object);
 
-    return likely(id != 0) ? id : record_alone(object);
+    if (unlikely(id == 0) && (id = record_alone(object)) == 0)
+        add_relaxed(&state->header->losses.frames_without_module, UINT64_C(1));
+    return id;
 }
 
 void

@@ -189,6 +189,7 @@ struct profile_losses {
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
     uint64_t truncated_stacks; // Allocations whose stack was deeper than the recorder follows.
     uint64_t guessed_frames;   // Allocations with a frame found without unwind information.
+    uint64_t frames_without_module; // Code addresses whose module could not be noted.
     uint64_t unwind_failures;  // Allocations whose stack broke off.
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.

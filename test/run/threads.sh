@@ -68,6 +68,10 @@ check "loop: the profile does not grow" test "$(stat -c %s loop.heaptap)" -lt 30
 run moving "$PROG/dlmany" moving 500
 known moving.heaptap "module:libplugin_one.so,one_inner allocations=500 frees=500 sites>=400" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
+# More modules than the table has room for: what is left of their frames is counted.
+run modules "$PROG/dlmany" moving 9000
+known modules.heaptap "total allocations>=9000" \
+    "losses events=0 frames_without_module>=800 guessed_frames=0 unwind_failures=0"
 run namespace "$PROG/dlmany" namespace 100
 known namespace.heaptap "leaf:one_inner allocations=0" \
     "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
