@@ -25,14 +25,15 @@
 #include "monitor/unknown.h"
 #include "monitor/walk.h"
 
-static COLD void
-forget_stale(struct thread *t)
+/* For a thread without a struct, and one that has been told something. */
+static COLD struct thread *
+enter_slowly(struct thread *t)
 {
-    t->generation = load_acquire(&state->generation);
-    t->memo_count = t->check_count = 0;
-    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
-        if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
-            t->rules[i].rule.kind = RULE_NONE;
+    if (!thread_is_ready(t))
+        t = thread_join();
+    if (t != NULL)
+        thread_look_up(t);
+    return t;
 }
 
 /* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
@@ -45,10 +46,8 @@ enter(uint64_t slot)
     tls.entered = slot;
     tls.busy = BUSY_MONITOR;
     signal_fence();
-    if (unlikely(t == NULL || !t->ready) && (t = thread_join()) == NULL)
-        return NULL;
-    if (unlikely(t->generation != load_relaxed(&state->generation)))
-        forget_stale(t);
+    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY))
+        t = enter_slowly(t);
     return t;
 }
 
@@ -57,6 +56,14 @@ leave(void)
 {
     signal_fence();
     tls.busy = BUSY_NO;
+}
+
+/* Is T joined, with nothing to look up, and the event about to begin not the one to be timed? */
+static inline bool
+is_ordinary(const struct thread *t)
+{
+    return likely(t != NULL) && likely(load_relaxed(&t->ready) == THREAD_READY) &&
+           likely(t->countdown != 1);
 }
 
 /* Cycle counter if this event is the one to be timed. */
@@ -98,7 +105,7 @@ bin_free(struct thread *t, uint64_t size_bytes)
 static inline void
 count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
-    peak_save(c);
+    peak_before_alloc(t, c);
     if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
         store_relaxed(&c->size_min, size_bytes);
     if (unlikely(size_bytes > c->size_max))
@@ -111,7 +118,7 @@ count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 static inline void
 count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
-    peak_save(c);
+    peak_before_free(t, c);
     bump(&c->frees);
     bump_by(&c->freed_bytes, size_bytes);
     bin_free(t, size_bytes);
@@ -130,18 +137,33 @@ settle_lost_free(struct thread *t, struct ledger_entry old)
     return -(int64_t)old.size_bytes;
 }
 
+/* keep_block for a block that is unlike most. */
+static COLD int64_t
+keep_block_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+{
+    struct ledger_entry old;
+    bool kept = odd ? ledger_insert_odd(p, size_bytes, site, &old)
+                    : ledger_insert(p, size_bytes, site, &old);
+
+    if (!kept)
+        bump(&t->disk->ledger_events);
+    return old.site != 0 ? settle_lost_free(t, old) : 0;
+}
+
 /* Put the block into the ledger. Returns the change of live bytes from a block that was still
  * there. */
 static inline int64_t
 keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
 {
-    struct ledger_entry old;
-    bool kept = unlikely(odd) ? ledger_insert_odd(p, size_bytes, site, &old)
-                              : ledger_insert(p, size_bytes, site, &old);
+    uint32_t *slot = ledger_plain_slot(t->ledger, p);
+    uint32_t entry;
 
-    if (unlikely(!kept))
-        bump(&t->disk->ledger_events);
-    return unlikely(old.site != 0) ? settle_lost_free(t, old) : 0;
+    if (likely(!odd) && likely(slot != NULL) &&
+        likely(ledger_plain_entry(p, size_bytes, site, slot, &entry))) {
+        store_relaxed(slot, entry);
+        return 0;
+    }
+    return keep_block_slowly(t, p, size_bytes, site, odd);
 }
 
 /* Was P, a block of SITE, this thread's latest allocation? */
@@ -157,8 +179,14 @@ static inline struct disk_counter *
 block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct arch_caller caller,
              int64_t *ret_change)
 {
-    uint32_t site = nodes_site(stack_node(t, caller), size_bytes);
-    struct disk_counter *c = thread_counter(t, site);
+    uint32_t *sites = stack_sites(t, caller);
+    uint32_t site;
+    struct disk_counter *c;
+
+    if (sites == NULL)
+        sites = stack_sites_elsewhere(t, caller);
+    site = nodes_site(sites, size_bytes);
+    c = thread_counter(t, site);
 
     t->last_block = p;
     t->last_site = site;
@@ -192,10 +220,82 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
     leave();
 }
 
-HOT void
-hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
+/* hook_alloc when anything is out of the ordinary. */
+static NOINLINE void *
+alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
 {
     record_alloc(p, size_bytes, false, caller);
+    return p;
+}
+
+static NOINLINE void *
+alloc_settles(struct thread *t, void *p)
+{
+    peak_settle(t);
+    leave();
+    return p;
+}
+
+/* Count P, an ordinary block, in at one of SITES. Nothing is changed before it is sure that it is
+ * one, and nothing is called otherwise. */
+static inline void *
+alloc_ordinary(struct thread *t, void *p, size_t size_bytes, const uint32_t *sites,
+               struct arch_caller caller)
+{
+    uint32_t site = load_relaxed(&sites[disk_size_class(size_bytes)]);
+    uint32_t *slot = ledger_plain_slot(t->ledger, p);
+    struct disk_block *b;
+    struct disk_counter *c;
+    uint32_t entry;
+
+    if (unlikely(!nodes_is_site(site)) || unlikely(slot == NULL) ||
+        unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL) ||
+        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
+        return alloc_slowly(p, size_bytes, caller);
+    c = &b->counters[site % DISK_BLOCK_SITES];
+    if (unlikely(size_bytes - c->size_min > c->size_max - c->size_min))
+        return alloc_slowly(p, size_bytes, caller);
+    peak_before_alloc(t, c);
+    t->countdown--;
+    t->last_block = p;
+    t->last_site = site;
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    bump(&t->bins->exact[size_bytes].allocations);
+    store_relaxed(slot, entry);
+    if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
+        return alloc_settles(t, p);
+    leave();
+    return p;
+}
+
+static NOINLINE void *
+alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+
+    return alloc_ordinary(t, p, size_bytes, stack_sites_elsewhere(t, caller), caller);
+}
+
+/* Most events are ordinary: a small block from a known site, of which this thread has counters, and
+ * often the stack is that of the event before. These take the shortest way, on which nothing is
+ * called, so that the compiler saves no registers. record_alloc does everything else. */
+HOT void *
+hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    const uint32_t *sites;
+
+    tls.entered = caller.slot;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    if (unlikely(!is_ordinary(t)) || unlikely(size_bytes >= DISK_EXACT_BINS))
+        return alloc_slowly(p, size_bytes, caller);
+    sites = stack_sites(t, caller);
+    if (sites == NULL)
+        return alloc_elsewhere(p, size_bytes, caller);
+    t->frames_reused += t->memo_count;
+    return alloc_ordinary(t, p, size_bytes, sites, caller);
 }
 
 void
@@ -221,8 +321,8 @@ unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct arch_c
     return true;
 }
 
-HOT bool
-hook_free(void *p, struct arch_caller caller)
+static NOINLINE bool
+free_slowly(void *p, struct arch_caller caller)
 {
     struct thread *t = enter(caller.slot);
     bool pass_on = true;
@@ -253,6 +353,53 @@ hook_free(void *p, struct arch_caller caller)
     }
     leave();
     return pass_on;
+}
+
+static NOINLINE bool
+free_settles(struct thread *t)
+{
+    peak_settle(t);
+    leave();
+    return true;
+}
+
+/* As hook_alloc: the whole of an ordinary event, or free_slowly. */
+HOT bool
+hook_free(void *p, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    struct disk_block *b;
+    struct disk_counter *c;
+    uint32_t *slot;
+    uint32_t site, entry;
+    uint64_t size_bytes;
+
+    tls.entered = caller.slot;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    if (unlikely(!is_ordinary(t)) || unlikely((slot = ledger_plain_slot(t->ledger, p)) == NULL) ||
+        unlikely(!ledger_is_plain(entry = load_relaxed(slot), p)))
+        return free_slowly(p, caller);
+    site = entry & LEDGER_SITE_MASK;
+    size_bytes = ledger_plain_size(entry, p);
+    if (unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL) ||
+        unlikely(size_bytes >= DISK_EXACT_BINS))
+        return free_slowly(p, caller);
+    c = &b->counters[site % DISK_BLOCK_SITES];
+    peak_before_free(t, c);
+    t->countdown--;
+    store_relaxed(slot, ledger_ended(entry));
+    if (is_latest(t, p, site)) {
+        bump(&c->temporary);
+        t->last_block = NULL;
+    }
+    bump(&c->frees);
+    bump_by(&c->freed_bytes, size_bytes);
+    bump(&t->bins->exact[size_bytes].frees);
+    if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
+        return free_settles(t);
+    leave();
+    return true;
 }
 
 struct ledger_entry
@@ -336,7 +483,7 @@ count_reentrant(void)
 {
     struct thread *t = tls.self;
 
-    if (t != NULL && t->ready)
+    if (thread_is_ready(t))
         add_relaxed(&t->disk->reentrant_events, UINT64_C(1));
     else if (state != NULL && load_acquire(&state->ready) == READY_YES)
         add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
@@ -365,7 +512,7 @@ other_callback(uint64_t slot, uint64_t ra, uint64_t *list)
         }
     }
     // Without a struct to walk with take it for the usual thing.
-    if (t == NULL || !t->ready)
+    if (!thread_is_ready(t))
         return true;
     if (walk_meets_signal(t, slot, tls.entered))
         return false;
@@ -394,15 +541,15 @@ hook_nest_begins(struct nest *n, uint64_t slot)
     struct thread *nested;
 
     *n = (struct nest){
-        .self = t, .entered = tls.entered, .busy = tls.busy, .first = t == NULL || !t->ready};
+        .self = t, .entered = tls.entered, .busy = tls.busy, .first = !thread_is_ready(t)};
     if (called_back(slot, CALLBACK_ALLOC))
         return NEST_CALLED_BACK;
     if (abandoned(slot)) {
-        t->memo_count = t->check_count = 0;
+        stack_forget(t);
         tls.nests = 0;
         n->busy = BUSY_NO;
         n->first = false;
-    } else if (n->busy == BUSY_MONITOR && t != NULL && t->ready) {
+    } else if (n->busy == BUSY_MONITOR && thread_is_ready(t)) {
         nested = thread_nested(t);
         if (nested == NULL) {
             count_reentrant();
@@ -425,7 +572,7 @@ hook_nest_ends(const struct nest *n)
     signal_fence();
     tls.nests -= n->first;
     // Not ready: the nested event was the first, or the handler has forked and this is the child.
-    if (n->self != NULL && n->self->ready)
+    if (thread_is_ready(n->self))
         tls.self = n->self;
     tls.entered = n->entered;
     signal_fence();

@@ -11,8 +11,8 @@
 #include "monitor/ledger.h"
 #include "monitor/state.h"
 
-/* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. */
-void hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
+/* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. Returns P. */
+void *hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* As hook_alloc for a block that a function calling back into malloc returned. */
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);

@@ -8,8 +8,8 @@
  *
  * sub says where in the granule the block starts (in steps of 8), slack is usable size minus
  * requested size. The usable size comes from the allocator when the block is freed, so the
- * requested size costs no space. What does not fit (SLACK_SIDE) is in the side table, and so are
- * blocks that are not 16-byte aligned, which may share a granule. A block that has ended leaves
+ * requested size costs no space. What does not fit (LEDGER_SLACK_SIDE) is in the side table, and so
+ * are blocks that are not 16-byte aligned, which may share a granule. A block that has ended leaves
  * its entry with slack ENDED, which tells a second free from a free of what never was ours.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
@@ -29,58 +29,33 @@
 #include "monitor/side.h"
 #include "monitor/state.h"
 
-enum {
-    SPAN_BITS = 24,
-    TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - SPAN_BITS),
-    SUB_SHIFT = LEDGER_SITE_BITS,
-    SLACK_SHIFT = 24,
-    SLACK_SIDE = 254,
-    SLACK_ENDED = 255,
-};
+enum { TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS) };
 
-#define SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
-
-static_assert(LEDGER_SITE_BITS + 2 == SLACK_SHIFT, "site, sub and slack fill the entry");
-static_assert((uint32_t)LIMIT_SITES <= SITE_MASK, "every site fits");
+static_assert(LEDGER_SITE_BITS + 2 == LEDGER_SLACK_SHIFT, "site, sub and slack fill the entry");
+static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
 
 bool
 ledger_start(void)
 {
-    state->ledger = mem_private((size_t)TOP_ENTRIES * sizeof *state->ledger);
-    return state->ledger != NULL;
+    size_t top_bytes = (size_t)TOP_ENTRIES * sizeof *state->ledger;
+
+    state->ledger = mem_private(top_bytes);
+    state->ledger_plain =
+        state->granule_shift == LEDGER_GLIBC_SHIFT ? state->ledger : mem_private(top_bytes);
+    return state->ledger != NULL && state->ledger_plain != NULL;
 }
 
 static inline uint64_t
 usable_size(const void *p)
 {
-    if (likely(state->usable == USABLE_GLIBC)) {
-        // The chunk's size word: three flag bits, 2 meaning that the block was mapped on its own
-        // and loses two words to its head, otherwise one. usable_check in hook.c has compared
-        // this with the allocator.
-        uint64_t word = ((const uint64_t *)p)[-1];
-
-        return (word & ~UINT64_C(7)) - ((word & 2) ? 16 : 8);
-    }
-    return next.malloc_usable_size((void *)(uintptr_t)p);
-}
-
-static inline uint32_t *
-slot_of(uintptr_t address)
-{
-    uint32_t *leaf;
-
-    if (unlikely(address >> ARCH_ADDRESS_BITS))
-        return NULL;
-    leaf = load_acquire(&state->ledger[address >> SPAN_BITS]);
-    if (unlikely(leaf == NULL))
-        return NULL;
-    return &leaf[(address & ((1u << SPAN_BITS) - 1)) >> state->granule_shift];
+    return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_usable(p)
+                                                 : next.malloc_usable_size((void *)(uintptr_t)p);
 }
 
 static COLD uint32_t *
 slot_make(uintptr_t address)
 {
-    size_t size_bytes = (sizeof(uint32_t) << SPAN_BITS) >> state->granule_shift;
+    size_t size_bytes = (sizeof(uint32_t) << LEDGER_SPAN_BITS) >> state->granule_shift;
     uint32_t *none = NULL;
     uint32_t *leaf;
 
@@ -89,34 +64,20 @@ slot_make(uintptr_t address)
     leaf = mem_private(size_bytes);
     if (leaf == NULL)
         return NULL;
-    if (!cas_acq_rel(&state->ledger[address >> SPAN_BITS], &none, leaf))
+    if (!cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
         mem_release(leaf, size_bytes);
-    return slot_of(address);
-}
-
-/* Does E say that a block lives? Both that none ever did and that one has ended are out of one
- * range. */
-static inline bool
-is_live(uint32_t e)
-{
-    return e - 1 < ((uint32_t)SLACK_ENDED << SLACK_SHIFT) - 1;
-}
-
-static inline uint32_t
-sub_of(uintptr_t address)
-{
-    return (uint32_t)(address >> 3 & 3) & ((1u << (state->granule_shift - 3)) - 1);
+    return ledger_slot(address);
 }
 
 /* What the entry E of the block at ADDRESS says. */
 static inline struct ledger_entry
 decode(uint32_t e, uintptr_t address)
 {
-    uint32_t slack = e >> SLACK_SHIFT;
+    uint32_t slack = e >> LEDGER_SLACK_SHIFT;
 
-    if (unlikely(slack == SLACK_SIDE))
+    if (unlikely(slack == LEDGER_SLACK_SIDE))
         return side_remove(address);
-    return (struct ledger_entry){.site = e & SITE_MASK,
+    return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
                                  .size_bytes = usable_size((const void *)address) - slack};
 }
 
@@ -129,38 +90,36 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
 
     if (unlikely(address & 15))
         return side_insert(address, size_bytes, site, ret_old);
-    slot = slot_of(address);
+    slot = ledger_slot(address);
     if (unlikely(slot == NULL) && (slot = slot_make(address)) == NULL)
         return false;
-    if (unlikely(is_live(*slot))) {
+    if (unlikely(ledger_is_live(*slot))) {
         // A free went unseen. If the old block began elsewhere in this granule its size word is
         // gone, so its bytes stay counted as live; otherwise the chunk is the same one, or at
         // least as good a guess.
-        if ((*slot >> SUB_SHIFT & 3) == sub_of(address))
+        if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift))
             *ret_old = decode(*slot, address);
         else
-            *ret_old = (struct ledger_entry){.site = *slot & SITE_MASK};
+            *ret_old = (struct ledger_entry){.site = *slot & LEDGER_SITE_MASK};
     }
-    entry = site | sub_of(address) << SUB_SHIFT;
-    if (unlikely(slack >= SLACK_SIDE)) {
+    entry = site | ledger_sub(address, state->granule_shift);
+    if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
         if (!side_insert(address, size_bytes, site, &none)) {
             store_relaxed(slot, 0u);
             return false;
         }
-        slack = SLACK_SIDE;
+        slack = LEDGER_SLACK_SIDE;
     }
-    store_relaxed(slot, entry | (uint32_t)slack << SLACK_SHIFT);
+    store_relaxed(slot, entry | (uint32_t)slack << LEDGER_SLACK_SHIFT);
     return true;
 }
 
 bool
 ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
-    // A usable size below the requested one would be the allocator's error; as unsigned slack it
-    // is huge.
-    uint64_t slack = state->usable == USABLE_NONE ? SLACK_SIDE : usable_size(p) - size_bytes;
+    uint64_t slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : usable_size(p) - size_bytes;
 
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, slack, size_bytes, site, ret_old);
@@ -170,7 +129,7 @@ bool
 ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
     *ret_old = (struct ledger_entry){0};
-    return insert((uintptr_t)p, SLACK_SIDE, size_bytes, site, ret_old);
+    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, ret_old);
 }
 
 struct ledger_entry
@@ -182,14 +141,14 @@ ledger_remove(const void *p)
 
     if (unlikely(address & 15))
         return side_remove(address);
-    slot = slot_of(address);
+    slot = ledger_slot(address);
     if (unlikely(slot == NULL))
         return (struct ledger_entry){0};
     e = load_relaxed(slot);
-    if (unlikely((e >> SUB_SHIFT & 3) != sub_of(address)))
+    if (unlikely((e & 3u << LEDGER_SUB_SHIFT) != ledger_sub(address, state->granule_shift)))
         return (struct ledger_entry){0};
-    if (unlikely(!is_live(e)))
-        return (struct ledger_entry){.freed_site = e & SITE_MASK};
-    store_relaxed(slot, (uint32_t)SLACK_ENDED << SLACK_SHIFT | e);
+    if (unlikely(!ledger_is_live(e)))
+        return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
+    store_relaxed(slot, ledger_ended(e));
     return decode(e, address);
 }

@@ -1,11 +1,24 @@
-/* ledger.h: live block -> site and requested size, without touching the heap. */
+/* ledger.h: live block -> site and requested size, without touching the heap. See ledger.c; what
+ * nearly every event needs is here. */
 #ifndef MONITOR_LEDGER_H
 #define MONITOR_LEDGER_H
 
+#include "base/atomics.h"
 #include "base/base.h"
+#include "monitor/arch_x86_64.h"
+#include "monitor/state.h"
 
-/* Sites must fit in this. */
-enum { LEDGER_SITE_BITS = 22 };
+enum {
+    LEDGER_SITE_BITS = 22, // Sites must fit in this.
+    LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
+    LEDGER_SLACK_SHIFT = 24,
+    LEDGER_SPAN_BITS = 24,
+    LEDGER_GLIBC_SHIFT = 5, // Of a granule when the allocator is glibc's.
+    LEDGER_SLACK_SIDE = 254,
+    LEDGER_SLACK_ENDED = 255,
+};
+
+#define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
 
 struct ledger_entry {
     uint32_t site;       // 0 = not known to be live.
@@ -15,9 +28,8 @@ struct ledger_entry {
 
 bool ledger_start(void);
 
-/* Remember block P. USABLE_BYTES is what ledger_usable says of it. *RET_OLD gets the entry that
- * was still there, if any: a block whose free went unseen. False when there was no memory: the
- * block is not known. */
+/* Remember block P. *RET_OLD gets the entry that was still there, if any: a block whose free went
+ * unseen. False when there was no memory: the block is not known. */
 bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old);
 
 /* P is live no more; site 0 if it was not known. Must be called while P is still the caller's. */
@@ -27,5 +39,96 @@ struct ledger_entry ledger_remove(const void *p);
  * returned). */
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
                        struct ledger_entry *ret_old);
+
+/* The usable size of glibc's block P, from the chunk's size word: three flag bits, 2 meaning that
+ * the block was mapped on its own and loses two words to its head, otherwise one. start.c has
+ * compared this with the allocator. */
+static inline uint64_t
+ledger_glibc_usable(const void *p)
+{
+    uint64_t word = ((const uint64_t *)p)[-1];
+
+    return (word & ~UINT64_C(7)) - 8 - ((word & 2) << 2);
+}
+
+/* The entry of the granule at ADDRESS; NULL if there is none yet. */
+static inline uint32_t *
+ledger_slot(uintptr_t address)
+{
+    uint32_t *leaf;
+
+    if (unlikely(address >> ARCH_ADDRESS_BITS))
+        return NULL;
+    leaf = load_acquire(&state->ledger[address >> LEDGER_SPAN_BITS]);
+    if (unlikely(leaf == NULL))
+        return NULL;
+    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> state->granule_shift];
+}
+
+/* Does entry E say that a block lives? Both that none ever did and that one has ended are out of
+ * one range. */
+static inline bool
+ledger_is_live(uint32_t e)
+{
+    return e - 1 < ((uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT) - 1;
+}
+
+/* Where in its granule ADDRESS lies, in its place in an entry. */
+static inline uint32_t
+ledger_sub(uintptr_t address, uint32_t granule_shift)
+{
+    return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
+}
+
+/* The plain case, that of nearly every block: glibc's, aligned as malloc's are, and a slack that
+ * fits. LEDGER is state->ledger_plain. NULL if the case of P is another. */
+static inline uint32_t *
+ledger_plain_slot(uint32_t **ledger, const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    uint32_t *leaf;
+
+    if (unlikely(address >> ARCH_ADDRESS_BITS) || unlikely(address & 15))
+        return NULL;
+    leaf = load_acquire(&ledger[address >> LEDGER_SPAN_BITS]);
+    if (unlikely(leaf == NULL))
+        return NULL;
+    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> LEDGER_GLIBC_SHIFT];
+}
+
+/* The entry for block P of SITE, to be put into its plain SLOT; false if its case is another. */
+static inline bool
+ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
+                   uint32_t *ret_entry)
+{
+    // A usable size below the requested one would be the allocator's error; as unsigned slack it
+    // is huge.
+    uint64_t slack = ledger_glibc_usable(p) - size_bytes;
+
+    *ret_entry =
+        site | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT) | (uint32_t)slack << LEDGER_SLACK_SHIFT;
+    return likely(slack < LEDGER_SLACK_SIDE) && likely(!ledger_is_live(load_relaxed(slot)));
+}
+
+/* Is ENTRY, from the plain slot of P, a live block at P with all there is to know in it? */
+static inline bool
+ledger_is_plain(uint32_t entry, const void *p)
+{
+    return likely(entry - 1 < ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) &&
+           likely((entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT));
+}
+
+static inline uint64_t
+ledger_plain_size(uint32_t entry, const void *p)
+{
+    return ledger_glibc_usable(p) - (entry >> LEDGER_SLACK_SHIFT);
+}
+
+/* What is left in the place of a live block's ENTRY when the block has ended. */
+static inline uint32_t
+ledger_ended(uint32_t entry)
+{
+    return entry | (uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT;
+}
 
 #endif

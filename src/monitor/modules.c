@@ -21,6 +21,7 @@
 #include "monitor/mem.h"
 #include "monitor/output.h"
 #include "monitor/sys.h"
+#include "monitor/thread.h"
 
 enum { PATH_BYTES = 4096, HEADERS_MAX = 64 };
 
@@ -130,6 +131,13 @@ mark_gone(uint32_t id)
     m->unloaded = load_relaxed(&state->generation) + 1;
 }
 
+static void
+new_generation(void)
+{
+    add_relaxed(&state->generation, 1u);
+    thread_tell_all();
+}
+
 /* Whatever was recorded where O lies now is gone. */
 static void
 displace(const struct unwind_object *o)
@@ -146,7 +154,7 @@ displace(const struct unwind_object *o)
         }
     }
     if (any)
-        add_relaxed(&state->generation, 1u);
+        new_generation();
 }
 
 /* Record O, or give an unloaded module its place back. Called by one thread at a time. */
@@ -238,5 +246,5 @@ modules_sweep(void)
         any = true;
     }
     if (any)
-        add_relaxed(&state->generation, 1u);
+        new_generation();
 }

@@ -2,7 +2,7 @@
  *
  * The nodes are in the file; the index to find a child is private memory:
  *
- *     children[parent]   one cache line: up to FANOUT children, frame beside node id
+ *     children[parent]   one cache line: up to NODES_FANOUT children, frame beside node id
  *     overflow[level]    hash tables of node ids for parents with more children, each level
  *                        four times the one before; a node lies in any level, within one
  *                        window from its hash
@@ -22,14 +22,7 @@
 #include "monitor/file.h"
 #include "monitor/mem.h"
 
-enum { FANOUT = 5, LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
-
-struct children {
-    uint64_t frame[FANOUT]; // 0 = not filled in yet.
-    uint32_t node[FANOUT];  // Atomic; 0 = free. Filled from the front.
-    uint32_t overflowed;    // More children are in the overflow tables.
-};
-static_assert(sizeof(struct children) == 64, "one cache line");
+enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 
 bool
 nodes_start(void)
@@ -149,7 +142,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
     uint32_t made = 0;
     uint32_t found;
 
-    for (uint32_t i = 0; i < FANOUT; i++) {
+    for (uint32_t i = 0; i < NODES_FANOUT; i++) {
         uint32_t there = load_acquire(&c->node[i]);
 
         if (there == 0) {
@@ -169,38 +162,27 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 }
 
 uint32_t
-nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
+nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    struct children *c = &state->children[parent];
     uint32_t found;
 
     if (unlikely(parent == DISK_NODE_OTHER))
         return DISK_NODE_OTHER;
-    for (uint32_t i = 0; i < FANOUT; i++)
-        if (load_acquire(&c->frame[i]) == frame)
-            return load_relaxed(&c->node[i]);
-    if (load_relaxed(&c->overflowed) && (found = overflow_find(parent, frame)) != 0)
+    if (load_relaxed(&state->children[parent].overflowed) &&
+        (found = overflow_find(parent, frame)) != 0)
         return found;
     return add_child(parent, frame, flags);
 }
 
-/* Whether SITE may be one of ours. It was read from the file, which another process can write to,
- * and becomes an index. */
-static inline bool
-is_site(uint32_t site)
-{
-    return site - 1 < LIMIT_SITES;
-}
-
-static COLD uint32_t
-make_site(struct disk_node *n, uint32_t size_class)
+COLD uint32_t
+nodes_make_site(uint32_t *sites, uint32_t size_class)
 {
     uint32_t other = size_class + 1; // See nodes_start.
-    uint32_t there = load_relaxed(&n->site[size_class]);
+    uint32_t there = load_relaxed(&sites[size_class]);
     uint64_t site;
 
     if (there != 0) // Another thread's by now, or garbage.
-        return is_site(there) ? there : other;
+        return nodes_is_site(there) ? there : other;
     // A new site without counters would be lost; in "other" it is at least counted.
     if (load_relaxed(&state->tables[DISK_COUNTERS].full))
         return other;
@@ -209,17 +191,7 @@ make_site(struct disk_node *n, uint32_t size_class)
         store_relaxed(&state->sites, (uint64_t)LIMIT_SITES + 1);
         return other;
     }
-    if (cas_acq_rel(&n->site[size_class], &there, (uint32_t)site))
+    if (cas_acq_rel(&sites[size_class], &there, (uint32_t)site))
         return (uint32_t)site;
-    return is_site(there) ? there : other;
-}
-
-uint32_t
-nodes_site(uint32_t node, uint64_t size_bytes)
-{
-    uint32_t size_class = disk_size_class(size_bytes);
-    struct disk_node *n = &state->nodes[node];
-    uint32_t site = load_relaxed(&n->site[size_class]);
-
-    return likely(is_site(site)) ? site : make_site(n, size_class);
+    return nodes_is_site(there) ? there : other;
 }

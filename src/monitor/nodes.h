@@ -2,15 +2,54 @@
 #ifndef MONITOR_NODES_H
 #define MONITOR_NODES_H
 
+#include "base/atomics.h"
 #include "monitor/state.h"
 
 bool nodes_start(void);
 
-/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when the tree is full. */
-uint32_t nodes_child(uint32_t parent, uint64_t frame, uint32_t flags);
+enum { NODES_FANOUT = 5 };
 
-/* The site of blocks of SIZE_BYTES allocated at NODE; a site of DISK_NODE_OTHER when there are no
- * more. */
-uint32_t nodes_site(uint32_t node, uint64_t size_bytes);
+/* The children of one node, as many as fit in a cache line. */
+struct children {
+    uint64_t frame[NODES_FANOUT]; // 0 = not filled in yet.
+    uint32_t node[NODES_FANOUT];  // Atomic; 0 = free. Filled from the front.
+    uint32_t overflowed;          // More children are in the overflow tables.
+};
+static_assert(sizeof(struct children) == 64, "one cache line");
+
+/* The slow halves of the two functions below. */
+uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
+uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
+
+/* Whether SITE may be one of ours. It was read from the file, which another process can write to,
+ * and becomes an index. */
+static inline bool
+nodes_is_site(uint32_t site)
+{
+    return site - 1 < LIMIT_SITES;
+}
+
+/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when the tree is full. */
+static inline uint32_t
+nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    struct children *c = &state->children[parent];
+
+    for (uint32_t i = 0; i < NODES_FANOUT; i++)
+        if (load_acquire(&c->frame[i]) == frame)
+            return load_relaxed(&c->node[i]);
+    return nodes_find_child(parent, frame, flags);
+}
+
+/* The site, among SITES of a node, of blocks of SIZE_BYTES; one of DISK_NODE_OTHER when there are
+ * no more. */
+static inline uint32_t
+nodes_site(uint32_t *sites, uint64_t size_bytes)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+    uint32_t site = load_relaxed(&sites[size_class]);
+
+    return likely(nodes_is_site(site)) ? site : nodes_make_site(sites, size_class);
+}
 
 #endif

@@ -83,7 +83,7 @@ orphan_fork(pid_t (*fork_function)(void))
     pid_t pid;
 
     // Interrupted before the first event has begun, nothing is held on to.
-    if (tls.self == NULL || !tls.self->ready)
+    if (!thread_is_ready(tls.self))
         return fork_function();
     o = sys_mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -32,9 +32,8 @@ malloc(size_t size_bytes)
     void *p = next.malloc(size_bytes);
 
     if (likely(tls.busy == BUSY_NO))
-        hook_alloc(p, size_bytes, ARCH_CALLER());
-    else
-        hook_nested(p, size_bytes, ARCH_CALLER());
+        return hook_alloc(p, size_bytes, ARCH_CALLER());
+    hook_nested(p, size_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -44,9 +43,8 @@ calloc(size_t count, size_t each_bytes)
     void *p = next.calloc(count, each_bytes);
 
     if (likely(tls.busy == BUSY_NO))
-        hook_alloc(p, count * each_bytes, ARCH_CALLER());
-    else
-        hook_nested(p, count * each_bytes, ARCH_CALLER());
+        return hook_alloc(p, count * each_bytes, ARCH_CALLER());
+    hook_nested(p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 

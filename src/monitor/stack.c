@@ -2,7 +2,7 @@
  *
  * A thread remembers its last stack, outermost frame first:
  *
- *     memo:    [0] _start … [j] parse … [n-1] xmalloc's caller         {slot, frame, rbp, node}
+ *     memo:    [1] _start … [j] parse … [n] xmalloc's caller           {slot, frame, rbp, node}
  *     checks:  the stack words that make it so: each frame's return address and, where a frame
  *              further out is found through rbp, the word that rbp was restored from, and the word
  *              in which a function that realigned its stack keeps its CFA
@@ -15,6 +15,12 @@
  * when its caller's stack begins elsewhere, so its CFA is compared as well. So it is exact by
  * induction, as right as the unwind tables. If a check fails, the frames inside it are still good
  * and the walk goes on from the one that changed.
+ *
+ * Not every stack is worth remembering: programs go back and forth between places that share all
+ * but their innermost frames. A walk that was short leaves the memo as it is and notes its
+ * frames' checks beside it, as a passing stack, anchored in the remembered frame that it met.
+ * When it comes again, the same checks prove it, without rules or the call tree. What comes many
+ * times in a row, or is long, is remembered.
  *
  * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
  * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full
@@ -29,9 +35,12 @@
 #include "monitor/nodes.h"
 #include "monitor/walk.h"
 
+/* A passing stack that has come so many times in a row is remembered. */
+enum { REPEATS = 8 };
+
 /* Why a walk ended. */
 enum outcome {
-    JOINED,   // Met the memo at index `join`.
+    JOINED,   // Met the memo at `join`.
     COMPLETE, // Reached the outermost frame.
     BROKEN,
     TOO_DEEP,
@@ -40,152 +49,53 @@ enum outcome {
 
 struct walk {
     struct thread *t;
-    struct stack_frame at; // The frame to look at next: slot, rbp and rbp_slot are set.
-    uint32_t count;        // Of t->walked.
-    int32_t join;          // Index into the memo that the walk has come to; -1 = beyond it.
+    // The frame to look at next.
+    uint64_t slot, rbp;
+    uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
+    struct stack_frame *next; // The free place in t->walked.
+    struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
 };
 
-READS_STACK static inline uint64_t
-word(uint64_t address)
-{
-    return *(const uint64_t *)(uintptr_t)address;
-}
-
-/* The index of the outermost-reaching run of good checks: 0 if checks [0, COUNT) all hold, else 1
- * + the index of the innermost one that fails. */
 static inline uint32_t
-failing_check(const struct stack_check *checks, uint32_t count)
+walked_count(const struct walk *w)
 {
-    uint32_t i = count;
-
-    while (i >= 4) {
-        const struct stack_check *c = &checks[i - 4];
-        uint64_t differs = (word(c[0].address) ^ c[0].value) | (word(c[1].address) ^ c[1].value) |
-                           (word(c[2].address) ^ c[2].value) | (word(c[3].address) ^ c[3].value);
-
-        if (unlikely(differs))
-            break;
-        i -= 4;
-    }
-    for (; i > 0; i--)
-        if (unlikely(word(checks[i - 1].address) != checks[i - 1].value))
-            return i;
-    return 0;
-}
-
-static inline void
-push_walked(struct walk *w, uint64_t frame, uint8_t uses_rbp, uint8_t flags)
-{
-    struct stack_frame *f = &w->t->walked[w->count++];
-
-    f->slot = w->at.slot;
-    f->frame = frame;
-    f->rbp = w->at.rbp;
-    f->rbp_slot = w->at.rbp_slot;
-    f->cfa_slot = w->at.cfa_slot;
-    f->uses_rbp = uses_rbp;
-    f->flags = flags;
+    return (uint32_t)(w->next - w->t->walked);
 }
 
 /* Remembered frames from w->join out to the one that owns check CHECK - 1 are still there, but
  * that one has changed: take the good ones over and go on from the changed one. */
-static COLD void
+static NOINLINE void
 keep_until(struct walk *w, uint32_t check)
 {
-    struct thread *t = w->t;
-    int32_t changed = w->join - 1;
+    struct stack_frame *changed = w->join - 1;
 
-    while (t->memo[changed].check_start >= check)
+    while (changed->check_start >= check)
         changed--;
-    for (int32_t i = w->join; i > changed; i--) {
-        const struct stack_frame *f = &t->memo[i];
-
-        w->at.slot = f->slot;
-        if (i != w->join && f->rbp_slot) {
-            w->at.rbp = word(f->rbp_slot);
-            w->at.rbp_slot = f->rbp_slot;
-        } else if (i != w->join) {
-            w->at.rbp_slot = 0;
+    for (const struct stack_frame *f = w->join; f > changed; f--) {
+        if (f != w->join) {
+            w->rbp_slot = f->rbp_slot;
+            if (f->rbp_slot)
+                w->rbp = stack_word(f->rbp_slot);
         }
-        w->at.cfa_slot = f->cfa_slot;
-        push_walked(w, f->frame, f->uses_rbp, f->flags);
+        *w->next = *f;
+        w->next->rbp = w->rbp;
+        w->next->rbp_slot = w->rbp_slot;
+        w->next++;
     }
-    w->at.slot = t->memo[changed].slot;
-    w->at.rbp_slot = t->memo[changed].rbp_slot;
-    if (w->at.rbp_slot)
-        w->at.rbp = word(w->at.rbp_slot);
+    w->slot = changed->slot;
+    w->rbp_slot = changed->rbp_slot;
+    if (w->rbp_slot)
+        w->rbp = stack_word(w->rbp_slot);
     w->join = changed - 1;
 }
 
-/* Does stepping out of remembered frame I still lead to the frame that is remembered outside it, as
+/* Does stepping out of remembered frame F still lead to the frame that is remembered outside it, as
  * far as that hangs on a word in which a CFA is kept? */
 static inline bool
-same_cfa(const struct thread *t, uint32_t i)
+same_cfa(const struct thread *t, const struct stack_frame *f)
 {
-    const struct stack_frame *f = &t->memo[i];
-
-    return likely(f->cfa_slot == 0 || i == 0) || word(f->cfa_slot) == t->memo[i - 1].slot + 8;
-}
-
-/* Does the memo, from w->join outwards, begin at the frame w->at? If so and all outside it holds:
- * true. */
-static inline bool
-meets_memo(struct walk *w)
-{
-    struct thread *t = w->t;
-
-    for (;;) {
-        const struct stack_frame *f;
-        uint32_t failing;
-
-        while (w->join >= 0 && t->memo[w->join].slot < w->at.slot)
-            w->join--;
-        if (w->join < 0)
-            return false;
-        f = &t->memo[w->join];
-        if (f->slot != w->at.slot || (f->frame & DISK_ADDRESS_MASK) != word(w->at.slot) ||
-            (f->needs_rbp && f->rbp != w->at.rbp) || !same_cfa(t, (uint32_t)w->join))
-            return false;
-        failing = failing_check(t->checks, f->check_start);
-        if (likely(failing == 0))
-            return true;
-        if (w->count + (uint32_t)w->join + 1 >= LIMIT_DEPTH)
-            return false; // No room to take frames over: walk on by rules until the limit.
-        keep_until(w, failing);
-    }
-}
-
-/* Move w->at out of the frame with rule R to its caller; false if that leaves the stack. */
-static inline bool
-step(struct walk *w, const struct unwind_rule *r)
-{
-    uint64_t high = w->t->stack_high;
-    uint64_t slot = w->at.slot;
-    uint64_t cfa, rbp_slot;
-
-    if (likely(r->kind == RULE_RSP)) {
-        cfa = slot + 8 + (uint64_t)(int64_t)r->cfa_offset;
-    } else {
-        cfa = w->at.rbp + (uint64_t)(int64_t)r->cfa_offset;
-        if (r->kind == RULE_RBP_DEREF) {
-            if (unlikely(cfa <= slot || cfa >= high || (cfa & 7)))
-                return false;
-            cfa = word(cfa);
-        }
-    }
-    if (unlikely(cfa - 8 <= slot || cfa > high || (cfa & 7)))
-        return false;
-    w->at.rbp_slot = 0;
-    if (r->rbp_words != 0 || r->kind == RULE_RBP_DEREF) {
-        rbp_slot =
-            (r->kind == RULE_RBP_DEREF ? w->at.rbp : cfa) + (uint64_t)(int64_t)r->rbp_words * 8;
-        if (unlikely(rbp_slot <= slot || rbp_slot >= high || (rbp_slot & 7)))
-            return false;
-        w->at.rbp_slot = rbp_slot;
-        w->at.rbp = word(rbp_slot);
-    }
-    w->at.slot = cfa - 8;
-    return true;
+    return likely(f->cfa_slot == 0) || f - 1 == t->memo ||
+           stack_word(f->cfa_slot) == f[-1].slot + 8;
 }
 
 /* Code without unwind information: the frame that a frame pointer would give, if it makes sense. */
@@ -195,9 +105,9 @@ static const struct unwind_rule guess = {.kind = RULE_RBP, .cfa_offset = 16, .rb
  * information that is how stacks end (the dynamic linker's first instructions); anywhere else it
  * is our failure. */
 static COLD enum outcome
-breaks_off(struct walk *w, const struct unwind_rule *rule)
+breaks_off(const struct walk *w, const struct unwind_rule *rule)
 {
-    struct stack_frame *last = &w->t->walked[w->count - 1];
+    struct stack_frame *last = w->next - 1;
 
     if (rule != &guess || last->frame >> DISK_ADDRESS_BITS == 0)
         return BROKEN;
@@ -205,145 +115,374 @@ breaks_off(struct walk *w, const struct unwind_rule *rule)
     return COMPLETE;
 }
 
-static enum outcome
+/* The CFA by RULE_RBP_DEREF, which a function that realigned its stack keeps in the word at FROM; 0
+ * if that is none. */
+static inline uint64_t
+deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
+{
+    return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
+}
+
+/* Is ADDRESS a word of the stack further out than SLOT, and no further than HIGH? */
+static inline bool
+is_further_out(uint64_t address, uint64_t slot, uint64_t high)
+{
+    return address - slot - 1 < high - slot && (address & 7) == 0;
+}
+
+/* Does remembered frame F look like the one at SLOT, with FRAME and RBP? */
+static inline bool
+is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
+{
+    return f->slot == w->slot && f->frame == frame && (f->rbp == w->rbp || !f->needs_rbp) &&
+           same_cfa(w->t, f);
+}
+
+/* Has W, at FRAME, come to a remembered frame outside of which all is as it was? If only what lies
+ * just outside of it is, W has gone on to the frame that has changed, and *RET_MOVED is true. */
+static inline bool
+meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
+{
+    uint32_t failing;
+
+    *ret_moved = false;
+    while (w->join->slot < w->slot)
+        w->join--;
+    if (!is_frame(w, w->join, frame))
+        return false;
+    failing = stack_failing_check(w->t->checks, w->join->check_start);
+    if (likely(failing == 0))
+        return true;
+    // Without room to take frames over, walk on by rules until the limit.
+    if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
+        keep_until(w, failing);
+        *ret_moved = true;
+    }
+    return false;
+}
+
+/* Put the frame of W into the walked ones, with what its RULE says, and move W to its caller; false
+ * if that leaves the stack. */
+static inline bool
+step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t flags)
+{
+    const uint64_t high = w->t->stack_high, slot = w->slot;
+    struct stack_frame *f = w->next++;
+    uint64_t cfa, rbp_slot;
+
+    f->slot = slot;
+    f->frame = frame;
+    f->rbp = w->rbp;
+    f->rbp_slot = w->rbp_slot;
+    f->cfa_slot = 0;
+    f->uses_rbp = rule->kind != RULE_RSP;
+    f->flags = flags;
+    if (likely(rule->kind == RULE_RSP)) {
+        cfa = slot + 8 + (uint64_t)(int64_t)rule->cfa_offset;
+    } else {
+        cfa = w->rbp + (uint64_t)(int64_t)rule->cfa_offset;
+        if (unlikely(rule->kind == RULE_RBP_DEREF)) {
+            f->cfa_slot = cfa;
+            cfa = deref_cfa(cfa, slot, high);
+        }
+    }
+    if (unlikely(!is_further_out(cfa - 8, slot, high - 8)))
+        return false;
+    w->slot = cfa - 8;
+    w->rbp_slot = 0;
+    if (rule->rbp_words == 0 && likely(rule->kind != RULE_RBP_DEREF))
+        return true;
+    rbp_slot = (unlikely(rule->kind == RULE_RBP_DEREF) ? w->rbp : cfa) +
+               (uint64_t)(int64_t)rule->rbp_words * 8;
+    if (unlikely(!is_further_out(rbp_slot, slot, high - 8)))
+        return false;
+    w->rbp_slot = rbp_slot;
+    w->rbp = stack_word(rbp_slot);
+    return true;
+}
+
+/* Walk from W outwards until the memo is met or the stack ends. */
+static inline enum outcome
 walk_out(struct walk *w)
 {
     struct thread *t = w->t;
 
     for (;;) {
+        uint64_t ra = stack_word(w->slot);
         const struct rule_entry *e;
         const struct unwind_rule *rule;
-        uint64_t ra;
+        uint8_t flags = 0;
+        bool moved;
 
-        if (meets_memo(w))
-            return JOINED;
-        ra = word(w->at.slot);
         if (unlikely(ra == 0))
             return COMPLETE;
-        if (unlikely(w->count == LIMIT_DEPTH))
-            return TOO_DEEP;
         e = rules_find(t->rules, ra);
+        if (meets_memo(w, e->frame, &moved))
+            return JOINED;
+        if (moved)
+            continue;
+        if (unlikely(w->next == t->walked + LIMIT_DEPTH))
+            return TOO_DEEP;
         rule = &e->rule;
-        w->at.cfa_slot = rule->kind == RULE_RBP_DEREF
-                             ? w->at.rbp + (uint64_t)(int64_t)rule->cfa_offset
-                             : 0;
-        switch (rule->kind) {
-        case RULE_RSP:
-            push_walked(w, e->frame, 0, 0);
-            break;
-        case RULE_RBP:
-        case RULE_RBP_DEREF:
-            push_walked(w, e->frame, 1, 0);
-            break;
-        case RULE_END:
-            push_walked(w, e->frame, 0, 0);
-            return COMPLETE;
-        case RULE_NO_TABLE:
-            push_walked(w, e->frame, 1, DISK_NODE_GUESSED);
+        if (unlikely(rule->kind > RULE_RBP_DEREF)) {
+            if (rule->kind == RULE_END) {
+                *w->next++ = (struct stack_frame){
+                    .slot = w->slot, .frame = e->frame, .rbp = w->rbp, .rbp_slot = w->rbp_slot};
+                return COMPLETE;
+            }
+            if (rule->kind != RULE_NO_TABLE)
+                return NOT_HERE;
             rule = &guess;
-            break;
-        default:
-            return NOT_HERE;
+            flags = DISK_NODE_GUESSED;
         }
-        if (unlikely(!step(w, rule)))
+        if (unlikely(!step(w, e->frame, rule, flags)))
             return breaks_off(w, rule);
     }
 }
 
-/* Remember F as the next frame inside PARENT's, with its checks. */
-static inline uint32_t
-remember(struct thread *t, const struct stack_frame *f, uint32_t parent)
+/* Remember F, a callee of PARENT's innermost frame, in M, the place inside that of the frame that
+ * called it. Its checks go to C; returns where they end. */
+static inline struct stack_check *
+remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
+         const struct stack_frame *f, uint32_t parent)
 {
-    uint32_t i = t->memo_count++;
-    struct stack_frame *m = &t->memo[i];
+    const struct stack_frame *outer = m - 1;
 
-    *m = *f;
+    m->slot = f->slot;
+    m->frame = f->frame;
+    m->rbp = f->rbp;
+    m->rbp_slot = f->rbp_slot;
+    m->cfa_slot = f->cfa_slot;
+    m->uses_rbp = f->uses_rbp;
+    m->flags = f->flags;
     m->node = nodes_child(parent, f->frame, f->flags);
-    m->check_start = t->check_count;
-    m->needs_rbp =
-        f->uses_rbp || (i > 0 && t->memo[i - 1].needs_rbp && t->memo[i - 1].rbp_slot == 0);
-    t->checks[t->check_count++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
-    if (f->cfa_slot && i > 0)
-        t->checks[t->check_count++] = (struct stack_check){f->cfa_slot, t->memo[i - 1].slot + 8};
+    m->check_start = (uint32_t)(c - t->checks);
+    m->needs_rbp = f->uses_rbp || (outer->needs_rbp && outer->rbp_slot == 0);
+    *c++ = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+    if (unlikely(f->cfa_slot) && outer != t->memo)
+        *c++ = (struct stack_check){f->cfa_slot, outer->slot + 8};
     if (m->needs_rbp && f->rbp_slot)
-        t->checks[t->check_count++] = (struct stack_check){f->rbp_slot, f->rbp};
-    return m->node;
+        *c++ = (struct stack_check){f->rbp_slot, f->rbp};
+    return c;
+}
+
+/* Remember the walked frames, from the outermost of them in, as callees of PARENT, the node of the
+ * innermost frame that is remembered now. Returns the node of the innermost one. */
+static uint32_t
+remember_walked(struct walk *w, uint32_t parent)
+{
+    struct thread *t = w->t;
+    struct stack_frame *m = &t->memo[t->memo_count];
+    struct stack_check *c = &t->checks[t->check_count];
+
+    for (const struct stack_frame *f = w->next; f-- > t->walked; parent = m->node)
+        c = remember(t, ++m, c, f, parent);
+    t->memo_count = (uint32_t)(m - t->memo);
+    t->check_count = (uint32_t)(c - t->checks);
+    return parent;
 }
 
 /* The frame that the walk met was reached in another way than before: its rbp may come from
- * elsewhere now. */
-static inline void
+ * elsewhere now. Returns its node. */
+static inline uint32_t
 rejoin(struct walk *w)
 {
     struct thread *t = w->t;
-    struct stack_frame *m = &t->memo[w->join];
+    struct stack_frame *m = w->join;
 
-    t->memo_count = (uint32_t)w->join + 1;
-    t->check_count = m->check_start + 1 + (m->cfa_slot && w->join > 0);
-    m->rbp = w->at.rbp;
-    m->rbp_slot = w->at.rbp_slot;
+    t->memo_count = (uint32_t)(m - t->memo);
+    t->check_count = m->check_start + 1 + (m->cfa_slot && m - 1 != t->memo);
+    m->rbp = w->rbp;
+    m->rbp_slot = w->rbp_slot;
     if (m->needs_rbp && m->rbp_slot)
         t->checks[t->check_count++] = (struct stack_check){m->rbp_slot, m->rbp};
+    t->frames_reused += t->memo_count;
+    return m->node;
 }
 
 /* The stack is deeper than the memo: forget its outer frames, all but those that leave half of it
- * free. */
+ * free. Returns the node of the innermost one. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {
     struct thread *t = w->t;
-    uint32_t keep = LIMIT_DEPTH / 2 > w->count ? LIMIT_DEPTH / 2 - w->count : 0;
-    uint32_t from = t->memo_count > keep ? t->memo_count - keep : 0;
-    uint32_t to = t->memo_count;
+    uint32_t count = walked_count(w);
+    uint32_t keep = LIMIT_DEPTH / 2 > count ? LIMIT_DEPTH / 2 - count : 0;
+    uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
+    uint32_t gone = t->memo_count - kept;
+    struct stack_check *c = t->checks;
     uint32_t parent = DISK_NODE_TRUNCATED;
 
-    t->memo_count = t->check_count = 0;
-    for (uint32_t i = from; i < to; i++) {
-        struct stack_frame f = t->memo[i];
+    stack_forget(t);
+    for (uint32_t i = 1; i <= kept; i++) {
+        struct stack_frame f = t->memo[gone + i];
 
-        parent = remember(t, &f, parent);
+        c = remember(t, &t->memo[i], c, &f, parent);
+        parent = t->memo[i].node;
     }
+    t->memo_count = kept;
+    t->check_count = (uint32_t)(c - t->checks);
     return parent;
 }
 
-uint32_t
+/* The innermost remembered frame is that of the latest call. */
+static inline void
+remember_leaf(struct thread *t)
+{
+    const struct stack_frame *leaf = &t->memo[t->memo_count];
+
+    t->leaf_slot = leaf->slot;
+    t->leaf_rbp = leaf->rbp;
+    t->leaf_needs_rbp = leaf->needs_rbp;
+    t->leaf_sites = state->nodes[leaf->node].site;
+}
+
+/* Where T keeps the passing stack that begins in SLOT. */
+static inline struct stack_passing *
+passing_at(struct thread *t, uint64_t slot)
+{
+    uint64_t key = slot;
+
+    // Allocators are often called by wrappers, so that one return address says little. As long as
+    // the rules are simple, look at some more.
+    for (int i = 0; i < 3 && slot < t->stack_high; i++) {
+        uint64_t ra = stack_word(slot);
+        const struct rule_entry *e = rules_slot(t->rules, ra);
+
+        key = (key ^ ra) * UINT64_C(0x9e3779b97f4a7c15);
+        if (e->frame << (64 - DISK_ADDRESS_BITS) != ra << (64 - DISK_ADDRESS_BITS) ||
+            e->rule.kind != RULE_RSP)
+            break;
+        slot += 8 + (uint64_t)(int64_t)e->rule.cfa_offset;
+    }
+    static_assert(PASSINGS == 1 << (64 - 55), "the hash");
+    return &t->passings[key >> 55];
+}
+
+/* Is P the present stack? */
+static inline bool
+is_passing(const struct thread *t, const struct stack_passing *p, struct arch_caller caller)
+{
+    const struct stack_frame *join = &t->memo[p->join];
+
+    return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
+           likely(p->join <= t->memo_count) && likely(join->slot == p->join_slot) &&
+           likely(join->node == p->join_node) &&
+           likely(join->rbp == p->join_rbp || !join->needs_rbp) &&
+           likely(stack_failing_check(p->checks, p->check_count) == 0) &&
+           likely(stack_failing_check(t->checks, join->check_start) == 0);
+}
+
+/* Fill in P from the walk W, which met the memo. False if it has no room or it is too strange. */
+static bool
+fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
+{
+    const struct stack_frame *join = w->join;
+    uint64_t rbp_slot = w->rbp_slot;
+    bool needs_rbp = join->needs_rbp;
+    uint32_t n = 0;
+
+    p->slot = 0;
+    p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
+    if (needs_rbp && rbp_slot)
+        p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
+    for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
+        needs_rbp = f->uses_rbp || (needs_rbp && rbp_slot == 0);
+        rbp_slot = f->rbp_slot;
+        if (n + 2 > PASSING_CHECKS || f->cfa_slot != 0)
+            return false;
+        p->checks[n++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+        if (needs_rbp && rbp_slot)
+            p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
+    }
+    p->rbp = caller.rbp;
+    p->needs_rbp = needs_rbp;
+    p->check_count = (uint8_t)n;
+    p->join_slot = join->slot;
+    p->join_rbp = w->rbp;
+    p->join_node = join->node;
+    p->join = (uint16_t)(join - w->t->memo);
+    p->slot = caller.slot;
+    return join->cfa_slot == 0;
+}
+
+/* The node of the stack that W has found to go on from a remembered frame, or 0 if it is to be
+ * remembered itself: when the way was long, or when the same one comes again and again. To note it
+ * beside the memo costs less, and leaves the memo for those that come back to it. */
+static inline uint32_t
+pass(const struct walk *w, struct arch_caller caller)
+{
+    struct thread *t = w->t;
+    uint32_t node = w->join->node;
+    struct stack_passing *p;
+
+    if (walked_count(w) > PASSING_CHECKS || t->repeats > REPEATS)
+        return 0;
+    p = passing_at(t, caller.slot);
+    if (!fill_passing(p, w, caller)) {
+        p->slot = 0;
+        return 0;
+    }
+    for (const struct stack_frame *f = w->next; f-- > t->walked;)
+        node = nodes_child(node, f->frame, f->flags);
+    p->sites = state->nodes[node].site;
+    t->latest = p;
+    t->repeats = 0;
+    return node;
+}
+
+HOT uint32_t
 stack_node(struct thread *t, struct arch_caller caller)
 {
     struct walk w = {
         .t = t,
-        .at = {.slot = caller.slot, .rbp = caller.rbp},
-        .join = (int32_t)t->memo_count - 1,
+        .slot = caller.slot,
+        .rbp = caller.rbp,
+        .next = t->walked,
+        .join = &t->memo[t->memo_count],
     };
     uint32_t parent = DISK_NODE_ROOT;
+    enum outcome outcome;
 
-    if (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
-        !walk_own_stack(t, caller.slot))
+    if (unlikely(caller.slot & 7) ||
+        (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
+         !walk_own_stack(t, caller.slot)))
         return walk_full(t, caller);
-    switch (walk_out(&w)) {
-    case JOINED:
-        bump_by(&t->disk->frames_reused, (uint64_t)w.join + 1);
-        rejoin(&w);
-        parent = t->memo[w.join].node;
-        break;
-    case NOT_HERE:
+    outcome = walk_out(&w);
+    if (unlikely(outcome == NOT_HERE))
         return walk_full(t, caller);
-    case BROKEN:
-        parent = DISK_NODE_BROKEN;
-        t->memo_count = t->check_count = 0;
-        break;
-    case TOO_DEEP:
-        parent = DISK_NODE_TRUNCATED;
-        t->memo_count = t->check_count = 0;
-        break;
-    case COMPLETE:
-        bump(&t->disk->full_unwinds);
-        t->memo_count = t->check_count = 0;
-        break;
+    bump_by(&t->disk->frames_unwound, walked_count(&w));
+    if (likely(outcome == JOINED)) {
+        uint32_t node = pass(&w, caller);
+
+        if (likely(node != 0))
+            return node;
+        parent = rejoin(&w);
+    } else {
+        stack_forget(t);
+        if (outcome == COMPLETE)
+            bump(&t->disk->full_unwinds);
+        else
+            parent = outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
     }
-    bump_by(&t->disk->frames_unwound, w.count);
-    if (unlikely(t->memo_count + w.count > LIMIT_DEPTH))
+    if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
         parent = cut_memo(&w);
-    for (uint32_t i = w.count; i > 0; i--)
-        parent = remember(t, &t->walked[i - 1], parent);
+    parent = remember_walked(&w, parent);
+    remember_leaf(t);
+    t->repeats = 0;
     return parent;
+}
+
+HOT uint32_t *
+stack_sites_elsewhere(struct thread *t, struct arch_caller caller)
+{
+    const struct stack_passing *p = passing_at(t, caller.slot);
+
+    if (likely(is_passing(t, p, caller))) {
+        t->repeats = p == t->latest ? t->repeats + 1 : 0;
+        t->latest = p;
+        if (likely(t->repeats <= REPEATS))
+            return p->sites;
+    }
+    return state->nodes[stack_node(t, caller)].site;
 }

@@ -158,7 +158,7 @@ choose_ledger(void)
     tls.busy = busy;
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         state->usable = USABLE_GLIBC;
-    state->granule_shift = state->usable == USABLE_GLIBC ? 5 : 4;
+    state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
 /* Is there room under a limit on address space? What the recorder takes at most from the start on

@@ -54,6 +54,7 @@ struct state {
     struct disk_node *nodes;   // tables[DISK_NODES].base
     struct children *children; // Index of the nodes; nodes.c.
     uint32_t **ledger;         // Top level; ledger.c.
+    uint32_t **ledger_plain;   // The same if the allocator is glibc's, else an empty one.
     uint32_t granule_shift;    // 5 with glibc, else 4.
     uint32_t usable;           // enum usable_mode.
     bool forked;
@@ -94,7 +95,7 @@ struct state {
     uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
 
     /* orphan.c */
-    uint32_t orphan_tid; // The thread that must finish an event of the parent's; 0 = none.
+    uint32_t orphan_tid;    // The thread that must finish an event of the parent's; 0 = none.
     uint64_t orphan_events; // Atomic: events lost meanwhile.
 
     /* modules.c */

@@ -145,6 +145,8 @@ new_row(uint32_t tid)
     t->disk = table_record(rows, row);
     t->bins = table_record(all_bins, bins);
     t->owner_tid = owner_word(tid, 0);
+    t->shared = &state->header->shared;
+    t->ledger = state->ledger_plain;
     t->generation = load_acquire(&state->generation);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
@@ -159,6 +161,36 @@ thread_refresh_name(struct thread *t)
 
     if (sys_thread_name(name) == 0)
         set_name(t->disk, name);
+}
+
+void
+thread_tell_all(void)
+{
+    uint32_t rows = row_count();
+
+    for (uint32_t i = 0; i < rows; i++) {
+        struct thread *t = load_acquire(&state->threads[i]);
+        uint32_t ready = THREAD_READY;
+
+        // After what there is to tell was written; thread_look_up does the opposite.
+        if (t != NULL)
+            cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE);
+    }
+}
+
+/* One more thread: the others must know that it is no longer one, or that each may keep back less
+ * than before. */
+static void
+share_peak(void)
+{
+    bool less = peak_share_slack();
+
+    if (load_relaxed(&state->live_threads) > 1 && !load_relaxed(&state->multi)) {
+        store_relaxed(&state->multi, 1u);
+        less = true;
+    }
+    if (less)
+        thread_tell_all();
 }
 
 /* A row for the calling thread, free or new. */
@@ -177,15 +209,17 @@ join(uint32_t tid)
     set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    t->memo_count = t->check_count = 0;
+    stack_forget(t);
+    t->at_peak = false;
+    t->peak_seen = load_relaxed(&t->shared->peak_bytes);
     t->last_block = NULL;
     t->countdown = LIMIT_TICK_EVENTS;
     t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.
     t->outer = NULL;
     t->level = 0;
-    if (add_relaxed(&state->live_threads, 1u) + 1 > 1)
-        store_relaxed(&state->multi, 1u);
-    peak_share_slack();
+    add_relaxed(&state->live_threads, 1u);
+    store_relaxed(&t->ready, (uint32_t)THREAD_STALE);
+    share_peak();
     return t;
 }
 
@@ -200,7 +234,6 @@ join_first(void)
     if (t == NULL)
         return NULL;
     stack_thread_begins(t);
-    store_relaxed(&t->ready, 1u);
     return t;
 }
 
@@ -238,7 +271,7 @@ thread_join(void)
     // A handler that jumped out of here would leave the thread without a row for ever.
     mask = sys_block_signals();
     // A handler may have been here since the caller looked.
-    if (tls.self != NULL && tls.self->ready) {
+    if (thread_is_ready(tls.self)) {
         sys_unblock_signals(mask);
         return tls.self;
     }
@@ -252,6 +285,32 @@ thread_join(void)
     }
     sys_unblock_signals(mask);
     return tls.self;
+}
+
+static COLD void
+forget_stale(struct thread *t)
+{
+    stack_forget(t);
+    for (uint32_t i = 0; i < PASSINGS; i++)
+        if (t->passings[i].slot != 0)
+            t->passings[i].slot = 0;
+    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
+        if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
+            t->rules[i].rule.kind = RULE_NONE;
+}
+
+COLD void
+thread_look_up(struct thread *t)
+{
+    uint32_t generation;
+
+    exchange_seq_cst(&t->ready, (uint32_t)THREAD_READY);
+    generation = load_acquire(&state->generation);
+    if (t->generation != generation) {
+        t->generation = generation;
+        forget_stale(t);
+    }
+    peak_look_up(t);
 }
 
 static COLD struct thread *
@@ -268,7 +327,6 @@ make_nested(struct thread *t)
         n->thread_pointer = t->thread_pointer;
         n->foreign_next = 0;
         __builtin_memcpy(n->foreign, t->foreign, sizeof n->foreign);
-        store_relaxed(&n->ready, 1u);
         t->nested = n;
     }
     sys_unblock_signals(mask);

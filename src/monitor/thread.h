@@ -2,6 +2,7 @@
 #ifndef MONITOR_THREAD_H
 #define MONITOR_THREAD_H
 
+#include "base/atomics.h"
 #include "monitor/rules.h"
 #include "monitor/state.h"
 
@@ -28,25 +29,60 @@ struct stack_check {
     uint64_t address, value;
 };
 
-enum { CHECKS_MAX = 3 * LIMIT_DEPTH, FOREIGN_STACKS = 4 };
+enum { CHECKS_MAX = 3 * LIMIT_DEPTH, FOREIGN_STACKS = 4, PASSINGS = 512, PASSING_CHECKS = 9 };
+
+/* An earlier stack that went on from a remembered frame, but was not remembered itself. */
+struct stack_passing {
+    uint64_t slot;   // Of the innermost frame; 0 = unused.
+    uint64_t rbp;    // The caller's; matters if needs_rbp.
+    uint32_t *sites; // Of its node.
+    uint64_t join_slot, join_rbp;
+    uint32_t join_node;
+    uint16_t join; // Index of the remembered frame.
+    uint8_t needs_rbp, check_count;
+    struct stack_check checks[PASSING_CHECKS]; // Of the remembered frame itself and all inside it.
+};
+
+enum thread_ready {
+    THREAD_NOT = 0, // Not joined, or wiped in a forked child.
+    THREAD_READY = 1,
+    THREAD_STALE = 2, // Joined, and must look up what has changed before its next event.
+};
 
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
- * Only the owner touches it, except `owner_tid`. Wiped in a forked child, so that ready is 0
- * there. */
+ * Only the owner touches it, except `owner_tid` and `ready`. Wiped in a forked child, so that ready
+ * is 0 there. */
 struct thread {
-    uint32_t ready;
-    uint32_t generation; // state->generation when the caches below were last emptied.
-    uint32_t countdown;  // Events until the next tick.
-    uint32_t row;
-    int64_t pending_bytes;  // Change of live bytes not yet in header->shared.flushed_bytes.
+    /* What every event touches. */
+    uint32_t ready;     // enum thread_ready.
+    uint32_t countdown; // Events until the next tick.
+    // Change of live bytes not yet in header->shared.flushed_bytes. While it lies in
+    // [pending_low, pending_low + pending_span] nobody else needs to know.
+    int64_t pending_bytes, pending_low;
+    uint64_t pending_span;
     const void *last_block; // This thread's latest allocation, until it is freed.
     // Its site: the address alone could be that of a block of another thread, which freed ours
     // and was given the same memory.
     uint32_t last_site;
-    struct disk_thread *disk;
+    bool at_peak; // See peak.h.
+    bool leaf_needs_rbp;
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
+    struct disk_shared *shared; // Of the header.
+    uint32_t **ledger;          // state->ledger_plain.
+    // The innermost remembered frame, if it is that of the latest stack; slot 0 = there is none.
+    uint64_t leaf_slot, leaf_rbp;
+    uint32_t *leaf_sites; // Of its node.
+    uint32_t memo_count, check_count;
+    // The latest of `passings` and how many times it has come in a row.
+    uint32_t repeats;
+    const struct stack_passing *latest;
+    uint32_t row;
+    uint64_t frames_reused; // In the file as of the latest tick.
+    struct disk_thread *disk;
+    int64_t peak_seen; // The maximum of live bytes, as long as T is the only thread.
 
+    uint32_t generation; // state->generation when the caches below were last emptied.
     uint64_t stack_low,
         stack_high; // The thread's own stack as far as known; frames lie in [low, high).
     uint64_t thread_pointer;
@@ -59,16 +95,23 @@ struct thread {
     // For events of signal handlers that interrupt the recorder at work with this struct; NULL
     // until there is one.
     struct thread *nested;
-    struct thread *outer; // Its `nested` is this one; NULL if none is.
-    uint32_t level;       // How many structs this one is nested in.
-    char text[4096];          // Scratch for /proc/self/maps.
-    uint32_t memo_count;
-    uint32_t check_count;
-    struct stack_frame memo[LIMIT_DEPTH]; // Outermost first.
+    struct thread *outer;                    // Its `nested` is this one; NULL if none is.
+    uint32_t level;                          // How many structs this one is nested in.
+    struct stack_passing passings[PASSINGS]; // By hash of the innermost frames.
     struct stack_check checks[CHECKS_MAX];
+    // Outermost first, from 1 on; the one at 0 is further out than any.
+    struct stack_frame memo[LIMIT_DEPTH + 1];
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
+    char text[4096]; // Scratch for /proc/self/maps.
 };
+
+/* Is T, which may be NULL, joined, and not a parent's? */
+static inline bool
+thread_is_ready(const struct thread *t)
+{
+    return likely(t != NULL) && likely(load_relaxed(&t->ready) != THREAD_NOT);
+}
 
 /* The calling thread's struct, made or taken over if it has none; starts recording if need be.
  * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_MONITOR in any
@@ -79,6 +122,13 @@ struct thread *thread_join(void);
  * there can be none (not counted). A second row of this thread: to the shared tables its events are
  * those of another thread, which they can take at any moment. */
 struct thread *thread_nested(struct thread *t);
+
+/* Something has changed that every thread must look at before its next event: code was unloaded, or
+ * what it may keep back of the peak. */
+void thread_tell_all(void);
+
+/* T has been told. */
+void thread_look_up(struct thread *t);
 
 /* The counters of T at SITE, or NULL without memory. */
 struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);

@@ -14,6 +14,7 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/mem.h"
+#include "monitor/peak.h"
 #include "monitor/sys.h"
 
 /* An event that took longer was not the processor's all the time; some 50 microseconds. */
@@ -103,7 +104,9 @@ tick(struct thread *t, uint64_t cycles)
     }
     tick_clock();
     now_ns = load_relaxed(&s->last_ns);
-    if (epoch != load_relaxed(&state->dated_epoch)) {
+    store_relaxed(&t->disk->frames_reused, t->frames_reused);
+    peak_publish(t);
+    if (epoch != load_relaxed(&state->dated_epoch) || t->at_peak) {
         store_relaxed(&state->dated_epoch, epoch);
         store_relaxed(&s->peak_ns, now_ns);
     }

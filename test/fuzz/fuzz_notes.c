@@ -31,6 +31,12 @@ file_string(const char *text, size_t size_bytes)
     abort();
 }
 
+void
+thread_tell_all(void)
+{
+    abort();
+}
+
 void *
 mem_private(size_t size_bytes)
 {

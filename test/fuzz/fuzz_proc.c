@@ -72,7 +72,7 @@ sys_is_readable(uint64_t address)
 }
 
 uint32_t
-nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
+nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
     (void)frame;
     (void)flags;

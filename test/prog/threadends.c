@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 50, TIMES = 100, TIMERS = 4, SIGNALS = 2000, PERIOD_NS = 50000 };
+enum { THREADS = 50, TIMES = 100, TIMERS = 4, SIGNALS = 2000, PERIOD_NS = 200000 };
 
 static void *volatile kept;
 static _Atomic long in_loop, in_handler;

@@ -105,8 +105,8 @@ a_full_tree_gives_other(void **unused)
         last = nodes_child(DISK_NODE_ROOT, 0x1000 + i, 0);
     assert_int_equal(last, DISK_NODE_OTHER);
     assert_int_equal(nodes_child(last, 5, 0), DISK_NODE_OTHER);
-    assert_int_equal(nodes_site(DISK_NODE_OTHER, 1), 1);
-    assert_int_equal(nodes_site(DISK_NODE_OTHER, 1 << 20), 4);
+    assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1), 1);
+    assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1 << 20), 4);
 }
 
 static void
@@ -115,10 +115,12 @@ size_classes_are_sites_of_their_own(void **unused)
     uint32_t n = nodes_child(DISK_NODE_ROOT, 9, 0);
 
     (void)unused;
-    assert_int_equal(nodes_site(n, 0), nodes_site(n, 32));
-    assert_int_not_equal(nodes_site(n, 32), nodes_site(n, 33));
-    assert_int_equal(nodes_site(n, 256), nodes_site(n, 33));
-    assert_int_not_equal(nodes_site(n, 2048), nodes_site(n, 2049));
+    assert_int_equal(nodes_site(state->nodes[n].site, 0), nodes_site(state->nodes[n].site, 32));
+    assert_int_not_equal(nodes_site(state->nodes[n].site, 32),
+                         nodes_site(state->nodes[n].site, 33));
+    assert_int_equal(nodes_site(state->nodes[n].site, 256), nodes_site(state->nodes[n].site, 33));
+    assert_int_not_equal(nodes_site(state->nodes[n].site, 2048),
+                         nodes_site(state->nodes[n].site, 2049));
 }
 
 enum { THREADS = 4, FRAMES = 3000 };

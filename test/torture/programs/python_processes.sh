@@ -3,7 +3,6 @@
 # they do not know, which is what a recorder must bear.
 #
 # needs: python3
-# as: nobody
 # files: /usr/lib*/python3*/test/test_json/__init__.py
 # hide: ^\d+:\d\d:\d\d .*?(?=\[)
 # hide: in \d+(\.\d+)?s| \(\d+(\.\d+)? sec\)|Total duration:.*|duration: .*
