@@ -18,6 +18,7 @@
 #include "monitor/next.h"
 #include "monitor/nodes.h"
 #include "monitor/peak.h"
+#include "monitor/sample.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
@@ -33,6 +34,7 @@ forget_stale(struct thread *t)
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
         if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
             t->rules[i].rule.kind = RULE_NONE;
+    sample_adopt();
 }
 
 /* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
@@ -57,6 +59,18 @@ leave(void)
 {
     signal_fence();
     tls.busy = BUSY_NO;
+}
+
+COLD struct thread *
+hook_enter(uint64_t slot)
+{
+    return enter(slot);
+}
+
+COLD void
+hook_leave(void)
+{
+    leave();
 }
 
 /* Cycle counter if this event is the one to be timed. */
@@ -117,13 +131,15 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     bin_free(t, size_bytes);
 }
 
-/* A block's free went unseen: settle it now. Returns the change of live bytes. */
-static COLD int64_t
-settle_lost_free(struct thread *t, struct ledger_entry old)
+COLD int64_t
+hook_settle_lost_free(struct thread *t, struct ledger_entry old)
 {
-    struct disk_counter *c = thread_counter(t, old.site);
+    struct disk_counter *c;
 
     bump(&t->disk->overwritten_blocks);
+    if (!ledger_is_exact(old))
+        return sample_ends(t, old, NULL, false);
+    c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
     count_free(t, c, old.size_bytes);
@@ -141,7 +157,7 @@ keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool o
 
     if (unlikely(!kept))
         bump(&t->disk->ledger_events);
-    return unlikely(old.site != 0) ? settle_lost_free(t, old) : 0;
+    return unlikely(old.site != 0) ? hook_settle_lost_free(t, old) : 0;
 }
 
 /* Was P, a block of SITE, this thread's latest allocation? */
@@ -204,20 +220,28 @@ hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
     record_alloc(p, size_bytes, p != tls.nested_block, caller);
 }
 
-/* No block at P is live; one of FREED_SITE (0: none) was. False if P must not reach the
- * allocator. */
+/* P, of which the ledger says OLD, is a sample or not known to be live. False if it must not reach
+ * the allocator. */
 static COLD bool
-unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct arch_caller caller)
+unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {
     enum disk_free_kind kind = DISK_FREE_FOREIGN;
 
+    if (old.site != 0) {
+        peak_change(t, sample_ends(t, old, p, false));
+        return true;
+    }
     if (next_is_boot(p))
         return false;
-    if (freed_site != 0)
+    if (state->gaps) {
+        sample_unknown_free(t, p, old.freed_site, caller);
+        return true;
+    }
+    if (old.freed_site != 0)
         kind = DISK_FREE_TWICE;
     else if (state->forked)
         kind = DISK_FREE_INHERITED;
-    unknown_count(t, kind, stack_node(t, caller), freed_site, p);
+    unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
     return true;
 }
 
@@ -231,7 +255,7 @@ hook_free(void *p, struct arch_caller caller)
         uint64_t began = event_begins(t);
         struct ledger_entry old = ledger_remove(p);
 
-        if (likely(old.site != 0)) {
+        if (likely(ledger_is_exact(old))) {
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
@@ -245,7 +269,7 @@ hook_free(void *p, struct arch_caller caller)
                 bump(&t->disk->no_memory_events);
             }
         } else {
-            pass_on = unknown_free(t, p, old.freed_site, caller);
+            pass_on = unusual_free(t, p, old, caller);
         }
         event_ends(t, began);
     } else {
@@ -264,18 +288,20 @@ hook_realloc_begin(void *p, struct arch_caller caller)
     if (likely(t != NULL)) {
         old = ledger_remove(p);
         if (unlikely(old.site == 0))
-            unknown_free(t, p, old.freed_site, caller);
+            unusual_free(t, p, old, caller);
     }
     leave();
     return old;
 }
 
-/* The block P, of which OLD was known, leaves its site: moved, or freed by realloc(p, 0). */
-static inline int64_t
-block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
+int64_t
+hook_block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
 {
-    struct disk_counter *c = old.site != 0 ? thread_counter(t, old.site) : NULL;
+    struct disk_counter *c;
 
+    if (unlikely(!ledger_is_exact(old)))
+        return old.site != 0 ? sample_ends(t, old, p, reallocated) : 0;
+    c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
     count_free(t, c, old.size_bytes);
@@ -284,6 +310,13 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
     else if (is_latest(t, p, old.site))
         bump(&c->temporary);
     return -(int64_t)old.size_bytes;
+}
+
+void
+hook_keep_again(struct thread *t, void *p, struct ledger_entry old)
+{
+    if (old.site != 0)
+        keep_block(t, p, old.size_bytes, old.site, !ledger_is_exact(old));
 }
 
 void
@@ -299,13 +332,12 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     }
     if (!ok) {
         bump(&t->disk->failed_calls);
-        if (old.site != 0)
-            keep_block(t, p, old.size_bytes, old.site, false);
+        hook_keep_again(t, p, old);
     } else {
         uint64_t began = event_begins(t);
         struct disk_counter *c;
 
-        left = block_moves(t, old, p, result != NULL);
+        left = hook_block_moves(t, old, p, result != NULL);
         t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
         if (c != NULL && old.site != 0) {
@@ -433,7 +465,7 @@ hook_nest_ends(const struct nest *n)
 }
 
 void
-hook_nested(void *p, size_t size_bytes, struct arch_caller caller)
+hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller)
 {
     struct nest n;
 
@@ -443,7 +475,10 @@ hook_nested(void *p, size_t size_bytes, struct arch_caller caller)
         else
             tls.nested_block = p;
     } else if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        hook_alloc(p, size_bytes, caller);
+        if (gate == GATE_SAMPLE)
+            sample_alloc(p, size_bytes, caller);
+        else
+            hook_alloc(p, size_bytes, caller);
         hook_nest_ends(&n);
     }
 }

@@ -30,7 +30,7 @@
 #include "monitor/state.h"
 
 enum {
-    SPAN_BITS = 24,
+    SPAN_BITS = LEDGER_SPAN_BITS,
     TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - SPAN_BITS),
     SUB_SHIFT = LEDGER_SITE_BITS,
     SLACK_SHIFT = 24,
@@ -141,7 +141,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
         else
             *ret_old = (struct ledger_entry){.site = *slot & SITE_MASK};
     }
-    entry = site | sub_of(address) << SUB_SHIFT;
+    entry = (site & SITE_MASK) | sub_of(address) << SUB_SHIFT;
     if (unlikely(slack >= SLACK_SIDE)) {
         struct ledger_entry none;
 
@@ -192,4 +192,14 @@ ledger_remove(const void *p)
         return (struct ledger_entry){.freed_site = e & SITE_MASK};
     store_relaxed(slot, (uint32_t)SLACK_ENDED << SLACK_SHIFT | e);
     return decode(e, address);
+}
+
+void
+ledger_forget(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    uint32_t *slot = address & 15 ? NULL : slot_of(address);
+
+    if (slot != NULL && !is_live(load_relaxed(slot)))
+        store_relaxed(slot, 0u);
 }

@@ -14,6 +14,7 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/mem.h"
+#include "monitor/sample.h"
 #include "monitor/sys.h"
 
 /* An event that took longer was not the processor's all the time; some 50 microseconds. */
@@ -62,7 +63,8 @@ add_point(uint64_t elapsed_ns)
     if (index * sizeof *points >= t->mapped_bytes)
         return;
     points[index].live_bytes = load_relaxed(&state->header->shared.flushed_bytes);
-    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS;
+    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS +
+                           load_relaxed(&state->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
     t->used = index + 1;
     if (t->used == LIMIT_TIME_POINTS) {
@@ -89,18 +91,12 @@ timeline(uint64_t elapsed_ns)
 }
 
 void
-tick(struct thread *t, uint64_t cycles)
+tick_look(void)
 {
     struct disk_shared *s = &state->header->shared;
     uint64_t epoch = load_relaxed(&s->peak_epoch);
     uint64_t now_ns;
-    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
 
-    t->countdown = LIMIT_TICK_EVENTS;
-    if (cycles < INTERRUPTED_CYCLES) {
-        bump(&t->disk->timed_events);
-        bump_by(&t->disk->timed_cycles, cycles);
-    }
     tick_clock();
     now_ns = load_relaxed(&s->last_ns);
     if (epoch != load_relaxed(&state->dated_epoch)) {
@@ -108,6 +104,20 @@ tick(struct thread *t, uint64_t cycles)
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
+}
+
+void
+tick(struct thread *t, uint64_t cycles)
+{
+    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
+
+    t->countdown = LIMIT_TICK_EVENTS;
+    if (cycles < INTERRUPTED_CYCLES) {
+        bump(&t->disk->timed_events);
+        bump_by(&t->disk->timed_cycles, cycles);
+    }
+    tick_look();
+    sample_poll();
     if ((ticks & (ticks - 1)) == 0)
         tick_memory();
     if (ticks % NAME_REFRESH_TICKS == 0)
