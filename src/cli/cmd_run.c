@@ -68,7 +68,8 @@ static const struct opt options[] = {
      NULL},
     {OPT_SIZE, 0, "sample", &sample_bytes, "SIZE",
      "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
-     "costs next to nothing). What is shown then are estimates, with the range in which the truth lies.",
+     "costs next to nothing). What is shown then are estimates, with the range in which the truth "
+     "lies.",
      NULL},
     {OPT_COUNT, 0, "sample-count", &sample_count, "N",
      "The same, but one in N calls, whatever its size.", NULL},

@@ -132,13 +132,13 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 }
 
 COLD int64_t
-hook_settle_lost_free(struct thread *t, struct ledger_entry old)
+hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p)
 {
     struct disk_counter *c;
 
     bump(&t->disk->overwritten_blocks);
     if (!ledger_is_exact(old))
-        return sample_ends(t, old, NULL, false);
+        return sample_ends(t, old, p, false);
     c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
@@ -157,7 +157,7 @@ keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool o
 
     if (unlikely(!kept))
         bump(&t->disk->ledger_events);
-    return unlikely(old.site != 0) ? hook_settle_lost_free(t, old) : 0;
+    return unlikely(old.site != 0) ? hook_settle_lost_free(t, old, p) : 0;
 }
 
 /* Was P, a block of SITE, this thread's latest allocation? */

@@ -52,10 +52,10 @@ void hook_nest_ends(const struct nest *n);
 struct thread *hook_enter(uint64_t slot);
 void hook_leave(void);
 
-/* For sample.c, of a block that the ledger calls OLD. Its free went unseen: settle it now. It
+/* For sample.c, of a block at P that the ledger calls OLD. Its free went unseen: settle it now. It
  * leaves its site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at
  * P still, put it back. */
-int64_t hook_settle_lost_free(struct thread *t, struct ledger_entry old);
+int64_t hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p);
 int64_t hook_block_moves(struct thread *t, struct ledger_entry old, const void *p,
                          bool reallocated);
 void hook_keep_again(struct thread *t, void *p, struct ledger_entry old);

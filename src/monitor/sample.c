@@ -20,6 +20,12 @@
  * counted apart. A free of what has just been freed is told from that of a block left out that
  * has got the same address only if the thread has not allocated since, and is alone.
  *
+ * Most frees are of blocks that were left out. A table of one byte for each page tells so: how many
+ * samples live there. It is right about zero; all else asks the ledger. When exact recording ends
+ * the ledger is full of blocks that the table does not know, so it is filled up and says "perhaps"
+ * to everything. The sample that a thread has freed last stays in the table until the thread's next
+ * look, so that a second free of it is seen.
+ *
  * The profile is a file that others can write to. What is read from it is a request: mode and
  * period are checked, a name is bytes.
  */
@@ -39,6 +45,9 @@
 #include "monitor/unknown.h"
 
 struct sample sample;
+_Alignas(64) uint8_t sample_filter[SAMPLE_FILTER_PAGES];
+
+enum { FILTER_MANY = 255 };
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -111,9 +120,53 @@ find_phase(const struct draw_phase *phase)
 }
 
 static void
+filter_add(const void *p)
+{
+    uint8_t *count = sample_filter_of(p), there = load_relaxed(count);
+
+    while (there != FILTER_MANY && !cas_acq_rel(count, &there, (uint8_t)(there + 1)))
+        continue;
+}
+
+static void
+filter_drop(const void *p)
+{
+    uint8_t *count = sample_filter_of(p), there = load_relaxed(count);
+
+    while (there != FILTER_MANY && there != 0 && !cas_acq_rel(count, &there, (uint8_t)(there - 1)))
+        continue;
+}
+
+/* Memory from before the allocator was found (next.c) must never reach it; it lies in our own data,
+ * close by. */
+static void
+filter_guard_boot(void)
+{
+    const unsigned char *here = (const unsigned char *)&sample;
+
+    for (intptr_t off = -(intptr_t)MIB; off <= (intptr_t)MIB; off += 1 << SAMPLE_PAGE_BITS)
+        *sample_filter_of(here + off) = FILTER_MANY;
+}
+
+static void
+filter_fill(void)
+{
+    // Other threads look on: word by word, and no libc function that is not imported anyway.
+    for (size_t i = 0; i < SAMPLE_FILTER_PAGES; i += sizeof(uint64_t))
+        store_relaxed((uint64_t *)(void *)&sample_filter[i], UINT64_MAX);
+}
+
+static void
 make_present(uint32_t index)
 {
     const struct draw_phase *p = &sample.phases[index];
+
+    if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT) {
+        if (state->ready == READY_YES)
+            filter_fill();
+        else
+            filter_guard_boot();
+    }
 
     state->header->sample_period_bytes = p->mode == DISK_MODE_BYTES ? p->period : 0;
     if (p->mode != DISK_MODE_EXACT)
@@ -151,7 +204,8 @@ sample_adopt(void)
     tls.phase = index;
     tls.charge_mask = p->mask;
     tls.reserve = -1; // No distance yet.
-    tls.credit = p->mode == DISK_MODE_EXACT ? 2 * SAMPLE_EXACT : -1;
+    tls.exact = p->mode == DISK_MODE_EXACT;
+    tls.credit = tls.exact ? SAMPLE_EXACT : -1;
     if (tls.self != NULL)
         tls.self->last_block = NULL; // Calls that follow may go unseen.
 }
@@ -358,11 +412,22 @@ decide(uint64_t size_bytes)
     return GATE_SAMPLE;
 }
 
+/* From now on a second free of it would not be told from the free of another block. */
+static void
+forget_freed(void)
+{
+    if (tls.freed_block != NULL)
+        filter_drop(tls.freed_block);
+    tls.freed_block = NULL;
+}
+
 /* In a signal handler, or when the next allocator has called back: nothing may change now. */
 static enum gate
 look_nested(uint64_t size_bytes)
 {
-    return tls.change == 0 ? GATE_EXACT : decide(size_bytes);
+    if (tls.change == 0)
+        return load_relaxed(&sample.mode) == DISK_MODE_EXACT ? GATE_EXACT : GATE_PASS;
+    return decide(size_bytes);
 }
 
 COLD enum gate
@@ -382,6 +447,7 @@ sample_look(uint64_t size_bytes, uint64_t slot)
         return GATE_PASS; // Lost, and counted.
     }
     sample_adopt();
+    forget_freed();
     if (sample.phases[tls.phase].mode != DISK_MODE_EXACT) {
         tick_look();
         sample_poll();
@@ -545,7 +611,8 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
     if (!ledger_insert_odd(p, size_bytes, site | how, &old))
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
     if (old.site != 0)
-        *ret_change += hook_settle_lost_free(t, old);
+        *ret_change += hook_settle_lost_free(t, old, p);
+    filter_add(p);
     t->last_block = p;
     t->last_site = site;
     return c;
@@ -600,6 +667,7 @@ sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved
         bump_by(&c->temporary, w.blocks);
         t->last_block = NULL;
     }
+    forget_freed();
     tls.freed_block = p;
     tls.freed_site = site;
     tls.freed_credit = tls.credit;
@@ -619,6 +687,23 @@ sample_unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct
     // A block that is left out may get this address next.
     if (freed_site != 0)
         ledger_forget(p);
+}
+
+COLD bool
+sample_is_nothing(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    const struct state *s = state;
+    const uint32_t *leaf;
+
+    // A child that has not started yet sees no ledger.
+    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || next_is_boot(p))
+        return false;
+    leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
+    return leaf == NULL ||
+           load_relaxed(
+               &leaf[(address & (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1)) >> s->granule_shift]) ==
+               0;
 }
 
 uint64_t
@@ -654,10 +739,4 @@ sample_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_b
         peak_change(t, change + left);
     }
     hook_leave();
-}
-
-bool
-sample_is_boot(const void *p)
-{
-    return next_is_boot(p);
 }

@@ -16,8 +16,8 @@
 #include "monitor/next.h"
 #include "monitor/thread.h"
 
-/* In exact mode credit starts at twice that and falls by one a call. */
-#define SAMPLE_EXACT (INT64_MIN / 4)
+/* In exact mode credit starts there and falls by one a call. */
+#define SAMPLE_EXACT (INT64_MIN / 2)
 
 enum gate {
     GATE_PASS,   // Not chosen: leave it alone.
@@ -49,16 +49,40 @@ void sample_poll(void);
 /* The credit is used up: what becomes of this call from SLOT for SIZE_BYTES? */
 enum gate sample_look(uint64_t size_bytes, uint64_t slot);
 
-/* Charge a block of SIZE_BYTES that the function called from SLOT is about to allocate. */
-static inline enum gate
-sample_gate(uint64_t size_bytes, uint64_t slot)
+/* Charge a call for SIZE_BYTES. True: it is to be left alone. */
+static inline bool
+sample_passes(uint64_t size_bytes)
 {
     int64_t left = tls.credit - (int64_t)draw_charge(size_bytes, tls.charge_mask);
 
     tls.credit = left;
-    if (likely(left <= SAMPLE_EXACT))
-        return GATE_EXACT;
-    return likely(left >= 0) ? GATE_PASS : sample_look(size_bytes, slot);
+    return likely(left >= 0);
+}
+
+/* Is the thread not in the recorder, and does it record every call? */
+static inline bool
+sample_is_plain(void)
+{
+    static const uint32_t plain[2] = {BUSY_NO, 1};
+    uint64_t there, wanted;
+
+    __builtin_memcpy(&there, &tls.busy, sizeof there);
+    __builtin_memcpy(&wanted, plain, sizeof wanted);
+    return likely(there == wanted);
+}
+
+/* What becomes of a call for SIZE_BYTES from SLOT that does not pass. */
+static inline enum gate
+sample_what(uint64_t size_bytes, uint64_t slot)
+{
+    return sample_is_plain() ? GATE_EXACT : sample_look(size_bytes, slot);
+}
+
+/* Both. */
+static inline enum gate
+sample_gate(uint64_t size_bytes, uint64_t slot)
+{
+    return sample_passes(size_bytes) ? GATE_PASS : sample_what(size_bytes, slot);
 }
 
 /* A block that the gate chose as a sample, as hook_alloc. */
@@ -79,30 +103,26 @@ int64_t sample_ends(struct thread *t, struct ledger_entry old, const void *p, bo
 void sample_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
                          struct arch_caller caller);
 
-/* next_is_boot, out of line. */
-COLD bool sample_is_boot(const void *p);
+/* Counts, by page of address modulo the table's size, the samples that live there; 255 = many. */
+enum { SAMPLE_PAGE_BITS = 12, SAMPLE_FILTER_PAGES = 1 << 20 };
+extern uint8_t sample_filter[SAMPLE_FILTER_PAGES];
+
+static inline uint8_t *
+sample_filter_of(const void *p)
+{
+    return &sample_filter[(uintptr_t)p >> SAMPLE_PAGE_BITS & (SAMPLE_FILTER_PAGES - 1)];
+}
+
+/* There is something on P's page: is it not P? */
+bool sample_is_nothing(const void *p);
 
 /* Some blocks are left out now, and P is one of them or nobody's: its free needs no look. */
 static inline bool
 sample_left_out(const void *p)
 {
-    uintptr_t address = (uintptr_t)p;
-    const struct state *s = state;
-    const uint32_t *leaf;
-
     if (likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT))
         return false;
-    // A child that has not started yet sees no ledger.
-    if (unlikely(s == NULL || s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS))
-        return false;
-    // Memory from before the allocator was found lies in our own data.
-    if (unlikely(address - (uintptr_t)&sample + (16 * MIB) < 32 * MIB) && sample_is_boot(p))
-        return false;
-    leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
-    return leaf == NULL ||
-           load_relaxed(
-               &leaf[(address & (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1)) >> s->granule_shift]) ==
-               0;
+    return likely(load_relaxed(sample_filter_of(p)) == 0) || sample_is_nothing(p);
 }
 
 #endif

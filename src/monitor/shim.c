@@ -42,30 +42,55 @@ allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
         sample_alloc(p, size_bytes, caller);
 }
 
+/* The rare half of a function whose other half must not pay for it; called as its last act, so that
+ * it has the place of the other on the stack, and the same caller. */
+#ifdef BASE_STACK_UNCHECKED
+#define TAIL inline __attribute__((always_inline)) // The harness is built without such calls.
+#else
+#define TAIL NOINLINE
+#endif
+
+static TAIL void *
+malloc_recorded(size_t size_bytes)
+{
+    enum gate gate = sample_what(size_bytes, ARCH_SLOT());
+    void *p = next.malloc(size_bytes);
+
+    if (gate != GATE_PASS)
+        allocated(gate, p, size_bytes, ARCH_CALLER());
+    return p;
+}
+
 EXPORT void *
 malloc(size_t size_bytes)
 {
-    enum gate gate = sample_gate(size_bytes, ARCH_SLOT());
-    void *p;
+    return sample_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
+}
 
-    if (gate == GATE_PASS)
-        return next.malloc(size_bytes);
-    p = next.malloc(size_bytes);
-    allocated(gate, p, size_bytes, ARCH_CALLER());
+static TAIL void *
+calloc_recorded(size_t count, size_t each_bytes)
+{
+    enum gate gate = sample_what(count * each_bytes, ARCH_SLOT());
+    void *p = next.calloc(count, each_bytes);
+
+    if (gate != GATE_PASS)
+        allocated(gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 
 EXPORT void *
 calloc(size_t count, size_t each_bytes)
 {
-    enum gate gate = sample_gate(count * each_bytes, ARCH_SLOT());
-    void *p;
+    return sample_passes(count * each_bytes) ? next.calloc(count, each_bytes)
+                                             : calloc_recorded(count, each_bytes);
+}
 
-    if (gate == GATE_PASS)
-        return next.calloc(count, each_bytes);
-    p = next.calloc(count, each_bytes);
-    allocated(gate, p, count * each_bytes, ARCH_CALLER());
-    return p;
+static TAIL void
+free_recorded(void *p)
+{
+    if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
+                                    : hook_nested_free(p, ARCH_CALLER()))
+        next.free(p);
 }
 
 EXPORT void
@@ -75,9 +100,8 @@ free(void *p)
         return;
     if (sample_left_out(p))
         next.free(p);
-    else if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
-                                         : hook_nested_free(p, ARCH_CALLER()))
-        next.free(p);
+    else
+        free_recorded(p);
 }
 
 /* The C23 forms; the size is a hint that the next allocator may not know how to take. */
@@ -366,9 +390,9 @@ typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
 static COLD void *
-find_operator(void **cache, const char *name, struct arch_caller caller)
+find_operator(void **cache, const char *name, uint64_t slot)
 {
-    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)caller.slot - 1);
+    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)slot - 1);
 
     store_release(cache, f);
     return f;
@@ -381,7 +405,7 @@ call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uint
     void *f = load_acquire(cache);
     void *p;
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
         f = (void *)next.malloc; // No C++ library in reach: somebody calls it by hand.
     stay_begins(s);
     p = ((new_fn *)f)(size_bytes, second, third);
@@ -393,13 +417,13 @@ call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uint
 /* As call_new for a call that the gate has let pass. */
 static inline void *
 pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, uintptr_t third,
-         struct arch_caller caller)
+         uint64_t slot)
 {
     void *f = load_acquire(cache);
     struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(GATE_PASS, size_bytes);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
         f = (void *)next.malloc;
     return ((new_fn *)f)(size_bytes, second, third);
 }
@@ -410,7 +434,7 @@ call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t s
 {
     void *f = load_acquire(cache);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
         f = (void *)next.free;
     stay_begins(s);
     ((delete_fn *)f)(p, second, third);
@@ -420,11 +444,11 @@ call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t s
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
 static inline void
 pass_delete(void **cache, const char *name, void *p, uintptr_t second, uintptr_t third,
-            struct arch_caller caller)
+            uint64_t slot)
 {
     void *f = load_acquire(cache);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
         f = (void *)next.free;
     ((delete_fn *)f)(p, second, third);
 }
@@ -434,48 +458,54 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
 {
     if (likely(gate == GATE_EXACT))
         hook_alloc_outer(p, size_bytes, caller);
-    else
+    else if (gate == GATE_SAMPLE)
         sample_alloc(p, size_bytes, caller);
 }
 
 #define NEW(name)                                                                                  \
     new_fn name;                                                                                   \
-    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    static void *name##_next;                                                                      \
+    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
     {                                                                                              \
-        static void *next_new;                                                                     \
-        enum gate gate = sample_gate(size_bytes, ARCH_SLOT());                                     \
+        enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
         uint32_t busy = tls.busy;                                                                  \
         bool seen;                                                                                 \
         void *p;                                                                                   \
                                                                                                    \
-        if (gate == GATE_PASS)                                                                     \
-            return pass_new(&next_new, #name, size_bytes, second, third, ARCH_CALLER());           \
         {                                                                                          \
             struct charged charged __attribute__((cleanup(charged_ends))) =                        \
                 charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
-            p = call_new(&next_new, #name, &stay, size_bytes, second, third);                      \
+            p = call_new(&name##_next, #name, &stay, size_bytes, second, third);                   \
             seen = stay.cut_short && p != NULL;                                                    \
         }                                                                                          \
         if (likely(busy == BUSY_NO && !seen))                                                      \
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
+    }                                                                                              \
+    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    {                                                                                              \
+        return sample_passes(size_bytes)                                                           \
+                   ? pass_new(&name##_next, #name, size_bytes, second, third, ARCH_SLOT())         \
+                   : name##_recorded(size_bytes, second, third);                                   \
     }
 
 #define DELETE(name)                                                                               \
     delete_fn name;                                                                                \
-    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    static void *name##_next;                                                                      \
+    static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        static void *next_delete;                                                                  \
-                                                                                                   \
-        if (p == NULL || sample_left_out(p)) {                                                     \
-            pass_delete(&next_delete, #name, p, second, third, ARCH_CALLER());                     \
-            return;                                                                                \
-        }                                                                                          \
         if (likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_CALLER())))                 \
             return;                                                                                \
         STAY(stay);                                                                                \
-        call_delete(&next_delete, #name, &stay, p, second, third);                                 \
+        call_delete(&name##_next, #name, &stay, p, second, third);                                 \
+    }                                                                                              \
+    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    {                                                                                              \
+        if (p == NULL || sample_left_out(p))                                                       \
+            pass_delete(&name##_next, #name, p, second, third, ARCH_SLOT());                       \
+        else                                                                                       \
+            name##_recorded(p, second, third);                                                     \
     }
 
 NEW(_Znwm)

@@ -129,14 +129,16 @@ struct tls {
     // The block that a call nested in the next allocator's function returned last.
     void *nested_block;
     uint64_t entered; // The frame that set busy.
+    // Compared in one go by sample_is_plain.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t exact;   // 1 while the thread records every call; sample.c.
     uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
     // Return addresses of calls back from the next allocator, for allocations and for frees, the
     // latest first: seen before without a signal frame between.
     uint64_t callbacks[2][4];
 
     /* The gate in front of each allocation; sample.h. All zero: look at it. */
-    int64_t credit; // Charge left until the next look; at most SAMPLE_EXACT: record every call.
+    int64_t credit;       // Charge left; below zero: record or look.
     uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
     int64_t reserve;      // Charge from that look to the next sample.
     uint64_t random;      // Of the generator.
