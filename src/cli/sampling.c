@@ -56,7 +56,7 @@ sampling_how(struct arena *arena, const struct profile *p)
     return arena_printf(arena, "%zu ways of recording", p->phase_count);
 }
 
-/* The largest period by bytes; 0 if there was none. */
+/* The largest period of the phases in MODE; 0 if there was none. */
 static uint64_t
 largest_period(const struct profile *p, uint32_t mode)
 {
@@ -92,18 +92,18 @@ put_unseen(struct text_view *v)
     uint64_t bytes = largest_period(v->p, MODE_BYTES), calls = largest_period(v->p, MODE_COUNT);
     struct arena *a = v->arena;
 
+    if (bytes != 0 || calls != 0)
+        text_line(v, INK_DIM,
+                  "  Estimates: \xc2\xb1 is a 95 % interval; with few samples it is written out");
     if (bytes != 0)
         text_line(v, INK_DIM,
-                  arena_printf(a,
-                               "  Estimates from samples; a site that is not listed may have had "
-                               "up to %s",
+                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
                                style_bytes(a, (int64_t)(interval_unseen() * (double)bytes))));
     if (calls != 0)
         text_line(v, INK_DIM,
-                  arena_printf(a,
-                               "  Estimates from samples; a site that is not listed may have had "
-                               "up to %s calls",
-                               style_count(a, (int64_t)(interval_unseen() * (double)calls))));
+                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                               style_plural(a, (int64_t)(interval_unseen() * (double)calls),
+                                            "call")));
 }
 
 static void
@@ -176,8 +176,8 @@ sampling_error(struct arena *arena, const struct counters *c, const struct error
         return arena_printf(arena, " \xc2\xb1 %.*f %%", i.high - i.low < value * 0.2 ? 1 : 0,
                             50 * (i.high - i.low) / value);
     if (metric == METRIC_COUNT)
-        return arena_printf(arena, " (%s to %s, few samples)", style_count(arena, (int64_t)i.low),
+        return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_count(arena, (int64_t)i.low),
                             style_count(arena, (int64_t)i.high));
-    return arena_printf(arena, " (%s to %s, few samples)", style_bytes(arena, (int64_t)i.low),
+    return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_bytes(arena, (int64_t)i.low),
                         style_bytes(arena, (int64_t)i.high));
 }

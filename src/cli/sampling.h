@@ -17,8 +17,8 @@ const char *sampling_how(struct arena *arena, const struct profile *p);
  * under the totals, nothing when all was recorded and nothing marked. */
 void sampling_text(struct text_view *v);
 
-/* " ± 3 %" or, when the samples are few, " (1.2 to 3.4 MiB, few samples)"; "" where nothing was
- * left out. */
+/* " ± 3 %" or, when the samples are few, " (few: 1.2 MiB–3.4 MiB)"; "" where nothing was left
+ * out. */
 const char *sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
                            enum metric metric);
 

@@ -650,10 +650,11 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
     struct arena *a = v->arena;
 
     text_line(v, INK_BOLD,
-              arena_printf(a, "%s: %s in %s, %s", live_word(v),
+              arena_printf(a, "%s: %s in %s, %s%s", live_word(v),
                            style_bytes(a, counters_live_bytes(total)),
                            style_plural(a, counters_live_blocks(total), "block"),
-                           style_plural(a, (int64_t)leaks->count, "site")));
+                           style_plural(a, (int64_t)leaks->count, "site"),
+                           sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
     for (size_t i = 0; i < shown; i++)
         put_site(v, leaks->v[i], METRIC_INUSE);
