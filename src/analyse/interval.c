@@ -95,6 +95,9 @@ gamma_interval(double estimate, double variance, double unit)
         r.low = variance / estimate * interval_gamma_quantile(TAIL, estimate * estimate / variance);
     if (spread > 0)
         r.high = spread / more * interval_gamma_quantile(1 - TAIL, more * more / spread);
+    // Only sums that belong to no recording need this.
+    r.low = fmin(r.low, estimate);
+    r.high = fmax(r.high, estimate);
     return r;
 }
 

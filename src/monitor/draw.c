@@ -53,6 +53,18 @@ draw_is_valid(uint64_t mode, uint64_t period)
     }
 }
 
+/* The mean for which a charge of 1 is sampled with exactly 1 / PERIOD: -1 / log(1 - 1 / PERIOD), for
+ * large ones by the series of artanh, which does not cancel. */
+static double
+mean_of_calls(double period)
+{
+    double s = 1 / (2 * period - 1);
+
+    if (period < 1000)
+        return -1 / draw_log(1 - 1 / period);
+    return 1 / (2 * s * (1 + s * s / 3 * (1 + s * s * 3 / 5)));
+}
+
 struct draw_phase
 draw_phase(uint64_t mode, uint64_t period)
 {
@@ -63,20 +75,9 @@ draw_phase(uint64_t mode, uint64_t period)
     p.mask = CHARGE_MASK;
     p.mean = (double)period;
     if (mode == DISK_MODE_COUNT) {
-        double odds = 1 / (2 * (double)period - 1);
-
-        // -1 / log(1 - 1 / period), by the series of artanh, which does not cancel.
         p.mask = 0;
         p.poll = POLL_CALLS;
-        p.mean =
-            period < 4
-                ? -1 / draw_log(1 - 1 / (double)period)
-                : 1 / (2 * odds *
-                       (1 +
-                        odds * odds *
-                            (1.0 / 3 +
-                             odds * odds *
-                                 (1.0 / 5 + odds * odds * (1.0 / 7 + odds * odds * (1.0 / 9))))));
+        p.mean = mean_of_calls((double)period);
     }
     return p;
 }
