@@ -53,8 +53,8 @@ draw_is_valid(uint64_t mode, uint64_t period)
     }
 }
 
-/* The mean for which a charge of 1 is sampled with exactly 1 / PERIOD: -1 / log(1 - 1 / PERIOD), for
- * large ones by the series of artanh, which does not cancel. */
+/* The mean for which a charge of 1 is sampled with exactly 1 / PERIOD: -1 / log(1 - 1 / PERIOD),
+ * for large ones by the series of artanh, which does not cancel. */
 static double
 mean_of_calls(double period)
 {

@@ -375,7 +375,8 @@ seed(void)
         word = arch_cycles() ^ sys_clock_ns() << 20 ^ (uint64_t)(uintptr_t)&tls ^
                (uint64_t)sys_gettid() << 40;
     else if (tls.self != NULL)
-        word += hash_u64(tls.self->row); // Threads must differ.
+        // Threads must differ, also those that share a row one after another.
+        word += hash_u64((uint64_t)tls.self->row << 32 | tls.self->disk->uses);
     tls.random = hash_u64(word) | 1;
 }
 
