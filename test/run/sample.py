@@ -1,7 +1,7 @@
 """sample.py: check estimates against what test/prog/sampled.cc does by construction.
 
-    sample.py coverage HEAPTAP PROGRAM RUNS OPTION...   many recordings of `sampled sites`: how often
-                                                        does the truth lie in the interval?
+    sample.py coverage HEAPTAP PROGRAM RUNS OPTION...   record `sampled sites` many times: how
+                                                        often is the truth in the interval?
     sample.py phases REPORT.json                        the recording that sample.sh has steered
     sample.py in REPORT.json FUNCTION ALLOCATIONS BYTES the truth lies in one interval
 
@@ -114,8 +114,8 @@ def inside(path, function, allocations, size_bytes):
     with open(path) as f:
         site = site_of(json.load(f), function)
     tell(site is not None and holds(site, "allocations", allocations) and
-         holds(site, "allocated_bytes", size_bytes), "%s: the truth lies in the interval" % function,
-         site)
+         holds(site, "allocated_bytes", size_bytes),
+         "%s: the truth lies in the interval" % function, site)
 
 
 if sys.argv[1] == "coverage":
