@@ -10,8 +10,12 @@
  * upper end assumes that one more event of the largest weight was just missed. It is wide rather
  * than wrong. No sample at all is its border case: up to ln(40) = 3.7 units.
  *
- * How many samples there are is judged by estimate^2 / variance, the size of the equally weighted
- * sample that would be as good.
+ * Both ends judge what was seen. A site of large blocks, which are certain to be samples, and of a
+ * few small ones, of which none was, would seem to be known exactly; so the variance of one more
+ * point is added to the upper end of the first too. Among many samples it does not show.
+ *
+ * What counts as many is judged by the samples and by estimate^2 / variance, the size of the
+ * equally weighted sample that would be as good.
  */
 #include "analyse/interval.h"
 
@@ -21,7 +25,10 @@
 #define TAIL 0.025
 #define LOG_TAIL 3.6888794541139363 // -ln(TAIL)
 
-enum { STEPS_MAX = 500, BISECTIONS = 200 };
+enum { STEPS_MAX = 5000, BISECTIONS = 200 };
+
+/* Above that the gamma distribution is the normal one, and its series long. */
+#define SHAPE_MAX 1e4
 
 /* The share of the gamma distribution with SHAPE that lies below X: the series for small X, the
  * continued fraction (by Lentz) for large X. */
@@ -75,44 +82,60 @@ interval_gamma_quantile(double p, double shape)
     return (low + high) / 2;
 }
 
-static struct interval
-score_interval(double estimate, double variance)
+/* The end of the score interval on SIDE, -1 or 1. */
+static double
+score_end(double estimate, double variance, double side)
 {
     double step = variance / estimate; // Variance per unit of the value.
-    double middle = estimate + Z * Z * step / 2;
-    double reach = Z * sqrt(variance + Z * Z * step * step / 4);
 
-    return (struct interval){middle - reach, middle + reach};
+    return estimate + Z * Z * step / 2 + side * Z * sqrt(variance + Z * Z * step * step / 4);
+}
+
+static struct interval
+score_interval(double estimate, double variance, double unit)
+{
+    return (struct interval){score_end(estimate, variance, -1),
+                             score_end(estimate, variance + unit * unit, 1)};
+}
+
+/* The quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
+ * VARIANCE. */
+static double
+gamma_end(double mean, double variance, double side)
+{
+    double shape = mean * mean / variance;
+
+    if (!(variance > 0))
+        return mean;
+    if (!(shape < SHAPE_MAX))
+        return mean + side * Z * sqrt(variance);
+    return variance / mean * interval_gamma_quantile(side < 0 ? TAIL : 1 - TAIL, shape);
 }
 
 static struct interval
 gamma_interval(double estimate, double variance, double unit)
 {
-    struct interval r = {estimate, estimate};
-    double more = estimate + unit, spread = variance + unit * unit;
-
-    if (variance > 0)
-        r.low = variance / estimate * interval_gamma_quantile(TAIL, estimate * estimate / variance);
-    if (spread > 0)
-        r.high = spread / more * interval_gamma_quantile(1 - TAIL, more * more / spread);
-    // Only sums that belong to no recording need this.
-    r.low = fmin(r.low, estimate);
-    r.high = fmax(r.high, estimate);
-    return r;
+    // The comparisons matter only for sums that belong to no recording.
+    return (struct interval){
+        .low = fmin(gamma_end(estimate, variance, -1), estimate),
+        .high = fmax(gamma_end(estimate + unit, variance + unit * unit, 1), estimate),
+    };
 }
 
 struct interval
-interval_around(double total, double estimate, double variance, double unit)
+interval_around(double total, double samples, double estimate, double variance, double unit,
+                double unit_few)
 {
     double exact = total - estimate;
     struct interval r = {0, 0};
 
     if (!(estimate > 0))
-        r.high = unit * LOG_TAIL;
-    else if (estimate * estimate >= INTERVAL_FEW_SAMPLES * variance)
-        r = score_interval(estimate, variance);
+        r.high = unit_few * LOG_TAIL;
+    else if (samples >= INTERVAL_FEW_SAMPLES &&
+             estimate * estimate >= INTERVAL_FEW_SAMPLES * variance)
+        r = score_interval(estimate, variance, unit);
     else
-        r = gamma_interval(estimate, variance, unit);
+        r = gamma_interval(estimate, variance, unit_few);
     return (struct interval){exact + r.low, exact + r.high};
 }
 
@@ -167,8 +190,10 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
     double total = (double)total_of(c, what);
 
     if (is_bytes(what))
-        return interval_around(total, s.bytes, s.bytes_variance, e->bytes_unit_max);
-    return interval_around(total, s.blocks, s.blocks_variance, e->blocks_unit_max);
+        return interval_around(total, s.samples, s.bytes, s.bytes_variance, e->bytes_unit_max,
+                               e->bytes_unit_max);
+    return interval_around(total, s.samples, s.blocks, s.blocks_variance, e->blocks_unit_max,
+                           e->blocks_unit_class);
 }
 
 double

@@ -10,9 +10,10 @@ struct interval {
     double low, high;
 };
 
-/* Around TOTAL, of which ESTIMATE comes from samples, with VARIANCE, and one more point of the draw
- * might have added UNIT. */
-struct interval interval_around(double total, double estimate, double variance, double unit);
+/* Around TOTAL, of which ESTIMATE comes from so many SAMPLES, with VARIANCE, and one more point of
+ * the draw might have added UNIT; UNIT_FEW is what is assumed of it when there are few samples. */
+struct interval interval_around(double total, double samples, double estimate, double variance,
+                                double unit, double unit_few);
 
 enum interval_of {
     INTERVAL_ALLOCATIONS,

@@ -406,6 +406,17 @@ read_error(const struct disk_error_sum *d)
     };
 }
 
+/* Blocks per point, if they were the smallest of SIZE_CLASS; those of the smallest class differ too
+ * little to matter. By bytes a point is worth the period, which is E's bytes per point. */
+static double
+class_unit(const struct errors *e, uint32_t size_class)
+{
+    static const double smallest[DISK_SIZE_CLASSES] = {0, 33, 257, 2049};
+    double unit = size_class > 0 ? e->bytes_unit_max / smallest[size_class] : 0;
+
+    return unit > e->blocks_unit_max ? unit : e->blocks_unit_max;
+}
+
 /* What the estimates may be off by. */
 static size_t
 load_errors(struct loader *l)
@@ -416,6 +427,7 @@ load_errors(struct loader *l)
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
+        struct profile_site *site;
         struct errors e;
 
         if (d->site == 0)
@@ -429,7 +441,9 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        errors_add(&p->sites[site_at(l, d->site, &homeless)].errors, &e);
+        site = &p->sites[site_at(l, d->site, &homeless)];
+        e.blocks_unit_class = class_unit(&e, site->size_class);
+        errors_add(&site->errors, &e);
         errors_add(&p->errors, &e);
     }
     return homeless;

@@ -42,6 +42,8 @@ errors_add(struct errors *sum, const struct errors *e)
         sum->blocks_unit_max = e->blocks_unit_max;
     if (e->bytes_unit_max > sum->bytes_unit_max)
         sum->bytes_unit_max = e->bytes_unit_max;
+    if (e->blocks_unit_class > sum->blocks_unit_class)
+        sum->blocks_unit_class = e->blocks_unit_class;
 }
 
 /* What is left of ALLOCATED after FREED; what the rounding of sums has left over is nothing. */

@@ -79,6 +79,7 @@ struct errors {
     struct error_sum peak;  // Of the blocks live at the peak.
     double blocks_unit_max; // What one more point of the draw might have added.
     double bytes_unit_max;
+    double blocks_unit_class; // The same of the smallest blocks that the class of size may have.
 };
 
 void errors_add(struct errors *sum, const struct errors *e);

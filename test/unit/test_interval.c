@@ -41,13 +41,13 @@ quantiles_are_those_of_tables(void **unused)
 static void
 what_was_recorded_whole_has_no_error(void **unused)
 {
-    struct interval i = interval_around(1000, 0, 0, 0);
+    struct interval i = interval_around(1000, 0, 0, 0, 0, 0);
 
     (void)unused;
     assert_true(i.low == 1000 && i.high == 1000);
-    i = interval_around(1000, 500, 0, 0);
+    i = interval_around(1000, 5, 500, 0, 0, 0);
     assert_true(i.low == 1000 && i.high == 1000);
-    i = interval_around(1000, 0, 0, 100);
+    i = interval_around(1000, 0, 0, 0, 100, 100);
     assert_true(i.low == 1000 && fabs(i.high - 1000 - 100 * log(40)) < 1e-6);
 }
 
@@ -61,7 +61,8 @@ any_sums_give_an_interval(void **unused)
     for (size_t e = 0; e < countof(whole); e++)
         for (size_t v = 0; v < countof(odd); v++)
             for (size_t u = 0; u < countof(odd); u++) {
-                struct interval i = interval_around(whole[e], whole[e], odd[v], odd[u]);
+                struct interval i =
+                    interval_around(whole[e], odd[v], whole[e], odd[v], odd[u], odd[u]);
 
                 assert_true(isfinite(i.low) && isfinite(i.high));
                 assert_true(i.low <= i.high * (1 + 1e-9));
@@ -108,12 +109,13 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
             e.allocated.bytes_variance += w.bytes_variance;
             e.blocks_unit_max = fmax(e.blocks_unit_max, w.blocks_unit);
             e.bytes_unit_max = fmax(e.bytes_unit_max, w.bytes_unit);
+            e.blocks_unit_class = e.blocks_unit_max;
             left = draw_distance(&p, &state);
         }
         if (e.allocated.samples == 0) { // Then the report knows the period alone.
             struct draw_weight w = draw_weight(&p, first, false);
 
-            e.blocks_unit_max = w.blocks_unit;
+            e.blocks_unit_max = e.blocks_unit_class = w.blocks_unit;
             e.bytes_unit_max = w.bytes_unit;
         }
         i = interval_of(&c, &e, INTERVAL_ALLOCATIONS);
