@@ -134,24 +134,24 @@ draw_share(double x)
 }
 
 uint64_t
-draw_random(uint64_t *state)
+draw_random(uint64_t *random)
 {
     // A counter through a hash; the odd step makes it go through all words.
-    *state += 0x9e3779b97f4a7c15u;
-    return hash_u64(*state);
+    *random += 0x9e3779b97f4a7c15u;
+    return hash_u64(*random);
 }
 
 /* Uniform in (0, 1]. */
 static double
-draw_uniform(uint64_t *state)
+draw_uniform(uint64_t *random)
 {
-    return (double)((draw_random(state) >> 11) + 1) * 0x1p-53;
+    return (double)((draw_random(random) >> 11) + 1) * 0x1p-53;
 }
 
 int64_t
-draw_distance(const struct draw_phase *phase, uint64_t *state)
+draw_distance(const struct draw_phase *phase, uint64_t *random)
 {
-    double distance = -phase->mean * draw_log(draw_uniform(state));
+    double distance = -phase->mean * draw_log(draw_uniform(random));
 
     // A point at D units lies in the unit of charge number floor(D).
     return distance < DISTANCE_MAX ? (int64_t)distance : (int64_t)DISTANCE_MAX;
@@ -170,11 +170,11 @@ inverse(const struct draw_phase *phase, uint64_t size_bytes, double *ret_share)
 }
 
 bool
-draw_rounds_up(const struct draw_phase *phase, uint64_t size_bytes, uint64_t *state)
+draw_rounds_up(const struct draw_phase *phase, uint64_t size_bytes, uint64_t *random)
 {
     double share, w = inverse(phase, size_bytes, &share);
 
-    return w - (double)(uint64_t)w > draw_uniform(state);
+    return w - (double)(uint64_t)w > draw_uniform(random);
 }
 
 struct draw_weight

@@ -36,14 +36,14 @@ draw_charge(uint64_t size_bytes, uint64_t mask)
     return (size_bytes & mask) | 1;
 }
 
-/* The next word of the generator STATE. */
-uint64_t draw_random(uint64_t *state);
+/* The next word of the generator RANDOM. */
+uint64_t draw_random(uint64_t *random);
 
-/* How much charge goes by without a sample before the next one, at the generator STATE. */
-int64_t draw_distance(const struct draw_phase *phase, uint64_t *state);
+/* How much charge goes by without a sample before the next one, at the generator RANDOM. */
+int64_t draw_distance(const struct draw_phase *phase, uint64_t *random);
 
 /* Was 1 / p rounded up? Decided once, when a block of SIZE_BYTES is sampled. */
-bool draw_rounds_up(const struct draw_phase *phase, uint64_t size_bytes, uint64_t *state);
+bool draw_rounds_up(const struct draw_phase *phase, uint64_t size_bytes, uint64_t *random);
 
 /* The weight of a block of SIZE_BYTES that was sampled in PHASE: always the same for the same
  * arguments, so that a free takes away what the allocation added. */

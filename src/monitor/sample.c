@@ -729,6 +729,8 @@ sample_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_b
     } else if (t != NULL) {
         if (old.site != 0)
             left = hook_block_moves(t, old, p, result != NULL);
+        if (result != NULL)
+            forget_freed(); // It may live on in the same place.
         t->last_block = NULL;
         if (gate == GATE_SAMPLE && result != NULL)
             c = sample_begins(t, result, size_bytes, caller, &w, &change);

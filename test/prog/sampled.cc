@@ -9,6 +9,7 @@
  *     created          20000  2000000            0   operator new(100)
  *     created_odd       4000   800000            0   operator new(200, align 64)
  *     grown             1800  1890000            0   300 chains of realloc: 100, 200, ..., 3200
+ *     shrunk            2000  1900000            0   malloc(1000), realloc to 900 in its place
  *     large               20 20971520            0   malloc(1 MiB)
  *     rare                 5      320          320   malloc(64), kept
  *     in_thread        20000  5120000            0   malloc(256) in four threads
@@ -97,6 +98,13 @@ grown()
 }
 
 OWN void
+shrunk()
+{
+    for (int i = 0; i < 1000; i++)
+        free(realloc(malloc(1000), 900));
+}
+
+OWN void
 large()
 {
     for (int i = 0; i < 20; i++)
@@ -129,6 +137,7 @@ sites()
     created();
     created_odd();
     grown();
+    shrunk();
     large();
     rare();
     for (pthread_t &t : threads)

@@ -60,7 +60,7 @@ def record(heaptap, program, seed, options):
 def coverage(heaptap, program, runs, options):
     hits = {name: [0, 0, 0] for name in TRUTH}
     sums = {name: 0 for name in TRUTH}
-    total = 0
+    total = quiet = 0
     for seed in range(1, runs + 1):
         report = record(heaptap, program, seed, options)
         for name, truth in TRUTH.items():
@@ -68,6 +68,7 @@ def coverage(heaptap, program, runs, options):
             sums[name] += site["allocated_bytes"] if site else 0
             for i, key in enumerate(("allocations", "allocated_bytes", "live_bytes")):
                 hits[name][i] += holds(site, key, truth[i])
+        quiet += report["losses"]["unknown_frees"] == 0 and report["losses"]["events"] == 0
         total += holds(report["totals"], "allocated_bytes", report["totals"]["allocated_bytes"])
     label = " ".join(options)
     for name in TRUTH:
@@ -78,6 +79,7 @@ def coverage(heaptap, program, runs, options):
     for name in ("small", "zeroed", "created", "created_odd", "in_thread"):
         mean = sums[name] / runs / TRUTH[name][1]
         tell(0.85 <= mean <= 1.15, "%s: %s: right on average" % (label, name), mean)
+    tell(quiet == runs, "%s: no free is taken for a mistake" % label, quiet)
     tell(total == runs, "%s: totals have an interval" % label, total)
 
 
