@@ -357,9 +357,11 @@ summarise(const struct profile *p, const char *path, bool main_process)
 
     stat(path, &st);
     if (main_process) {
-        fprintf(stderr, "heaptap: %s allocations, %s in all; peak %s; still live at end %s in %s\n",
-                style_count(&a, t->allocations), style_bytes(&a, t->allocated_bytes),
-                style_bytes(&a, t->peak_bytes), style_bytes(&a, counters_live_bytes(t)),
+        fprintf(stderr,
+                "heaptap: %s%s allocations, %s in all; peak %s; still live at end %s in %s\n",
+                profile_is_estimate(p) ? "about " : "", style_count(&a, t->allocations),
+                style_bytes(&a, t->allocated_bytes), style_bytes(&a, t->peak_bytes),
+                style_bytes(&a, counters_live_bytes(t)),
                 style_plural(&a, counters_live_blocks(t), "block"));
         if (p->losses.events)
             fprintf(stderr, "heaptap: %s not recorded\n",
