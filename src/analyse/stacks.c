@@ -89,9 +89,12 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
     b.node_stacks = arena_array(arena, p->node_count, sizeof *b.node_stacks);
     ret->node_stacks = b.node_stacks;
-    for (size_t i = 0; i < p->site_count; i++)
-        if (add_site(&b, &p->sites[i]))
-            counters_add(&ret->total, &p->sites[i].counters);
+    for (size_t i = 0; i < p->site_count; i++) {
+        if (!add_site(&b, &p->sites[i]))
+            continue;
+        counters_add(&ret->total, &p->sites[i].counters);
+        errors_add(&ret->errors, &p->sites[i].errors);
+    }
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
     if (options->filter)
@@ -287,6 +290,7 @@ add_site(struct builder *b, const struct profile_site *site)
             *known = find_stack(b, folded_depth(b), site->node) + 1;
     }
     counters_add(&b->ret->v[*known - 1].counters, &site->counters);
+    errors_add(&b->ret->v[*known - 1].errors, &site->errors);
     return true;
 }
 

@@ -18,6 +18,7 @@ struct stack {
     uint32_t flags;            // enum profile_node_flags of all nodes together.
     uint32_t node;             // The innermost node; one of several if they read the same.
     struct counters counters;  // All size classes of all nodes that read the same.
+    struct errors errors;
 };
 
 struct stacks_options {
@@ -36,6 +37,7 @@ struct stacks {
     struct stack *v;
     size_t count;
     struct counters total; // Of the stacks kept by the filter.
+    struct errors errors;  // Of the total.
     const uint32_t
         *node_stacks; // By node id: index into v plus 1; 0 = no site there, or filtered out.
 };

@@ -24,6 +24,7 @@
 
 #include "cli/launch.h"
 #include "cli/opts.h"
+#include "cli/sampling.h"
 #include "cli/view.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
@@ -33,12 +34,18 @@
 /* A run of many processes names this many profiles and counts the rest. */
 enum { PROFILES_TOLD = 3 };
 
+/* A year; and far from where milliseconds overflow. */
+#define SECONDS_MAX 31536000.0
+
 #define SUFFIX ".heaptap"
 #define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
 
 static const char *output, *only;
 static bool no_pack, no_children, quiet;
 static uint64_t reserve_bytes;
+static uint64_t sample_bytes, sample_count;
+static const char *delay, *duration;
+static uint64_t delay_ms, duration_ms;
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &output, "FILE",
@@ -58,6 +65,17 @@ static const struct opt options[] = {
     {OPT_SIZE, 0, "reserve", &reserve_bytes, "SIZE",
      "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
      "profile can have SIZE bytes. By default nothing is reserved.",
+     NULL},
+    {OPT_SIZE, 0, "sample", &sample_bytes, "SIZE",
+     "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
+     "costs next to nothing). What is shown then are estimates, with the range in which the truth "
+     "lies.",
+     NULL},
+    {OPT_COUNT, 0, "sample-count", &sample_count, "N",
+     "The same, but one in N calls, whatever its size.", NULL},
+    {OPT_STRING, 0, "delay", &delay, "SECONDS", "Record nothing for the first SECONDS.", NULL},
+    {OPT_STRING, 0, "duration", &duration, "SECONDS",
+     "Record for SECONDS, then no more. Blocks recorded until then are followed to their frees.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
      "Leave the profile as it was recorded: no symbols added, not compressed.", NULL},
@@ -224,6 +242,42 @@ with_variable(struct arena *arena, char **environment, const char *name, const c
     return result;
 }
 
+/* N in digits; NULL, no variable, for 0. */
+static const char *
+number_text(struct arena *arena, uint64_t n)
+{
+    return n != 0 ? arena_printf(arena, "%" PRIu64, n) : NULL;
+}
+
+/* TEXT, the value of the option NAME, in milliseconds; 0 for NULL. */
+static int
+parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *err)
+{
+    char *end;
+    double seconds;
+
+    if (text == NULL)
+        return 0;
+    seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= 0.001) || seconds > SECONDS_MAX)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--%s': '%.60s' is no time; write seconds such as 10 or 0.5", name,
+                       text);
+    *ret_ms = (uint64_t)(seconds * 1000 + 0.5);
+    return 0;
+}
+
+/* What --sample and the others ask for, refused here because the recorder can only ignore it. */
+static int
+check_sampling(struct err *err)
+{
+    int r = sampling_check(sample_bytes, sample_count, err);
+
+    if (r == 0)
+        r = parse_seconds("delay", delay, &delay_ms, err);
+    return r == 0 ? parse_seconds("duration", duration, &duration_ms, err) : r;
+}
+
 /* The environment of the program, of which we are the new process. */
 static char **
 make_environment(void *arg)
@@ -248,6 +302,10 @@ make_environment(void *arg)
     e = with_variable(a, e, "HEAPTAP_ONLY", only);
     if (reserve_bytes != 0)
         e = with_variable(a, e, "HEAPTAP_RESERVE", arena_printf(a, "%" PRIu64, reserve_bytes));
+    e = with_variable(a, e, "HEAPTAP_SAMPLE", number_text(a, sample_bytes));
+    e = with_variable(a, e, "HEAPTAP_SAMPLE_COUNT", number_text(a, sample_count));
+    e = with_variable(a, e, "HEAPTAP_DELAY", number_text(a, delay_ms));
+    e = with_variable(a, e, "HEAPTAP_DURATION", number_text(a, duration_ms));
     return e;
 }
 
@@ -299,9 +357,11 @@ summarise(const struct profile *p, const char *path, bool main_process)
 
     stat(path, &st);
     if (main_process) {
-        fprintf(stderr, "heaptap: %s allocations, %s in all; peak %s; still live at end %s in %s\n",
-                style_count(&a, t->allocations), style_bytes(&a, t->allocated_bytes),
-                style_bytes(&a, t->peak_bytes), style_bytes(&a, counters_live_bytes(t)),
+        fprintf(stderr,
+                "heaptap: %s%s allocations, %s in all; peak %s; still live at end %s in %s\n",
+                profile_is_estimate(p) ? "about " : "", style_count(&a, t->allocations),
+                style_bytes(&a, t->allocated_bytes), style_bytes(&a, t->peak_bytes),
+                style_bytes(&a, counters_live_bytes(t)),
                 style_plural(&a, counters_live_blocks(t), "block"));
         if (p->losses.events)
             fprintf(stderr, "heaptap: %s not recorded\n",
@@ -407,7 +467,7 @@ run(int count, char **arguments)
     if (getrandom(&s.id, sizeof s.id, 0) != sizeof s.id)
         s.id = (uint64_t)getpid();
     s.id |= 1; // 0 means no session.
-    if ((r = launch_library(&s.arena, &s.library, &err)) < 0 ||
+    if ((r = check_sampling(&err)) < 0 || (r = launch_library(&s.arena, &s.library, &err)) < 0 ||
         (r = launch_find(arguments[0], &s.arena, &l.path, &err)) < 0 ||
         (r = choose_output(&s, &err)) < 0)
         return fail(&s, r, &err);

@@ -20,10 +20,12 @@
 #include "cli/suggest.h"
 #include "report/style.h"
 
-extern const struct command command_run, command_pack, command_report, command_leaks,
-    command_source, command_diff, command_export;
+extern const struct command command_run, command_control, command_pack, command_report,
+    command_leaks, command_source, command_diff, command_export;
 
-static const struct command *const recording[] = {&command_run, &command_pack, NULL};
+static const struct command *const recording[] = {
+    &command_run, &command_control, &command_pack, NULL,
+};
 static const struct command *const showing[] = {
     &command_report, &command_leaks, &command_source, &command_diff, NULL,
 };

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/sampling.h"
 #include "cli/view_json.h"
 #include "profile/origin.h"
 #include "symbol/symbol.h"
@@ -252,7 +253,8 @@ view_one(const struct view_set *set, const char *what)
 }
 
 static void
-fill_session(const struct view_set *set, struct table *t, struct counters *ret_total)
+fill_session(const struct view_set *set, struct table *t, struct counters *ret_total,
+             struct errors *ret_errors)
 {
     static const struct column columns[] = {
         {COLUMN_COUNT, "pid", NULL, true, NULL},
@@ -285,6 +287,7 @@ fill_session(const struct view_set *set, struct table *t, struct counters *ret_t
         table_string(t, p->process.command);
         table_string(t, p->path);
         counters_add(ret_total, &p->totals);
+        errors_add(ret_errors, &p->errors);
     }
 }
 
@@ -293,19 +296,23 @@ view_session_text(const struct view_set *set, struct strbuf *out, struct arena *
 {
     struct style style = style_for(STDOUT_FILENO, view_options.wide);
     struct counters total = COUNTERS_ZERO;
+    struct errors errors = {0};
     struct table t = {.arena = arena};
     size_t limit = view_options.limit ? view_options.limit : PROCESSES_SHOWN;
     uint64_t lost = 0;
 
-    fill_session(set, &t, &total);
+    fill_session(set, &t, &total, &errors);
     for (size_t i = 0; i < set->count; i++)
         lost += set->v[i]->losses.events;
-    strbuf_fmt(out, "%zu processes: %s allocations, %s in all\n", set->count,
-               style_count(arena, total.allocations), style_bytes(arena, total.allocated_bytes));
-    strbuf_fmt(out, "still live %s in %s; the peaks added up %s\n",
+    strbuf_fmt(out, "%zu processes: %s allocations, %s in all%s\n", set->count,
+               style_count(arena, total.allocations), style_bytes(arena, total.allocated_bytes),
+               sampling_error(arena, &total, &errors, METRIC_ALLOC));
+    strbuf_fmt(out, "still live %s in %s%s; the peaks added up %s%s\n",
                style_bytes(arena, counters_live_bytes(&total)),
                style_plural(arena, counters_live_blocks(&total), "block"),
-               style_bytes(arena, total.peak_bytes));
+               sampling_error(arena, &total, &errors, METRIC_INUSE),
+               style_bytes(arena, total.peak_bytes),
+               sampling_error(arena, &total, &errors, METRIC_PEAK));
     if (lost)
         strbuf_fmt(out, "%s not recorded\n", style_plural(arena, (int64_t)lost, "event"));
     strbuf_char(out, '\n');
@@ -319,10 +326,11 @@ void
 view_session_json(const struct view_set *set, struct json *j, struct arena *arena)
 {
     struct counters total = COUNTERS_ZERO;
+    struct errors errors = {0};
     struct table t = {.arena = arena};
 
-    fill_session(set, &t, &total);
-    view_session_json_begin(j, &total);
+    fill_session(set, &t, &total, &errors);
+    view_session_json_begin(j, &total, &errors);
     table_json(&t, j, "processes", SIZE_MAX);
     json_array(j, "profiles");
 }

@@ -14,6 +14,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analyse/interval.h"
+
 enum { JSON_VERSION = 1 };
 
 static void
@@ -39,6 +41,42 @@ json_counters(struct json *j, const struct counters *c)
     json_int(j, "temporary", c->temporary);
     json_uint(j, "size_min", any ? c->size_min : 0);
     json_uint(j, "size_max", c->size_max);
+}
+
+/* A limit of an interval as a whole number that a reader can hold. */
+static int64_t
+json_rounded(double x)
+{
+    if (x > 9e18)
+        return INT64_MAX;
+    return x < -9e18 ? INT64_MIN : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
+}
+
+/* The number of samples, and 95 % intervals of the estimates. */
+static void
+json_errors(struct json *j, const struct counters *c, const struct errors *e)
+{
+    static const struct {
+        const char *low, *high;
+        enum interval_of what;
+    } intervals[] = {
+        {"allocations_low", "allocations_high", INTERVAL_ALLOCATIONS},
+        {"allocated_bytes_low", "allocated_bytes_high", INTERVAL_ALLOCATED_BYTES},
+        {"live_blocks_low", "live_blocks_high", INTERVAL_LIVE_BLOCKS},
+        {"live_bytes_low", "live_bytes_high", INTERVAL_LIVE_BYTES},
+        {"peak_blocks_low", "peak_blocks_high", INTERVAL_PEAK_BLOCKS},
+        {"peak_bytes_low", "peak_bytes_high", INTERVAL_PEAK_BYTES},
+    };
+
+    json_uint(j, "samples", (uint64_t)e->allocated.samples);
+    json_uint(j, "live_samples", (uint64_t)interval_samples(e, INTERVAL_LIVE_BYTES));
+    json_uint(j, "peak_samples", (uint64_t)interval_samples(e, INTERVAL_PEAK_BYTES));
+    for (size_t i = 0; i < countof(intervals); i++) {
+        struct interval r = interval_of(c, e, intervals[i].what);
+
+        json_int(j, intervals[i].low, json_rounded(r.low));
+        json_int(j, intervals[i].high, json_rounded(r.high));
+    }
 }
 
 /* The part that is charged to a line, function or node itself, beside what it calls. */
@@ -81,17 +119,50 @@ json_process(struct json *j, const struct profile *p)
     json_end(j);
 }
 
+static void
+json_phases(struct json *j, const struct profile *p)
+{
+    static const char *const modes[] = {
+        [MODE_EXACT] = "exact", [MODE_BYTES] = "bytes", [MODE_COUNT] = "count", [MODE_OFF] = "off"};
+
+    json_array(j, "phases");
+    for (size_t i = 0; i < p->phase_count; i++) {
+        json_object_line(j, NULL);
+        json_uint(j, "elapsed_ns", p->phases[i].elapsed_ns);
+        json_string(j, "mode", modes[p->phases[i].mode]);
+        json_uint(j, "period", p->phases[i].period);
+        json_end(j);
+    }
+    json_end(j);
+    json_array(j, "marks");
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const struct profile_mark *m = &p->marks[i];
+
+        json_object_line(j, NULL);
+        json_uint(j, "elapsed_ns", m->elapsed_ns);
+        json_string(j, "name", m->name);
+        json_int(j, "live_bytes", m->live_bytes);
+        json_int(j, "allocations", m->allocations);
+        json_int(j, "allocated_bytes", m->allocated_bytes);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 void
 json_head(struct json *j, const char *format, const struct profile *p,
-          const struct counters *totals)
+          const struct counters *totals, const struct errors *errors)
 {
     json_string(j, "format", format);
     json_int(j, "version", JSON_VERSION);
     json_process(j, p);
     json_object(j, "totals");
     json_counters(j, totals);
+    if (profile_is_estimate(p))
+        json_errors(j, totals, errors);
     json_uint(j, "peak_elapsed_ns", p->peak_elapsed_ns);
     json_end(j);
+    json_phases(j, p);
 }
 
 static void
@@ -244,6 +315,8 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
     for (size_t i = 0; i < count; i++) {
         json_object(j, NULL);
         json_counters(j, &v[i]->counters);
+        if (profile_is_estimate(p))
+            json_errors(j, &v[i]->counters, &v[i]->errors);
         json_flags(j, v[i]->flags);
         json_stack(j, "stack", p, v[i]);
         json_end(j);
@@ -254,7 +327,7 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
 static void
 report_head(struct json *j, const struct text_view *v, enum metric metric)
 {
-    json_head(j, "heaptap-report", v->p, &v->stacks->total);
+    json_head(j, "heaptap-report", v->p, &v->stacks->total, &v->stacks->errors);
     json_string(j, "metric", metric_name(metric));
     json_self_report(j, v->p);
 }
@@ -362,7 +435,7 @@ json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
            const struct suppressions *suppressions, size_t limit)
 {
     json_object(j, NULL);
-    json_head(j, "heaptap-leaks", v->p, &v->p->totals);
+    json_head(j, "heaptap-leaks", v->p, &v->p->totals, &v->p->errors);
     json_object(j, "total");
     json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));
     json_int(j, "live_bytes", counters_live_bytes(&leaks->stacks.total));
@@ -377,7 +450,7 @@ void
 json_source(struct json *j, const struct text_view *v, const struct source *source)
 {
     json_object(j, NULL);
-    json_head(j, "heaptap-source", v->p, &v->stacks->total);
+    json_head(j, "heaptap-source", v->p, &v->stacks->total, &v->stacks->errors);
     json_array(j, "functions");
     for (size_t i = 0; i < source->function_count; i++)
         json_string(j, NULL, source->functions[i]);
@@ -404,13 +477,15 @@ json_source(struct json *j, const struct text_view *v, const struct source *sour
 }
 
 void
-view_session_json_begin(struct json *j, const struct counters *total)
+view_session_json_begin(struct json *j, const struct counters *total, const struct errors *errors)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
     json_int(j, "version", JSON_VERSION);
     json_object(j, "totals");
     json_counters(j, total);
+    if (errors->allocated.samples > 0)
+        json_errors(j, total, errors);
     json_end(j);
 }
 

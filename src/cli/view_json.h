@@ -6,10 +6,10 @@
 #include "cli/view_text.h"
 #include "util/json_out.h"
 
-/* The members that every document begins with: format, version, process, totals. TOTALS are those
- * of the stacks the filter kept. */
+/* The members that every document begins with: format, version, process, totals. TOTALS and
+ * ERRORS are those of the stacks the filter kept. */
 void json_head(struct json *j, const char *format, const struct profile *p,
-               const struct counters *totals);
+               const struct counters *totals, const struct errors *errors);
 
 /* One document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct text_view *v, enum metric metric, size_t limit);
@@ -30,7 +30,8 @@ void json_leaks(struct json *j, const struct text_view *v, const struct leaks *l
 void json_source(struct json *j, const struct text_view *v, const struct source *source);
 
 /* Around the documents of several processes: one document "heaptap-session" with a list of them. */
-void view_session_json_begin(struct json *j, const struct counters *total);
+void view_session_json_begin(struct json *j, const struct counters *total,
+                             const struct errors *errors);
 void view_session_json_end(struct json *j);
 
 /* The members of C, in the object that is open. */

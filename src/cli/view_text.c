@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/sampling.h"
 #include "symbol/symbol.h"
 
 // clang-format off
@@ -33,6 +34,7 @@ const struct loss_field loss_fields[] = {
     FIELD(unwind_failures, "allocations whose stack broke off"),
     FIELD(unknown_frees, "frees of what was not live (foreign, older or freed twice)"),
     FIELD(double_frees, "of them freed twice"),
+    FIELD(unrecorded_frees, "frees of blocks from when not all was recorded"),
     FIELD(inherited_frees, "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
@@ -116,11 +118,8 @@ void
 text_header(struct text_view *v)
 {
     const struct profile_process *pr = &v->p->process;
-    const char *how = "exact";
+    const char *how = sampling_how(v->arena, v->p);
 
-    if (v->p->sample_period_bytes)
-        how = arena_printf(v->arena, "sampled every %s",
-                           style_bytes(v->arena, (int64_t)v->p->sample_period_bytes));
     text_line(v, INK_BOLD, pr->command && *pr->command ? pr->command : pr->executable);
     text_line(v, INK_DIM,
               arena_printf(v->arena, "pid %" PRIu32 " \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
@@ -130,6 +129,7 @@ text_header(struct text_view *v)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     strbuf_char(v->out, '\n');
     put_totals(v);
+    sampling_text(v);
 }
 
 static const char *
@@ -164,6 +164,12 @@ put_total(struct text_view *v, const struct totals_widths *w, const char *label,
     strbuf_char(v->out, '\n');
 }
 
+static const char *
+total_error(struct text_view *v, enum metric metric)
+{
+    return sampling_error(v->arena, &v->stacks->total, &v->stacks->errors, metric);
+}
+
 static void
 put_totals(struct text_view *v)
 {
@@ -175,12 +181,14 @@ put_totals(struct text_view *v)
 
     if (v->filter == NULL && v->p->peak_elapsed_ns)
         peak_time = arena_printf(a, "after %s", style_duration(a, v->p->peak_elapsed_ns));
-    put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes), "");
+    peak_time = arena_printf(a, "%s%s", peak_time, total_error(v, METRIC_PEAK));
+    put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
+              total_error(v, METRIC_ALLOC));
     put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
     put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
               peak_time);
     put_total(v, &w, live_word(v), style_count(a, counters_live_blocks(c)),
-              style_bytes(a, counters_live_bytes(c)), "");
+              style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
     put_total(v, &w, "Temporary", style_count(a, c->temporary),
               style_percent(a, c->temporary, c->allocations), "of allocations");
 }
@@ -192,7 +200,8 @@ recorder_share(struct text_view *v)
     const struct profile_recorder *r = &v->p->recorder;
     double events = (double)(v->p->totals.allocations + v->p->totals.frees);
 
-    if (r->events_timed == 0 || v->p->process.elapsed_ns == 0)
+    // The cost of an event times estimated events would be no cost of ours.
+    if (profile_is_estimate(v->p) || r->events_timed == 0 || v->p->process.elapsed_ns == 0)
         return "";
     return arena_printf(v->arena, " and ~%.1f %% of the time",
                         100.0 * (double)r->timed_ns / (double)r->events_timed * events /
@@ -492,7 +501,10 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                 10);
     strbuf_str(v->out, "   ");
     style_text(&v->style, v->out, INK_DIM,
-               style_cut_end(v->arena, site_details(v, &s->counters, metric),
+               style_cut_end(v->arena,
+                             arena_printf(v->arena, "%s%s", site_details(v, &s->counters, metric),
+                                          sampling_error(v->arena, &s->counters, &s->errors,
+                                                         metric)),
                              style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
@@ -639,10 +651,11 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
     struct arena *a = v->arena;
 
     text_line(v, INK_BOLD,
-              arena_printf(a, "%s: %s in %s, %s", live_word(v),
+              arena_printf(a, "%s: %s in %s, %s%s", live_word(v),
                            style_bytes(a, counters_live_bytes(total)),
                            style_plural(a, counters_live_blocks(total), "block"),
-                           style_plural(a, (int64_t)leaks->count, "site")));
+                           style_plural(a, (int64_t)leaks->count, "site"),
+                           sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
     for (size_t i = 0; i < shown; i++)
         put_site(v, leaks->v[i], METRIC_INUSE);

@@ -90,7 +90,7 @@ struct disk_header {
     uint32_t cpu_count;
     uint32_t machine;             // ELF e_machine.
     uint32_t depth_max;           // Frames kept of a stack.
-    uint64_t sample_period_bytes; // 0 = exact.
+    uint64_t sample_period_bytes; // Of the present phase; 0 = exact, by count or off.
     uint64_t recorder_bytes;    // Private memory that the recorder had touched when it last looked.
     struct disk_string command; // Arguments separated by NUL.
     struct disk_string executable;
@@ -99,13 +99,28 @@ struct disk_header {
     uint64_t reserved0[43];
     struct disk_shared shared; // At 512.
     struct disk_losses losses;
-    /* Control words: written by tools, polled by the recorder every few hundred events. */
+    /* A request: written by a tool, which then raises the generation; taken by the recorder, which
+     * then answers. */
     uint64_t control_generation;
-    uint64_t control[7]; // No meaning assigned in version 1.
-    uint64_t reserved1[424];
+    uint64_t control[7];       // enum disk_control; then what it says.
+    uint64_t control_taken;    // The latest generation that was answered; written last.
+    uint64_t control_answer;   // enum disk_answer.
+    uint64_t reserved1[422];
 };
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
+
+/* control[0], and what the words after it are. */
+enum disk_control {
+    DISK_CONTROL_PHASE = 1, // enum disk_mode, period.
+    DISK_CONTROL_MARK = 2,  // DISK_MARK_NAME_BYTES of a name.
+};
+
+enum disk_answer {
+    DISK_ANSWER_DONE = 1,
+    DISK_ANSWER_REFUSED = 2, // It makes no sense to this recorder.
+    DISK_ANSWER_FULL = 3,    // No room for another phase or mark.
+};
 
 enum disk_kind {
     DISK_UNUSED = 0,
@@ -119,7 +134,10 @@ enum disk_kind {
     DISK_FRAMES = 8,    // struct disk_frame, packed files only
     DISK_LOCATIONS = 9, // struct disk_location, packed files only
     DISK_UNKNOWN_FREES = 10, // struct disk_unknown_free
-    DISK_KINDS = 11,
+    DISK_PHASES = 11,        // struct disk_phase
+    DISK_ERRORS = 12,        // struct disk_error
+    DISK_MARKS = 13,         // struct disk_mark
+    DISK_KINDS = 14,
 };
 
 enum disk_segment_flags {
@@ -241,7 +259,9 @@ struct disk_thread {
     uint64_t inherited_frees;
     uint64_t overwritten_blocks;
     uint64_t double_frees; // Part of unknown_frees.
-    uint64_t reserved[15];
+    // Frees, while all was recorded, of blocks from before that may have been left out.
+    uint64_t unrecorded_frees;
+    uint64_t reserved[14];
 };
 static_assert(sizeof(struct disk_thread) == 256, "format.md 4.5");
 
@@ -294,6 +314,64 @@ struct disk_unknown_free {
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_unknown_free) == 48, "format.md 4.8");
+
+/* How blocks are chosen for recording. */
+enum disk_mode {
+    DISK_MODE_EXACT = 0, // All.
+    DISK_MODE_BYTES = 1, // One point in `period` bytes, at random; the block in which it falls.
+    DISK_MODE_COUNT = 2, // One call in `period`, at random.
+    DISK_MODE_OFF = 3,   // None.
+};
+
+/* What a period may be. Below 1 KiB nearly every call would be a sample, and a sample costs more
+ * than an exact record; above 1 TiB nothing would be seen, and sums of weights stay far from
+ * 2^64. */
+#define DISK_SAMPLE_BYTES_MIN ((uint64_t)1 << 10)
+#define DISK_SAMPLE_COUNT_MIN ((uint64_t)2)
+#define DISK_SAMPLE_PERIOD_MAX ((uint64_t)1 << 40)
+
+/* A stretch of time with one way of recording. */
+struct disk_phase {
+    uint32_t id; // Its index plus 1; written last. 0 = unused.
+    uint32_t mode;
+    uint64_t period;   // 0 when exact or off.
+    uint64_t since_ns; // Elapsed when it began.
+    uint64_t reserved;
+};
+static_assert(sizeof(struct disk_phase) == 32, "format.md 4.9");
+
+/* What the samples of one site come to, and how far the estimates may be off. */
+struct disk_error_sum {
+    uint64_t samples;
+    uint64_t blocks; // The part of the counters that is an estimate.
+    uint64_t bytes;
+    double blocks_variance; // Unbiased estimates of the variance of those.
+    double bytes_variance;
+};
+
+/* Process-wide, all words added to atomically. */
+struct disk_error {
+    uint64_t site; // Written last; 0 = unused.
+    struct disk_error_sum allocated, freed;
+    uint64_t peak_epoch;        // As in struct disk_counter:
+    struct disk_error_sum peak; // allocated minus freed, saved before the first change of an epoch.
+    double blocks_unit_max; // Largest number of blocks, and of bytes, per point of the draw: what
+    double bytes_unit_max;  // one more sample might have added.
+    uint64_t reserved;
+};
+static_assert(sizeof(struct disk_error) == 160, "format.md 4.10");
+
+enum { DISK_MARK_NAME_BYTES = 32 };
+
+/* A moment that a tool has named. */
+struct disk_mark {
+    uint64_t elapsed_ns; // Written last; 0 = unused.
+    int64_t live_bytes;
+    uint64_t allocations;
+    uint64_t allocated_bytes;
+    char name[DISK_MARK_NAME_BYTES]; // Ended by NUL unless it fills the field.
+};
+static_assert(sizeof(struct disk_mark) == 64, "format.md 4.11");
 
 /* Packed files only: symbols. */
 struct disk_location {

@@ -48,7 +48,7 @@ static const struct {
      sizeof(struct disk_module) * LIMIT_MODULES},
     {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
      sizeof(struct disk_node) * (uint64_t)LIMIT_NODES},
-    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 44, LIMIT_COUNTER_BYTES},
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 42, LIMIT_COUNTER_BYTES},
     {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
      sizeof(struct disk_thread) * LIMIT_THREADS},
     {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
@@ -57,6 +57,10 @@ static const struct {
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
     {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
      sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_PHASES},
+    {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
+     sizeof(struct disk_error) * (uint64_t)LIMIT_SITES},
+    {DISK_MARKS, sizeof(struct disk_mark), 4 << 10, 0, sizeof(struct disk_mark) * LIMIT_MARKS},
 };
 
 static void

@@ -18,6 +18,7 @@
 #include "monitor/next.h"
 #include "monitor/nodes.h"
 #include "monitor/peak.h"
+#include "monitor/sample.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
@@ -31,8 +32,10 @@ enter_slowly(struct thread *t)
 {
     if (!thread_is_ready(t))
         t = thread_join();
-    if (t != NULL)
+    if (t != NULL) {
         thread_look_up(t);
+        sample_adopt();
+    }
     return t;
 }
 
@@ -64,6 +67,18 @@ is_ordinary(const struct thread *t)
 {
     return likely(t != NULL) && likely(load_relaxed(&t->ready) == THREAD_READY) &&
            likely(t->countdown != 1);
+}
+
+COLD struct thread *
+hook_enter(uint64_t slot)
+{
+    return enter(slot);
+}
+
+COLD void
+hook_leave(void)
+{
+    leave();
 }
 
 /* Cycle counter if this event is the one to be timed. */
@@ -124,13 +139,15 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     bin_free(t, size_bytes);
 }
 
-/* A block's free went unseen: settle it now. Returns the change of live bytes. */
-static COLD int64_t
-settle_lost_free(struct thread *t, struct ledger_entry old)
+COLD int64_t
+hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p)
 {
-    struct disk_counter *c = thread_counter(t, old.site);
+    struct disk_counter *c;
 
     bump(&t->disk->overwritten_blocks);
+    if (!ledger_is_exact(old))
+        return sample_ends(t, old, p, false);
+    c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
     count_free(t, c, old.size_bytes);
@@ -147,7 +164,7 @@ keep_block_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site,
 
     if (!kept)
         bump(&t->disk->ledger_events);
-    return old.site != 0 ? settle_lost_free(t, old) : 0;
+    return old.site != 0 ? hook_settle_lost_free(t, old, p) : 0;
 }
 
 /* Put the block into the ledger. Returns the change of live bytes from a block that was still
@@ -304,20 +321,28 @@ hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
     record_alloc(p, size_bytes, p != tls.nested_block, caller);
 }
 
-/* No block at P is live; one of FREED_SITE (0: none) was. False if P must not reach the
- * allocator. */
+/* P, of which the ledger says OLD, is a sample or not known to be live. False if it must not reach
+ * the allocator. */
 static COLD bool
-unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct arch_caller caller)
+unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {
     enum disk_free_kind kind = DISK_FREE_FOREIGN;
 
+    if (old.site != 0) {
+        peak_change(t, sample_ends(t, old, p, false));
+        return true;
+    }
     if (next_is_boot(p))
         return false;
-    if (freed_site != 0)
+    if (state->gaps) {
+        sample_unknown_free(t, p, old.freed_site, caller);
+        return true;
+    }
+    if (old.freed_site != 0)
         kind = DISK_FREE_TWICE;
     else if (state->forked)
         kind = DISK_FREE_INHERITED;
-    unknown_count(t, kind, stack_node(t, caller), freed_site, p);
+    unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
     return true;
 }
 
@@ -331,7 +356,7 @@ free_slowly(void *p, struct arch_caller caller)
         uint64_t began = event_begins(t);
         struct ledger_entry old = ledger_remove(p);
 
-        if (likely(old.site != 0)) {
+        if (likely(ledger_is_exact(old))) {
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
@@ -345,7 +370,7 @@ free_slowly(void *p, struct arch_caller caller)
                 bump(&t->disk->no_memory_events);
             }
         } else {
-            pass_on = unknown_free(t, p, old.freed_site, caller);
+            pass_on = unusual_free(t, p, old, caller);
         }
         event_ends(t, began);
     } else {
@@ -411,18 +436,20 @@ hook_realloc_begin(void *p, struct arch_caller caller)
     if (likely(t != NULL)) {
         old = ledger_remove(p);
         if (unlikely(old.site == 0))
-            unknown_free(t, p, old.freed_site, caller);
+            unusual_free(t, p, old, caller);
     }
     leave();
     return old;
 }
 
-/* The block P, of which OLD was known, leaves its site: moved, or freed by realloc(p, 0). */
-static inline int64_t
-block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
+int64_t
+hook_block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
 {
-    struct disk_counter *c = old.site != 0 ? thread_counter(t, old.site) : NULL;
+    struct disk_counter *c;
 
+    if (unlikely(!ledger_is_exact(old)))
+        return old.site != 0 ? sample_ends(t, old, p, reallocated) : 0;
+    c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
     count_free(t, c, old.size_bytes);
@@ -431,6 +458,13 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
     else if (is_latest(t, p, old.site))
         bump(&c->temporary);
     return -(int64_t)old.size_bytes;
+}
+
+void
+hook_keep_again(struct thread *t, void *p, struct ledger_entry old)
+{
+    if (old.site != 0)
+        keep_block(t, p, old.size_bytes, old.site, !ledger_is_exact(old));
 }
 
 void
@@ -446,13 +480,12 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     }
     if (!ok) {
         bump(&t->disk->failed_calls);
-        if (old.site != 0)
-            keep_block(t, p, old.size_bytes, old.site, false);
+        hook_keep_again(t, p, old);
     } else {
         uint64_t began = event_begins(t);
         struct disk_counter *c;
 
-        left = block_moves(t, old, p, result != NULL);
+        left = hook_block_moves(t, old, p, result != NULL);
         t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
         if (c != NULL && old.site != 0) {
@@ -580,7 +613,7 @@ hook_nest_ends(const struct nest *n)
 }
 
 void
-hook_nested(void *p, size_t size_bytes, struct arch_caller caller)
+hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller)
 {
     struct nest n;
 
@@ -590,7 +623,10 @@ hook_nested(void *p, size_t size_bytes, struct arch_caller caller)
         else
             tls.nested_block = p;
     } else if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        hook_alloc(p, size_bytes, caller);
+        if (gate == GATE_SAMPLE)
+            sample_alloc(p, size_bytes, caller);
+        else
+            hook_alloc(p, size_bytes, caller);
         hook_nest_ends(&n);
     }
 }

@@ -9,6 +9,7 @@
 
 #include "monitor/arch_x86_64.h"
 #include "monitor/ledger.h"
+#include "monitor/sample.h"
 #include "monitor/state.h"
 
 /* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. Returns P. */
@@ -46,9 +47,22 @@ enum nest_kind {
 enum nest_kind hook_nest_begins(struct nest *n, uint64_t slot);
 void hook_nest_ends(const struct nest *n);
 
+/* For sample.c. Begin an event of the function called from SLOT: this thread's struct, or NULL if
+ * it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by hook_leave. */
+struct thread *hook_enter(uint64_t slot);
+void hook_leave(void);
+
+/* For sample.c, of a block at P that the ledger calls OLD. Its free went unseen: settle it now. It
+ * leaves its site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at
+ * P still, put it back. */
+int64_t hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p);
+int64_t hook_block_moves(struct thread *t, struct ledger_entry old, const void *p,
+                         bool reallocated);
+void hook_keep_again(struct thread *t, void *p, struct ledger_entry old);
+
 /* An allocation, which gave P, or a free of P was asked for while tls.busy was set. The latter
  * returns false like hook_free. */
-void hook_nested(void *p, size_t size_bytes, struct arch_caller caller);
+void hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller);
 bool hook_nested_free(void *p, struct arch_caller caller);
 
 /* dlclose, called from SLOT, has returned: something may have been unloaded. */

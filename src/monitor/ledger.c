@@ -102,7 +102,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
         else
             *ret_old = (struct ledger_entry){.site = *slot & LEDGER_SITE_MASK};
     }
-    entry = site | ledger_sub(address, state->granule_shift);
+    entry = (site & LEDGER_SITE_MASK) | ledger_sub(address, state->granule_shift);
     if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
@@ -151,4 +151,14 @@ ledger_remove(const void *p)
         return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
     store_relaxed(slot, ledger_ended(e));
     return decode(e, address);
+}
+
+void
+ledger_forget(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
+
+    if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
+        store_relaxed(slot, 0u);
 }

@@ -23,6 +23,11 @@ enum {
     LIMIT_STRINGS = 8 << 20,
     /* Stacks that free what is not known; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
+    /* Changes of the way of recording; the ledger has 9 bits for them. An earlier phase of the same
+     * kind is used again when they have run out. */
+    LIMIT_PHASES = 511,
+    /* Named moments. More are refused. */
+    LIMIT_MARKS = 1024,
     /* Points of the timeline; when it is full every second one goes and the interval doubles. */
     LIMIT_TIME_POINTS = 1024,
     /* Events between two looks at the clock and the control words. */

@@ -5,6 +5,9 @@
  * leaves it before the allocator gets it back, because from then on another thread may own the
  * address.
  *
+ * What the gate lets pass (sample.h) goes straight through; so do frees of what it has let pass.
+ * Everything below it is as if the gate were not there.
+ *
  * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
  * new, are called with tls.busy at BUSY_NEXT: the inner call passes through, the outer one is
  * recorded, once. When the inner call fails the stay ends there: the new handler and the
@@ -23,29 +26,73 @@
 #include "monitor/hook.h"
 #include "monitor/next.h"
 #include "monitor/orphan.h"
+#include "monitor/sample.h"
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+
+/* P came for SIZE_BYTES, and GATE did not let it pass. */
+static inline void
+allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+{
+    if (unlikely(tls.busy != BUSY_NO))
+        hook_nested(p, size_bytes, gate, caller);
+    else if (likely(gate == GATE_EXACT))
+        hook_alloc(p, size_bytes, caller);
+    else
+        sample_alloc(p, size_bytes, caller);
+}
+
+/* The rare half of a function whose other half must not pay for it; called as its last act, so that
+ * it has the place of the other on the stack, and the same caller. */
+#ifdef BASE_STACK_UNCHECKED
+#define TAIL inline __attribute__((always_inline)) // The harness is built without such calls.
+#else
+#define TAIL NOINLINE
+#endif
+
+static TAIL void *
+malloc_recorded(size_t size_bytes)
+{
+    enum gate gate = sample_what(size_bytes, ARCH_SLOT());
+    void *p = next.malloc(size_bytes);
+
+    if (likely(gate == GATE_EXACT) && likely(tls.busy == BUSY_NO))
+        return hook_alloc(p, size_bytes, ARCH_CALLER());
+    if (gate != GATE_PASS)
+        allocated(gate, p, size_bytes, ARCH_CALLER());
+    return p;
+}
 
 EXPORT void *
 malloc(size_t size_bytes)
 {
-    void *p = next.malloc(size_bytes);
+    return sample_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
+}
 
-    if (likely(tls.busy == BUSY_NO))
-        return hook_alloc(p, size_bytes, ARCH_CALLER());
-    hook_nested(p, size_bytes, ARCH_CALLER());
+static TAIL void *
+calloc_recorded(size_t count, size_t each_bytes)
+{
+    enum gate gate = sample_what(count * each_bytes, ARCH_SLOT());
+    void *p = next.calloc(count, each_bytes);
+
+    if (gate != GATE_PASS)
+        allocated(gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 
 EXPORT void *
 calloc(size_t count, size_t each_bytes)
 {
-    void *p = next.calloc(count, each_bytes);
+    return sample_passes(count * each_bytes) ? next.calloc(count, each_bytes)
+                                             : calloc_recorded(count, each_bytes);
+}
 
-    if (likely(tls.busy == BUSY_NO))
-        return hook_alloc(p, count * each_bytes, ARCH_CALLER());
-    hook_nested(p, count * each_bytes, ARCH_CALLER());
-    return p;
+static TAIL void
+free_recorded(void *p)
+{
+    if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
+                                    : hook_nested_free(p, ARCH_CALLER()))
+        next.free(p);
 }
 
 EXPORT void
@@ -53,9 +100,10 @@ free(void *p)
 {
     if (p == NULL)
         return;
-    if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
-                                    : hook_nested_free(p, ARCH_CALLER()))
+    if (sample_left_out(p))
         next.free(p);
+    else
+        free_recorded(p);
 }
 
 /* The C23 forms; the size is a hint that the next allocator may not know how to take. */
@@ -92,36 +140,42 @@ realloc_boot(void *p, size_t size_bytes, struct arch_caller caller)
 }
 
 static inline void *
-realloc_recorded(void *p, size_t size_bytes, struct arch_caller caller)
+realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct ledger_entry old;
     void *q;
 
     if (p == NULL) {
         q = next.realloc(p, size_bytes);
-        hook_alloc(q, size_bytes, caller);
+        if (gate != GATE_PASS)
+            allocated(gate, q, size_bytes, caller);
         return q;
     }
     old = hook_realloc_begin(p, caller);
+    if (gate == GATE_SAMPLE && old.site == 0)
+        old.size_bytes = sample_usable(p);
     q = next.realloc(p, size_bytes);
-    hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
+    if (likely(gate == GATE_EXACT))
+        hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
+    else
+        sample_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
     return q;
 }
 
 static COLD void *
-realloc_nested(void *p, size_t size_bytes, struct arch_caller caller)
+realloc_nested(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct nest n;
     void *q;
 
     if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        q = realloc_recorded(p, size_bytes, caller);
+        q = realloc_recorded(gate, p, size_bytes, caller);
         hook_nest_ends(&n);
         return q;
     }
     q = next.realloc(p, size_bytes);
     if (n.busy == BUSY_NEXT)
-        hook_nested(q, size_bytes, caller);
+        hook_nested(q, size_bytes, gate, caller);
     return q;
 }
 
@@ -129,35 +183,40 @@ EXPORT void *
 realloc(void *p, size_t size_bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
+    enum gate gate = sample_gate(size_bytes, caller.slot);
 
     if (unlikely(next_is_boot(p)))
         return realloc_boot(p, size_bytes, caller);
+    if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
+        return next.realloc(p, size_bytes);
     if (unlikely(tls.busy != BUSY_NO))
-        return realloc_nested(p, size_bytes, caller);
-    return realloc_recorded(p, size_bytes, caller);
+        return realloc_nested(gate, p, size_bytes, caller);
+    return realloc_recorded(gate, p, size_bytes, caller);
 }
 
 EXPORT int
 posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
-    int error = next.posix_memalign(ret_p, align, size_bytes);
+    enum gate gate = sample_gate(size_bytes, ARCH_SLOT());
+    int error;
 
-    if (likely(tls.busy == BUSY_NO))
-        hook_alloc(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
-    else
-        hook_nested(error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    if (gate == GATE_PASS)
+        return next.posix_memalign(ret_p, align, size_bytes);
+    error = next.posix_memalign(ret_p, align, size_bytes);
+    allocated(gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     return error;
 }
 
 #define ALIGNED(name)                                                                              \
     EXPORT void *name(size_t align, size_t size_bytes)                                             \
     {                                                                                              \
-        void *p = next.name(align, size_bytes);                                                    \
+        enum gate gate = sample_gate(size_bytes, ARCH_SLOT());                                     \
+        void *p;                                                                                   \
                                                                                                    \
-        if (likely(tls.busy == BUSY_NO))                                                           \
-            hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
-        else                                                                                       \
-            hook_nested(p, size_bytes, ARCH_CALLER());                                             \
+        if (gate == GATE_PASS)                                                                     \
+            return next.name(align, size_bytes);                                                   \
+        p = next.name(align, size_bytes);                                                          \
+        allocated(gate, p, size_bytes, ARCH_CALLER());                                             \
         return p;                                                                                  \
     }
 
@@ -165,12 +224,13 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     void *name(size_t size_bytes);                                                                 \
     EXPORT void *name(size_t size_bytes)                                                           \
     {                                                                                              \
-        void *p = next.name(size_bytes);                                                           \
+        enum gate gate = sample_gate(size_bytes, ARCH_SLOT());                                     \
+        void *p;                                                                                   \
                                                                                                    \
-        if (likely(tls.busy == BUSY_NO))                                                           \
-            hook_alloc(p, size_bytes, ARCH_CALLER());                                              \
-        else                                                                                       \
-            hook_nested(p, size_bytes, ARCH_CALLER());                                             \
+        if (gate == GATE_PASS)                                                                     \
+            return next.name(size_bytes);                                                          \
+        p = next.name(size_bytes);                                                                 \
+        allocated(gate, p, size_bytes, ARCH_CALLER());                                             \
         return p;                                                                                  \
     }
 
@@ -247,8 +307,38 @@ stay_begins(struct stay *s)
     signal_fence();
 }
 
+/* A call that was charged and may call back into ours, which would be charged again. */
+struct charged {
+    int64_t credit;  // To be had again when it is over.
+    uint32_t change; // Unless the phase has changed meanwhile. 0 = nothing to do.
+};
+
+/* The inner call of an aligned allocation asks for a multiple of the alignment. */
+enum { INNER_MORE_BYTES = 4096 };
+
+static inline struct charged
+charged_begins(enum gate gate, size_t size_bytes)
+{
+    struct charged c = {0};
+
+    if (likely(gate == GATE_EXACT))
+        return c;
+    c = (struct charged){.credit = tls.credit, .change = tls.change};
+    if (gate == GATE_PASS)
+        tls.credit += (int64_t)draw_charge(size_bytes, tls.charge_mask) + INNER_MORE_BYTES;
+    return c;
+}
+
+static inline void
+charged_ends(struct charged *c)
+{
+    if (unlikely(c->change != 0) && tls.change == c->change)
+        tls.credit = c->credit;
+}
+
 static inline void *
-reallocarray_recorded(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
+reallocarray_recorded(enum gate gate, void *p, size_t count, size_t each_bytes,
+                      struct arch_caller caller)
 {
     struct ledger_entry old = {0};
     size_t size_bytes;
@@ -258,15 +348,19 @@ reallocarray_recorded(void *p, size_t count, size_t each_bytes, struct arch_call
 
     if (p != NULL && fits)
         old = hook_realloc_begin(p, caller);
+    if (gate == GATE_SAMPLE && old.site == 0)
+        old.size_bytes = sample_usable(p);
     tls.entered = caller.slot;
     tls.busy = BUSY_NEXT;
     q = next.reallocarray(p, count, each_bytes);
     tls.busy = BUSY_NO;
     ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
-    if (p == NULL)
-        hook_alloc(q, size_bytes, caller);
-    else
+    if (p == NULL && gate != GATE_PASS)
+        allocated(gate, q, size_bytes, caller);
+    else if (p != NULL && likely(gate == GATE_EXACT))
         hook_realloc_end(p, old, q, size_bytes, ok, caller);
+    else if (p != NULL)
+        sample_realloc_end(p, old, q, size_bytes, ok, gate, caller);
     return q;
 }
 
@@ -274,14 +368,20 @@ EXPORT void *
 reallocarray(void *p, size_t count, size_t each_bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
+    // The next one may call back into realloc, which would be charged again.
+    enum gate gate = sample_gate(count * each_bytes, caller.slot);
+    struct charged charged = charged_begins(gate, count * each_bytes);
     struct nest n;
     void *q;
 
-    if (likely(tls.busy == BUSY_NO))
-        return reallocarray_recorded(p, count, each_bytes, caller);
+    if (likely(tls.busy == BUSY_NO)) {
+        q = reallocarray_recorded(gate, p, count, each_bytes, caller);
+        charged_ends(&charged);
+        return q;
+    }
     if (hook_nest_begins(&n, caller.slot) != NEST_RECORDED)
         return next.reallocarray(p, count, each_bytes);
-    q = reallocarray_recorded(p, count, each_bytes, caller);
+    q = reallocarray_recorded(gate, p, count, each_bytes, caller);
     hook_nest_ends(&n);
     return q;
 }
@@ -292,9 +392,9 @@ typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
 static COLD void *
-find_operator(void **cache, const char *name, struct arch_caller caller)
+find_operator(void **cache, const char *name, uint64_t slot)
 {
-    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)caller.slot - 1);
+    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)slot - 1);
 
     store_release(cache, f);
     return f;
@@ -307,7 +407,7 @@ call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uint
     void *f = load_acquire(cache);
     void *p;
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
         f = (void *)next.malloc; // No C++ library in reach: somebody calls it by hand.
     stay_begins(s);
     p = ((new_fn *)f)(size_bytes, second, third);
@@ -316,48 +416,98 @@ call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uint
     return p;
 }
 
+/* As call_new for a call that the gate has let pass. */
+static inline void *
+pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, uintptr_t third,
+         uint64_t slot)
+{
+    void *f = load_acquire(cache);
+    struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(GATE_PASS, size_bytes);
+
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
+        f = (void *)next.malloc;
+    return ((new_fn *)f)(size_bytes, second, third);
+}
+
 static inline void
 call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t second,
             uintptr_t third)
 {
     void *f = load_acquire(cache);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller)) == NULL)
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
         f = (void *)next.free;
     stay_begins(s);
     ((delete_fn *)f)(p, second, third);
     s->returned = true;
 }
 
+/* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
+static inline void
+pass_delete(void **cache, const char *name, void *p, uintptr_t second, uintptr_t third,
+            uint64_t slot)
+{
+    void *f = load_acquire(cache);
+
+    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
+        f = (void *)next.free;
+    ((delete_fn *)f)(p, second, third);
+}
+
+static inline void
+allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+{
+    if (likely(gate == GATE_EXACT))
+        hook_alloc_outer(p, size_bytes, caller);
+    else if (gate == GATE_SAMPLE)
+        sample_alloc(p, size_bytes, caller);
+}
+
 #define NEW(name)                                                                                  \
     new_fn name;                                                                                   \
-    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    static void *name##_next;                                                                      \
+    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
     {                                                                                              \
-        static void *next_new;                                                                     \
+        enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
         uint32_t busy = tls.busy;                                                                  \
         bool seen;                                                                                 \
         void *p;                                                                                   \
                                                                                                    \
         {                                                                                          \
+            struct charged charged __attribute__((cleanup(charged_ends))) =                        \
+                charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
-            p = call_new(&next_new, #name, &stay, size_bytes, second, third);                      \
+            p = call_new(&name##_next, #name, &stay, size_bytes, second, third);                   \
             seen = stay.cut_short && p != NULL;                                                    \
         }                                                                                          \
         if (likely(busy == BUSY_NO && !seen))                                                      \
-            hook_alloc_outer(p, size_bytes, ARCH_CALLER());                                        \
+            allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
+    }                                                                                              \
+    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    {                                                                                              \
+        return sample_passes(size_bytes)                                                           \
+                   ? pass_new(&name##_next, #name, size_bytes, second, third, ARCH_SLOT())         \
+                   : name##_recorded(size_bytes, second, third);                                   \
     }
 
 #define DELETE(name)                                                                               \
     delete_fn name;                                                                                \
-    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    static void *name##_next;                                                                      \
+    static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        static void *next_delete;                                                                  \
-                                                                                                   \
-        if (p != NULL && likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_CALLER())))    \
+        if (likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_CALLER())))                 \
             return;                                                                                \
         STAY(stay);                                                                                \
-        call_delete(&next_delete, #name, &stay, p, second, third);                                 \
+        call_delete(&name##_next, #name, &stay, p, second, third);                                 \
+    }                                                                                              \
+    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    {                                                                                              \
+        if (p == NULL || sample_left_out(p))                                                       \
+            pass_delete(&name##_next, #name, p, second, third, ARCH_SLOT());                       \
+        else                                                                                       \
+            name##_recorded(p, second, third);                                                     \
     }
 
 NEW(_Znwm)

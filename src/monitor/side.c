@@ -1,5 +1,6 @@
 /* side.c: pointer -> {size, site} for blocks with more slack than a byte can say, for those that
- * share a granule, and for allocators that cannot tell a block's size.
+ * share a granule, for allocators that cannot tell a block's size, and for samples, whose entry
+ * says how they were chosen.
  *
  * A sequence of tables, each four times the one before; a key may lie in any of them, within one
  * window of WINDOW slots that starts where its hash says. So a lookup reads at most one window
@@ -27,6 +28,7 @@ enum {
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
     uint64_t value; // Size in the low SIZE_BITS bits, site above.
+    uint64_t how;   // The bits above a sample's site; 0 for others.
 };
 
 struct side {
@@ -51,7 +53,7 @@ find(struct side *s, uint64_t key, uint64_t hash)
 }
 
 static bool
-claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value)
+claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint32_t how)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
         struct side_slot *slot = &s->slots[(hash + i) & s->mask];
@@ -60,6 +62,7 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value)
         if (there != KEY_EMPTY && there != KEY_GONE)
             continue;
         if (cas_acq_rel(&slot->key, &there, key)) {
+            store_relaxed(&slot->how, (uint64_t)how);
             store_release(&slot->value, value);
             return true;
         }
@@ -101,7 +104,7 @@ side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, struct ledger_e
 
         if (s == NULL)
             return false;
-        if (claim(s, block, hash, value))
+        if (claim(s, block, hash, value, site >> LEDGER_SITE_BITS))
             return true;
     }
     return false;
@@ -121,11 +124,12 @@ side_remove(uintptr_t block)
         slot = find(s, block, hash);
         if (slot != NULL) {
             uint64_t value = load_acquire(&slot->value);
+            uint32_t how = (uint32_t)slot->how << LEDGER_SITE_BITS;
 
             // A claim that a jump cuts off before its value is there must not show this one.
             store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
-            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS),
+            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) | how,
                                          .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
         }
     }

@@ -27,6 +27,7 @@
 #include "monitor/nodes.h"
 #include "monitor/output.h"
 #include "monitor/rules.h"
+#include "monitor/sample.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
@@ -143,6 +144,7 @@ fill_header(void)
     describe_process(h);
     describe_system(h);
     tick_clock();
+    sample_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }
 

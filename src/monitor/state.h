@@ -94,6 +94,13 @@ struct state {
     uint32_t free_rows;      // Atomic: rows without one, so that nobody looks in vain.
     uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
 
+    /* sample.c */
+    uint32_t gaps;           // Set once some blocks may have been left out.
+    uint32_t change_busy;    // Atomic: a thread is changing the phase or setting a mark.
+    uint64_t control_seen;   // Generation of the latest request that was answered.
+    uint64_t sampled_events; // Atomic: events that samples stand for.
+    uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
+
     /* orphan.c */
     uint32_t orphan_tid;    // The thread that must finish an event of the parent's; 0 = none.
     uint64_t orphan_events; // Atomic: events lost meanwhile.
@@ -123,11 +130,26 @@ struct tls {
     // The block that a call nested in the next allocator's function returned last.
     void *nested_block;
     uint64_t entered; // The frame that set busy.
+    // Compared in one go by sample_is_plain.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t exact;   // 1 while the thread records every call; sample.c.
     uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
     // Return addresses of calls back from the next allocator, for allocations and for frees, the
     // latest first: seen before without a signal frame between.
     uint64_t callbacks[2][4];
+
+    /* The gate in front of each allocation; sample.h. All zero: look at it. */
+    int64_t credit;       // Charge left; below zero: record or look.
+    uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
+    int64_t reserve;      // Charge from that look to the next sample.
+    uint64_t random;      // Of the generator.
+    uint32_t change;      // sample.change when the thread last took the phase over; 0 = never.
+    uint32_t phase;
+    uint32_t sampled_phase; // Of the sample that is being recorded.
+    uint32_t freed_site;    // The latest sample that was freed, and the credit then.
+    const void *freed_block;
+    int64_t freed_credit;
+    int64_t block_credit; // The credit after the thread's latest sample.
 };
 
 extern __thread struct tls tls;

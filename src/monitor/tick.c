@@ -15,6 +15,7 @@
 #include "monitor/file.h"
 #include "monitor/mem.h"
 #include "monitor/peak.h"
+#include "monitor/sample.h"
 #include "monitor/sys.h"
 
 /* An event that took longer was not the processor's all the time; some 50 microseconds. */
@@ -63,7 +64,8 @@ add_point(uint64_t elapsed_ns)
     if (index * sizeof *points >= t->mapped_bytes)
         return;
     points[index].live_bytes = load_relaxed(&state->header->shared.flushed_bytes);
-    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS;
+    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS +
+                           load_relaxed(&state->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
     t->used = index + 1;
     if (t->used == LIMIT_TIME_POINTS) {
@@ -90,18 +92,12 @@ timeline(uint64_t elapsed_ns)
 }
 
 void
-tick(struct thread *t, uint64_t cycles)
+tick_look(struct thread *t)
 {
     struct disk_shared *s = &state->header->shared;
     uint64_t epoch = load_relaxed(&s->peak_epoch);
     uint64_t now_ns;
-    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
 
-    t->countdown = LIMIT_TICK_EVENTS;
-    if (cycles < INTERRUPTED_CYCLES) {
-        bump(&t->disk->timed_events);
-        bump_by(&t->disk->timed_cycles, cycles);
-    }
     tick_clock();
     now_ns = load_relaxed(&s->last_ns);
     store_relaxed(&t->disk->frames_reused, t->frames_reused);
@@ -111,6 +107,20 @@ tick(struct thread *t, uint64_t cycles)
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
+}
+
+void
+tick(struct thread *t, uint64_t cycles)
+{
+    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
+
+    t->countdown = LIMIT_TICK_EVENTS;
+    if (cycles < INTERRUPTED_CYCLES) {
+        bump(&t->disk->timed_events);
+        bump_by(&t->disk->timed_cycles, cycles);
+    }
+    tick_look(t);
+    sample_poll();
     if ((ticks & (ticks - 1)) == 0)
         tick_memory();
     if (ticks % NAME_REFRESH_TICKS == 0)

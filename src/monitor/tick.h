@@ -8,6 +8,9 @@
  * event that just ended has cost. */
 void tick(struct thread *t, uint64_t cycles);
 
+/* The part of a tick that has to do with time alone: also when events are left out. */
+void tick_look(struct thread *t);
+
 /* Bring the clock words of the header up to now. */
 void tick_clock(void);
 

@@ -34,6 +34,9 @@ enum {
 #define STACK_FRAMES_FREE ((uint64_t)1 << 20)
 #define STACK_FRAMES_PER_BYTE 64
 
+/* No sum of an estimate is larger: 2^63 bytes, squared, times the number of samples. */
+#define ERROR_MAX 1e60
+
 struct loader {
     struct raw_file *raw;
     struct profile *p;
@@ -203,7 +206,8 @@ add_site(struct loader *l, uint32_t node, uint32_t size_class)
 
     if (new) {
         arena_grow(&p->arena, &p->sites, &l->site_capacity, p->site_count, sizeof *p->sites);
-        p->sites[p->site_count] = (struct profile_site){node, size_class, COUNTERS_ZERO};
+        p->sites[p->site_count] = (struct profile_site){
+            .node = node, .size_class = size_class, .counters = COUNTERS_ZERO};
         *known = p->site_count++;
     }
     return (uint32_t)*known;
@@ -277,6 +281,7 @@ load_threads(struct loader *l)
         p->losses.unknown_frees += d->unknown_frees;
         p->losses.double_frees += d->double_frees;
         p->losses.inherited_frees += d->inherited_frees;
+        p->losses.unrecorded_frees += d->unrecorded_frees;
         p->losses.overwritten_blocks += d->overwritten_blocks;
         p->losses.failed_calls += d->failed_calls;
         p->recorder.frames_reused += d->frames_reused;
@@ -341,6 +346,20 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     counters_add(&p->totals, c);
 }
 
+/* The index of the site with the file's id ID; "other" for what belongs to none. */
+static uint32_t
+site_at(struct loader *l, uint64_t id, size_t *homeless)
+{
+    uint32_t where;
+
+    if (id >= l->site_id_end || l->site_of[id] == 0) {
+        ++*homeless;
+        return add_site(l, 1, 0);
+    }
+    where = l->site_of[id] - 1;
+    return add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES);
+}
+
 /* The blocks of counters; returns the number of counters that belong to no site. */
 static size_t
 load_blocks(struct loader *l)
@@ -362,19 +381,133 @@ load_blocks(struct loader *l)
             if (counter_is_zero(&b->counters[s]))
                 continue;
             c = read_counter(&b->counters[s], epoch);
-            if (id >= l->site_id_end || l->site_of[id] == 0) {
-                homeless++;
-                add_thread_site(l, thread - 1, add_site(l, 1, 0), &c);
-            } else {
-                uint32_t where = l->site_of[id] - 1;
-
-                add_thread_site(
-                    l, thread - 1,
-                    add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES), &c);
-            }
+            add_thread_site(l, thread - 1, site_at(l, id, &homeless), &c);
         }
     }
     return homeless;
+}
+
+/* X, if it is a number that an estimate may have. */
+static double
+believable(double x)
+{
+    return x > 0 && x < ERROR_MAX ? x : 0;
+}
+
+static struct error_sum
+read_error(const struct disk_error_sum *d)
+{
+    return (struct error_sum){
+        .samples = (double)d->samples,
+        .blocks = (double)d->blocks,
+        .bytes = (double)d->bytes,
+        .blocks_variance = believable(d->blocks_variance),
+        .bytes_variance = believable(d->bytes_variance),
+    };
+}
+
+/* Blocks per point, if they were the smallest of SIZE_CLASS; those of the smallest class differ too
+ * little to matter. By bytes a point is worth the period, which is E's bytes per point. */
+static double
+class_unit(const struct errors *e, uint32_t size_class)
+{
+    static const double smallest[DISK_SIZE_CLASSES] = {0, 33, 257, 2049};
+    double unit = size_class > 0 ? e->bytes_unit_max / smallest[size_class] : 0;
+
+    return unit > e->blocks_unit_max ? unit : e->blocks_unit_max;
+}
+
+/* What the estimates may be off by. */
+static size_t
+load_errors(struct loader *l)
+{
+    uint64_t epoch = l->raw->header.shared.peak_epoch;
+    struct profile *p = l->p;
+    size_t homeless = 0;
+
+    for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
+        const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
+        struct profile_site *site;
+        struct errors e;
+
+        if (d->site == 0)
+            continue;
+        e = (struct errors){
+            .allocated = read_error(&d->allocated),
+            .freed = read_error(&d->freed),
+            .peak = read_error(&d->peak),
+            .blocks_unit_max = believable(d->blocks_unit_max),
+            .bytes_unit_max = believable(d->bytes_unit_max),
+        };
+        if (d->peak_epoch < epoch)
+            e.peak = errors_live(&e);
+        site = &p->sites[site_at(l, d->site, &homeless)];
+        e.blocks_unit_class = class_unit(&e, site->size_class);
+        errors_add(&site->errors, &e);
+        errors_add(&p->errors, &e);
+    }
+    return homeless;
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+    const struct profile_phase *x = a, *y = b;
+
+    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
+}
+
+/* A profile of an older recorder has no phases: it is exact. */
+static void
+load_phases(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_PHASES);
+
+    p->phases = arena_array(&p->arena, count + 1, sizeof *p->phases);
+    p->phases[0] = (struct profile_phase){0};
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
+
+        if (d->id == i + 1 && d->mode <= MODE_OFF)
+            p->phases[p->phase_count++] =
+                (struct profile_phase){d->mode, d->period, d->since_ns};
+    }
+    if (p->phase_count > 1)
+        qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);
+    p->phase_count += p->phase_count == 0;
+}
+
+static int
+by_moment(const void *a, const void *b)
+{
+    const struct profile_mark *x = a, *y = b;
+
+    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
+}
+
+static void
+load_marks(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_MARKS);
+
+    p->marks = arena_array(&p->arena, count, sizeof *p->marks);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_mark *d = raw_record(l->raw, DISK_MARKS, i);
+
+        if (d->elapsed_ns == 0)
+            continue;
+        p->marks[p->mark_count++] = (struct profile_mark){
+            .elapsed_ns = d->elapsed_ns,
+            .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
+            .live_bytes = d->live_bytes,
+            .allocations = (int64_t)d->allocations,
+            .allocated_bytes = (int64_t)d->allocated_bytes,
+        };
+    }
+    if (p->mark_count > 1)
+        qsort(p->marks, p->mark_count, sizeof *p->marks, by_moment);
 }
 
 /* If more is live now than at the peak that was attributed (threads keep a little back), now is
@@ -402,6 +535,9 @@ raise_peak(struct profile *p)
         c->peak_bytes = counters_live_bytes(c);
         c->peak_blocks = counters_live_blocks(c);
     }
+    for (size_t i = 0; i < p->site_count; i++)
+        p->sites[i].errors.peak = errors_live(&p->sites[i].errors);
+    p->errors.peak = errors_live(&p->errors);
 }
 
 /* Bin I of a thread's record to the profile's. */
@@ -706,12 +842,15 @@ load_model(struct raw_file *raw, const char *name)
     load_sites(&l);
     load_threads(&l);
     homeless = load_blocks(&l);
+    homeless += load_errors(&l);
     if (homeless)
         raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
                  homeless);
     raise_peak(p);
     load_bins(&l);
     load_timeline(&l);
+    load_phases(&l);
+    load_marks(&l);
     load_unknown_frees(&l);
     count_doubtful(p);
     load_header(&l);

@@ -123,7 +123,8 @@ build(struct packer *k, struct err *err)
 {
     static const enum disk_kind as_they_are[] = {DISK_MODULES, DISK_NODES, DISK_COUNTERS,
                                                  DISK_THREADS, DISK_BINS,  DISK_TIMELINE,
-                                                 DISK_UNKNOWN_FREES};
+                                                 DISK_UNKNOWN_FREES, DISK_PHASES, DISK_ERRORS,
+                                                 DISK_MARKS};
     struct disk_header header = k->raw.header;
     char *front = arena_alloc(&k->arena, DISK_DATA_OFF);
     int r = 0;

@@ -22,6 +22,53 @@ counters_add(struct counters *sum, const struct counters *c)
         sum->size_max = c->size_max;
 }
 
+static void
+error_add(struct error_sum *sum, const struct error_sum *e)
+{
+    sum->samples += e->samples;
+    sum->blocks += e->blocks;
+    sum->bytes += e->bytes;
+    sum->blocks_variance += e->blocks_variance;
+    sum->bytes_variance += e->bytes_variance;
+}
+
+void
+errors_add(struct errors *sum, const struct errors *e)
+{
+    error_add(&sum->allocated, &e->allocated);
+    error_add(&sum->freed, &e->freed);
+    error_add(&sum->peak, &e->peak);
+    if (e->blocks_unit_max > sum->blocks_unit_max)
+        sum->blocks_unit_max = e->blocks_unit_max;
+    if (e->bytes_unit_max > sum->bytes_unit_max)
+        sum->bytes_unit_max = e->bytes_unit_max;
+    if (e->blocks_unit_class > sum->blocks_unit_class)
+        sum->blocks_unit_class = e->blocks_unit_class;
+}
+
+/* What is left of ALLOCATED after FREED; what the rounding of sums has left over is nothing. */
+static double
+left(double allocated, double freed)
+{
+    double d = allocated - freed;
+
+    return d > allocated * 1e-12 ? d : 0;
+}
+
+struct error_sum
+errors_live(const struct errors *e)
+{
+    const struct error_sum *a = &e->allocated, *f = &e->freed;
+
+    return (struct error_sum){
+        .samples = left(a->samples, f->samples),
+        .blocks = left(a->blocks, f->blocks),
+        .bytes = left(a->bytes, f->bytes),
+        .blocks_variance = left(a->blocks_variance, f->blocks_variance),
+        .bytes_variance = left(a->bytes_variance, f->bytes_variance),
+    };
+}
+
 void
 profile_add_frame(struct profile *p, const struct profile_frame *frame)
 {

@@ -65,6 +65,28 @@ void counters_add(struct counters *sum, const struct counters *c);
 
 #define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
 
+/* The part of some counters that is an estimate, and what it may be off by. All zero when all was
+ * recorded. Numbers are finite and not negative. */
+struct error_sum {
+    double samples; // Blocks that were looked at.
+    double blocks, bytes;
+    double blocks_variance, bytes_variance;
+};
+
+struct errors {
+    struct error_sum allocated;
+    struct error_sum freed;
+    struct error_sum peak;  // Of the blocks live at the peak.
+    double blocks_unit_max; // What one more point of the draw might have added.
+    double bytes_unit_max;
+    double blocks_unit_class; // The same of the smallest blocks that the class of size may have.
+};
+
+void errors_add(struct errors *sum, const struct errors *e);
+
+/* Of what is live. */
+struct error_sum errors_live(const struct errors *e);
+
 enum { PROFILE_BUILD_ID_MAX = 32 };
 
 struct profile_module {
@@ -118,6 +140,7 @@ struct profile_site {
     uint32_t node;
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
     struct counters counters;
+    struct errors errors;
 };
 
 /* A row of counters of one thread (or of several with one name, one after another) at one site. */
@@ -144,6 +167,25 @@ struct profile_time_point {
     uint64_t elapsed_ns; // Since recording started.
     int64_t live_bytes;
     uint64_t events; // Allocations and frees so far, to within a few hundred per thread.
+};
+
+/* How blocks are chosen for recording; as in the file (enum disk_mode). */
+enum profile_mode { MODE_EXACT = 0, MODE_BYTES = 1, MODE_COUNT = 2, MODE_OFF = 3 };
+
+/* A stretch of time with one way of recording. */
+struct profile_phase {
+    uint32_t mode;       // enum profile_mode
+    uint64_t period;     // Bytes or calls per sample on average; 0 when exact or off.
+    uint64_t elapsed_ns; // When it began.
+};
+
+/* A moment that was named while the program ran, and what had happened until then. */
+struct profile_mark {
+    uint64_t elapsed_ns;
+    const char *name;
+    int64_t live_bytes;
+    int64_t allocations;
+    int64_t allocated_bytes;
 };
 
 /* Why a free ended no live block; as in the file (enum disk_free_kind). */
@@ -194,6 +236,7 @@ struct profile_losses {
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
     uint64_t double_frees;       // Those of them whose block had been freed before.
+    uint64_t unrecorded_frees;   // Frees of blocks from a time when not all was recorded.
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
     uint64_t failed_calls;       // Allocation calls that returned no block.
@@ -221,7 +264,8 @@ struct profile {
     struct profile_recorder recorder;
     struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
-    uint64_t sample_period_bytes; // 0 = exact.
+    struct errors errors;         // Of the totals.
+    uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
     bool symbolised;              // Every location has frames.
 
     struct profile_module *modules;
@@ -243,6 +287,10 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
+    struct profile_phase *phases; // By time; at least one.
+    size_t phase_count;
+    struct profile_mark *marks; // By time.
+    size_t mark_count;
     struct profile_unknown_free *unknown_frees; // By falling count.
     size_t unknown_free_count;
     const char **notes;
@@ -266,6 +314,13 @@ void profile_free(struct profile *p);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
+
+/* Has any block been left out? */
+static inline bool
+profile_is_estimate(const struct profile *p)
+{
+    return p->phase_count > 1 || (p->phase_count == 1 && p->phases[0].mode != MODE_EXACT);
+}
 
 static inline const char *
 profile_string(const struct profile *p, uint32_t id)

@@ -40,7 +40,8 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_STRINGS] = "strings",   [DISK_MODULES] = "modules", [DISK_NODES] = "nodes",
     [DISK_COUNTERS] = "counters", [DISK_THREADS] = "threads", [DISK_BINS] = "bins",
     [DISK_TIMELINE] = "timeline", [DISK_FRAMES] = "frames",   [DISK_LOCATIONS] = "locations",
-    [DISK_UNKNOWN_FREES] = "unknown frees",
+    [DISK_UNKNOWN_FREES] = "unknown frees", [DISK_PHASES] = "phases",
+    [DISK_ERRORS] = "errors",     [DISK_MARKS] = "marks",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -54,6 +55,9 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_FRAMES] = sizeof(struct disk_frame),
     [DISK_LOCATIONS] = sizeof(struct disk_location),
     [DISK_UNKNOWN_FREES] = sizeof(struct disk_unknown_free),
+    [DISK_PHASES] = sizeof(struct disk_phase),
+    [DISK_ERRORS] = sizeof(struct disk_error),
+    [DISK_MARKS] = sizeof(struct disk_mark),
 };
 
 void

@@ -2,7 +2,7 @@
 
     scribble.py PROFILE KIND
 
-KIND is "control" (only the control words, which mean nothing yet) or "all" (any byte that is not
+KIND is "control" (only the control words, which are requests) or "all" (any byte that is not
 zero, and its neighbours; nothing is cut off, so no page goes away). Seeded, so that a failure comes
 again. Between two rounds the program has time to use what it finds.
 """

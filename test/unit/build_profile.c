@@ -201,7 +201,8 @@ build_site_frames(struct profile *p, struct counters counters, const char *const
     uint32_t node = build_stack(p, frames, count);
 
     p->sites = append(p, p->sites, p->site_count, sizeof *p->sites);
-    p->sites[p->site_count] = (struct profile_site){node, size_class, counters};
+    p->sites[p->site_count] = (struct profile_site){
+        .node = node, .size_class = size_class, .counters = counters};
     counters_add(&p->totals, &counters);
     return (uint32_t)p->site_count++;
 }

@@ -406,7 +406,7 @@ test_other_json_documents_close(void **state)
 
     (void)state;
     json_begin(&j, &out);
-    view_session_json_begin(&j, &(struct counters){0});
+    view_session_json_begin(&j, &(struct counters){0}, &(struct errors){0});
     json_array(&j, "profiles");
     for (int by = BY_SITE; by <= BY_SIZE; by++)
         json_groups(&j, &v, (enum group_by)by, METRIC_INUSE, 1);

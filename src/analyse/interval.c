@@ -1,0 +1,209 @@
+/* interval.c: intervals for weighted counts of rare events.
+ *
+ * An estimate is a sum over samples, each counted with a weight. With many samples the score
+ * interval is used: all values of which the estimate is no further away than 1.96 of *their*
+ * standard deviations, where the variance grows in proportion to the value. It is not symmetric,
+ * as the truth is not, and unlike the usual +- it holds its 95 % at 30 samples.
+ *
+ * With few samples the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997): the exact
+ * interval for a Poisson count, carried over to weighted sums by matching mean and variance; its
+ * upper end assumes that one more event of the largest weight was just missed. It is wide rather
+ * than wrong. No sample at all is its border case: up to ln(40) = 3.7 units.
+ *
+ * Both ends judge what was seen. A site of large blocks, which are certain to be samples, and of a
+ * few small ones, of which none was, would seem to be known exactly; so the variance of one more
+ * point is added to the upper end of the first too. Among many samples it does not show.
+ *
+ * What counts as many is judged by the samples and by estimate^2 / variance, the size of the
+ * equally weighted sample that would be as good.
+ */
+#include "analyse/interval.h"
+
+#include <math.h>
+
+#define Z 1.959963984540054 // The normal distribution's quantile at 97.5 %.
+#define TAIL 0.025
+#define LOG_TAIL 3.6888794541139363 // -ln(TAIL)
+
+enum { STEPS_MAX = 5000, BISECTIONS = 200 };
+
+/* Above that the gamma distribution is the normal one, and its series long. */
+#define SHAPE_MAX 1e4
+
+/* The share of the gamma distribution with SHAPE that lies below X: the series for small X, the
+ * continued fraction (by Lentz) for large X. */
+static double
+gamma_below(double shape, double x)
+{
+    double front = exp(shape * log(x) - x - lgamma(shape));
+    double sum, term, b, c, d, h;
+
+    if (x < shape + 1) {
+        sum = term = 1 / shape;
+        for (int k = 1; k < STEPS_MAX && term > sum * 1e-16; k++)
+            sum += term *= x / (shape + k);
+        return front * sum;
+    }
+    b = x + 1 - shape;
+    c = 1e300;
+    d = h = 1 / b;
+    for (int k = 1; k < STEPS_MAX; k++) {
+        double a = -k * (k - shape), change;
+
+        b += 2;
+        d = a * d + b;
+        c = b + a / c;
+        d = 1 / (fabs(d) < 1e-300 ? 1e-300 : d);
+        change = c * d;
+        h *= change;
+        if (fabs(change - 1) < 1e-15)
+            break;
+    }
+    return 1 - front * h;
+}
+
+double
+interval_gamma_quantile(double p, double shape)
+{
+    double low = 0, high = shape + 1;
+
+    if (!(shape > 0))
+        return 0;
+    while (high < 1e12 && gamma_below(shape, high) < p)
+        high *= 2;
+    for (int i = 0; i < BISECTIONS && high - low > high * 1e-13; i++) {
+        double middle = (low + high) / 2;
+
+        if (gamma_below(shape, middle) < p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
+/* The end of the score interval on SIDE, -1 or 1. */
+static double
+score_end(double estimate, double variance, double side)
+{
+    double step = variance / estimate; // Variance per unit of the value.
+
+    return estimate + Z * Z * step / 2 + side * Z * sqrt(variance + Z * Z * step * step / 4);
+}
+
+static struct interval
+score_interval(double estimate, double variance, double unit)
+{
+    return (struct interval){score_end(estimate, variance, -1),
+                             score_end(estimate, variance + unit * unit, 1)};
+}
+
+/* The quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
+ * VARIANCE. */
+static double
+gamma_end(double mean, double variance, double side)
+{
+    double shape = mean * mean / variance;
+
+    if (!(variance > 0))
+        return mean;
+    if (!(shape < SHAPE_MAX))
+        return mean + side * Z * sqrt(variance);
+    return variance / mean * interval_gamma_quantile(side < 0 ? TAIL : 1 - TAIL, shape);
+}
+
+static struct interval
+gamma_interval(double estimate, double variance, double unit)
+{
+    // The comparisons matter only for sums that belong to no recording.
+    return (struct interval){
+        .low = fmin(gamma_end(estimate, variance, -1), estimate),
+        .high = fmax(gamma_end(estimate + unit, variance + unit * unit, 1), estimate),
+    };
+}
+
+struct interval
+interval_around(double total, double samples, double estimate, double variance, double unit,
+                double unit_few)
+{
+    double exact = total - estimate;
+    struct interval r = {0, 0};
+
+    if (!(estimate > 0))
+        r.high = unit_few * LOG_TAIL;
+    else if (samples >= INTERVAL_FEW_SAMPLES &&
+             estimate * estimate >= INTERVAL_FEW_SAMPLES * variance)
+        r = score_interval(estimate, variance, unit);
+    else
+        r = gamma_interval(estimate, variance, unit_few);
+    return (struct interval){exact + r.low, exact + r.high};
+}
+
+static struct error_sum
+sum_of(const struct errors *e, enum interval_of what)
+{
+    switch (what) {
+    case INTERVAL_ALLOCATIONS:
+    case INTERVAL_ALLOCATED_BYTES:
+        return e->allocated;
+    case INTERVAL_LIVE_BLOCKS:
+    case INTERVAL_LIVE_BYTES:
+        return errors_live(e);
+    case INTERVAL_PEAK_BLOCKS:
+    case INTERVAL_PEAK_BYTES:
+        return e->peak;
+    }
+    return (struct error_sum){0};
+}
+
+static int64_t
+total_of(const struct counters *c, enum interval_of what)
+{
+    switch (what) {
+    case INTERVAL_ALLOCATIONS:
+        return c->allocations;
+    case INTERVAL_ALLOCATED_BYTES:
+        return c->allocated_bytes;
+    case INTERVAL_LIVE_BLOCKS:
+        return counters_live_blocks(c);
+    case INTERVAL_LIVE_BYTES:
+        return counters_live_bytes(c);
+    case INTERVAL_PEAK_BLOCKS:
+        return c->peak_blocks;
+    case INTERVAL_PEAK_BYTES:
+        return c->peak_bytes;
+    }
+    return 0;
+}
+
+static bool
+is_bytes(enum interval_of what)
+{
+    return what == INTERVAL_ALLOCATED_BYTES || what == INTERVAL_LIVE_BYTES ||
+           what == INTERVAL_PEAK_BYTES;
+}
+
+struct interval
+interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
+{
+    struct error_sum s = sum_of(e, what);
+    double total = (double)total_of(c, what);
+
+    if (is_bytes(what))
+        return interval_around(total, s.samples, s.bytes, s.bytes_variance, e->bytes_unit_max,
+                               e->bytes_unit_max);
+    return interval_around(total, s.samples, s.blocks, s.blocks_variance, e->blocks_unit_max,
+                           e->blocks_unit_class);
+}
+
+double
+interval_samples(const struct errors *e, enum interval_of what)
+{
+    return sum_of(e, what).samples;
+}
+
+double
+interval_unseen(void)
+{
+    return LOG_TAIL;
+}

@@ -1,0 +1,183 @@
+/* sampling.c: how profiles say that they are estimates.
+ *
+ * The rule: a number from enough samples gets its error beside it; from few samples it gets the
+ * interval, because the number itself would be believed. What has no sample at all cannot be
+ * listed, so one line says how much may hide in a site that is missing.
+ */
+#include "cli/sampling.h"
+
+#include <inttypes.h>
+
+#include "analyse/interval.h"
+#include "format/format.h"
+
+enum { PHASES_SHOWN = 8, MARKS_SHOWN = 20 };
+
+int
+sampling_check(uint64_t bytes, uint64_t count, struct err *err)
+{
+    if (bytes != 0 && count != 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "options '--sample' and '--sample-count' exclude each other");
+    if (bytes != 0 && (bytes < DISK_SAMPLE_BYTES_MIN || bytes > DISK_SAMPLE_PERIOD_MAX))
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--sample': the size must be from 1K to 1T; below that, exact "
+                       "recording is as fast");
+    if (count == 1 || count > DISK_SAMPLE_PERIOD_MAX)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--sample-count': the number must be from 2 to 2^40; one in 1 is "
+                       "exact recording");
+    return 0;
+}
+
+const char *
+sampling_mode(struct arena *arena, const struct profile_phase *phase)
+{
+    switch (phase->mode) {
+    case MODE_BYTES:
+        return arena_printf(arena, "sampled, one block in %s", text_size(arena, phase->period));
+    case MODE_COUNT:
+        return arena_printf(arena, "sampled, one call in %s",
+                            style_count(arena, (int64_t)phase->period));
+    case MODE_OFF:
+        return "off";
+    default:
+        return "exact";
+    }
+}
+
+const char *
+sampling_how(struct arena *arena, const struct profile *p)
+{
+    if (!profile_is_estimate(p))
+        return "exact";
+    if (p->phase_count == 1)
+        return sampling_mode(arena, &p->phases[0]);
+    return arena_printf(arena, "%zu ways of recording", p->phase_count);
+}
+
+/* The largest period of the phases in MODE; 0 if there was none. */
+static uint64_t
+largest_period(const struct profile *p, uint32_t mode)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < p->phase_count; i++)
+        if (p->phases[i].mode == mode && p->phases[i].period > largest)
+            largest = p->phases[i].period;
+    return largest;
+}
+
+static void
+put_phases(struct text_view *v)
+{
+    const struct profile *p = v->p;
+    struct arena *a = v->arena;
+
+    for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+        text_line(v, INK_DIM,
+                  arena_printf(
+                      a, "  %s %-10s  %s", i ? "               from" : "Recording      from",
+                      style_duration(a, p->phases[i].elapsed_ns), sampling_mode(a, &p->phases[i])));
+    if (p->phase_count > PHASES_SHOWN)
+        text_line(
+            v, INK_DIM,
+            arena_printf(a, "                     \xe2\x80\xa6 and %s",
+                         style_plural(a, (int64_t)(p->phase_count - PHASES_SHOWN), "more change")));
+}
+
+static void
+put_unseen(struct text_view *v)
+{
+    uint64_t bytes = largest_period(v->p, MODE_BYTES), calls = largest_period(v->p, MODE_COUNT);
+    struct arena *a = v->arena;
+
+    if (bytes != 0 || calls != 0)
+        text_line(v, INK_DIM,
+                  "  Estimates: \xc2\xb1 is a 95 % interval; with few samples it is written out");
+    if (bytes != 0)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                               style_bytes(a, (int64_t)(interval_unseen() * (double)bytes))));
+    if (calls != 0)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                               style_plural(a, (int64_t)(interval_unseen() * (double)calls),
+                                            "call")));
+}
+
+static void
+put_marks(struct text_view *v)
+{
+    const struct profile *p = v->p;
+    struct arena *a = v->arena;
+
+    for (size_t i = 0; i < p->mark_count && i < MARKS_SHOWN; i++) {
+        const struct profile_mark *m = &p->marks[i];
+
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "  Mark at %-10s %s: live %s; so far %s allocations, %s",
+                               style_duration(a, m->elapsed_ns), m->name,
+                               style_bytes(a, m->live_bytes), style_count(a, m->allocations),
+                               style_bytes(a, m->allocated_bytes)));
+    }
+    if (p->mark_count > MARKS_SHOWN)
+        text_line(
+            v, INK_DIM,
+            arena_printf(a, "  \xe2\x80\xa6 and %s",
+                         style_plural(a, (int64_t)(p->mark_count - MARKS_SHOWN), "more mark")));
+}
+
+void
+sampling_text(struct text_view *v)
+{
+    bool estimate = profile_is_estimate(v->p);
+
+    if (!estimate && v->p->mark_count == 0)
+        return;
+    strbuf_char(v->out, '\n');
+    if (v->p->phase_count > 1)
+        put_phases(v);
+    put_unseen(v);
+    put_marks(v);
+}
+
+static bool
+interval_for(enum metric metric, enum interval_of *ret)
+{
+    static const enum interval_of of[] = {
+        [METRIC_INUSE] = INTERVAL_LIVE_BYTES,
+        [METRIC_PEAK] = INTERVAL_PEAK_BYTES,
+        [METRIC_ALLOC] = INTERVAL_ALLOCATED_BYTES,
+        [METRIC_COUNT] = INTERVAL_ALLOCATIONS,
+    };
+
+    if (metric == METRIC_TEMPORARY)
+        return false;
+    *ret = of[metric];
+    return true;
+}
+
+const char *
+sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
+               enum metric metric)
+{
+    double samples, value = (double)metric_value(c, metric);
+    enum interval_of what;
+    struct interval i;
+
+    if (!interval_for(metric, &what))
+        return "";
+    i = interval_of(c, e, what);
+    samples = interval_samples(e, what);
+    if (i.high <= i.low)
+        return "";
+    if (samples >= INTERVAL_FEW_SAMPLES && value > 0)
+        return arena_printf(arena, " \xc2\xb1 %.*f %%", i.high - i.low < value * 0.2 ? 1 : 0,
+                            50 * (i.high - i.low) / value);
+    if (metric == METRIC_COUNT)
+        return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_count(arena, (int64_t)i.low),
+                            style_count(arena, (int64_t)i.high));
+    return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_bytes(arena, (int64_t)i.low),
+                        style_bytes(arena, (int64_t)i.high));
+}

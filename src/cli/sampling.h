@@ -1,0 +1,25 @@
+/* sampling.h: ways of recording, as options ask for them and as views say them. */
+#ifndef CLI_SAMPLING_H
+#define CLI_SAMPLING_H
+
+#include "cli/view_text.h"
+
+/* Are the values of --sample and --sample-count (0 = not given) ones that the recorder takes? */
+int sampling_check(uint64_t bytes, uint64_t count, struct err *err);
+
+/* "exact", "one block in 512 KiB", "one call in 1,000", "off". */
+const char *sampling_mode(struct arena *arena, const struct profile_phase *phase);
+
+/* How P was recorded, in a few words for the header. */
+const char *sampling_how(struct arena *arena, const struct profile *p);
+
+/* What was in force when, what a site may have had of which nothing was seen, and the marks: lines
+ * under the totals, nothing when all was recorded and nothing marked. */
+void sampling_text(struct text_view *v);
+
+/* " ± 3 %" or, when the samples are few, " (few: 1.2 MiB–3.4 MiB)"; "" where nothing was left
+ * out. */
+const char *sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
+                           enum metric metric);
+
+#endif

@@ -1,0 +1,186 @@
+/* control.c: a request is seven words in the profile's header and a generation that rises when they
+ * are complete; the recorder looks at it now and then and answers by that generation (format.md,
+ * section 2.6).
+ *
+ * Two tools must not write at once: an advisory lock on the file sees to that, which the recorder
+ * takes no part in. A request that finds no answer is not taken back: it might be taken at that
+ * very moment, and the user wanted it.
+ */
+#include "profile/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/origin.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+enum { LOOK_NS = 5000000 };
+
+static int
+check_header(const char *path, const struct disk_header *h, struct err *err)
+{
+    if (h->magic != DISK_MAGIC || h->version != DISK_VERSION)
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
+    if (h->state == DISK_STATE_PACKED)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is packed: no process writes it any more, so nothing can be asked of it",
+                       path);
+    if (!origin_process_lives(h->pid, h->process_start))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u, which wrote %s, has ended: nothing can be asked of it", h->pid,
+                       path);
+    return 0;
+}
+
+int
+control_open(const char *path, struct control *ret, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct disk_header h;
+    struct stat st;
+    int r = 0;
+
+    if (fd < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot open %s", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || pread(fd, &h, sizeof h, 0) != sizeof h)
+        r = err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
+    if (r == 0)
+        r = check_header(path, &h, err);
+    if (r < 0) {
+        close(fd);
+        return r;
+    }
+    *ret = (struct control){.fd = fd, .pid = h.pid, .process_start = h.process_start};
+    return 0;
+}
+
+void
+control_close(struct control *c)
+{
+    close(c->fd);
+}
+
+static uint64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void
+wait_a_little(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+static uint64_t
+read_word(const struct control *c, size_t off)
+{
+    uint64_t word = 0;
+
+    return pread(c->fd, &word, sizeof word, (off_t)off) == sizeof word ? word : 0;
+}
+
+static bool
+write_words(const struct control *c, size_t off, const uint64_t *words, size_t count)
+{
+    size_t bytes = count * sizeof *words;
+
+    return pwrite(c->fd, words, bytes, (off_t)off) == (ssize_t)bytes;
+}
+
+static int
+lock(struct control *c, uint64_t until_ns, struct err *err)
+{
+    while (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_errno(err, HEAPTAP_BAD_INPUT, "cannot lock the profile of process %u",
+                             c->pid);
+        if (now_ns() >= until_ns)
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "another heaptap control is at work with process %u; try again later",
+                           c->pid);
+        wait_a_little();
+    }
+    return 0;
+}
+
+static int
+read_answer(const struct control *c, struct err *err)
+{
+    switch (read_word(c, offsetof(struct disk_header, control_answer))) {
+    case DISK_ANSWER_DONE:
+        return 0;
+    case DISK_ANSWER_FULL:
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has no room for another mark or change",
+                       c->pid);
+    default:
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the recorder in process %u does not understand this request; it is of "
+                       "another version",
+                       c->pid);
+    }
+}
+
+static int
+await(const struct control *c, uint64_t generation, uint64_t until_ns, struct err *err)
+{
+    for (;;) {
+        if (read_word(c, offsetof(struct disk_header, control_taken)) == generation)
+            return read_answer(c, err);
+        if (!origin_process_lives(c->pid, c->process_start))
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "process %u has ended before it took the request", c->pid);
+        if (now_ns() >= until_ns)
+            return err_set(err, HEAPTAP_NOT_FOUND,
+                           "process %u has not taken the request yet: it looks only when it "
+                           "allocates (every 256 events, or every 256 KiB when not all is "
+                           "recorded); the request stays and is taken then",
+                           c->pid);
+        wait_a_little();
+    }
+}
+
+static int
+send(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, struct err *err)
+{
+    uint64_t until_ns = now_ns() + wait_ns, generation;
+    int r = lock(c, until_ns, err);
+
+    if (r < 0)
+        return r;
+    generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
+    if (!write_words(c, offsetof(struct disk_header, control), words, count) ||
+        !write_words(c, offsetof(struct disk_header, control_generation), &generation, 1))
+        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to the profile of process %u", c->pid);
+    if (r == 0)
+        r = await(c, generation, until_ns, err);
+    flock(c->fd, LOCK_UN);
+    return r;
+}
+
+int
+control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+              struct err *err)
+{
+    const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};
+
+    return send(c, words, countof(words), wait_ns, err);
+}
+
+int
+control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
+{
+    uint64_t words[1 + DISK_MARK_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_MARK};
+
+    memcpy(&words[1], name, strnlen(name, DISK_MARK_NAME_BYTES));
+    return send(c, words, countof(words), wait_ns, err);
+}

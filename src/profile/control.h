@@ -1,0 +1,25 @@
+/* control.h: asking a recorder, through its profile, to record in another way. */
+#ifndef PROFILE_CONTROL_H
+#define PROFILE_CONTROL_H
+
+#include "format/format.h"
+#include "util/err.h"
+
+struct control {
+    int fd;
+    uint32_t pid; // As the profile says.
+    uint64_t process_start;
+};
+
+/* Open the profile PATH, whose process must live, for requests. 0, or HEAPTAP_BAD_INPUT. */
+int control_open(const char *path, struct control *ret, struct err *err);
+void control_close(struct control *c);
+
+/* Ask for MODE with PERIOD, or for a mark called NAME (cut to its field), and wait up to WAIT_NS
+ * for the answer. HEAPTAP_NOT_FOUND, with ERR set, if none has come: the request stays where it
+ * is. */
+int control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+                  struct err *err);
+int control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
+
+#endif

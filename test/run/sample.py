@@ -1,0 +1,129 @@
+"""sample.py: check estimates against what test/prog/sampled.cc does by construction.
+
+    sample.py coverage HEAPTAP PROGRAM RUNS OPTION...   record `sampled sites` many times: how
+                                                        often is the truth in the interval?
+    sample.py phases REPORT.json                        the recording that sample.sh has steered
+    sample.py in REPORT.json FUNCTION ALLOCATIONS BYTES the truth lies in one interval
+
+Seeds are fixed, so a recording draws the same numbers each time. The bounds are wide enough for
+any draw but one in many thousands, because what the C library allocates before main shifts the
+draws from one system to the next.
+"""
+import json
+import os
+import subprocess
+import sys
+
+# function: allocations, bytes, live bytes
+TRUTH = {
+    "small": (40000, 1920000, 480000), "zeroed": (5000, 1500000, 0), "aligned": (3000, 960000, 0),
+    "created": (20000, 2000000, 0), "created_odd": (4000, 800000, 0), "grown": (1800, 1890000, 0),
+    "large": (20, 20 << 20, 0), "rare": (5, 320, 320), "in_thread": (20000, 5120000, 0),
+}
+failures = 0
+
+
+def tell(good, name, *detail):
+    global failures
+    print(("ok - " if good else "not ok - ") + name)
+    if not good:
+        failures += 1
+        for line in detail:
+            print("#   " + str(line))
+
+
+def site_of(report, function):
+    """The only site with FUNCTION on its stack; None if there is none."""
+    found = [s for s in report["sites"] if function in [f["function"] for f in s["stack"]]]
+    assert len(found) <= 1, "%s: %d sites" % (function, len(found))
+    return found[0] if found else None
+
+
+def holds(site, key, truth):
+    # Without a sample the report says only what may have been missed: that is checked elsewhere.
+    return site is None or site[key + "_low"] <= truth <= site[key + "_high"]
+
+
+def record(heaptap, program, seed, options):
+    path = "sample-%d.heaptap" % seed
+    if os.path.exists(path):
+        os.unlink(path)
+    environment = dict(os.environ, HEAPTAP_SEED=str(seed))
+    subprocess.run([heaptap, "run", "--quiet", "--no-pack", "-o", path] + options +
+                   ["--", program, "sites"], env=environment, check=True)
+    out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    os.unlink(path)
+    return json.loads(out)
+
+
+def coverage(heaptap, program, runs, options):
+    hits = {name: [0, 0, 0] for name in TRUTH}
+    sums = {name: 0 for name in TRUTH}
+    total = quiet = 0
+    for seed in range(1, runs + 1):
+        report = record(heaptap, program, seed, options)
+        for name, truth in TRUTH.items():
+            site = site_of(report, name)
+            sums[name] += site["allocated_bytes"] if site else 0
+            for i, key in enumerate(("allocations", "allocated_bytes", "live_bytes")):
+                hits[name][i] += holds(site, key, truth[i])
+        quiet += report["losses"]["unknown_frees"] == 0 and report["losses"]["events"] == 0
+        total += holds(report["totals"], "allocated_bytes", report["totals"]["allocated_bytes"])
+    label = " ".join(options)
+    for name in TRUTH:
+        tell(min(hits[name]) >= runs * 0.78, "%s: %s: the truth lies in the interval" %
+             (label, name), "in %s of %d runs" % (hits[name], runs))
+    share = sum(map(sum, hits.values())) / (3 * len(TRUTH) * runs)
+    tell(0.91 <= share <= 1, "%s: over all sites in 95 of 100 recordings" % label, share)
+    for name in ("small", "zeroed", "created", "created_odd", "in_thread"):
+        mean = sums[name] / runs / TRUTH[name][1]
+        tell(0.85 <= mean <= 1.15, "%s: %s: right on average" % (label, name), mean)
+    tell(quiet == runs, "%s: no free is taken for a mistake" % label, quiet)
+    tell(total == runs, "%s: totals have an interval" % label, total)
+
+
+def phases(path):
+    with open(path) as f:
+        report = json.load(f)
+    modes = [(p["mode"], p["period"]) for p in report["phases"]]
+    wanted = [("exact", 0), ("bytes", 4096), ("off", 0), ("exact", 0)]
+    tell(modes == wanted, "phases: what was in force is in the report", modes)
+    times = [p["elapsed_ns"] for p in report["phases"]]
+    tell(times == sorted(times), "phases: in order of time", times)
+    for name in ("first", "fourth"):
+        s = site_of(report, name)
+        got = s and (s["allocations"], s["allocated_bytes"], s["frees"], s["live_bytes"],
+                     s["allocations_low"], s["allocations_high"], s["samples"])
+        tell(got == (1000, 100000, 1000, 0, 1000, 1000, 0), "phases: %s is exact" % name, got)
+    s = site_of(report, "second")
+    tell(holds(s, "allocations", 20000) and 14000 < s["allocations"] < 26000,
+         "phases: second is estimated", s)
+    tell(s["frees"] == s["allocations"] and s["live_bytes"] == 0,
+         "phases: what was sampled is followed to its free", s["frees"], s["allocations"])
+    tell(site_of(report, "third") is None, "phases: third is not recorded")
+    unrecorded = report["losses"]["unrecorded_frees"]
+    tell(20000 + 3000 - 1000 < unrecorded <= 23000 and report["losses"]["unknown_frees"] == 0,
+         "phases: frees of what was left out are counted apart", unrecorded)
+    marks = [(m["name"], m["allocations"] >= 1000) for m in report["marks"]]
+    tell(marks == [("after first", True), ("after third", True)], "phases: marks", marks)
+    live = [m["live_bytes"] for m in report["marks"]]
+    tell(len(live) == 2 and live[0] >= 100000 and live[1] > live[0] + 1000000,
+         "phases: live bytes at the marks", live)
+
+
+def inside(path, function, allocations, size_bytes):
+    with open(path) as f:
+        site = site_of(json.load(f), function)
+    tell(site is not None and holds(site, "allocations", allocations) and
+         holds(site, "allocated_bytes", size_bytes),
+         "%s: the truth lies in the interval" % function, site)
+
+
+if sys.argv[1] == "coverage":
+    coverage(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])
+elif sys.argv[1] == "phases":
+    phases(sys.argv[2])
+else:
+    inside(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+sys.exit(failures > 0)

@@ -1,0 +1,153 @@
+/* test_draw.c: if this fails, samples are chosen with another probability than their weight says,
+ * and every estimate is wrong by that much. The arithmetic is compared with libm, and the draw with
+ * what it should come to, under fixed seeds; bounds are many standard deviations wide.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "monitor/draw.c"
+
+static void
+logarithms_are_those_of_libm(void **unused)
+{
+    uint64_t state = 1;
+
+    (void)unused;
+    for (int i = 0; i < 200000; i++) {
+        double x = draw_uniform(&state) * (i % 3 ? 1 : 1e-9);
+
+        assert_true(fabs(draw_log(x) - log(x)) <= 4e-16 * fmax(1, fabs(log(x))));
+    }
+    assert_true(draw_log(1) == 0);
+    assert_true(fabs(draw_log(0x1p-53) - log(0x1p-53)) < 1e-13);
+}
+
+static void
+shares_are_those_of_libm(void **unused)
+{
+    (void)unused;
+    for (double x = 1e-12; x < 100; x *= 1.0007)
+        assert_true(fabs(draw_share(x) + expm1(-x)) <= 1e-15 * -expm1(-x));
+    assert_true(draw_share(0) == 0);
+    assert_true(draw_share(1e18) == 1);
+}
+
+/* One in N calls, exactly, whatever N. */
+static void
+a_call_is_sampled_with_one_over_n(void **unused)
+{
+    static const uint64_t periods[] = {2, 3, 4, 5, 7, 10, 100, 1000, 65536, (uint64_t)1 << 40};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(periods); i++) {
+        struct draw_phase p = draw_phase(DISK_MODE_COUNT, periods[i]);
+        double share = -expm1(-1 / p.mean);
+
+        assert_true(fabs(share * (double)periods[i] - 1) < 1e-12);
+        assert_int_equal(draw_weight(&p, 12345, false).blocks, periods[i]);
+        assert_int_equal(draw_weight(&p, 10, false).bytes, periods[i] * 10);
+    }
+}
+
+/* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; what the samples
+ * add up to. */
+static struct draw_weight
+walk(const struct draw_phase *p, uint64_t size_bytes, int calls, uint64_t *state, int *ret_samples)
+{
+    int64_t left = draw_distance(p, state);
+    struct draw_weight sum = {0};
+
+    *ret_samples = 0;
+    for (int i = 0; i < calls; i++) {
+        struct draw_weight w;
+
+        left -= (int64_t)draw_charge(size_bytes, p->mask);
+        if (left >= 0)
+            continue;
+        w = draw_weight(p, size_bytes, draw_rounds_up(p, size_bytes, state));
+        sum.blocks += w.blocks;
+        sum.bytes += w.bytes;
+        sum.blocks_variance += w.blocks_variance;
+        sum.bytes_variance += w.bytes_variance;
+        ++*ret_samples;
+        left = draw_distance(p, state);
+    }
+    return sum;
+}
+
+/* Estimates are right on average, and as far off as the variance says, from blocks much smaller
+ * than the period to much larger ones. */
+static void
+estimates_are_unbiased(void **unused)
+{
+    static const uint64_t sizes[] = {0, 16, 1000, 5000, 8191, 20000, 100000};
+    enum { CALLS = 400000 };
+    uint64_t state = 7;
+
+    (void)unused;
+    for (size_t i = 0; i < countof(sizes); i++)
+        for (uint32_t mode = DISK_MODE_BYTES; mode <= DISK_MODE_COUNT; mode++) {
+            struct draw_phase p = draw_phase(mode, mode == DISK_MODE_BYTES ? 8192 : 50);
+            int samples;
+            struct draw_weight sum = walk(&p, sizes[i], CALLS, &state, &samples);
+            double off = (double)sum.blocks - CALLS;
+
+            assert_true(samples > 10);
+            assert_true(fabs(off) < 5 * sqrt(sum.blocks_variance) + 1e-9);
+            off = (double)sum.bytes - (double)CALLS * (double)sizes[i];
+            assert_true(fabs(off) <= 5 * sqrt(sum.bytes_variance) + 0.5 * samples);
+        }
+}
+
+/* What a free takes away is what the allocation added, also when 1 / p was rounded up. */
+static void
+a_weight_is_always_the_same(void **unused)
+{
+    struct draw_phase p = draw_phase(DISK_MODE_BYTES, 65536);
+
+    (void)unused;
+    for (uint64_t size = 1; size < 1000000; size = size * 3 / 2 + 1)
+        for (int up = 0; up < 2; up++) {
+            struct draw_weight a = draw_weight(&p, size, up), b = draw_weight(&p, size, up);
+
+            assert_memory_equal(&a, &b, sizeof a);
+            assert_true(a.blocks >= 1);
+            assert_true(a.bytes >= size);
+        }
+}
+
+static void
+only_sensible_periods_are_taken(void **unused)
+{
+    (void)unused;
+    assert_true(draw_is_valid(DISK_MODE_EXACT, 0));
+    assert_true(draw_is_valid(DISK_MODE_OFF, 0));
+    assert_true(draw_is_valid(DISK_MODE_BYTES, 1024));
+    assert_true(draw_is_valid(DISK_MODE_COUNT, 2));
+    assert_false(draw_is_valid(DISK_MODE_EXACT, 1));
+    assert_false(draw_is_valid(DISK_MODE_BYTES, 1023));
+    assert_false(draw_is_valid(DISK_MODE_BYTES, UINT64_MAX));
+    assert_false(draw_is_valid(DISK_MODE_COUNT, 1));
+    assert_false(draw_is_valid(DISK_MODE_COUNT, 0));
+    assert_false(draw_is_valid(4, 0));
+    assert_false(draw_is_valid(UINT64_MAX, 4096));
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logarithms_are_those_of_libm),
+        cmocka_unit_test(shares_are_those_of_libm),
+        cmocka_unit_test(a_call_is_sampled_with_one_over_n),
+        cmocka_unit_test(estimates_are_unbiased),
+        cmocka_unit_test(a_weight_is_always_the_same),
+        cmocka_unit_test(only_sensible_periods_are_taken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

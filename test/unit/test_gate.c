@@ -1,0 +1,172 @@
+/* test_gate.c: if this fails, exact recording misses calls, calls that were left out are recorded,
+ * or blocks are freed unseen that are not. The gate is inline in every allocation function; what it
+ * calls when it does not know is replaced here and only counted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_monitor.h"
+
+#include "monitor/draw.c"
+#include "monitor/sample.h"
+
+struct sample sample;
+uint8_t sample_filter[SAMPLE_FILTER_PAGES];
+
+static int looks, questions;
+static uint64_t looked_at;
+
+enum gate
+sample_look(uint64_t size_bytes, uint64_t slot)
+{
+    (void)slot;
+    looks++;
+    looked_at = size_bytes;
+    return GATE_SAMPLE;
+}
+
+bool
+sample_is_nothing(const void *p)
+{
+    (void)p;
+    questions++;
+    return false;
+}
+
+static int
+begin(void **unused)
+{
+    (void)unused;
+    fake_state_begin();
+    tls = (struct tls){0};
+    sample = (struct sample){0};
+    memset(sample_filter, 0, sizeof sample_filter);
+    looks = questions = 0;
+    return 0;
+}
+
+static int
+end(void **unused)
+{
+    (void)unused;
+    fake_state_end();
+    return 0;
+}
+
+static void
+a_new_thread_looks_at_its_first_call(void **unused)
+{
+    (void)unused;
+    assert_int_equal(sample_gate(100, 0), GATE_SAMPLE);
+    assert_int_equal(looks, 1);
+    assert_int_equal(looked_at, 100);
+}
+
+/* Whatever the sizes, none of them passes, and none is looked at. */
+static void
+exact_recording_records_every_call(void **unused)
+{
+    static const uint64_t sizes[] = {0, 1, 100, UINT64_MAX, (uint64_t)1 << 63, INT64_MAX};
+
+    (void)unused;
+    tls.exact = 1;
+    tls.credit = SAMPLE_EXACT;
+    for (int i = 0; i < 600000; i++)
+        assert_int_equal(sample_gate(sizes[(size_t)i % countof(sizes)], 0), GATE_EXACT);
+    assert_int_equal(looks, 0);
+    assert_true(tls.credit == SAMPLE_EXACT - 600000);
+}
+
+/* A signal handler in the recorder must not be taken for the program. */
+static void
+exact_recording_looks_when_it_is_busy(void **unused)
+{
+    (void)unused;
+    tls.exact = 1;
+    tls.credit = SAMPLE_EXACT;
+    tls.busy = BUSY_MONITOR;
+    sample_gate(100, 0);
+    assert_int_equal(looks, 1);
+}
+
+/* The distance counts from the end of one block to the end of the next: a charge of exactly the
+ * credit still passes. */
+static void
+credit_is_spent_by_size(void **unused)
+{
+    struct draw_phase p = draw_phase(DISK_MODE_BYTES, 4096);
+
+    (void)unused;
+    tls.charge_mask = p.mask;
+    tls.credit = 101 + 1 + 301;
+    assert_int_equal(sample_gate(100, 0), GATE_PASS);
+    assert_int_equal(sample_gate(0, 0), GATE_PASS);
+    assert_int_equal(sample_gate(300, 0), GATE_PASS);
+    assert_int_equal(tls.credit, 0);
+    assert_int_equal(sample_gate(0, 0), GATE_SAMPLE);
+    assert_int_equal(looks, 1);
+}
+
+static void
+credit_is_spent_by_calls(void **unused)
+{
+    (void)unused;
+    tls.charge_mask = draw_phase(DISK_MODE_COUNT, 100).mask;
+    tls.credit = 3;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sample_gate((uint64_t)1 << (10 * i), 0), GATE_PASS);
+    assert_int_equal(sample_gate(1, 0), GATE_SAMPLE);
+}
+
+/* A size that no allocator has must not take the credit to where it never comes back from. */
+static void
+absurd_sizes_leave_the_credit_sane(void **unused)
+{
+    static const uint64_t sizes[] = {UINT64_MAX, (uint64_t)1 << 63, INT64_MAX, (uint64_t)1 << 62};
+
+    (void)unused;
+    tls.charge_mask = draw_phase(DISK_MODE_BYTES, 4096).mask;
+    for (size_t i = 0; i < countof(sizes); i++) {
+        tls.credit = 1000;
+        sample_gate(sizes[i], 0);
+        assert_true(tls.credit <= 1000 && tls.credit > -((int64_t)1 << 48));
+    }
+}
+
+static void
+frees_ask_only_where_samples_live(void **unused)
+{
+    char *p = (char *)0x123456789000;
+
+    (void)unused;
+    assert_false(sample_left_out(p)); // All is recorded.
+    sample.mode = DISK_MODE_BYTES;
+    assert_true(sample_left_out(p));
+    *sample_filter_of(p) = 1;
+    assert_int_equal(questions, 0);
+    assert_false(sample_left_out(p));
+    assert_false(sample_left_out(p + 4095));
+    assert_int_equal(questions, 2);
+    assert_true(sample_left_out(p + 4096));
+    assert_true(sample_left_out(p - 1));
+    assert_int_equal(questions, 2);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_new_thread_looks_at_its_first_call, begin, end),
+        cmocka_unit_test_setup_teardown(exact_recording_records_every_call, begin, end),
+        cmocka_unit_test_setup_teardown(exact_recording_looks_when_it_is_busy, begin, end),
+        cmocka_unit_test_setup_teardown(credit_is_spent_by_size, begin, end),
+        cmocka_unit_test_setup_teardown(credit_is_spent_by_calls, begin, end),
+        cmocka_unit_test_setup_teardown(absurd_sizes_leave_the_credit_sane, begin, end),
+        cmocka_unit_test_setup_teardown(frees_ask_only_where_samples_live, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

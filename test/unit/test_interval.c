@@ -1,0 +1,183 @@
+/* test_interval.c: if this fails, the intervals beside estimates are too narrow, and people believe
+ * what is not so, or so wide that they say nothing. The quantiles are compared with numbers from
+ * tables; the intervals are counted over thousands of simulated recordings with fixed seeds, so
+ * they hold their 95 % or they do not, the same on every machine.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/interval.h"
+#include "monitor/draw.c"
+
+static void
+quantiles_are_those_of_tables(void **unused)
+{
+    // Half of the quantiles of chi-squared with twice as many degrees of freedom: the exact limits
+    // of a Poisson count (Garwood 1936), as printed in tables of them.
+    static const struct {
+        int count;
+        double low, high;
+    } limits[] = {
+        {1, 0.0253, 5.5716},      {2, 0.2422, 7.2247},    {5, 1.6235, 11.6683},
+        {10, 4.7954, 18.3904},    {20, 12.2165, 30.8884}, {50, 37.1110, 65.9183},
+        {100, 81.3640, 121.6272},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < countof(limits); i++) {
+        assert_true(fabs(interval_gamma_quantile(0.025, limits[i].count) - limits[i].low) < 1e-3);
+        assert_true(fabs(interval_gamma_quantile(0.975, limits[i].count + 1) - limits[i].high) <
+                    1e-3);
+    }
+    assert_true(fabs(interval_gamma_quantile(0.975, 1) - log(40)) < 1e-9);
+    assert_true(interval_gamma_quantile(0.5, 0) == 0);
+}
+
+static void
+what_was_recorded_whole_has_no_error(void **unused)
+{
+    struct interval i = interval_around(1000, 0, 0, 0, 0, 0);
+
+    (void)unused;
+    assert_true(i.low == 1000 && i.high == 1000);
+    i = interval_around(1000, 5, 500, 0, 0, 0);
+    assert_true(i.low == 1000 && i.high == 1000);
+    i = interval_around(1000, 0, 0, 0, 100, 100);
+    assert_true(i.low == 1000 && fabs(i.high - 1000 - 100 * log(40)) < 1e-6);
+}
+
+/* Made-up sums from a damaged file must give numbers, in order. */
+static void
+any_sums_give_an_interval(void **unused)
+{
+    static const double whole[] = {0, 1, 1e9, 1e19}, odd[] = {0, 1e-300, 1e-9, 1, 1e18, 1e59};
+
+    (void)unused;
+    for (size_t e = 0; e < countof(whole); e++)
+        for (size_t v = 0; v < countof(odd); v++)
+            for (size_t u = 0; u < countof(odd); u++) {
+                struct interval i =
+                    interval_around(whole[e], odd[v], whole[e], odd[v], odd[u], odd[u]);
+
+                assert_true(isfinite(i.low) && isfinite(i.high));
+                assert_true(i.low <= i.high * (1 + 1e-9));
+            }
+}
+
+enum { SEEDS = 2000 };
+
+struct hits {
+    int blocks, bytes;
+};
+
+/* Of a site of CALLS blocks of sizes that go from FIRST to LAST, recorded with PERIOD under SEEDS
+ * seeds: how often did the truth lie in the intervals? */
+static struct hits
+cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
+{
+    struct draw_phase p = draw_phase(mode, period);
+    struct hits hits = {0};
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        uint64_t state = hash_u64(seed);
+        int64_t left = draw_distance(&p, &state);
+        struct counters c = COUNTERS_ZERO;
+        struct errors e = {0};
+        double bytes = 0;
+        struct interval i;
+
+        for (int k = 0; k < calls; k++) {
+            uint64_t size = first + (last - first) * (uint64_t)k / (uint64_t)calls;
+            struct draw_weight w;
+
+            bytes += (double)size;
+            left -= (int64_t)draw_charge(size, p.mask);
+            if (left >= 0)
+                continue;
+            w = draw_weight(&p, size, draw_rounds_up(&p, size, &state));
+            c.allocations += (int64_t)w.blocks;
+            c.allocated_bytes += (int64_t)w.bytes;
+            e.allocated.samples++;
+            e.allocated.blocks += (double)w.blocks;
+            e.allocated.bytes += (double)w.bytes;
+            e.allocated.blocks_variance += w.blocks_variance;
+            e.allocated.bytes_variance += w.bytes_variance;
+            e.blocks_unit_max = fmax(e.blocks_unit_max, w.blocks_unit);
+            e.bytes_unit_max = fmax(e.bytes_unit_max, w.bytes_unit);
+            e.blocks_unit_class = e.blocks_unit_max;
+            left = draw_distance(&p, &state);
+        }
+        if (e.allocated.samples == 0) { // Then the report knows the period alone.
+            struct draw_weight w = draw_weight(&p, first, false);
+
+            e.blocks_unit_max = e.blocks_unit_class = w.blocks_unit;
+            e.bytes_unit_max = w.bytes_unit;
+        }
+        i = interval_of(&c, &e, INTERVAL_ALLOCATIONS);
+        hits.blocks += i.low <= calls && calls <= i.high;
+        i = interval_of(&c, &e, INTERVAL_ALLOCATED_BYTES);
+        hits.bytes += i.low <= bytes && bytes <= i.high;
+    }
+    return hits;
+}
+
+/* 93 to 97 of 100, where many samples are expected. */
+static void
+many_samples_hold_95_percent(void **unused)
+{
+    static const struct {
+        uint64_t period, first, last;
+        int calls;
+    } sites[] = {
+        {4096, 64, 64, 3000},     {4096, 64, 64, 20000},  {4096, 16, 32, 20000},
+        {4096, 33, 256, 2000},    {4096, 257, 2048, 300}, {4096, 3000, 5000, 100},
+        {65536, 100, 200, 30000},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < countof(sites); i++) {
+        struct hits h =
+            cover(DISK_MODE_BYTES, sites[i].period, sites[i].calls, sites[i].first, sites[i].last);
+
+        assert_in_range(h.blocks, SEEDS * 93 / 100, SEEDS * 97 / 100);
+        assert_in_range(h.bytes, SEEDS * 93 / 100, SEEDS * 97 / 100);
+    }
+}
+
+/* At least 95 of 100 with few, none at all included. */
+static void
+few_samples_promise_no_more_than_they_hold(void **unused)
+{
+    static const int expected[] = {1, 2, 3, 5, 8, 12, 20};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(expected); i++) {
+        struct hits h = cover(DISK_MODE_BYTES, 4096, expected[i] * 4096 / 64, 64, 64);
+
+        assert_true(h.blocks >= SEEDS * 95 / 100);
+        assert_true(h.bytes >= SEEDS * 95 / 100);
+        h = cover(DISK_MODE_COUNT, 100, expected[i] * 100, 500, 500);
+        assert_true(h.blocks >= SEEDS * 95 / 100);
+        h = cover(DISK_MODE_BYTES, 4096, expected[i] * 4, 100, 2000);
+        assert_true(h.bytes >= SEEDS * 95 / 100);
+    }
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_those_of_tables),
+        cmocka_unit_test(what_was_recorded_whole_has_no_error),
+        cmocka_unit_test(any_sums_give_an_interval),
+        cmocka_unit_test(many_samples_hold_95_percent),
+        cmocka_unit_test(few_samples_promise_no_more_than_they_hold),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
