@@ -34,11 +34,15 @@ __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 static inline void
 allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    if (unlikely(tls.busy != BUSY_NO))
+    if (unlikely(tls.busy != BUSY_NO)) {
         hook_nested(p, size_bytes, gate, caller);
-    else if (likely(gate == GATE_EXACT))
+        return;
+    }
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
+    if (likely(gate == GATE_EXACT))
         hook_alloc(p, size_bytes, caller);
-    else
+    else if (gate == GATE_SAMPLE)
         sample_alloc(p, size_bytes, caller);
 }
 
@@ -150,6 +154,8 @@ realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller 
         return q;
     }
     old = hook_realloc_begin(p, caller);
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
     if (gate == GATE_SAMPLE && old.site == 0)
         old.size_bytes = sample_usable(p);
     q = next.realloc(p, size_bytes);
@@ -346,6 +352,8 @@ reallocarray_recorded(enum gate gate, void *p, size_t count, size_t each_bytes,
 
     if (p != NULL && fits)
         old = hook_realloc_begin(p, caller);
+    if (unlikely(gate == GATE_FIRST) && p != NULL)
+        gate = sample_first(count * each_bytes, caller.slot);
     if (gate == GATE_SAMPLE && old.site == 0)
         old.size_bytes = sample_usable(p);
     tls.entered = caller.slot;
@@ -420,7 +428,7 @@ pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, ui
          uint64_t slot)
 {
     void *f = load_acquire(cache);
-    struct charged charged __attribute__((cleanup(charged_ends))) =
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(GATE_PASS, size_bytes);
 
     if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
@@ -456,6 +464,8 @@ pass_delete(void **cache, const char *name, void *p, uintptr_t second, uintptr_t
 static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
     if (likely(gate == GATE_EXACT))
         hook_alloc_outer(p, size_bytes, caller);
     else if (gate == GATE_SAMPLE)
@@ -473,7 +483,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         void *p;                                                                                   \
                                                                                                    \
         {                                                                                          \
-            struct charged charged __attribute__((cleanup(charged_ends))) =                        \
+            UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =                 \
                 charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
             p = call_new(&name##_next, #name, &stay, size_bytes, second, third);                   \
