@@ -55,13 +55,25 @@ allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 #endif
 
 static TAIL void *
-malloc_recorded(size_t size_bytes)
+malloc_unusual(size_t size_bytes)
 {
     enum gate gate = sample_what(size_bytes, ARCH_SLOT());
     void *p = next.malloc(size_bytes);
 
     if (gate != GATE_PASS)
         allocated(gate, p, size_bytes, ARCH_CALLER());
+    return p;
+}
+
+static TAIL void *
+malloc_recorded(size_t size_bytes)
+{
+    void *p;
+
+    if (unlikely(!sample_is_plain()))
+        return malloc_unusual(size_bytes);
+    p = next.malloc(size_bytes);
+    hook_alloc(p, size_bytes, ARCH_CALLER());
     return p;
 }
 
