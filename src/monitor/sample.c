@@ -434,15 +434,23 @@ look_nested(uint64_t size_bytes)
 COLD enum gate
 sample_look(uint64_t size_bytes, uint64_t slot)
 {
-    struct thread *t;
-    enum gate gate;
+    uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_NO;
 
     if (tls.busy != BUSY_NO)
         return look_nested(size_bytes);
+    // The allocator behind us may have to start before we do.
+    if (ready == READY_NO)
+        return GATE_FIRST;
     // A process that is not recorded at all, or the child of a handler that must end its event.
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF)
-        return GATE_EXACT;
-    t = hook_enter(slot);
+    return ready == READY_OFF ? GATE_EXACT : sample_first(size_bytes, slot);
+}
+
+COLD enum gate
+sample_first(uint64_t size_bytes, uint64_t slot)
+{
+    struct thread *t = hook_enter(slot);
+    enum gate gate;
+
     if (t == NULL) {
         hook_leave();
         return GATE_PASS; // Lost, and counted.

@@ -23,6 +23,7 @@ enum gate {
     GATE_PASS,   // Not chosen: leave it alone.
     GATE_EXACT,  // Record it as it is.
     GATE_SAMPLE, // Record it as a sample, in tls.sampled_phase.
+    GATE_FIRST,  // Recording has not started: make the call, then ask sample_first.
 };
 
 /* Process constants: a child made by fork goes on in the same way. */
@@ -48,6 +49,9 @@ void sample_poll(void);
 
 /* The credit is used up: what becomes of this call from SLOT for SIZE_BYTES? */
 enum gate sample_look(uint64_t size_bytes, uint64_t slot);
+
+/* The same when the call has been made; starts recording. */
+enum gate sample_first(uint64_t size_bytes, uint64_t slot);
 
 /* Charge a call for SIZE_BYTES. True: it is to be left alone. */
 static inline bool

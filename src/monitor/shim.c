@@ -34,11 +34,15 @@ __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 static inline void
 allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    if (unlikely(tls.busy != BUSY_NO))
+    if (unlikely(tls.busy != BUSY_NO)) {
         hook_nested(p, size_bytes, gate, caller);
-    else if (likely(gate == GATE_EXACT))
+        return;
+    }
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
+    if (likely(gate == GATE_EXACT))
         hook_alloc(p, size_bytes, caller);
-    else
+    else if (gate == GATE_SAMPLE)
         sample_alloc(p, size_bytes, caller);
 }
 
@@ -51,7 +55,7 @@ allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 #endif
 
 static TAIL void *
-malloc_recorded(size_t size_bytes)
+malloc_unusual(size_t size_bytes)
 {
     enum gate gate = sample_what(size_bytes, ARCH_SLOT());
     void *p = next.malloc(size_bytes);
@@ -60,6 +64,18 @@ malloc_recorded(size_t size_bytes)
         return hook_alloc(p, size_bytes, ARCH_CALLER());
     if (gate != GATE_PASS)
         allocated(gate, p, size_bytes, ARCH_CALLER());
+    return p;
+}
+
+static TAIL void *
+malloc_recorded(size_t size_bytes)
+{
+    void *p;
+
+    if (unlikely(!sample_is_plain()))
+        return malloc_unusual(size_bytes);
+    p = next.malloc(size_bytes);
+    hook_alloc(p, size_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -152,6 +168,8 @@ realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller 
         return q;
     }
     old = hook_realloc_begin(p, caller);
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
     if (gate == GATE_SAMPLE && old.site == 0)
         old.size_bytes = sample_usable(p);
     q = next.realloc(p, size_bytes);
@@ -348,6 +366,8 @@ reallocarray_recorded(enum gate gate, void *p, size_t count, size_t each_bytes,
 
     if (p != NULL && fits)
         old = hook_realloc_begin(p, caller);
+    if (unlikely(gate == GATE_FIRST) && p != NULL)
+        gate = sample_first(count * each_bytes, caller.slot);
     if (gate == GATE_SAMPLE && old.site == 0)
         old.size_bytes = sample_usable(p);
     tls.entered = caller.slot;
@@ -422,7 +442,7 @@ pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, ui
          uint64_t slot)
 {
     void *f = load_acquire(cache);
-    struct charged charged __attribute__((cleanup(charged_ends))) =
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(GATE_PASS, size_bytes);
 
     if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
@@ -458,6 +478,8 @@ pass_delete(void **cache, const char *name, void *p, uintptr_t second, uintptr_t
 static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, caller.slot);
     if (likely(gate == GATE_EXACT))
         hook_alloc_outer(p, size_bytes, caller);
     else if (gate == GATE_SAMPLE)
@@ -475,7 +497,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         void *p;                                                                                   \
                                                                                                    \
         {                                                                                          \
-            struct charged charged __attribute__((cleanup(charged_ends))) =                        \
+            UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =                 \
                 charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
             p = call_new(&name##_next, #name, &stay, size_bytes, second, third);                   \

@@ -1,4 +1,4 @@
-/* cflags: -O1 -fno-builtin */
+/* cflags: -O1 -std=c++17 -fno-builtin */
 /* libs: -lpthread */
 /* sampled.cc: known amounts from every kind of allocation, for recorders that look at a part only.
  *
