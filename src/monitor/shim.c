@@ -60,8 +60,6 @@ malloc_unusual(size_t size_bytes)
     enum gate gate = sample_what(size_bytes, ARCH_SLOT());
     void *p = next.malloc(size_bytes);
 
-    if (likely(gate == GATE_EXACT) && likely(tls.busy == BUSY_NO))
-        return hook_alloc(p, size_bytes, ARCH_CALLER());
     if (gate != GATE_PASS)
         allocated(gate, p, size_bytes, ARCH_CALLER());
     return p;
@@ -70,13 +68,9 @@ malloc_unusual(size_t size_bytes)
 static TAIL void *
 malloc_recorded(size_t size_bytes)
 {
-    void *p;
-
     if (unlikely(!sample_is_plain()))
         return malloc_unusual(size_bytes);
-    p = next.malloc(size_bytes);
-    hook_alloc(p, size_bytes, ARCH_CALLER());
-    return p;
+    return hook_alloc(next.malloc(size_bytes), size_bytes, ARCH_CALLER());
 }
 
 EXPORT void *

@@ -64,8 +64,8 @@ add_point(uint64_t elapsed_ns)
     if (index * sizeof *points >= t->mapped_bytes)
         return;
     points[index].live_bytes = load_relaxed(&state->header->shared.flushed_bytes);
-    points[index].events = load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS +
-                           load_relaxed(&state->sampled_events);
+    points[index].events =
+        load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS + load_relaxed(&state->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
     t->used = index + 1;
     if (t->used == LIMIT_TIME_POINTS) {
