@@ -180,6 +180,31 @@ next_symbol(const char *name, uint64_t caller)
     return f;
 }
 
+/* Does NAME mean ours to everybody? */
+static bool
+is_ours(const char *name)
+{
+    uint32_t busy = tls.busy;
+    const void *f;
+
+    tls.busy = BUSY_NEXT;
+    f = dlsym(RTLD_DEFAULT, name);
+    tls.busy = busy;
+    return object_of(f) == object_of((const void *)next_is_plain_operator);
+}
+
+bool
+next_is_plain_operator(const void *f)
+{
+    static const char library[] = "libstdc++.so.";
+    const struct link_map *map = object_of(f);
+    const char *name = map != NULL ? strrchr(map->l_name, '/') : NULL;
+
+    // Its operators call malloc and free, and one another, by these names.
+    return name != NULL && strncmp(name + 1, library, sizeof library - 1) == 0 &&
+           is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
+}
+
 /* By the name of its object, compared here because a sanitizer may have strstr intercepted and not
  * be ready for it. */
 bool

@@ -40,6 +40,10 @@ extern struct next next;
 /* Find all of them; does nothing the second time. */
 void next_resolve(void);
 
+/* Is F, the next operator new or delete without alignment, the C++ library's own, which does
+ * nothing but call our malloc or free, as long as that succeeds? */
+bool next_is_plain_operator(const void *f);
+
 /* Resolved, and how may sizes be asked for: an enum usable_mode. */
 uint32_t next_usable_mode(void);
 

@@ -405,20 +405,30 @@ reallocarray(void *p, size_t count, size_t each_bytes)
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
+/* What comes behind one of ours. */
+struct operator
+{
+    void *next;    // NULL until it has been looked for.
+    bool aligned;  // Its form has an alignment.
+    uint8_t plain; // Atomic: next_is_plain_operator, and not aligned.
+};
+
 static COLD void *
-find_operator(void **cache, const char *name, uint64_t slot)
+find_operator(struct operator* cache, const char *name, uint64_t slot)
 {
     void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)slot - 1);
 
-    store_release(cache, f);
+    store_relaxed(&cache->plain,
+                  (uint8_t)(f != NULL && !cache->aligned && next_is_plain_operator(f)));
+    store_release(&cache->next, f);
     return f;
 }
 
 static inline void *
-call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uintptr_t second,
-         uintptr_t third)
+call_new(struct operator* cache, const char *name, struct stay *s, size_t size_bytes,
+         uintptr_t second, uintptr_t third)
 {
-    void *f = load_acquire(cache);
+    void *f = load_acquire(&cache->next);
     void *p;
 
     if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
@@ -430,12 +440,25 @@ call_new(void **cache, const char *name, struct stay *s, size_t size_bytes, uint
     return p;
 }
 
+/* The short way of a plain operator: NULL if there is none, or malloc fails, which is the C++
+ * library's affair. The nested call and all that it takes to know it again are saved. */
+static inline void *
+plain_new(const struct operator* cache, size_t size_bytes)
+{
+    return likely(load_relaxed(&cache->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1)
+                                               : NULL;
+}
+
 /* As call_new for a call that the gate has let pass. */
 static inline void *
-pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, uintptr_t third,
-         uint64_t slot)
+pass_new(struct operator* cache, const char *name, size_t size_bytes, uintptr_t second,
+         uintptr_t third, uint64_t slot)
 {
-    void *f = load_acquire(cache);
+    void *f = load_acquire(&cache->next);
+    void *p = plain_new(cache, size_bytes);
+
+    if (likely(p != NULL))
+        return p;
     UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(GATE_PASS, size_bytes);
 
@@ -445,10 +468,10 @@ pass_new(void **cache, const char *name, size_t size_bytes, uintptr_t second, ui
 }
 
 static inline void
-call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t second,
+call_delete(struct operator* cache, const char *name, struct stay *s, void *p, uintptr_t second,
             uintptr_t third)
 {
-    void *f = load_acquire(cache);
+    void *f = load_acquire(&cache->next);
 
     if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
         f = (void *)next.free;
@@ -459,10 +482,10 @@ call_delete(void **cache, const char *name, struct stay *s, void *p, uintptr_t s
 
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
 static inline void
-pass_delete(void **cache, const char *name, void *p, uintptr_t second, uintptr_t third,
+pass_delete(struct operator* cache, const char *name, void *p, uintptr_t second, uintptr_t third,
             uint64_t slot)
 {
-    void *f = load_acquire(cache);
+    void *f = load_acquire(&cache->next);
 
     if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
         f = (void *)next.free;
@@ -480,10 +503,10 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         sample_alloc(p, size_bytes, caller);
 }
 
-#define NEW(name)                                                                                  \
+#define NEW(name, has_alignment)                                                                   \
     new_fn name;                                                                                   \
-    static void *name##_next;                                                                      \
-    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
+    static struct operator name##_next = {.aligned = has_alignment};                               \
+    static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
     {                                                                                              \
         enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
         uint32_t busy = tls.busy;                                                                  \
@@ -501,6 +524,13 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }                                                                                              \
+    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
+    {                                                                                              \
+        void *p = likely(sample_is_plain()) ? plain_new(&name##_next, size_bytes) : NULL;          \
+                                                                                                   \
+        return likely(p != NULL) ? hook_alloc(p, size_bytes, ARCH_CALLER())                        \
+                                 : name##_unusual(size_bytes, second, third);                      \
+    }                                                                                              \
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
         return sample_passes(size_bytes)                                                           \
@@ -508,15 +538,24 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
                    : name##_recorded(size_bytes, second, third);                                   \
     }
 
-#define DELETE(name)                                                                               \
+#define DELETE(name, has_alignment)                                                                \
     delete_fn name;                                                                                \
-    static void *name##_next;                                                                      \
-    static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
+    static struct operator name##_next = {.aligned = has_alignment};                               \
+    static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
     {                                                                                              \
-        if (likely(tls.busy == BUSY_NO) && unlikely(!hook_free(p, ARCH_CALLER())))                 \
-            return;                                                                                \
         STAY(stay);                                                                                \
         call_delete(&name##_next, #name, &stay, p, second, third);                                 \
+    }                                                                                              \
+    static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
+    {                                                                                              \
+        bool outer = likely(tls.busy == BUSY_NO);                                                  \
+                                                                                                   \
+        if (outer && unlikely(!hook_free(p, ARCH_CALLER())))                                       \
+            return;                                                                                \
+        if (outer && likely(load_relaxed(&name##_next.plain)))                                     \
+            next.free(p);                                                                          \
+        else                                                                                       \
+            name##_unusual(p, second, third);                                                      \
     }                                                                                              \
     EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
     {                                                                                              \
@@ -526,23 +565,23 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
             name##_recorded(p, second, third);                                                     \
     }
 
-NEW(_Znwm)
-NEW(_Znam)
-NEW(_ZnwmRKSt9nothrow_t)
-NEW(_ZnamRKSt9nothrow_t)
-NEW(_ZnwmSt11align_val_t)
-NEW(_ZnamSt11align_val_t)
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
-DELETE(_ZdlPv)
-DELETE(_ZdaPv)
-DELETE(_ZdlPvm)
-DELETE(_ZdaPvm)
-DELETE(_ZdlPvRKSt9nothrow_t)
-DELETE(_ZdaPvRKSt9nothrow_t)
-DELETE(_ZdlPvSt11align_val_t)
-DELETE(_ZdaPvSt11align_val_t)
-DELETE(_ZdlPvmSt11align_val_t)
-DELETE(_ZdaPvmSt11align_val_t)
-DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
-DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+NEW(_Znwm, false)
+NEW(_Znam, false)
+NEW(_ZnwmRKSt9nothrow_t, false)
+NEW(_ZnamRKSt9nothrow_t, false)
+NEW(_ZnwmSt11align_val_t, true)
+NEW(_ZnamSt11align_val_t, true)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, true)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, true)
+DELETE(_ZdlPv, false)
+DELETE(_ZdaPv, false)
+DELETE(_ZdlPvm, false)
+DELETE(_ZdaPvm, false)
+DELETE(_ZdlPvRKSt9nothrow_t, false)
+DELETE(_ZdaPvRKSt9nothrow_t, false)
+DELETE(_ZdlPvSt11align_val_t, true)
+DELETE(_ZdaPvSt11align_val_t, true)
+DELETE(_ZdlPvmSt11align_val_t, true)
+DELETE(_ZdaPvmSt11align_val_t, true)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, true)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, true)

@@ -278,6 +278,12 @@ operator_delete_aligned(void *p)
     tap_free((unsigned char *)p - OVER_BYTES);
 }
 
+bool
+next_is_plain_operator(const void *f)
+{
+    return f == NULL;
+}
+
 void *
 next_symbol(const char *name, uint64_t caller)
 {
