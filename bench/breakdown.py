@@ -30,15 +30,17 @@ FUNCTION = re.compile(r"^([a-z_]\w*)\(")
 LIMIT_S = 200
 SHOWN = 16
 
-# What N is, and the threads, where they are not 2,000 and none.
-PAIRS = {"deep": 200, "churn": 1000, "live": 100000, "own": 20000, "cross": 40000}
+# What N is. The recorder does some things each time the number of its events doubles, so a small N
+# would charge them to the pairs.
+PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
+USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "churn", "own-2",
          "cross-2"]
 
 STAGES = [("shim", r"^shim\.c$"), ("hook", r"^(hook|arch_x86_64|guard)\.[ch]$"),
-          ("walk and verify", r"^(stack|walk|rules|unwind|step|compile|table|modules)\w*\.[ch]$"),
+          ("walk and verify", r"^(stack|walk|rules|modules)\.[ch]$"), ("unwinder", r"^unwind/"),
           ("interning", r"^nodes\.[ch]$"), ("ledger", r"^(ledger|side)\.[ch]$"),
-          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$")]
+          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$"), ("clock and timeline", r"^(tick|mem)\.[ch]$")]
 COUNTERS = re.compile(r"count|^bin_")
 
 
@@ -97,6 +99,11 @@ class Functions:
         i = bisect.bisect_right(numbers, line) - 1
         return names[i] if i >= 0 else "?"
 
+    def place(self, file):
+        """FILE as a source of ours is called: without its directory if that is the recorder's."""
+        path = os.path.relpath(self.paths.get(os.path.basename(file), file), SOURCE)
+        return path[len("monitor/"):] if path.startswith("monitor/") else path
+
     def read(self, base):
         numbers, names = [], []
         if base in self.paths:
@@ -112,8 +119,7 @@ class Functions:
 def stage_of(file, function):
     if COUNTERS.search(function):
         return "counters"
-    base = os.path.basename(file)
-    return next((stage for stage, pattern in STAGES if re.match(pattern, base)), "other")
+    return next((stage for stage, pattern in STAGES if re.match(pattern, file)), "other")
 
 
 def count(words, library):
@@ -123,14 +129,14 @@ def count(words, library):
         for name, file, line, cost in cost_lines(run(words, library, directory)):
             total += cost
             if library and os.path.basename(name) == os.path.basename(library):
-                ours[os.path.basename(file), functions.name(file, line)] += cost
+                ours[functions.place(file), functions.name(file, line)] += cost
     return total, ours
 
 
 def per_pair(micro, kind, library):
     """Instructions of one pair: all, and the recorder's by function."""
     name, _, threads = kind.partition("-")
-    pairs = PAIRS.get(name, 2000)
+    pairs = PAIRS.get(name, USUAL_PAIRS)
     more = [threads] if threads else []
     once, ours_once = count([micro, name, str(pairs), *more], library)
     twice, ours_twice = count([micro, name, str(2 * pairs), *more], library)

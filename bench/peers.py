@@ -41,7 +41,7 @@ def heaptap_tools(heaptap):
     return [
         Tool("heaptap", [*record, "--no-pack", "--"], ours=True),
         Tool("heaptap-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
-        Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4)]
+        Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4, processes=2)]
 
 
 def jemalloc(name, settings, **more):
