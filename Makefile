@@ -56,8 +56,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test torture bench bench-programs programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint \
-        install uninstall man setup clean FORCE
+.PHONY: all test torture bench bench-programs programs check demo run-demo fuzz fuzz-merge \
+        fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -343,7 +343,8 @@ $(bench_programs): $(BUILD)/bench/bin/%: bench/%.c $(bench_shared) bench/descent
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -o $@ $< $(bench_shared) -lpthread
 
-programs: all $(bench_programs) $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
+programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
+          $(bench_programs) \
           $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.

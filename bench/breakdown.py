@@ -40,7 +40,8 @@ KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "c
 STAGES = [("shim", r"^shim\.c$"), ("hook", r"^(hook|arch_x86_64|guard)\.[ch]$"),
           ("walk and verify", r"^(stack|walk|rules|modules)\.[ch]$"), ("unwinder", r"^unwind/"),
           ("interning", r"^nodes\.[ch]$"), ("ledger", r"^(ledger|side)\.[ch]$"),
-          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$"), ("clock and timeline", r"^(tick|mem)\.[ch]$")]
+          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$"),
+          ("clock and timeline", r"^(tick|mem)\.[ch]$")]
 COUNTERS = re.compile(r"count|^bin_")
 
 

@@ -20,6 +20,10 @@ class Figure:
         self.what, self.bar, self.goal, self.values = what, bar, goal, values
         self.unit, self.at_least, self.note = unit, at_least, note
 
+    def title(self):
+        what = f"{self.what}: {self.note}" if self.note else self.what
+        return f"{what}, {self.unit}" if self.unit else what
+
     def verdict(self):
         if self.values is None:
             return "not measured"
@@ -74,21 +78,21 @@ def cost_figures(rows):
     ratios = of_programs(rows, "heaptap", "cpu_ratio")
     most, name = worst(ratios)
     sampled, sampled_name = worst(of_programs(rows, "heaptap-512K", "cpu_ratio"))
-    found = [Figure("exact, CPU ratio, median of programs", 1.15, 1.08, across(ratios)),
-             Figure("exact, CPU ratio, worst program", 1.30, 1.15, most, note=name)]
+    found = [Figure("CPU ratio, median of programs", 1.15, 1.08, across(ratios)),
+             Figure("CPU ratio, worst", 1.30, 1.15, most, note=name)]
     for loop, what, bar, goal in (("headline", "50 sites, 20 frames", 22, 12),
                                   ("depth5", "one site, depth 5", 15, 10),
                                   ("depth20", "one site, depth 20", 22, 14),
                                   ("depth60", "one site, depth 60", 35, 22),
                                   ("own-2", "2 threads", 22, 15), ("own-4", "4 threads", 22, 15),
-                                  ("cross-2", "2 threads, freed by others", 22, 15),
-                                  ("cross-4", "4 threads, freed by others", 22, 15)):
-        found.append(Figure(f"exact, added: {what}", bar, goal, of_loop(rows, "heaptap", loop),
-                            "ns/pair"))
+                                  ("cross-2", "2 threads, cross frees", 22, 15),
+                                  ("cross-4", "4 threads, cross frees", 22, 15)):
+        found.append(Figure(f"added, {what}", bar, goal, of_loop(rows, "heaptap", loop),
+                            "ns"))
     found.append(flatness(rows))
-    found += [Figure("512K samples, added: 50 sites, 20 frames", 2.5, 1.2,
-                     of_loop(rows, "heaptap-512K", "headline"), "ns/pair"),
-              Figure("512K samples, CPU ratio, worst program", 1.02, 1.005, sampled,
+    found += [Figure("sampled, added, 50 sites, 20 frames", 2.5, 1.2,
+                     of_loop(rows, "heaptap-512K", "headline"), "ns"),
+              Figure("sampled, CPU ratio, worst", 1.02, 1.005, sampled,
                      note=sampled_name)]
     return found
 
@@ -99,13 +103,13 @@ def flatness(rows):
     values = None
     if one and four and min(one) > 0:
         values = (four[0] / one[0], four[1] / one[2], four[2] / one[1])
-    return Figure("exact, added with 4 threads / with 1", 1.3, 1.1, values)
+    return Figure("added with 4 threads / with 1", 1.3, 1.1, values)
 
 
 def peer_figures(rows):
     """Heaptrack's whole pipeline over ours: what each adds to the same program."""
     found = []
-    for ours, what in (("heaptap", "recording"), ("heaptap+pack", "recording and packing")):
+    for ours, what in (("heaptap", "ours"), ("heaptap+pack", "ours packed")):
         mine = {name: e for name, e in of_programs(rows, ours, "added_cpu")}
         ratios = [(name, theirs.median / mine[name].median,
                    theirs.low / mine[name].high if mine[name].high > 0 else 0,
@@ -113,7 +117,7 @@ def peer_figures(rows):
                   for name, theirs in of_programs(rows, "heaptrack", "added_cpu")
                   if name in mine and mine[name].median > 0]
         least = min(ratios, key=lambda r: r[1], default=None)
-        found.append(Figure(f"added CPU, heaptrack / our {what}, worst", 5, 12,
+        found.append(Figure(f"heaptrack added / {what}", 5, 12,
                             least and least[1:], at_least=True, note=least[0] if least else ""))
     return found
 
@@ -122,14 +126,14 @@ def memory_figure(rows):
     large = [(row.program.name, row.rss_ratio) for row in rows
              if row.tool.name == "heaptap" and row.rss_ratio and row.native_kib > LARGE_KIB]
     values, name = worst(large)
-    return Figure("peak RSS ratio, programs over 50 MB, worst", 1.18, 1.10, values, note=name)
+    return Figure("peak RSS ratio over 50 MB", 1.18, 1.10, values, note=name)
 
 
 def latency_figures(latency):
     found = []
-    for where in ("disk", "tmpfs", "disk, written to by another"):
+    for where in ("disk", "tmpfs", "busy disk"):
         ratio, most = latency.get(where, (None, None))
-        found.append(Figure(f"malloc p99.99, exact / native, {where}", 2, 1.3, triple(ratio)))
+        found.append(Figure(f"malloc p99.99 ratio, {where}", 2, 1.3, triple(ratio)))
         found.append(Figure(f"malloc slowest, {where}", 1, 0.5, triple(most), "ms"))
     return found
 
@@ -138,7 +142,7 @@ def startup_figures(startup):
     found = []
     for what, bar, goal in (("never", 1, 0.1), ("once", 1, 0.1), ("python", 3, 1)):
         for how in ("preload", "run"):
-            found.append(Figure(f"start-up added: {what}, {how}", bar, goal,
+            found.append(Figure(f"start-up added, {what}, {how}", bar, goal,
                                 triple(startup.get((what, how))), "ms"))
     return found
 
@@ -152,7 +156,7 @@ def report_figures(report):
 def lost_figure(rows):
     seen = [row.lost for row in rows if row.tool.ours and row.lost is not None]
     values = (sum(seen),) * 3 if seen else None
-    return Figure("events lost, all runs looked at", 0, 0, values, note=f"{len(seen)} rows")
+    return Figure("events lost", 0, 0, values, note=f"{len(seen)} runs")
 
 
 def all_figures(rows, latency, startup, report):

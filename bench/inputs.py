@@ -75,14 +75,17 @@ def cxx_file(path, scale):
     headers = "".join(f"#include <{h}>\n" for h in (
         "algorithm", "functional", "map", "memory", "regex", "string", "tuple", "unordered_map",
         "variant", "vector"))
-    fixed = ("template <int N> struct chain { static constexpr long value = N + chain<N - 1>::value;"
-             " };\ntemplate <> struct chain<0> { static constexpr long value = 0; };\n"
+    fixed = ("template <int N> struct chain { static constexpr long value = N +"
+             " chain<N - 1>::value; };\n"
+             "template <> struct chain<0> { static constexpr long value = 0; };\n"
              "template <class... T> auto packed(T... t) { return std::make_tuple(t...); }\n")
     units = "".join(
-        f"struct key_{i} {{ int v; bool operator<(const key_{i} &o) const {{ return v < o.v; }} }};"
-        f"\nlong use_{i}(int n) {{\n    std::map<key_{i}, std::vector<std::string>> m;\n"
+        f"struct key_{i} {{ int v; bool operator<(const key_{i} &o) const"
+        f" {{ return v < o.v; }} }};\nlong use_{i}(int n) {{\n"
+        f"    std::map<key_{i}, std::vector<std::string>> m;\n"
         f"    std::vector<std::unique_ptr<key_{i}>> v;\n"
-        f"    std::function<long(long)> f = [&](long x) {{ return x + chain<{150 + i}>::value; }};\n"
+        f"    std::function<long(long)> f = [&](long x)"
+        f" {{ return x + chain<{150 + i}>::value; }};\n"
         f"    m[key_{i}{{n}}].push_back(\"k\"); v.push_back(std::make_unique<key_{i}>());\n"
         f"    std::sort(v.begin(), v.end(), [](auto &a, auto &b) {{ return *a < *b; }});\n"
         f"    return f((long)m.size()) + std::get<0>(packed(n, m.size(), {i}.5));\n}}\n"
@@ -123,7 +126,7 @@ class Point:
         self.x, self.y, self.tag = x, y, "p" + str(x * y)
 def records(n):
     for i in range(n):
-        yield {{"id": i, "name": "name%d" % (i % 977), "list": [i, str(i), i / 3], "on": i % 2 == 0}}
+        yield {{"id": i, "name": "name%d" % (i % 977), "list": [i, str(i), i / 3], "on": i % 2}}
 rows = list(records({35000 * scale}))
 again = json.loads(json.dumps(rows))
 groups = collections.defaultdict(list)
@@ -142,11 +145,14 @@ def perl_file(path, scale):
 use strict; use warnings;
 my (%groups, @all);
 for my $i (1 .. {60000 * scale}) {{
-    my $row = {{ id => $i, key => "k" . ($i * 7919 % 5003), parts => [ "a$i", $i % 13, "z" x ($i % 20) ] }};
+    my $row = {{ id => $i, key => "k" . ($i * 7919 % 5003),
+                parts => [ "a$i", $i % 13, "z" x ($i % 20) ] }};
     push @{{ $groups{{ $row->{{key}} }} }}, $row;
     push @all, $row if $i % 3;
 }}
-my $text = join "\\n", map {{ my $k = $_; map {{ join ":", $k, $_->{{id}}, @{{ $_->{{parts}} }} }} @{{ $groups{{$k}} }} }} sort keys %groups;
+my @lines = map {{ my $k = $_; map {{ join ":", $k, $_->{{id}}, @{{ $_->{{parts}} }} }}
+                  @{{ $groups{{$k}} }} }} sort keys %groups;
+my $text = join "\\n", @lines;
 my %seen; $seen{{ (split /:/)[3] }}++ for split /\\n/, $text;
 my @sorted = sort {{ $a->{{parts}}[2] cmp $b->{{parts}}[2] || $a->{{id}} <=> $b->{{id}} }} @all;
 print length($text), " ", scalar(keys %seen), " ", $sorted[-1]{{id}}, "\\n";
@@ -190,17 +196,19 @@ def node_file(path, scale):
     write(path, f"""\
 const rows = [];
 for (let i = 0; i < {60000 * scale}; i++)
-    rows.push({{ id: i, name: "n" + (i % 501), list: [i, "s" + i], at: Buffer.alloc(64 + i % 900) }});
+    rows.push({{ id: i, name: "n" + i % 501, list: [i, "s" + i], at: Buffer.alloc(64 + i % 900) }});
 const text = JSON.stringify(rows.map((r) => [r.id, r.name, r.list]));
 const groups = new Map();
-for (const r of JSON.parse(text)) groups.set(r[1], (groups.get(r[1]) || []).concat(r[0]).slice(-50));
+for (const r of JSON.parse(text))
+    groups.set(r[1], (groups.get(r[1]) || []).concat(r[0]).slice(-50));
 console.log(text.length, groups.size);
 """.splitlines())
 
 
 def revision(r, contents, number):
-    """The commands for one commit of `git fast-import`: a few lines change in a few files."""
-    out = [f"commit refs/heads/main\ncommitter Bench <b@example.org> {1600000000 + number} +0000\n"
+    """The commands for one commit of `git fast-import`: some lines change in some files."""
+    out = [f"commit refs/heads/main\n"
+           f"committer Bench <b@example.org> {1600000000 + number} +0000\n"
            f"data 9\nchange {number % 10}\n"]
     for name in r.sample(sorted(contents), 3):
         lines = contents[name]
@@ -221,8 +229,8 @@ def git_repository(path, scale):
 
 
 MAKERS = {"json": json_file, "table": table_file, "c": c_file, "cxx": cxx_file, "sql": sql_file,
-          "python": python_file, "perl": perl_file, "bash": bash_file, "lua": lua_file, "node": node_file,
-          "git": git_repository}
+          "python": python_file, "perl": perl_file, "bash": bash_file, "lua": lua_file,
+          "node": node_file, "git": git_repository}
 
 
 def make(kind, directory, scale):

@@ -14,7 +14,7 @@
  *     deep       400 frames entered anew for every pair
  *     churn      threads of 50 pairs each, one after another
  *     own        THREADS at once, each replaces its own blocks
- *     cross      the same, but every 20,000 pairs the blocks go to the next thread, which frees them
+ *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -44,14 +44,14 @@ def heaptap_tools(heaptap):
         Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4, processes=2)]
 
 
-def jemalloc(name, settings, **more):
+def jemalloc(name, settings, rounds, **more):
     return Tool(name, env={"LD_PRELOAD": "libjemalloc.so.2", "MALLOC_CONF": settings},
-                library="libjemalloc.so.2", rounds=0.4, **more)
+                library="libjemalloc.so.2", rounds=rounds, **more)
 
 
 def tcmalloc(name, env, **more):
     return Tool(name, env={"LD_PRELOAD": "libtcmalloc.so.4", **env}, library="libtcmalloc.so.4",
-                rounds=0.4, **more)
+                rounds=0.2, **more)
 
 
 def others():
@@ -61,9 +61,9 @@ def others():
              processes=2),
         Tool("heaptrack-r", ["heaptrack", "-r", "-o", "{out}/h"], command="heaptrack", rounds=0.34,
              processes=2),
-        jemalloc("jemalloc", "", leaves_profile=False, full_only=True),
-        jemalloc("jemalloc-0", profile + "0"),
-        jemalloc("jemalloc-19", profile + "19"),
+        jemalloc("jemalloc", "", 0.2, leaves_profile=False, full_only=True),
+        jemalloc("jemalloc-0", profile + "0", 0.2),
+        jemalloc("jemalloc-19", profile + "19", 0.4),
         tcmalloc("tcmalloc", {}, leaves_profile=False, full_only=True),
         tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}),
         Tool("massif", ["valgrind", "--tool=massif", "--massif-out-file={out}/massif.%p"],

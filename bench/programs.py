@@ -80,6 +80,7 @@ LOOPS = [("headline", 0, 6000000), ("depth5", 0, 12000000), ("depth20", 0, 12000
 def loops(binaries):
     return [Program(f"{kind}-{threads}" if threads else kind,
                     lambda scale, kind=kind, threads=threads, pairs=pairs:
-                    [f"{binaries}/micro", kind, str(pairs * scale)] + [str(threads)] * (threads > 0),
+                    [f"{binaries}/micro", kind, str(pairs * scale)]
+                    + [str(threads)] * (threads > 0),
                     "micro", threads=max(1, threads), pairs=pairs)
             for kind, threads, pairs in LOOPS]

@@ -1,7 +1,7 @@
 """runner.py: one run of a program under a tool, and everything that is known about it afterwards.
 
 Each run has an empty directory, the same environment, and limits of time and memory that end the
-tool and all its processes (bench/launch.c does the measuring). A run that fails is a result as
+tool and all its processes (bench/treecost.c does the measuring). A run that fails is a result as
 well, with the reason in `why`: a tool that breaks on a program is a row of the table.
 """
 import json
@@ -88,19 +88,19 @@ def run(settings, program, tool, out=None):
     out = empty(out or os.path.join(settings.work, "out"))
     figures, stdout, stderr = (os.path.join(settings.work, name)
                                for name in ("figures", "stdout", "stderr"))
-    launch = [f"{settings.binaries}/launch", figures,
+    treecost = [f"{settings.binaries}/treecost", figures,
               settings.one_cpu if program.threads == 1 else settings.all_cpus,
               str(settings.limit_s), str(settings.limit_mib), program.executable]
     words = tool.words(program.words(settings.scale), out)
     env = environment(settings, program.env)
-    # Only the command sees a preloaded library, not the launcher.
+    # Only the command sees a preloaded library, not treecost.
     own = [f"{key}={value}" for key, value in tool.environment(out).items()]
     prefix = ["env", *own] if own else []
     with open(stdout, "wb") as o, open(stderr, "wb") as e:
-        done = subprocess.run([*launch, *prefix, *words], env=env, cwd=settings.work, stdout=o,
+        done = subprocess.run([*treecost, *prefix, *words], env=env, cwd=settings.work, stdout=o,
                               stderr=e, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
-        return Result(f"the launcher failed: {tail(stderr)}")
+        return Result(f"treecost failed: {tail(stderr)}")
     return read_result(program, tool, out, figures, stdout, stderr)
 
 
@@ -110,7 +110,7 @@ def read_result(program, tool, out, figures, stdout, stderr):
         ended = f.read().split()[-1]
     result.cpu_ns, result.wall_ns = seen["cpu_ns"], seen["wall_ns"]
     result.profile_bytes, result.printed = size_on_disk(out), numbers(stdout)
-    # With one process the kernel's own figure is exact; else what was seen in /proc is all there is.
+    # With one process the kernel's own figure is exact; else there is only what /proc showed.
     alone = tool.processes == 1
     result.program_kib = seen["peak_kib"] if alone else seen["program_kib"]
     result.tool_kib = max(seen["peak_kib"], 0 if alone else seen["tree_kib"])

@@ -35,6 +35,7 @@ with open(sys.argv[1], "wb", buffering=0) as f:
 """
 MEMORY_FILES = "/dev/shm"
 START_BATCH = 20
+WALL, CPU = 0, 1  # What startup.c prints.
 
 
 # --- Latency -------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ def latency_runs(settings, rounds, where, out):
     program, pairs = latency_program(settings), []
     ours = peers.Tool("heaptap", [settings.heaptap, "run", "--quiet", "--no-pack", "-o", "{out}/",
                                   "--"], ours=True)
-    with Disturbed(settings, "another" in where):
+    with Disturbed(settings, where == "busy disk"):
         for _ in range(rounds):
             got = {}
             for tool in random.sample([peers.NATIVE, ours], 2):
@@ -88,7 +89,7 @@ def latency(settings, rounds, told):
         memory = tempfile.mkdtemp(prefix="heaptap-bench-", dir=MEMORY_FILES)
     disk = os.path.join(settings.work, "out")
     for where, out in (("disk", disk), ("tmpfs", memory and f"{memory}/out"),
-                       ("disk, written to by another", disk)):
+                       ("busy disk", disk)):
         pairs, why = latency_runs(settings, rounds, where, out) if out else ([], "no tmpfs")
         if why or not pairs:
             told.line(f"{where}: NOT MEASURED: {why}")
@@ -110,14 +111,14 @@ def latency_line(where, name, pairs):
     native = intervals.estimate([n[name] for n, _ in pairs]).median
     recorded = intervals.estimate([r[name] for _, r in pairs]).median
     e = ratio(pairs, name)
-    return (f"{where:<28}{name[:-3]:>6} {native:>10.0f} {recorded:>10.0f}"
+    return (f"{where:<10}{name[:-3]:>6} {native:>10.0f} {recorded:>10.0f}"
             f"   x{e.median:.2f} [{e.low:.2f}, {e.high:.2f}]")
 
 
 # --- Start-up ------------------------------------------------------------------------------------
 
 def start_times(settings, command, how):
-    """Wall times of a batch in ms, or None."""
+    """(wall, processor) times of a batch in ms, or None."""
     out = runner.empty(os.path.join(settings.work, "out"))
     env = runner.environment(settings, {})
     if how == "preload":
@@ -132,7 +133,7 @@ def start_times(settings, command, how):
                           check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         return None
-    return [int(line.split()[0]) / 1e6 for line in done.stdout.split("\n") if line]
+    return [[int(word) / 1e6 for word in line.split()] for line in done.stdout.split("\n") if line]
 
 
 def startup(settings, full, told):
@@ -151,23 +152,30 @@ def startup(settings, full, told):
             if None in taken[how] or None in taken["native"]:
                 told.line(f"{name}, {how}: FAILED")
                 continue
-            found[name, how] = added_start(taken["native"], taken[how])
-            told.line(start_line(name, how, taken, found[name, how]))
+            found[name, how] = added_start(taken["native"], taken[how], WALL)
+            told.line(start_line(name, how, taken))
     return found
 
 
-def added_start(native, other):
-    return intervals.estimate([intervals.estimate(o).median - intervals.estimate(n).median
-                               for n, o in zip(native, other)])
+def medians(batches, which):
+    return [intervals.estimate([run[which] for run in batch]).median for batch in batches]
 
 
-def start_line(name, how, taken, added):
-    values = [v for batch in taken[how] for v in batch]
-    least = min(v for batch in taken["native"] for v in batch)
-    e = intervals.estimate(values)
-    return (f"{name:<8}{how:<8} min {e.minimum:7.3f} median {e.median:7.3f}   added: min "
-            f"{e.minimum - least:6.3f}, median {added.median:6.3f}"
-            f" [{added.low:.3f}, {added.high:.3f}]")
+def added_start(native, other, which):
+    """What a batch's median is above the native one of the same round."""
+    return intervals.estimate([o - n for n, o in zip(medians(native, which),
+                                                     medians(other, which))])
+
+
+def start_line(name, how, taken):
+    least = {h: min(run[WALL] for batch in taken[h] for run in batch) for h in (how, "native")}
+    text = f"{name:<7}{how:<8} min {least[how]:6.2f} median " \
+           f"{intervals.estimate(medians(taken[how], WALL)).median:6.2f}"
+    if how == "native":
+        return text
+    e, cpu = (added_start(taken["native"], taken[how], which) for which in (WALL, CPU))
+    return text + (f" added: min {least[how] - least['native']:.2f} median {e.median:.2f}"
+                   f" [{e.low:.2f}, {e.high:.2f}] CPU {cpu.median:.2f}")
 
 
 # --- Report --------------------------------------------------------------------------------------

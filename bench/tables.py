@@ -76,7 +76,8 @@ class Tables:
         if row.lost:
             self.line(f"{'':<9} {'':<12} EVENTS LOST: {row.lost}")
         if row.failures:
-            self.line(f"{'':<9} {'':<12} FAILED {len(row.failures)} times: {row.failures[-1]}"[:300])
+            failed = f"FAILED {len(row.failures)} times: {row.failures[-1]}"
+            self.line(f"{'':<9} {'':<12} {failed}"[:300])
 
     def verdicts(self, figures):
         self.figures = figures
@@ -86,7 +87,7 @@ class Tables:
         absent = sum(f.values is None for f in figures)
         self.section(f"verdicts: {held} bars of {len(figures)} held, {goals} with their goal; "
                      f"{missed} missed, {absent} not measured")
-        self.line(f"{'figure':<44} {'goal':>5} {'bar':>5} {'measured [low, high]':>22}")
+        self.line(f"{'figure':<39} {'goal':>5} {'bar':>5} {'measured [low, high]':>21}")
         for f in figures:
             self.line(verdict_line(f))
 
@@ -113,9 +114,8 @@ def own_seconds(row):
 
 def verdict_line(figure):
     sign = ">=" if figure.at_least else ""
+    head = f"{figure.title():<39} {sign + str(figure.goal):>5} {sign + str(figure.bar):>5}"
     if figure.values is None:
-        return f"{figure.what:<44} {sign}{figure.goal:>5} {figure.bar:>5} not measured"
-    measured = "{} [{}, {}]".format(*(number(v) for v in figure.values))
-    text = (f"{figure.what:<44} {sign + str(figure.goal):>5} {sign + str(figure.bar):>5}"
-            f" {measured:>22} {figure.verdict()}")
-    return text + (f" ({figure.note})" if figure.note else "")
+        return f"{head} {'not measured':>21}"
+    median, low, high = map(number, figure.values)
+    return f"{head} {f'{median} [{low}, {high}]':>21} {figure.verdict()}"

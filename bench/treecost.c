@@ -1,6 +1,6 @@
-/* launch.c: run one command for the bench, pinned and limited, and write down what it cost.
+/* treecost.c: run one command for the bench, pinned and limited, and write down what it cost.
  *
- *     launch FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND [ARGUMENT...]
+ *     treecost FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND [ARGUMENT...]
  *
  * The cost of a tool is that of every process it needs, so processor time comes from wait4() of
  * the command and of whatever it left behind: this process adopts orphans (PR_SET_CHILD_SUBREAPER)
@@ -69,7 +69,7 @@ pin(const char *cpus)
         CPU_SET(cpu, &set);
     }
     if (sched_setaffinity(0, sizeof set, &set))
-        perror("launch: cannot pin");
+        perror("treecost: cannot pin");
 }
 
 /* The text of /proc/PID/NAME; its length, 0 if the process is gone. */
@@ -90,8 +90,9 @@ read_proc(pid_t pid, const char *name, char *ret, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
+/* Whether PID runs the program; as before if it has ended and cannot be asked any more. */
 static int
-runs_program(pid_t pid)
+runs_program(pid_t pid, int before)
 {
     char path[64], target[4096];
     const char *slash;
@@ -99,7 +100,9 @@ runs_program(pid_t pid)
 
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
     n = readlink(path, target, sizeof target - 1);
-    target[n < 0 ? 0 : n] = 0;
+    if (n < 0)
+        return before;
+    target[n] = 0;
     slash = strrchr(target, '/');
     return slash && !strcmp(slash + 1, program);
 }
@@ -141,7 +144,7 @@ look_at(pid_t pid)
         p->cpu_ticks = user + sys;
     read_proc(pid, "status", text, sizeof text);
     peak = field_kib(text, "VmHWM:");
-    p->is_program = runs_program(pid);
+    p->is_program = runs_program(pid, p->is_program);
     if (p->is_program && peak > program_kib)
         program_kib = peak;
     return peak;
@@ -249,7 +252,7 @@ start(const char *cpus, char **command)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     pin(cpus);
     execvp(command[0], command);
-    fprintf(stderr, "launch: %s: %s\n", command[0], strerror(errno));
+    fprintf(stderr, "treecost: %s: %s\n", command[0], strerror(errno));
     _exit(127);
 }
 
@@ -263,14 +266,14 @@ main(int argc, char **argv)
     FILE *f;
 
     if (argc < 7) {
-        fprintf(stderr, "usage: launch FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND...\n");
+        fprintf(stderr, "usage: treecost FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND...\n");
         return 2;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     program = argv[5];
     child = start(argv[2], argv + 6);
     if (child < 0) {
-        perror("launch: fork");
+        perror("treecost: fork");
         return 2;
     }
     ended = watch(child, strtoull(argv[3], NULL, 10) * 1000000000,
