@@ -104,6 +104,9 @@ def lost_in(settings):
 def measure(settings, program, tools, rounds):
     """The rows of one program."""
     rows = [Row(program, tool) for tool in tools]
+    for row in rows:
+        if program.name in row.tool.blind:
+            row.failures.append(row.tool.blind[program.name])
     for i in range(rounds):
         now = [row for row in rows if i < max(1, round(rounds * row.tool.rounds))]
         for row in random.sample(now, len(now)):

@@ -21,10 +21,11 @@ SAMPLED = "512K"
 
 class Tool:
     def __init__(self, name, prefix=(), env=None, rounds=1.0, command=None, library=None,
-                 ours=False, leaves_profile=True, processes=1, full_only=False):
+                 ours=False, leaves_profile=True, processes=1, full_only=False, blind=None):
         self.name, self.prefix, self.env, self.rounds = name, list(prefix), env or {}, rounds
         self.command, self.library, self.ours = command, library, ours
         self.leaves_profile, self.processes, self.full_only = leaves_profile, processes, full_only
+        self.blind = blind or {}  # Programs that it does not record, and why.
 
     def words(self, command, out):
         return [word.replace("{out}", out) for word in self.prefix] + list(command)
@@ -65,7 +66,8 @@ def others():
         jemalloc("jemalloc-0", profile + "0", 0.2),
         jemalloc("jemalloc-19", profile + "19", 0.4),
         tcmalloc("tcmalloc", {}, leaves_profile=False, full_only=True),
-        tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}),
+        tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}, blind={
+            "bash": "bash answers getenv() itself, so the profiler is never switched on"}),
         Tool("massif", ["valgrind", "--tool=massif", "--massif-out-file={out}/massif.%p"],
              command="valgrind", rounds=0.14, full_only=True)]
 
