@@ -4,6 +4,8 @@
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
+#   make bench      what recording costs, next to other profilers; BENCH=quick|full, N=rounds,
+#                   ONLY=regex and TOOLS=regex pick rows; results in build/bench
 #   make check      the source rules alone (tools/tidy); also part of make test
 #   make demo       record a real program and print the report
 #   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each
@@ -54,8 +56,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test torture programs check demo run-demo fuzz fuzz-merge fuzz-coverage lint \
-        install uninstall man setup clean FORCE
+.PHONY: all test torture bench bench-programs programs check demo run-demo fuzz fuzz-merge \
+        fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -331,7 +333,18 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
+# bench/NAME.c becomes build/bench/bin/NAME; what several share is linked to each.
+bench_shared := bench/descent.c
+bench_mains := $(filter-out $(bench_shared),$(wildcard bench/*.c))
+bench_programs := $(bench_mains:bench/%.c=$(BUILD)/bench/bin/%)
+$(bench_programs): $(BUILD)/bench/bin/%: bench/%.c $(bench_shared) bench/descent.h \
+                                         $(BUILD)/test.flags
+	$(call say,BENCH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -o $@ $< $(bench_shared) -lpthread
+
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
+          $(bench_programs) \
           $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.
@@ -344,6 +357,14 @@ torture:
 	@tools/setup build torture
 	@$(MAKE) --no-print-directory all $(oracle) $(oracle_tools)
 	@python3 test/torture/torture.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
+
+bench:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory bench-programs
+	@python3 bench/bench.py --out $(OUT) --build $(BUILD) --scope '$(or $(BENCH),quick)' \
+	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(N),0)' --compiler '$(CC)'
+
+bench-programs: all $(bench_programs)
 
 check: all
 	@tools/tidy --build $(BUILD)

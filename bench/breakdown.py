@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""breakdown.py: how many instructions the recorder adds to a pair of malloc and free, and where.
+
+    breakdown.py --library LIBHEAPTAP --micro MICRO KIND...       one line "KIND X" for each
+    breakdown.py --stages ...                                     and where they are spent
+
+Instructions do not depend on what else the machine does, so this is the one measurement of the
+bench that can be a test (test/run/instructions.sh). Valgrind's callgrind counts them for a loop of
+micro.c with N and with 2 N pairs: the difference is N pairs, without start-up and without what is
+learnt once. What is added is that figure with the recorder minus that without it. Instructions are
+not time: misses of caches and mispredicted branches do not show here.
+
+The breakdown is of the recorder's own instructions. Callgrind gives each a file and line, also
+inside of functions that were inlined; the function is the one whose text the line is in, so inlined
+helpers keep their names. Functions are added up in stages by file (STAGES), those of counters by
+name. What no stage claims is "other", and the functions are listed, so that nothing is hidden. The
+recorder needs its line tables for this, but not for the sum.
+"""
+import argparse
+import bisect
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
+FUNCTION = re.compile(r"^([a-z_]\w*)\(")
+LIMIT_S = 200
+SHOWN = 16
+
+# What N is. The recorder does some things each time the number of its events doubles, so a small N
+# would charge them to the pairs.
+PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
+USUAL_PAIRS = 20000
+KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "churn", "own-2",
+         "cross-2"]
+
+STAGES = [("shim", r"^shim\.c$"), ("hook", r"^(hook|arch_x86_64|guard)\.[ch]$"),
+          ("walk and verify", r"^(stack|walk|rules|modules)\.[ch]$"), ("unwinder", r"^unwind/"),
+          ("interning", r"^nodes\.[ch]$"), ("ledger", r"^(ledger|side)\.[ch]$"),
+          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$"),
+          ("clock and timeline", r"^(tick|mem)\.[ch]$")]
+COUNTERS = re.compile(r"count|^bin_")
+
+
+class Failure(Exception):
+    """Callgrind could not run, or the program failed under it."""
+
+
+def run(words, library, directory):
+    """The text of callgrind's output."""
+    out = os.path.join(directory, "callgrind")
+    env = {k: v for k, v in os.environ.items() if not k.startswith("HEAPTAP")}
+    env.pop("LD_PRELOAD", None)
+    if library:
+        env.update(LD_PRELOAD=library, HEAPTAP_OUT=os.path.join(directory, "%p.%n.heaptap"))
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-line=yes",
+               "--compress-strings=no", "--compress-pos=no", *words]
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, timeout=LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(str(error)) from error
+    if done.returncode:
+        raise Failure(f"status {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}")
+    with open(out, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def cost_lines(text):
+    """(object, file, line, instructions) of every line that is not the cost of a call."""
+    place, skip = {"ob": "", "fl": ""}, False
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if equals and key in ("ob", "fl", "fi", "fe"):
+            place["ob" if key == "ob" else "fl"] = value
+        elif equals and key == "calls":
+            skip = True
+        elif line[:1].isdigit():
+            if not skip:
+                number, cost = line.split()[:2]
+                yield place["ob"], place["fl"], int(number), int(cost)
+            skip = False
+
+
+class Functions:
+    """From a file and a line to the function whose text it is."""
+
+    def __init__(self):
+        self.paths = {name: os.path.join(directory, name)
+                      for directory, _, names in os.walk(SOURCE) for name in names}
+        self.starts = {}
+
+    def name(self, file, line):
+        base = os.path.basename(file)
+        if base not in self.starts:
+            self.starts[base] = self.read(base)
+        numbers, names = self.starts[base]
+        i = bisect.bisect_right(numbers, line) - 1
+        return names[i] if i >= 0 else "?"
+
+    def place(self, file):
+        """FILE as a source of ours is called: without its directory if that is the recorder's."""
+        path = os.path.relpath(self.paths.get(os.path.basename(file), file), SOURCE)
+        return path[len("monitor/"):] if path.startswith("monitor/") else path
+
+    def read(self, base):
+        numbers, names = [], []
+        if base in self.paths:
+            with open(self.paths[base], encoding="utf-8") as f:
+                for number, line in enumerate(f, 1):
+                    match = FUNCTION.match(line)
+                    if match:
+                        numbers.append(number)
+                        names.append(match[1])
+        return numbers, names
+
+
+def stage_of(file, function):
+    if COUNTERS.search(function):
+        return "counters"
+    return next((stage for stage, pattern in STAGES if re.match(pattern, file)), "other")
+
+
+def count(words, library):
+    """The sum of all instructions, and of the recorder's by (file, function)."""
+    functions, total, ours = Functions(), 0, collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="breakdown-") as directory:
+        for name, file, line, cost in cost_lines(run(words, library, directory)):
+            total += cost
+            if library and os.path.basename(name) == os.path.basename(library):
+                ours[functions.place(file), functions.name(file, line)] += cost
+    return total, ours
+
+
+def per_pair(micro, kind, library):
+    """Instructions of one pair: all, and the recorder's by function."""
+    name, _, threads = kind.partition("-")
+    pairs = PAIRS.get(name, USUAL_PAIRS)
+    more = [threads] if threads else []
+    once, ours_once = count([micro, name, str(pairs), *more], library)
+    twice, ours_twice = count([micro, name, str(2 * pairs), *more], library)
+    functions = {key: (cost - ours_once[key]) / pairs for key, cost in ours_twice.items()}
+    return (twice - once) / pairs, functions
+
+
+def added(micro, kind, library):
+    """Instructions that the recorder adds to a pair, and its own by function."""
+    bare, _ = per_pair(micro, kind, None)
+    recorded, functions = per_pair(micro, kind, library)
+    return recorded - bare, functions
+
+
+def by_stage(functions):
+    stages = collections.Counter()
+    for (file, function), cost in functions.items():
+        stages[stage_of(file, function)] += cost
+    return stages
+
+
+def tell_stages(functions):
+    for stage, cost in by_stage(functions).most_common():
+        if abs(cost) >= 0.05:
+            print(f"    {cost:9.1f}  {stage}")
+    ranked = sorted(functions.items(), key=lambda item: -item[1])
+    for (file, function), cost in ranked[:SHOWN]:
+        if cost >= 0.5:
+            print(f"        {cost:9.1f}  {function} ({file})")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="breakdown.py")
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--micro", required=True)
+    parser.add_argument("--stages", action="store_true")
+    parser.add_argument("kinds", nargs="*", default=KINDS)
+    options = parser.parse_args()
+    for kind in options.kinds:
+        try:
+            extra, functions = added(options.micro, kind, os.path.abspath(options.library))
+        except Failure as error:
+            sys.exit(f"breakdown.py: {kind}: {error}")
+        print(f"{kind} {extra:.1f}", flush=True)
+        if options.stages:
+            tell_stages(functions)
+
+
+if __name__ == "__main__":
+    main()

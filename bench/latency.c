@@ -1,0 +1,118 @@
+/* latency.c: how long single calls of malloc take, the slowest above all.
+ *
+ *     latency CALLS
+ *
+ * Every call is timed with the processor's time stamp counter, whose rate is taken from the clock
+ * over the whole run, and counted in buckets of one sixteenth of a power of two. It prints p50_ns,
+ * p99_ns, p9999_ns (upper ends of buckets) and max_ns, and min_ns to see what the timing itself
+ * costs. Meant to be pinned to one processor; a process that is interrupted shows that in the
+ * largest values, so they mean something only next to those of the same program unrecorded.
+ *
+ * The program grows and shrinks, calls from 50 places below 1 to 24 frames, and meets new stacks
+ * from time to time: what is rare in a recorder (new stacks, new pages, a file that grows) is what
+ * this is about. Frees are not timed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "descent.h"
+
+enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER };
+
+static uint64_t buckets[BUCKETS];
+static uint64_t largest, smallest = UINT64_MAX;
+static uint64_t random_state = 7;
+static void *blocks[LIVE];
+
+static unsigned
+bucket_of(uint64_t cycles)
+{
+    unsigned power;
+
+    if (cycles < BUCKETS_PER_POWER)
+        return (unsigned)cycles;
+    power = 63 - (unsigned)__builtin_clzll(cycles);
+    return (power - 3) * BUCKETS_PER_POWER + (unsigned)((cycles >> (power - 4)) & 15);
+}
+
+/* The first number of cycles that is above bucket I. */
+static uint64_t
+end_of(unsigned i)
+{
+    unsigned power = i / BUCKETS_PER_POWER + 3;
+
+    if (i < BUCKETS_PER_POWER)
+        return i + 1;
+    return (uint64_t)(BUCKETS_PER_POWER + i % BUCKETS_PER_POWER + 1) << (power - 4);
+}
+
+static int
+timed_malloc(void *context)
+{
+    uint64_t r = *(uint64_t *)context, began, took;
+    unsigned site = (unsigned)(r % SITE_COUNT), processor;
+    size_t bytes = 16 + ((r >> 8) & 0x3ff);
+    void **slot = &blocks[(r >> 32) % LIVE];
+
+    free(*slot);
+    _mm_lfence();
+    began = __rdtsc();
+    *slot = descent_malloc(site, bytes);
+    took = __rdtscp(&processor) - began;
+    _mm_lfence();
+    if (!*slot)
+        abort();
+    buckets[bucket_of(took)]++;
+    largest = took > largest ? took : largest;
+    smallest = took < smallest ? took : smallest;
+    return (int)site;
+}
+
+static double
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void
+print_quantile(const char *name, double share, uint64_t calls, double ns_per_cycle)
+{
+    uint64_t below = 0, wanted = (uint64_t)(share * (double)calls);
+    unsigned i = 0;
+
+    while (i < BUCKETS - 1 && (below += buckets[i]) <= wanted)
+        i++;
+    printf("%s %.1f\n", name, (double)end_of(i) * ns_per_cycle);
+}
+
+int
+main(int argc, char **argv)
+{
+    uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, cycles;
+    double began = now_ns(), ns_per_cycle;
+
+    if (calls == 0) {
+        fprintf(stderr, "usage: latency CALLS\n");
+        return 2;
+    }
+    cycles = __rdtsc();
+    for (uint64_t i = 0; i < calls; i++) {
+        uint64_t r = descent_random(&random_state);
+        // Paths come one by one: a new one every 5,000 calls, so that new stacks are rare events.
+        uint32_t path = (uint32_t)(r % (1 + i / 5000)) * 0x9e3779b9u;
+
+        descent(1 + path % 24, path, timed_malloc, &r);
+    }
+    ns_per_cycle = (now_ns() - began) / (double)(__rdtsc() - cycles);
+    print_quantile("p50_ns", 0.5, calls, ns_per_cycle);
+    print_quantile("p99_ns", 0.99, calls, ns_per_cycle);
+    print_quantile("p9999_ns", 0.9999, calls, ns_per_cycle);
+    printf("max_ns %.1f\nmin_ns %.1f\n", (double)largest * ns_per_cycle,
+           (double)smallest * ns_per_cycle);
+    return 0;
+}

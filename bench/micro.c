@@ -1,0 +1,240 @@
+/* micro.c: what one pair of malloc and free costs, in the situations that matter to a recorder.
+ *
+ *     micro KIND PAIRS [THREADS]
+ *
+ * It prints "ns_per_pair X": processor time of all threads around the loop, over PAIRS. The same
+ * program recorded prints a larger number, and the difference is the recorder's. Everything is
+ * drawn from one fixed sequence, so both do exactly the same.
+ *
+ *     headline   50 sites in turn, 20 frames entered anew for every pair
+ *     depth5 depth20 depth60
+ *                one site in a loop below so many frames, a random one of 1,000 blocks replaced
+ *     paths      the innermost 8 of 20 frames chosen at random for every pair
+ *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
+ *     deep       400 frames entered anew for every pair
+ *     churn      threads of 50 pairs each, one after another
+ *     own        THREADS at once, each replaces its own blocks
+ *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "descent.h"
+
+enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000 };
+
+/* How a kind allocates. */
+struct shape {
+    const char *name;
+    unsigned depth;
+    unsigned sites; // 1 to SITE_COUNT, taken in turn.
+    unsigned batch; // Pairs at the bottom of one descent.
+    unsigned live;  // Blocks that are replaced at random; 0: freed at once.
+    bool paths;     // Random inner frames.
+};
+
+/* One thread's state. */
+struct work {
+    const struct shape *shape;
+    void **blocks;
+    uint64_t random;
+    unsigned next_site;
+    unsigned left; // Pairs to do at the bottom of this descent.
+};
+
+static const struct shape shapes[] = {
+    {"headline", 20, SITE_COUNT, 1, 0, false},
+    {"depth5", 5, 1, 64, 1000, false},
+    {"depth20", 20, 1, 64, 1000, false},
+    {"depth60", 60, 1, 64, 1000, false},
+    {"paths", 20, 1, 1, 0, true},
+    {"live", 20, 10, 16, 100000, false},
+    {"deep", 400, 4, 1, 0, false},
+    {"churn", 8, 4, 1, 0, false},
+    {"own", 8, 4, 16, THREAD_LIVE, false},
+    {"cross", 8, 4, 16, THREAD_LIVE, false},
+};
+
+static long thread_pairs;
+static unsigned thread_count;
+static bool hands_over;
+static pthread_barrier_t barrier;
+static void **shared_blocks[MAX_THREADS];
+
+static int
+one_pair(struct work *w)
+{
+    uint64_t r = descent_random(&w->random);
+    char *p = descent_malloc(w->next_site, 16 + (r & 0x1ff));
+
+    w->next_site = w->next_site + 1 == w->shape->sites ? 0 : w->next_site + 1;
+    if (!p)
+        abort();
+    p[0] = 1;
+    if (w->blocks) {
+        void **slot = &w->blocks[(r >> 32) % w->shape->live];
+
+        free(*slot);
+        *slot = p;
+    } else {
+        free(p);
+    }
+    return (int)(r & 1);
+}
+
+static int
+bottom(void *context)
+{
+    struct work *w = context;
+    int sum = 0;
+
+    for (unsigned i = 0; i < w->left; i++)
+        sum += one_pair(w);
+    return sum;
+}
+
+static void
+do_pairs(struct work *w, long pairs)
+{
+    for (long done = 0; done < pairs; done += w->left) {
+        uint32_t path = w->shape->paths ? (uint32_t)descent_random(&w->random) : 0;
+
+        w->left = pairs - done < w->shape->batch ? (unsigned)(pairs - done) : w->shape->batch;
+        descent(w->shape->depth, path, bottom, w);
+    }
+}
+
+static void **
+new_blocks(const struct shape *shape)
+{
+    void **blocks = shape->live ? calloc(shape->live, sizeof *blocks) : NULL;
+
+    if (shape->live && !blocks)
+        abort();
+    return blocks;
+}
+
+static void
+free_blocks(const struct shape *shape, void **blocks)
+{
+    for (unsigned i = 0; i < shape->live; i++)
+        free(blocks[i]);
+    free(blocks);
+}
+
+static void
+alone(const struct shape *shape, long pairs)
+{
+    struct work w = {.shape = shape, .blocks = new_blocks(shape), .random = 1};
+
+    do_pairs(&w, pairs);
+    free_blocks(shape, w.blocks);
+}
+
+static void *
+short_thread(void *context)
+{
+    struct work w = {.shape = context, .random = 1};
+
+    do_pairs(&w, CHURN_PAIRS);
+    return NULL;
+}
+
+static void
+churn(const struct shape *shape, long pairs)
+{
+    pthread_t thread;
+
+    for (long done = 0; done < pairs; done += CHURN_PAIRS) {
+        if (pthread_create(&thread, NULL, short_thread, (void *)(uintptr_t)shape))
+            abort();
+        pthread_join(thread, NULL);
+    }
+}
+
+static const struct shape *team_shape;
+
+static void *
+team_thread(void *context)
+{
+    unsigned own = (unsigned)(uintptr_t)context, holds = own;
+    struct work w = {.shape = team_shape, .random = own + 1};
+
+    for (long done = 0; done < thread_pairs; done += HAND_OVER_PAIRS) {
+        long left = thread_pairs - done;
+
+        w.blocks = shared_blocks[holds];
+        do_pairs(&w, left < HAND_OVER_PAIRS ? left : HAND_OVER_PAIRS);
+        if (!hands_over)
+            continue;
+        pthread_barrier_wait(&barrier);
+        holds = (holds + 1) % thread_count;
+    }
+    return NULL;
+}
+
+static void
+team(const struct shape *shape, long pairs)
+{
+    pthread_t threads[MAX_THREADS];
+
+    team_shape = shape;
+    thread_pairs = pairs / thread_count;
+    hands_over = !strcmp(shape->name, "cross");
+    pthread_barrier_init(&barrier, NULL, thread_count);
+    for (unsigned i = 0; i < thread_count; i++)
+        shared_blocks[i] = new_blocks(shape);
+    for (unsigned i = 0; i < thread_count; i++)
+        if (pthread_create(&threads[i], NULL, team_thread, (void *)(uintptr_t)i))
+            abort();
+    for (unsigned i = 0; i < thread_count; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < thread_count; i++)
+        free_blocks(shape, shared_blocks[i]);
+}
+
+static double
+cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void
+measure(const struct shape *shape, long pairs)
+{
+    double began = cpu_ns();
+
+    if (thread_count)
+        team(shape, pairs);
+    else if (!strcmp(shape->name, "churn"))
+        churn(shape, pairs);
+    else
+        alone(shape, pairs);
+    printf("ns_per_pair %.3f\n", (cpu_ns() - began) / (double)pairs);
+}
+
+int
+main(int argc, char **argv)
+{
+    long pairs = argc > 2 ? atol(argv[2]) : 0;
+
+    thread_count = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
+    for (size_t i = 0; argc > 1 && i < sizeof shapes / sizeof shapes[0]; i++) {
+        bool many = !strcmp(argv[1], "own") || !strcmp(argv[1], "cross");
+
+        if (strcmp(argv[1], shapes[i].name) || pairs < 1 || thread_count > MAX_THREADS ||
+            many != (thread_count > 0))
+            continue;
+        measure(&shapes[i], pairs);
+        return 0;
+    }
+    fprintf(stderr, "usage: micro KIND PAIRS [THREADS]; the head of micro.c lists the kinds\n");
+    return 2;
+}

@@ -1,0 +1,102 @@
+"""peers.py: the profilers that the bench runs, ours among them.
+
+A tool is a way to run a command, and what it needs to be there. `{out}` in its words becomes an
+empty directory for its profile. `rounds` says how often it runs next to a tool that runs N times:
+the slow ones get fewer, or `make bench` would take a day. A tool without its program or library is
+missing, and one that leaves no profile has failed: both are told, neither is an error.
+
+What is told apart on purpose:
+    heaptap        the recording alone (--no-pack), as in the table of goals
+    heaptap+pack   with symbols looked up and compressed afterwards, in the same command; this is
+                   what heaptrack does too, whose second process looks up symbols while it records
+    jemalloc, tcmalloc   replace the allocator, so their rows have its gains and losses as well;
+                   their plain rows, without profiling, show how much that is
+"""
+import os
+import shutil
+import subprocess
+
+SAMPLED = "512K"
+
+
+class Tool:
+    def __init__(self, name, prefix=(), env=None, rounds=1.0, command=None, library=None,
+                 ours=False, leaves_profile=True, processes=1, full_only=False, blind=None):
+        self.name, self.prefix, self.env, self.rounds = name, list(prefix), env or {}, rounds
+        self.command, self.library, self.ours = command, library, ours
+        self.leaves_profile, self.processes, self.full_only = leaves_profile, processes, full_only
+        self.blind = blind or {}  # Programs that it does not record, and why.
+
+    def words(self, command, out):
+        return [word.replace("{out}", out) for word in self.prefix] + list(command)
+
+    def environment(self, out):
+        return {key: value.replace("{out}", out) for key, value in self.env.items()}
+
+
+NATIVE = Tool("native", leaves_profile=False)
+
+
+def heaptap_tools(heaptap):
+    record = [heaptap, "run", "--quiet", "-o", "{out}/"]
+    return [
+        Tool("heaptap", [*record, "--no-pack", "--"], ours=True),
+        Tool("heaptap-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
+        Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4, processes=2)]
+
+
+def jemalloc(name, settings, rounds, **more):
+    return Tool(name, env={"LD_PRELOAD": "libjemalloc.so.2", "MALLOC_CONF": settings},
+                library="libjemalloc.so.2", rounds=rounds, **more)
+
+
+def tcmalloc(name, env, **more):
+    return Tool(name, env={"LD_PRELOAD": "libtcmalloc.so.4", **env}, library="libtcmalloc.so.4",
+                rounds=0.2, **more)
+
+
+def others():
+    profile = "prof:true,prof_final:true,prof_prefix:{out}/je,lg_prof_sample:"
+    return [
+        Tool("heaptrack", ["heaptrack", "-o", "{out}/h"], command="heaptrack", rounds=0.34,
+             processes=2),
+        Tool("heaptrack-r", ["heaptrack", "-r", "-o", "{out}/h"], command="heaptrack", rounds=0.34,
+             processes=2),
+        jemalloc("jemalloc", "", 0.2, leaves_profile=False, full_only=True),
+        jemalloc("jemalloc-0", profile + "0", 0.2),
+        jemalloc("jemalloc-19", profile + "19", 0.4),
+        tcmalloc("tcmalloc", {}, leaves_profile=False, full_only=True),
+        tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}, blind={
+            "bash": "bash answers getenv() itself, so the profiler is never switched on"}),
+        Tool("massif", ["valgrind", "--tool=massif", "--massif-out-file={out}/massif.%p"],
+             command="valgrind", rounds=0.14, full_only=True)]
+
+
+def libraries():
+    """What the loader finds by name."""
+    path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
+    ldconfig = shutil.which("ldconfig", path=path)
+    return subprocess.run([ldconfig, "-p"], capture_output=True, text=True,
+                          check=False).stdout if ldconfig else ""
+
+
+def can_sample(heaptap):
+    done = subprocess.run([heaptap, "run", "--help"], capture_output=True, text=True, check=False)
+    return "--sample " in done.stdout
+
+
+def available(heaptap, path, full):
+    """The tools that can run here, and why the others cannot: (tools, {name: why})."""
+    known, found, missing = libraries(), [], {}
+    for tool in heaptap_tools(heaptap) + others():
+        if tool.name == "heaptap-512K" and not can_sample(heaptap):
+            missing[tool.name] = "this heaptap has no option --sample"
+        elif tool.command and not shutil.which(tool.command, path=path):
+            missing[tool.name] = f"{tool.command} is not installed"
+        elif tool.library and tool.library not in known:
+            missing[tool.name] = f"{tool.library} is not installed"
+        elif tool.full_only and not full:
+            missing[tool.name] = "only with BENCH=full"
+        else:
+            found.append(tool)
+    return found, missing

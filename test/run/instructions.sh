@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# instructions.sh: how many instructions the recorder adds to a pair of malloc and free, counted by
+# callgrind for the loops of bench/micro.c, against the bounds below. If it fails, a change has made
+# the recorder do much more for each event: `bench/breakdown.py --stages` shows where. Counts do not
+# depend on the load of the machine, but they do on the compiler and on the sizes of libc's frames,
+# so the bounds are generous; lower them when the recorder gets better. A row that is missing in
+# what was counted fails too.
+. "$SRCDIR/test/run/lib.subr"
+need valgrind python3
+case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
+
+# loop      measured   bound, 1.5 times that     gcc 12 -O2, Debian 12
+bounds() {
+    cat <<'END'
+headline    1028       1540
+depth5      679        1020
+depth20     764        1150
+depth60     1004       1510
+paths       2382       3570
+deep        3275       4910
+churn       894        1340
+own-2       854        1280
+cross-2     849        1270
+END
+}
+
+python3 "$SRCDIR/bench/breakdown.py" --library "$LIBHEAPTAP" --micro "$BUILD/bench/bin/micro" \
+    >counted 2>counted.err || {
+    cat counted.err
+    failed "callgrind counts the loops"
+}
+
+within() {
+    awk -v loop="$1" -v bound="$2" '
+        $1 == loop { print loop ": " $2 " instructions added to a pair, bound " bound
+                     found = 1; ok = $2 > 0 && $2 <= bound }
+        END { exit !(found && ok) }' counted
+}
+
+while read -r loop measured bound; do
+    check "$loop adds at most $bound instructions, as good as $measured when this was written" \
+        within "$loop" "$bound"
+done <<END
+$(bounds)
+END
+finish
