@@ -12,15 +12,15 @@ case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 # loop      measured   bound, 1.5 times that     gcc 12 -O2, Debian 12
 bounds() {
     cat <<'END'
-headline    1028       1540
-depth5      679        1020
-depth20     764        1150
-depth60     1004       1510
-paths       2382       3570
-deep        3275       4910
-churn       894        1340
-own-2       854        1280
-cross-2     849        1270
+headline    675        1010
+depth5      379        570
+depth20     457        690
+depth60     647        970
+paths       2050       3080
+deep        2440       3660
+churn       556        840
+own-2       523        790
+cross-2     513        770
 END
 }
 

@@ -5,10 +5,9 @@
 # needs: python3
 # as: nobody
 # files: /usr/lib*/python3*/test/test_json/__init__.py
-# hide: ^\d+:\d\d:\d\d .*?(?=\[)
+# hide: ^\d+:\d\d:\d\d .*
 # hide: in \d+(\.\d+)?s| \(\d+(\.\d+)? sec\)|Total duration:.*|duration: .*
 # hide: took [\d.]+ .*
-# hide: ^\d+:\d\d:\d\d load avg.*? Run|(?<=[a-z]) -- test_\w+ passed in .*
 # hide: Using random seed:? \d+
 # limit: 900
 
