@@ -402,6 +402,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     p->join_rbp = w->rbp;
     p->join_node = join->node;
     p->join = (uint16_t)(join - w->t->memo);
+    p->frames = p->join + walked_count(w);
     p->slot = caller.slot;
     return join->cfa_slot == 0;
 }
@@ -426,6 +427,7 @@ pass(const struct walk *w, struct arch_caller caller)
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
     p->sites = state->nodes[node].site;
+    t->frames_reused += p->join;
     t->latest = p;
     t->repeats = 0;
     return node;
@@ -481,8 +483,10 @@ stack_sites_elsewhere(struct thread *t, struct arch_caller caller)
     if (likely(is_passing(t, p, caller))) {
         t->repeats = p == t->latest ? t->repeats + 1 : 0;
         t->latest = p;
-        if (likely(t->repeats <= REPEATS))
+        if (likely(t->repeats <= REPEATS)) {
+            t->frames_reused += p->frames;
             return p->sites;
+        }
     }
     return state->nodes[stack_node(t, caller)].site;
 }

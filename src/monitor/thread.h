@@ -38,7 +38,8 @@ struct stack_passing {
     uint32_t *sites; // Of its node.
     uint64_t join_slot, join_rbp;
     uint32_t join_node;
-    uint16_t join; // Index of the remembered frame.
+    uint32_t frames; // From the outermost to the innermost.
+    uint16_t join;   // Index of the remembered frame.
     uint8_t needs_rbp, check_count;
     struct stack_check checks[PASSING_CHECKS]; // Of the remembered frame itself and all inside it.
 };

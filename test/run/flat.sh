@@ -31,6 +31,14 @@ below "events: KiB grown in the second half" 64 \
 below "events: bytes of the packed profile" 200000 "$(stat -c %s events.heaptap)"
 known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
 
+# Stacks that pass beside the remembered one are verified, too, and count as that.
+check "events: nearly all frames were verified, not unwound" python3 - "$HEAPTAP" <<'EOP'
+import json, subprocess, sys
+report = subprocess.run([sys.argv[1], "report", "--json", "events.heaptap"], capture_output=True)
+recorder = json.loads(report.stdout)["recorder"]
+assert recorder["frames_reused"] > 10 * recorder["frames_unwound"], recorder
+EOP
+
 # A million nodes are reached long before the end; after that only counters change.
 record stacks.heaptap "$PROG/flat" stacks 1000000
 same "stacks: exit status" 0 "$status"
