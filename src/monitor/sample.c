@@ -550,15 +550,17 @@ save_error(struct disk_error *e)
 
 enum { EVENT_ALLOC, EVENT_FREE };
 
+/* Before T's counters change: while they only rise to the peak, these are not saved either. */
 static void
-count_error(uint32_t site, const struct draw_weight *w, int event)
+count_error(const struct thread *t, uint32_t site, const struct draw_weight *w, int event)
 {
     struct disk_error *e = error_of(site);
 
     add_relaxed(&state->sampled_events, w->blocks);
     if (e == NULL)
         return;
-    save_error(e);
+    if (event == EVENT_FREE || !t->at_peak)
+        save_error(e);
     add_error(event == EVENT_ALLOC ? &e->allocated : &e->freed, w);
     raise_double(&e->blocks_unit_max, w->blocks_unit);
     raise_double(&e->bytes_unit_max, w->bytes_unit);
@@ -614,7 +616,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
         return NULL;
     }
     *ret_weight = draw_weight(phase, size_bytes, up);
-    count_error(site, ret_weight, EVENT_ALLOC);
+    count_error(t, site, ret_weight, EVENT_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);
     *ret_change = (int64_t)ret_weight->bytes;
     if (!ledger_insert_odd(p, size_bytes, site | how, &old))
@@ -665,7 +667,7 @@ sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved
         bump(&t->disk->no_memory_events);
         return 0;
     }
-    count_error(site, &w, EVENT_FREE);
+    count_error(t, site, &w, EVENT_FREE);
     peak_before_free(t, c);
     bump_by(&c->frees, w.blocks);
     bump_by(&c->freed_bytes, w.bytes);

@@ -21,6 +21,7 @@
  *                     the function's name; then everything is freed in drop.
  * sampled clock S     early: 1000 times malloc(100), kept; pump for S seconds; late: the same
  * sampled forks       in_child: 20000 times malloc(100), freed, in a child
+ * sampled builds      built: 20000 times malloc(100), kept, and nothing else
  */
 #include <cstdint>
 #include <cstdio>
@@ -285,6 +286,20 @@ forks()
     return waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
 }
 
+OWN void
+built()
+{
+    for (int i = 0; i < 20000; i++)
+        kept[kept_count++] = malloc(100);
+}
+
+static int
+builds()
+{
+    built();
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -294,5 +309,7 @@ main(int argc, char **argv)
         return phases();
     if (strcmp(what, "clock") == 0)
         return by_the_clock(argc > 2 ? atof(argv[2]) : 1);
+    if (strcmp(what, "builds") == 0)
+        return builds();
     return strcmp(what, "forks") == 0 ? forks() : sites();
 }
