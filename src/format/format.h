@@ -49,7 +49,7 @@ struct disk_string {
 
 /* Shared totals; the recorder's hottest line. */
 struct disk_shared {
-    uint64_t peak_epoch; // Rises with each new maximum of live bytes; starts at 1.
+    uint64_t peak_epoch; // Rises when live bytes come to a new maximum; starts at 1.
     // The maximum as the recorder saw it. The exact peak is the sum of attributions.
     int64_t peak_bytes;
     int64_t flushed_bytes; // Live bytes that threads have flushed.
