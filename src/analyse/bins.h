@@ -1,0 +1,41 @@
+/* bins.h: the allocation bins: blocks counted by their exact size up to 1024 bytes, and together
+ * above. They are of the whole process, because sizes are not counted by stack.
+ */
+#ifndef ANALYSE_BINS_H
+#define ANALYSE_BINS_H
+
+#include "profile/profile.h"
+
+enum { BIN_SIZE_MAX = 1024 };
+
+#define BIN_LARGER UINT64_MAX
+
+struct bin_row {
+    uint64_t size;            // BIN_LARGER for all that are above BIN_SIZE_MAX.
+    struct counters counters; // Only allocations, frees and their bytes.
+};
+
+struct bins {
+    struct bin_row *v; // By rising size.
+    size_t count;
+    struct counters total;
+};
+
+/* The bins in which anything was allocated or freed, and always the one for larger blocks. From
+ * ARENA. */
+void bins_build(const struct profile *p, struct arena *arena, struct bins *ret);
+
+/* Pointers to the rows of BINS, most bytes first. From ARENA. */
+const struct bin_row **bins_by_bytes(const struct bins *bins, struct arena *arena);
+
+/* Bars of a histogram: sizes up to 16, then twice as many at a time, then the larger ones. */
+enum { BIN_BAR_COUNT = 8 };
+
+struct bin_bar {
+    uint64_t size_min, size_max; // Inclusive.
+    struct counters counters;
+};
+
+void bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT]);
+
+#endif

@@ -1,0 +1,104 @@
+/* cmd_bins.c: `heaptap bins`, which sizes were allocated and what they may be.
+ *
+ * Sizes are counted for the whole process, so there is no filter by stack.
+ */
+#include "cli/opts.h"
+#include "cli/view.h"
+#include "cli/view_bins.h"
+#include "cli/view_json.h"
+
+enum { TOP_DEFAULT = 20 };
+
+static struct {
+    uint64_t top;
+    bool all;
+} opts;
+
+/* How many rows are shown. */
+static size_t
+rows_wanted(void)
+{
+    if (opts.all || (opts.top == 0 && view_options.json))
+        return SIZE_MAX;
+    return opts.top ? opts.top : TOP_DEFAULT;
+}
+
+static int
+bins_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+{
+    struct stacks stacks;
+    struct text_view v;
+    int rc = view_symbolise(p);
+
+    if (rc == 0)
+        rc = view_stacks(p, false, arena, &stacks);
+    if (rc != 0)
+        return rc;
+    v = view_text(p, &stacks, arena, out);
+    if (view_options.json)
+        json_bins(j, &v, rows_wanted());
+    else
+        text_bins(&v, rows_wanted());
+    return 0;
+}
+
+static int
+bins_set(struct view_set *set)
+{
+    struct strbuf out = {0};
+    struct json j;
+    int rc = 0;
+
+    json_begin(&j, &out);
+    if (view_options.json && set->count > 1)
+        view_session_json(set, &j, &set->arena);
+    for (size_t i = 0; i < set->count && rc == 0; i++) {
+        if (i > 0 && !view_options.json)
+            strbuf_char(&out, '\n');
+        rc = bins_one(set->v[i], &set->arena, &j, &out);
+    }
+    if (rc != 0) {
+        strbuf_release(&out);
+        return rc;
+    }
+    if (view_options.json && set->count > 1)
+        view_session_json_end(&j);
+    return view_print(&out);
+}
+
+static int
+run_bins(int count, char **arguments)
+{
+    struct view_set set;
+    int rc = view_open(count > 0 ? arguments[0] : NULL, &set);
+
+    if (rc == 0)
+        rc = bins_set(&set);
+    view_close(&set);
+    return rc;
+}
+
+static const struct opt options[] = {
+    {OPT_COUNT, 0, "top", &opts.top, "N",
+     "Show the N sizes with most bytes, largest first. The default is 20, and all in JSON.", NULL},
+    {OPT_FLAG, 0, "all", &opts.all, NULL, "Show all sizes, in order.", NULL},
+    VIEW_SHOW_OPTIONS,
+    {.kind = OPT_END},
+};
+
+const struct command command_bins = {
+    .name = "bins",
+    .arguments = "[PROFILE|PID|DIRECTORY]",
+    .summary = "show which sizes were allocated",
+    .description =
+        "Shows a row for each size from 0 to 1024 bytes that was allocated, and one for what is "
+        "larger: allocations and their bytes, frees, and the bytes kept, that is, still live. "
+        "Percentages are of all bytes and of all bytes kept.",
+    .examples = "heaptap bins app.heaptap\tthe sizes with most bytes\n"
+                "heaptap bins --all --wide app.heaptap\tall of them\n"
+                "heaptap bins --json app.heaptap\tfor a script\n",
+    .options = options,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = run_bins,
+};

@@ -1,0 +1,184 @@
+/* view_bins.c: the allocation bins as text and JSON.
+ *
+ * First a histogram, so that the eye sees which sizes matter, then the rows. All numbers of a row
+ * fit beside each other in 80 columns; the types get what is left.
+ */
+#include "cli/view_bins.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/view_json.h"
+
+enum { BAR_WIDTH = 36 };
+
+static const char *
+share(const struct text_view *v, int64_t part, int64_t whole)
+{
+    return arena_printf(v->arena, "%5.1f", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+static const char *
+bar_label(const struct text_view *v, const struct bin_bar *bar)
+{
+    if (bar->size_max == UINT64_MAX)
+        return arena_printf(v->arena, "  above %4" PRIu64, bar->size_min - 1);
+    return arena_printf(v->arena, "%5" PRIu64 " to %4" PRIu64, bar->size_min, bar->size_max);
+}
+
+static void
+put_blocks(struct strbuf *out, const char *block, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        strbuf_str(out, block);
+}
+
+/* A bar whose full part is what is kept of the bytes, as long as BAR is of the longest. */
+static void
+put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
+{
+    int64_t kept = counters_live_bytes(&bar->counters);
+    double unit = longest > 0 ? BAR_WIDTH / (double)longest : 0;
+    size_t all = (size_t)((double)bar->counters.allocated_bytes * unit + 0.5);
+    size_t full = kept > 0 ? (size_t)((double)kept * unit + 0.5) : 0;
+
+    if (all == 0 && bar->counters.allocated_bytes > 0)
+        all = 1;
+    if (full > all)
+        full = all;
+    put_blocks(v->out, "\xe2\x96\x88", full);
+    put_blocks(v->out, "\xe2\x96\x91", all - full);
+}
+
+static void
+put_histogram(struct text_view *v, const struct bins *bins)
+{
+    struct bin_bar bars[BIN_BAR_COUNT];
+    int64_t longest = 0;
+
+    bins_bars(bins, bars);
+    for (size_t i = 0; i < BIN_BAR_COUNT; i++)
+        if (bars[i].counters.allocated_bytes > longest)
+            longest = bars[i].counters.allocated_bytes;
+    text_title(v, "Bytes by size of block", "\xe2\x96\x88 kept  \xe2\x96\x91 freed");
+    for (size_t i = 0; i < BIN_BAR_COUNT; i++) {
+        int64_t bytes = bars[i].counters.allocated_bytes;
+
+        strbuf_fmt(v->out, "%s  %5s %%  ", bar_label(v, &bars[i]),
+                   share(v, bytes, bins->total.allocated_bytes));
+        style_right(v->out, style_bytes(v->arena, bytes), 10);
+        strbuf_str(v->out, bytes > 0 ? "  " : "");
+        put_bar(v, &bars[i], longest);
+        strbuf_char(v->out, '\n');
+    }
+}
+
+static const char *
+size_label(const struct text_view *v, uint64_t size)
+{
+    return size == BIN_LARGER ? arena_printf(v->arena, "> %d", BIN_SIZE_MAX)
+                              : arena_printf(v->arena, "%6" PRIu64, size);
+}
+
+static void
+add_row(struct text_view *v, struct table *t, const char *label, const struct counters *c,
+        const struct counters *whole)
+{
+    table_string(t, label);
+    table_number(t, c->allocations);
+    table_number(t, c->allocated_bytes);
+    table_string(t, share(v, c->allocated_bytes, whole->allocated_bytes));
+    table_number(t, c->frees);
+    table_number(t, counters_live_bytes(c));
+    table_string(t, share(v, counters_live_bytes(c), counters_live_bytes(whole)));
+}
+
+static void
+put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *const *rows,
+         size_t count)
+{
+    static const struct column columns[] = {
+        {COLUMN_TEXT, NULL, "  size", false, NULL}, {COLUMN_COUNT, NULL, "allocs", false, NULL},
+        {COLUMN_BYTES, NULL, "bytes", false, NULL}, {COLUMN_TEXT, NULL, "    %", false, NULL},
+        {COLUMN_COUNT, NULL, "frees", false, NULL}, {COLUMN_BYTES, NULL, "kept", false, NULL},
+        {COLUMN_TEXT, NULL, "    %", false, NULL},
+    };
+    struct table t;
+
+    table_begin(&t, v->arena, columns, countof(columns));
+    for (size_t i = 0; i < count; i++)
+        add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters, &bins->total);
+    add_row(v, &t, "total", &bins->total, &bins->total);
+    strbuf_char(v->out, '\n');
+    table_text(&t, &v->style, SIZE_MAX, v->out);
+}
+
+/* What the rows that are not shown come to. */
+static void
+put_rest(struct text_view *v, const struct bins *bins, const struct bin_row *const *rows,
+         size_t shown)
+{
+    int64_t bytes = 0;
+
+    if (shown == bins->count)
+        return;
+    for (size_t i = shown; i < bins->count; i++)
+        bytes += rows[i]->counters.allocated_bytes;
+    text_line(v, INK_DIM,
+              arena_printf(v->arena, "\xe2\x80\xa6 %s with %s of the bytes; --all shows them",
+                           style_plural(v->arena, (int64_t)(bins->count - shown), "more size"),
+                           style_percent(v->arena, bytes, bins->total.allocated_bytes)));
+}
+
+void
+text_bins(struct text_view *v, size_t top)
+{
+    const struct bin_row **rows;
+    struct bins bins;
+    size_t shown;
+
+    bins_build(v->p, v->arena, &bins);
+    rows = bins_by_bytes(&bins, v->arena);
+    shown = top < bins.count ? top : bins.count;
+    text_header(v);
+    put_histogram(v, &bins);
+    if (shown == bins.count)
+        for (size_t i = 0; i < bins.count; i++)
+            rows[i] = &bins.v[i];
+    put_rows(v, &bins, rows, shown);
+    put_rest(v, &bins, rows, shown);
+}
+
+static void
+json_bin(struct json *j, const struct bin_row *row)
+{
+    json_object(j, NULL);
+    if (row->size == BIN_LARGER)
+        json_string(j, "size", NULL);
+    else
+        json_uint(j, "size", row->size);
+    json_int(j, "allocs", row->counters.allocations);
+    json_int(j, "bytes", row->counters.allocated_bytes);
+    json_int(j, "frees", row->counters.frees);
+    json_int(j, "kept_bytes", counters_live_bytes(&row->counters));
+    json_array(j, "types");
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_bins(struct json *j, const struct text_view *v, size_t top)
+{
+    const struct bin_row **rows;
+    struct bins bins;
+
+    bins_build(v->p, v->arena, &bins);
+    rows = bins_by_bytes(&bins, v->arena);
+    json_object(j, NULL);
+    json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
+    json_array(j, "bins");
+    for (size_t i = 0; i < bins.count && i < top; i++)
+        json_bin(j, top < bins.count ? rows[i] : &bins.v[i]);
+    json_end(j);
+    json_end(j);
+}

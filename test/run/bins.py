@@ -1,0 +1,68 @@
+"""bins.py: what `heaptap bins` says of test/prog/binned.c.
+
+The expected numbers are the table in that program, written here a second time on purpose. If a
+check fails, the bins are miscounted or misprinted.
+"""
+
+import json
+import subprocess
+import sys
+
+HEAPTAP, PROFILE = sys.argv[1:]
+
+# Size (None: larger than 1024), blocks, bytes, frees, bytes kept.
+WANTED = [
+    (0, 3, 0, 1, 0),
+    (1, 5, 5, 0, 5),
+    (24, 300, 7200, 299, 24),
+    (204, 100, 20400, 49, 51 * 204),
+    (1024, 7, 7168, 7, 0),
+    (None, 6, 2 * 1025 + 4 * 70000, 3, 1025 + 2 * 70000),
+]
+TOTAL_BYTES = sum(row[2] for row in WANTED)
+
+failures = 0
+
+
+def check(name, wanted, got):
+    global failures
+    if wanted == got:
+        print(f"ok - {name}")
+    else:
+        failures += 1
+        print(f"not ok - {name}\n#   wanted: {wanted}\n#   got:    {got}")
+
+
+def run(*options):
+    return subprocess.run([HEAPTAP, "bins", *options, PROFILE], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def rows(*options):
+    document = json.loads(run("--json", *options))
+    assert document["format"] == "heaptap-bins"
+    return [(b["size"], b["allocs"], b["bytes"], b["frees"], b["kept_bytes"])
+            for b in document["bins"]]
+
+
+def table(text):
+    """The first three cells of each row under the titles."""
+    lines = text.split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith("  size"))
+    return [line.replace("> ", ">").split()[:2] for line in lines[start + 1:] if line.strip()]
+
+
+by_bytes = sorted(WANTED, key=lambda row: -row[2])
+check("all bins in JSON, by size", WANTED, rows())
+check("--top: the largest first", by_bytes[:2], rows("--top", "2"))
+check("--top with --all is all", WANTED, rows("--top", "2", "--all"))
+check("text: a row per size, larger, total",
+      [["0", "3"], ["1", "5"], ["24", "300"], ["204", "100"], ["1024", "7"], [">1024", "6"],
+       ["total", "421"]], table(run()))
+cut = run("--top", "1")
+check("text: --top 1 and what it leaves out", [[">1024", "6"], ["total", "421"]],
+      table(cut)[:2])
+rest = 100 * (TOTAL_BYTES - by_bytes[0][2]) / TOTAL_BYTES
+check("text: the rest is told", True, f"5 more sizes with {rest:.1f} % of the bytes" in cut)
+check("text: no line is wider than 80", [], [l for l in run("--all").split("\n") if len(l) > 80])
+sys.exit(failures > 0)
