@@ -4,16 +4,115 @@
  * table has been read since mprof, and what is larger is better looked at by site. The row for
  * larger blocks stands there even when there are none, so that a reader sees that there are none.
  *
+ * A bin knows no stacks, but a site whose blocks all had one size is in one bin, and so is its type.
+ *
  * Pure: no I/O, and nothing of the profile is changed.
  */
 #include "analyse/bins.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+static void add_types(const struct profile *p, struct bins *bins);
+static void add_known(const struct profile *p, struct arena *arena, struct bins *bins);
 
 static bool
 is_used(const struct counters *c)
 {
     return c->allocations != 0 || c->frees != 0;
+}
+
+/* The row for blocks of SIZE or, if there is none, NULL. */
+static struct bin_row *
+find_row(const struct bins *bins, uint64_t size)
+{
+    size_t low = 0;
+    size_t high = bins->count - 1;
+
+    if (size > BIN_SIZE_MAX)
+        return &bins->v[bins->count - 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (bins->v[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return bins->v[low].size == size ? &bins->v[low] : NULL;
+}
+
+static void
+add_types(const struct profile *p, struct bins *bins)
+{
+    for (size_t i = 0; i < p->type_count; i++) {
+        struct bin_row *row =
+            p->types[i].size <= BIN_SIZE_MAX ? find_row(bins, p->types[i].size) : NULL;
+
+        if (row == NULL)
+            continue;
+        if (row->type_count++ == 0)
+            row->types = &p->types[i];
+    }
+}
+
+/* Add SITE to what is known of ROW. */
+static void
+add_site(const struct profile *p, const struct profile_site *site, struct bin_row *row,
+         struct arena *arena)
+{
+    const char *name = profile_string(p, site->type);
+    size_t capacity = row->known_count;
+    struct bin_type *grown;
+
+    for (size_t i = 0; i < row->known_count; i++)
+        if (row->known[i].verdict == site->verdict && strcmp(row->known[i].name, name) == 0) {
+            counters_add(&row->known[i].counters, &site->counters);
+            return;
+        }
+    // Full whenever the count is a power of two.
+    if ((capacity & (capacity - 1)) == 0) {
+        grown = arena_array(arena, capacity ? capacity * 2 : 1, sizeof *grown);
+        if (capacity > 0)
+            memcpy(grown, row->known, capacity * sizeof *grown);
+        row->known = grown;
+    }
+    row->known[row->known_count++] =
+        (struct bin_type){.name = name, .verdict = site->verdict, .counters = site->counters};
+}
+
+static int
+by_known_bytes(const void *a, const void *b)
+{
+    const struct bin_type *x = a;
+    const struct bin_type *y = b;
+
+    if (x->counters.allocated_bytes != y->counters.allocated_bytes)
+        return x->counters.allocated_bytes < y->counters.allocated_bytes ? 1 : -1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* What the sites say that only have blocks of one bin. */
+static void
+add_known(const struct profile *p, struct arena *arena, struct bins *bins)
+{
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+        const struct counters *c = &site->counters;
+        struct bin_row *row = NULL;
+
+        if (site->verdict >= VERDICT_LIKELY && site->type != 0 &&
+            (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
+            row = find_row(bins, c->size_min);
+        if (row != NULL)
+            add_site(p, site, row, arena);
+    }
+    for (size_t i = 0; i < bins->count; i++)
+        if (bins->v[i].known_count > 1)
+            qsort(bins->v[i].known, bins->v[i].known_count, sizeof *bins->v[i].known,
+                  by_known_bytes);
 }
 
 void
@@ -30,9 +129,12 @@ bins_build(const struct profile *p, struct arena *arena, struct bins *ret)
         if (bin->size_min > BIN_SIZE_MAX)
             counters_add(&larger.counters, &bin->counters);
         else if (is_used(&bin->counters))
-            ret->v[ret->count++] = (struct bin_row){bin->size_min, bin->counters};
+            ret->v[ret->count++] =
+                (struct bin_row){.size = bin->size_min, .counters = bin->counters};
     }
     ret->v[ret->count++] = larger;
+    add_types(p, ret);
+    add_known(p, arena, ret);
 }
 
 static int

@@ -10,9 +10,20 @@ enum { BIN_SIZE_MAX = 1024 };
 
 #define BIN_LARGER UINT64_MAX
 
+/* Blocks of one type in a bin: those of sites that allocate nothing but that size. */
+struct bin_type {
+    const char *name;
+    uint32_t verdict; // VERDICT_LIKELY or VERDICT_CERTAIN
+    struct counters counters;
+};
+
 struct bin_row {
     uint64_t size;            // BIN_LARGER for all that are above BIN_SIZE_MAX.
     struct counters counters; // Only allocations, frees and their bytes.
+    struct bin_type *known;   // What blocks of this size are, most bytes first.
+    size_t known_count;
+    const struct profile_type *types; // All types of this size, the likeliest first.
+    size_t type_count;
 };
 
 struct bins {

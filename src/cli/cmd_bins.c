@@ -6,6 +6,7 @@
 #include "cli/view.h"
 #include "cli/view_bins.h"
 #include "cli/view_json.h"
+#include "symbol/types.h"
 
 enum { TOP_DEFAULT = 20 };
 
@@ -34,6 +35,7 @@ bins_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *
         rc = view_stacks(p, false, arena, &stacks);
     if (rc != 0)
         return rc;
+    symbol_types(p, NULL);
     v = view_text(p, &stacks, arena, out);
     if (view_options.json)
         json_bins(j, &v, rows_wanted());

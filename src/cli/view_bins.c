@@ -10,7 +10,13 @@
 
 #include "cli/view_json.h"
 
-enum { BAR_WIDTH = 36 };
+enum { BAR_WIDTH = 36, TYPES_SHOWN = 4 };
+
+#define MARK_CERTAIN "\xe2\x9c\x93"
+#define MARK_LIKELY "~"
+#define LEGEND                                                                                     \
+    MARK_CERTAIN " blocks of this size are certainly that, " MARK_LIKELY                           \
+                 " likely; others only have the size"
 
 static const char *
 share(const struct text_view *v, int64_t part, int64_t whole)
@@ -80,9 +86,50 @@ size_label(const struct text_view *v, uint64_t size)
                               : arena_printf(v->arena, "%6" PRIu64, size);
 }
 
+/* Whether NAME is among what is known of ROW. */
+static bool
+is_known(const struct bin_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->known_count; i++)
+        if (strcmp(row->known[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The types of ROW in one line: those its blocks are, marked, then those of its size. */
+static const char *
+types_text(const struct text_view *v, const struct bin_row *row)
+{
+    size_t limit = text_is_wide(v) ? SIZE_MAX : TYPES_SHOWN;
+    struct strbuf text = {0};
+    size_t shown = 0;
+    size_t left = 0;
+    const char *copy;
+
+    for (size_t i = 0; i < row->known_count; i++) {
+        const struct bin_type *known = &row->known[i];
+
+        if (shown++ < limit)
+            strbuf_fmt(&text, "%s%s%s", text.length > 0 ? ", " : "",
+                       known->verdict == VERDICT_CERTAIN ? MARK_CERTAIN : MARK_LIKELY, known->name);
+    }
+    for (size_t i = 0; i < row->type_count; i++) {
+        const char *name = profile_string(v->p, row->types[i].name);
+
+        if (!is_known(row, name) && shown++ < limit)
+            strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", name);
+    }
+    left = shown > limit ? shown - limit : 0;
+    if (left > 0)
+        strbuf_fmt(&text, " +%zu", left);
+    copy = arena_strdup(v->arena, strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
+}
+
 static void
 add_row(struct text_view *v, struct table *t, const char *label, const struct counters *c,
-        const struct counters *whole)
+        const struct counters *whole, const char *types)
 {
     table_string(t, label);
     table_number(t, c->allocations);
@@ -91,6 +138,7 @@ add_row(struct text_view *v, struct table *t, const char *label, const struct co
     table_number(t, c->frees);
     table_number(t, counters_live_bytes(c));
     table_string(t, share(v, counters_live_bytes(c), counters_live_bytes(whole)));
+    table_string(t, types);
 }
 
 static void
@@ -101,14 +149,15 @@ put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *con
         {COLUMN_TEXT, NULL, "  size", false, NULL}, {COLUMN_COUNT, NULL, "allocs", false, NULL},
         {COLUMN_BYTES, NULL, "bytes", false, NULL}, {COLUMN_TEXT, NULL, "    %", false, NULL},
         {COLUMN_COUNT, NULL, "frees", false, NULL}, {COLUMN_BYTES, NULL, "kept", false, NULL},
-        {COLUMN_TEXT, NULL, "    %", false, NULL},
+        {COLUMN_TEXT, NULL, "    %", false, NULL},  {COLUMN_TEXT, NULL, "types", false, NULL},
     };
     struct table t;
 
     table_begin(&t, v->arena, columns, countof(columns));
     for (size_t i = 0; i < count; i++)
-        add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters, &bins->total);
-    add_row(v, &t, "total", &bins->total, &bins->total);
+        add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters, &bins->total,
+                types_text(v, rows[i]));
+    add_row(v, &t, "total", &bins->total, &bins->total, "");
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
@@ -147,10 +196,12 @@ text_bins(struct text_view *v, size_t top)
             rows[i] = &bins.v[i];
     put_rows(v, &bins, rows, shown);
     put_rest(v, &bins, rows, shown);
+    if (v->p->type_count > 0)
+        text_line(v, INK_DIM, LEGEND);
 }
 
 static void
-json_bin(struct json *j, const struct bin_row *row)
+json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
 {
     json_object(j, NULL);
     if (row->size == BIN_LARGER)
@@ -162,6 +213,21 @@ json_bin(struct json *j, const struct bin_row *row)
     json_int(j, "frees", row->counters.frees);
     json_int(j, "kept_bytes", counters_live_bytes(&row->counters));
     json_array(j, "types");
+    for (size_t i = 0; i < row->type_count; i++)
+        json_string(j, NULL, profile_string(p, row->types[i].name));
+    json_end(j);
+    json_array(j, "known");
+    for (size_t i = 0; i < row->known_count; i++) {
+        const struct bin_type *known = &row->known[i];
+
+        json_object_line(j, NULL);
+        json_string(j, "type", known->name);
+        json_string(j, "verdict", known->verdict == VERDICT_CERTAIN ? "certain" : "likely");
+        json_int(j, "allocs", known->counters.allocations);
+        json_int(j, "bytes", known->counters.allocated_bytes);
+        json_int(j, "kept_bytes", counters_live_bytes(&known->counters));
+        json_end(j);
+    }
     json_end(j);
     json_end(j);
 }
@@ -178,7 +244,7 @@ json_bins(struct json *j, const struct text_view *v, size_t top)
     json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
     json_array(j, "bins");
     for (size_t i = 0; i < bins.count && i < top; i++)
-        json_bin(j, top < bins.count ? rows[i] : &bins.v[i]);
+        json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);
     json_end(j);
     json_end(j);
 }

@@ -9,7 +9,8 @@
  * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
  * nodes and strings, so arrays of those have count >= 1. Everything lives in the profile's arena
  * and string table and is released by profile_free. A loaded profile is read-only except for
- * locations and frames, which symbol_resolve (symbol/symbol.h) fills in once.
+ * locations, frames and types, which symbol_resolve (symbol/symbol.h) and symbol_types
+ * (symbol/types.h) fill in once.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -134,11 +135,28 @@ struct profile_node {
     uint32_t flags;    // enum profile_node_flags, of this node alone.
 };
 
+/* How sure it is of which type the blocks of a site are. Stored in packed files. */
+enum profile_verdict {
+    VERDICT_UNKNOWN = 0,
+    VERDICT_SAME_SIZE = 1, // Types of that size exist, and nothing else is known.
+    VERDICT_LIKELY = 2,
+    VERDICT_CERTAIN = 3,
+};
+
+/* A structure, union or class of the debug information. */
+struct profile_type {
+    uint64_t size;
+    uint32_t name; // String, with scopes.
+};
+
 /* A site: one stack (node) in one size class. Analyses that think in stacks add the sites of a
  * node up. */
 struct profile_site {
     uint32_t node;
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
+    uint32_t id;         // In the file; 0 for a site that no file has.
+    uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
+    uint32_t verdict;    // enum profile_verdict
     struct counters counters;
     struct errors errors;
 };
@@ -291,6 +309,9 @@ struct profile {
     size_t phase_count;
     struct profile_mark *marks; // By time.
     size_t mark_count;
+    struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
+    size_t type_count;
+    bool typed; // types is filled in, and the types of sites are.
     struct profile_unknown_free *unknown_frees; // By falling count.
     size_t unknown_free_count;
     const char **notes;

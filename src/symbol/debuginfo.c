@@ -92,6 +92,10 @@ static size_t inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain);
 static size_t make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc,
                           struct debug_frame *frames);
 static bool line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame *f);
+static const char *absolute(struct debuginfo *d, const struct unit *u, const char *path);
+static Dwarf_Die declaration_of(Dwarf_Die die);
+static const char *qualified_name(struct debuginfo *d, Dwarf_Die *die);
+static bool has_scopes(struct unit *u);
 
 struct debuginfo *
 debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena)
@@ -153,6 +157,92 @@ debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYM
         }
     }
     return count;
+}
+
+size_t
+debuginfo_scopes(struct debuginfo *d, uint64_t pc, Dwarf_Die scopes[SYMBOL_FRAMES_MAX])
+{
+    size_t cursor = ranges_start(&d->ranges, pc);
+    const struct range *r;
+
+    while ((r = ranges_next(&d->ranges, pc, &cursor)) != NULL) {
+        struct function *f = find_function(d, d->units[r->id], pc);
+        Dwarf_Die chain[SYMBOL_FRAMES_MAX];
+        size_t depth;
+
+        if (f == NULL)
+            continue;
+        depth = inline_chain(&f->die, pc, chain);
+        for (size_t i = 0; i < depth; i++)
+            scopes[i] = chain[depth - 1 - i];
+        scopes[depth] = f->die;
+        return depth + 1;
+    }
+    return 0;
+}
+
+const char *
+debuginfo_name(struct debuginfo *d, Dwarf_Die *die)
+{
+    return debuginfo_has_scopes(d, die) ? qualified_name(d, die) : dwarf_diename(die);
+}
+
+const char *
+debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute)
+{
+    Dwarf_Attribute file;
+    Dwarf_Word index;
+    Dwarf_Die holder = *die;
+    struct unit *u;
+
+    if (dwarf_attr_integrate(die, attribute, &file) == NULL || dwarf_formudata(&file, &index) != 0)
+        return NULL;
+    // The number means a file of the unit in which the attribute stands, which an abstract
+    // instance elsewhere may be.
+    if (dwarf_attr(die, attribute, &file) == NULL)
+        holder = declaration_of(*die);
+    u = unit_of(d, &holder);
+    if (u == NULL)
+        return NULL;
+    unit_open(d, u);
+    return index < u->file_count ? absolute(d, u, dwarf_filesrc(u->files, index, NULL, NULL))
+                                 : NULL;
+}
+
+size_t
+debuginfo_unit_count(const struct debuginfo *d)
+{
+    return d->unit_count;
+}
+
+Dwarf_Die
+debuginfo_unit(struct debuginfo *d, size_t index)
+{
+    unit_open(d, d->units[index]);
+    return d->units[index]->full;
+}
+
+bool
+debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret)
+{
+    struct unit *u = unit_of(d, die);
+
+    if (u == NULL)
+        return false;
+    unit_open(d, u);
+    *ret = u->full;
+    return true;
+}
+
+bool
+debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die)
+{
+    struct unit *u = unit_of(d, die);
+
+    if (u == NULL)
+        return false;
+    unit_open(d, u);
+    return has_scopes(u);
 }
 
 static struct unit *

@@ -33,4 +33,25 @@ bool debuginfo_has_code(const struct debuginfo *d);
 size_t debuginfo_frames(struct debuginfo *d, uint64_t pc,
                         struct debug_frame frames[SYMBOL_FRAMES_MAX]);
 
+/* The DIEs of those frames, innermost first: inlined calls, then the function. 0 if no function
+ * covers PC. */
+size_t debuginfo_scopes(struct debuginfo *d, uint64_t pc, Dwarf_Die scopes[SYMBOL_FRAMES_MAX]);
+
+/* The name of DIE, a type or function, with its scopes; NULL if it has none. */
+const char *debuginfo_name(struct debuginfo *d, Dwarf_Die *die);
+
+/* The source file that ATTRIBUTE (DW_AT_decl_file, …) of DIE names, or NULL. */
+const char *debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute);
+
+/* The units in the file, type units and shared parts too; of a split one the part with the types.
+ */
+size_t debuginfo_unit_count(const struct debuginfo *d);
+Dwarf_Die debuginfo_unit(struct debuginfo *d, size_t index);
+
+/* The unit that DIE lies in: its DIE. False if DIE is damaged. */
+bool debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret);
+
+/* Whether names in the unit DIE (or the unit that DIE lies in) have scopes: not in C. */
+bool debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die);
+
 #endif

@@ -198,6 +198,14 @@ object_frames(struct object *o, uint64_t address, struct symbol_frame frames[SYM
     return count;
 }
 
+struct debuginfo *
+object_debuginfo(struct object *o, uint64_t *ret_bias)
+{
+    load_debug(o);
+    *ret_bias = o->debug_bias;
+    return o->debug;
+}
+
 /* The ELF file PATH below ROOT, or a negative error number: -ENOEXEC if it is something else.
  * Looked at here because libdwfl would also take compressed files, and unpack them to any size. */
 static int

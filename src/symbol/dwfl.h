@@ -21,6 +21,7 @@ struct object_failure {
 };
 
 struct object;
+struct debuginfo;
 
 /* The file of module M of process PID. A file whose build id is not the recorded one is never used;
  * where the path has no right file, the process's own root and the build-id directories are looked
@@ -39,6 +40,9 @@ enum symbol_detail object_detail(struct object *o);
  * their number, at least 1 (without names if nothing is known). Strings live as long as O. */
 size_t object_frames(struct object *o, uint64_t address,
                      struct symbol_frame frames[SYMBOL_FRAMES_MAX]);
+
+/* The debug information of O, or NULL; *RET_BIAS is the file's address minus the one in there. */
+struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
 
 void object_close(struct object *o);
 

@@ -1,0 +1,36 @@
+/* type_clue.h: what the text of the statement that allocates says about the type. */
+#ifndef SYMBOL_TYPE_CLUE_H
+#define SYMBOL_TYPE_CLUE_H
+
+#include "util/arena.h"
+
+enum clue_kind {
+    CLUE_NEW,    // new TYPE, or make_unique<TYPE>
+    CLUE_CAST,   // (TYPE *) before the call
+    CLUE_SIZEOF, // sizeof TYPE or sizeof EXPRESSION
+    CLUE_TARGET, // EXPRESSION = call: what it points to; or TYPE * NAME = call
+    CLUE_NAME,   // An argument of the call that may be a type: MACRO(TYPE, n)
+};
+
+struct clue_token {
+    const char *text; // Not ended by NUL.
+    uint32_t length;
+    bool is_word; // An identifier or keyword.
+};
+
+/* A clue and its words: "struct", "foo", "*". */
+struct type_clue {
+    enum clue_kind kind;
+    const struct clue_token *tokens;
+    size_t count;
+};
+
+enum { CLUES_MAX = 12 };
+
+/* The clues in the statement around LINE of the C or C++ text SOURCE that has a call of CALLEE, or,
+ * if that is NULL or not in it, of any allocation function. They borrow from SOURCE and ARENA.
+ * Gives their number. */
+size_t type_clues(const char *source, size_t size_bytes, uint32_t line, const char *callee,
+                  struct arena *arena, struct type_clue clues[CLUES_MAX]);
+
+#endif

@@ -1,0 +1,36 @@
+/* type_die.h: what a DIE says about a type. Includes elfutils' headers. */
+#ifndef SYMBOL_TYPE_DIE_H
+#define SYMBOL_TYPE_DIE_H
+
+#include "symbol/debuginfo.h"
+#include "symbol/type_facts.h"
+
+/* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
+ * which is C's void. Qualifiers and typedefs stay. */
+bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
+
+/* TYPE without qualifiers and typedefs. */
+bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
+
+/* What TYPE, a pointer, points to; false for other types and for pointers to void. */
+bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
+
+/* Whether TYPE is a pointer to void. */
+bool type_die_is_void_pointer(Dwarf_Die *type);
+
+/* A structure, union or class. */
+bool type_die_is_aggregate(Dwarf_Die *type);
+
+/* The type of member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of what is
+ * anonymous in it. */
+bool type_die_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *ret);
+
+/* The size of an object of TYPE; 0 if it is incomplete or no object type. */
+uint64_t type_die_size(Dwarf_Die *type);
+
+/* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete or no
+ * object type. Names are from ARENA or the DWARF. */
+bool type_die_describe(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
+                       struct type_fact *ret);
+
+#endif

@@ -1,0 +1,37 @@
+/* type_index.h: which types of one module have which size. Includes elfutils' headers. */
+#ifndef SYMBOL_TYPE_INDEX_H
+#define SYMBOL_TYPE_INDEX_H
+
+#include "symbol/debuginfo.h"
+#include "util/map.h"
+
+struct type_entry {
+    uint32_t name; // In names.
+    uint64_t size; // In bytes; never 0.
+};
+
+/* Starts as {0}. */
+struct type_index {
+    struct strtab names;
+    struct arena arena;
+    struct type_entry *v; // By size, then by name.
+    size_t count, capacity;
+};
+
+/* Fill the empty INDEX with all structures, unions and classes of D, and the typedef names of such,
+ * each name once per size. */
+void type_index_build(struct type_index *index, struct debuginfo *d);
+
+/* Add a type; for readers of a stored index. type_index_sort follows the last. */
+void type_index_add(struct type_index *index, const char *name, uint64_t size);
+void type_index_sort(struct type_index *index);
+
+/* The first entry of SIZE or more; index->count if there is none. */
+size_t type_index_find(const struct type_index *index, uint64_t size);
+
+void type_index_release(struct type_index *index);
+
+/* The name people know an anonymous structure by that no typedef names. From ARENA. */
+const char *type_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena);
+
+#endif

@@ -1,0 +1,168 @@
+/* type_judge.c: the rules. docs/internals/types.md explains them and says how often they are right;
+ * change both or neither.
+ *
+ * A fact counts only if it fits the sizes of all calls at the place: the type's size, a multiple of
+ * it (an array), or more than it when the type ends with an open array. The frames of a place are
+ * asked from the innermost on, and the first that knows decides; one that knows nothing hands the
+ * question on only if it looks like a wrapper. What lives in the result register is evidence
+ * whatever frame the variable is of, for there is only one result.
+ *
+ *     certain    facts that name the result itself: the first that fits, by strength
+ *     likely     facts about the function, if all that fit agree on one type
+ *
+ * Characters and bytes in a wrapper say nothing: memory has to be called something before it gets
+ * its type. So they count there only if the callers know no more.
+ */
+#include "symbol/type_judge.h"
+
+#include <string.h>
+
+enum { ARRAY_ELEMENT_MIN = 16 }; // Smaller ones divide too much to be evidence.
+
+enum type_fit
+type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
+{
+    if (fact->size == 0)
+        return sizes->min == sizes->max ? FIT_EXACT : FIT_ARRAY;
+    if (sizes->min == fact->size && sizes->max == fact->size)
+        return FIT_EXACT;
+    if (fact->has_tail && sizes->min >= fact->size)
+        return FIT_TAIL;
+    if (sizes->min % fact->size == 0 && sizes->max % fact->size == 0)
+        return FIT_ARRAY;
+    return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
+}
+
+/* Whether the fact says what the result is by the words of the programmer or of the language, so
+ * that what variables it goes through does not matter. */
+static bool
+is_explicit(const struct type_fact *fact)
+{
+    return fact->evidence >= EVIDENCE_CAST ||
+           (fact->evidence == EVIDENCE_SIZEOF && fact->is_aggregate);
+}
+
+/* How much FACT with FIT proves; 0 = nothing. Of facts of one kind a structure is worth more than a
+ * byte. */
+static unsigned
+strength(const struct type_fact *fact, enum type_fit fit)
+{
+    unsigned kind = fact->is_aggregate ? 2 : 0;
+
+    if (fit < FIT_ARRAY || fact->evidence < EVIDENCE_CERTAIN)
+        return 0;
+    if (fact->evidence == EVIDENCE_CONSTRUCTOR && fit != FIT_EXACT)
+        return 0;
+    if (fact->evidence == EVIDENCE_TEMPLATE || fact->evidence == EVIDENCE_NEW)
+        return 1000u + fact->evidence;
+    return (kind + (fit == FIT_EXACT)) * 100u + fact->evidence;
+}
+
+/* Whether FACT may be used by the frame LEVEL. */
+static bool
+is_of_level(const struct type_fact *fact, size_t level)
+{
+    return fact->level == level || fact->evidence == EVIDENCE_RESULT ||
+           fact->evidence == EVIDENCE_CONSTRUCTOR;
+}
+
+static struct type_answer
+find_certain(const struct type_facts *facts, const struct type_sizes *sizes, size_t level)
+{
+    struct type_answer best = {0};
+    unsigned best_strength = 0;
+
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct type_fact *fact = &facts->v[i];
+        enum type_fit fit = type_fit(fact, sizes);
+        unsigned s = is_of_level(fact, level) ? strength(fact, fit) : 0;
+
+        if (s > best_strength) {
+            best_strength = s;
+            best = (struct type_answer){fact, fit, VERDICT_CERTAIN};
+        }
+    }
+    return best;
+}
+
+/* The type on which all facts of LEVEL with EVIDENCE agree that have FIT; no fact if they do not.
+ */
+static struct type_answer
+find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t level,
+          enum type_evidence evidence, enum type_fit fit)
+{
+    struct type_answer sole = {0};
+
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct type_fact *fact = &facts->v[i];
+
+        if (fact->evidence != evidence || fact->level != level || type_fit(fact, sizes) != fit)
+            continue;
+        if (fit != FIT_EXACT && fit != FIT_TAIL && fact->size < ARRAY_ELEMENT_MIN)
+            continue;
+        if (sole.fact != NULL && strcmp(sole.fact->name, fact->name) != 0)
+            return (struct type_answer){0};
+        sole = (struct type_answer){fact, fit, VERDICT_LIKELY};
+    }
+    return sole;
+}
+
+/* A guess with a reason, from what the frame LEVEL deals with. */
+static struct type_answer
+find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size_t level)
+{
+    static const struct {
+        enum type_evidence evidence;
+        enum type_fit fit;
+        bool in_wrapper; // Also where the function passes memory on.
+    } rules[] = {
+        {EVIDENCE_BEGINS, FIT_EXACT, true},    {EVIDENCE_RETURN, FIT_EXACT, true},
+        {EVIDENCE_NAME, FIT_EXACT, true},      {EVIDENCE_BEGINS, FIT_TAIL, true},
+        {EVIDENCE_RETURN, FIT_TAIL, true},     {EVIDENCE_BEGINS, FIT_ARRAY, true},
+        {EVIDENCE_VARIABLE, FIT_EXACT, false}, {EVIDENCE_MEMBER, FIT_EXACT, false},
+        {EVIDENCE_NAME, FIT_ARRAY, false},     {EVIDENCE_VARIABLE, FIT_ARRAY, false},
+        {EVIDENCE_MEMBER, FIT_ARRAY, false},   {EVIDENCE_RESULT, FIT_HEAD, true},
+    };
+    bool passes_on = level < facts->level_count && facts->passes_on[level];
+
+    for (size_t i = 0; i < countof(rules); i++) {
+        struct type_answer a = {0};
+
+        if (rules[i].in_wrapper || !passes_on)
+            a = find_sole(facts, sizes, level, rules[i].evidence, rules[i].fit);
+        if (a.fact != NULL)
+            return a;
+    }
+    return (struct type_answer){0};
+}
+
+/* Whether A, found in a wrapper, may be only what memory is called there. */
+static bool
+is_provisional(const struct type_answer *a)
+{
+    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && !a->fact->is_aggregate) ||
+           (a->verdict == VERDICT_LIKELY && a->fit != FIT_EXACT);
+}
+
+struct type_answer
+type_judge(const struct type_facts *facts, const struct type_sizes *sizes, bool *ret_passes_on)
+{
+    struct type_answer fallback = {0};
+
+    *ret_passes_on = false;
+    for (size_t level = 0; level < facts->level_count; level++) {
+        struct type_answer a = find_certain(facts, sizes, level);
+        bool passes_on = facts->passes_on[level];
+
+        if (a.fact == NULL)
+            a = find_likely(facts, sizes, level);
+        if (a.fact != NULL && !(passes_on && is_provisional(&a)))
+            return a;
+        if (a.fact != NULL && fallback.fact == NULL)
+            fallback = a;
+        if (!passes_on)
+            return fallback;
+    }
+    *ret_passes_on = true;
+    return fallback;
+}

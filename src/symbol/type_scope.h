@@ -1,0 +1,21 @@
+/* type_scope.h: what a name or an expression of the source means at a place of the program.
+ * Includes elfutils' headers. */
+#ifndef SYMBOL_TYPE_SCOPE_H
+#define SYMBOL_TYPE_SCOPE_H
+
+#include "symbol/debuginfo.h"
+#include "symbol/type_clue.h"
+#include "symbol/type_facts.h"
+
+struct type_scopes;
+
+/* Owned. Keeps the names of each unit that was asked about. */
+struct type_scopes *type_scopes_new(struct debuginfo *d, struct arena *arena);
+void type_scopes_free(struct type_scopes *s);
+
+/* Describe the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
+ * type itself, or, for CLUE_TARGET, what the expression points to. False if they mean nothing. */
+bool type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
+                     struct type_fact *ret);
+
+#endif

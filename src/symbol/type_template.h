@@ -1,0 +1,15 @@
+/* type_template.h: types that a function's name tells. */
+#ifndef SYMBOL_TYPE_TEMPLATE_H
+#define SYMBOL_TYPE_TEMPLATE_H
+
+#include "util/arena.h"
+
+/* The type for which FUNCTION (demangled, complete) allocates arrays, or NULL: what the template of
+ * an allocator or a string was made for, and characters for functions of the C library that are
+ * known to return text. From ARENA or static. */
+const char *type_of_allocator(const char *function, struct arena *arena);
+
+/* Whether FUNCTION sounds like one that only allocates. */
+bool type_is_allocator_name(const char *function);
+
+#endif

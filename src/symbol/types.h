@@ -1,0 +1,12 @@
+/* types.h: which types the blocks of a profile are. */
+#ifndef SYMBOL_TYPES_H
+#define SYMBOL_TYPES_H
+
+#include "symbol/symbol.h"
+
+/* Fill in P's types of the sizes that occurred, and what the blocks of each site are. P must be
+ * symbolised. What has no debug information stays unknown; that is no failure. Does nothing if it
+ * was done, or if P came with types. */
+void symbol_types(struct profile *p, const struct symbol_options *options);
+
+#endif
