@@ -30,6 +30,7 @@ struct grouper {
 static void add_stack(struct grouper *g, const struct stacks *stacks, size_t index);
 static void add_threads(struct grouper *g, const struct stacks *stacks);
 static void add_sizes(struct grouper *g);
+static void add_types(struct grouper *g, const struct stacks *stacks);
 static void sort_rows(struct groups *groups, enum metric metric);
 
 static uint64_t
@@ -91,6 +92,8 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
         add_threads(&g, stacks);
     else if (by == BY_SIZE)
         add_sizes(&g);
+    else if (by == BY_TYPE)
+        add_types(&g, stacks);
     else
         for (size_t i = 0; i < stacks->count; i++)
             add_stack(&g, stacks, i);
@@ -170,6 +173,32 @@ add_sizes(struct grouper *g)
     }
 }
 
+/* What has no one type is told apart by its size, where that is known to be a type's. */
+static uint64_t
+type_key(const struct profile_site *site)
+{
+    uint64_t size = site->verdict == VERDICT_SAME_SIZE ? site->counters.size_min : 0;
+
+    return (uint64_t)(site->verdict & 3) << 62 | (size & 0x3fffffff) << 32 | site->type;
+}
+
+/* The sites that the filter kept, by what their blocks are. */
+static void
+add_types(struct grouper *g, const struct stacks *stacks)
+{
+    for (size_t i = 0; i < g->p->site_count; i++) {
+        const struct profile_site *site = &g->p->sites[i];
+        size_t row;
+
+        if (stacks->node_stacks[site->node] == 0)
+            continue;
+        row = find_row(g, type_key(site), GROUP_NO_FRAME, 0);
+        g->ret->v[row].site = site;
+        counters_add(&g->ret->v[row].self, &site->counters);
+        counters_add(&g->ret->v[row].inclusive, &site->counters);
+    }
+}
+
 static int
 compare_values(int64_t a, int64_t b)
 {
@@ -189,6 +218,8 @@ compare_rows(const void *a, const void *b, void *arg)
         order = compare_values(x->inclusive.allocations, y->inclusive.allocations);
     if (order == 0 && x->bin)
         order = compare_values((int64_t)y->bin->size_min, (int64_t)x->bin->size_min);
+    if (order == 0 && x->site)
+        order = compare_values((int64_t)type_key(x->site), (int64_t)type_key(y->site));
     if (order == 0)
         order = compare_values(y->frame, x->frame);
     return order;

@@ -6,18 +6,28 @@
 
 #include "analyse/stacks.h"
 
-enum group_by { BY_SITE, BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_THREAD, BY_SIZE };
+enum group_by {
+    BY_SITE,
+    BY_FUNCTION,
+    BY_LINE,
+    BY_FILE,
+    BY_MODULE,
+    BY_THREAD,
+    BY_SIZE,
+    BY_TYPE,
+};
 
 #define GROUP_NO_FRAME UINT32_MAX
 
 /* What identifies the row depends on the grouping; the rest is NULL or GROUP_NO_FRAME. For BY_SITE,
- * BY_THREAD and BY_SIZE inclusive and self are the same. */
+ * BY_THREAD, BY_SIZE and BY_TYPE inclusive and self are the same. */
 struct group_row {
     uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Where that frame came from.
     const struct stack *stack; // BY_SITE
     const struct profile_thread *thread; // BY_THREAD
     const struct profile_bin *bin;       // BY_SIZE
+    const struct profile_site *site;     // BY_TYPE: one of the sites whose blocks are that.
     struct counters inclusive;           // Of stacks with such a frame anywhere, each counted once.
     struct counters self;                // Of stacks whose innermost frame is such a one.
 };
@@ -28,7 +38,8 @@ struct groups {
 };
 
 /* Everything in *RET is from ARENA or borrowed from STACKS and P. Rows that are all zero are left
- * out. BY_SIZE knows nothing of the filter: sizes are of the whole process. */
+ * out. BY_SIZE knows nothing of the filter: sizes are of the whole process. For BY_TYPE P must have
+ * its types; a type is a row for each verdict. */
 void group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
                   enum metric metric, struct arena *arena, struct groups *ret);
 

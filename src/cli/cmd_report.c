@@ -7,9 +7,10 @@
 #include "cli/opts.h"
 #include "cli/view.h"
 #include "cli/view_json.h"
+#include "symbol/types.h"
 
 static const char *const by_names[] = {"site",   "function", "line", "file",
-                                       "module", "thread",   "size", NULL};
+                                       "module", "thread",   "size", "type", NULL};
 
 static struct {
     int by; // enum group_by; -1 = not given.
@@ -89,6 +90,8 @@ report_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf
         rc = view_stacks(p, !view_options.json || view_options.fold, arena, &stacks);
     if (rc != 0)
         return rc;
+    if (opts.by == BY_TYPE)
+        symbol_types(p, NULL);
     v = view_text(p, &stacks, arena, out);
     if (view_options.json)
         report_json(j, &v, metric);
@@ -149,7 +152,7 @@ report_set(struct view_set *set)
 
 static const struct opt options[] = {
     {OPT_CHOICE, 0, "by", &opts.by, "WHAT",
-     "Add up by site, function, line, file, module, thread or size.", by_names},
+     "Add up by site, function, line, file, module, thread, size or type.", by_names},
     METRIC_OPTIONS(opts.metric, "What to sort by and show: bytes in use, bytes at the peak, bytes "
                                 "allocated, temporary allocations, or the count of allocations."),
     {OPT_FLAG, 0, "tree", &opts.tree, NULL, "Show a tree from main down to those who allocate.",

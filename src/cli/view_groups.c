@@ -8,6 +8,9 @@
 
 #include "cli/view_text.h"
 #include "symbol/symbol.h"
+#include "util/strbuf.h"
+
+enum { TYPES_NAMED = 6 }; // Of those that a block may be.
 
 const char *
 text_metric_column(enum metric metric)
@@ -88,8 +91,9 @@ group_columns(enum group_by by, enum metric metric, struct column *c)
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
     const char *title = text_metric_column(metric);
     static const char *const names[] = {"function", "function", "line", "file",
-                                        "module",   "thread",   "size"};
-    bool both = has_callees(by), is_function = by == BY_FUNCTION || by == BY_SITE;
+                                        "module",   "thread",   "size", "type"};
+    bool both = has_callees(by);
+    bool is_function = by == BY_FUNCTION || by == BY_SITE || by == BY_TYPE;
     size_t n = 0;
 
     c[n++] = (struct column){.kind = kind, .title = title};
@@ -97,12 +101,15 @@ group_columns(enum group_by by, enum metric metric, struct column *c)
     c[n++] = (struct column){.kind = kind, .title = both ? "inclusive" : NULL, .dim = true};
     c[n++] = (struct column){
         .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
+    if (by == BY_TYPE)
+        c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "verdict", .dim = true};
     c[n++] = (struct column){
         .kind = COLUMN_TEXT, .title = names[by], .fit = is_function ? fit_function : fit_path};
-    c[n++] = (struct column){.kind = COLUMN_TEXT,
-                             .title = by == BY_FUNCTION ? "where" : NULL,
-                             .dim = true,
-                             .fit = fit_path};
+    if (by != BY_TYPE)
+        c[n++] = (struct column){.kind = COLUMN_TEXT,
+                                 .title = by == BY_FUNCTION ? "where" : NULL,
+                                 .dim = true,
+                                 .fit = fit_path};
     n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
     return both ? add_counter_columns(c, n, self_keys, countof(self_keys)) : n;
 }
@@ -119,6 +126,10 @@ identity_columns(enum group_by by, struct column *c, size_t n)
                                            {.kind = COLUMN_COUNT, .key = "tid"}};
     static const struct column size[] = {{.kind = COLUMN_COUNT, .key = "size_min"},
                                          {.kind = COLUMN_COUNT, .key = "size_max"}};
+    static const struct column type[] = {{.kind = COLUMN_TEXT, .key = "type"},
+                                         {.kind = COLUMN_TEXT, .key = "verdict"},
+                                         {.kind = COLUMN_COUNT, .key = "size_min"},
+                                         {.kind = COLUMN_COUNT, .key = "size_max"}};
     static const struct column module[] = {{.kind = COLUMN_TEXT, .key = "module"}};
     static const struct column file[] = {{.kind = COLUMN_TEXT, .key = "file"}};
     static const struct {
@@ -127,7 +138,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
     } identities[] = {
         [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 2},
         [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
-        [BY_SIZE] = {size, 2},
+        [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},
     };
 
     for (size_t i = 0; i < identities[by].count; i++)
@@ -140,6 +151,13 @@ known(const char *text)
 {
     return text && *text ? text : NULL;
 }
+
+static const char *const verdict_names[] = {
+    [VERDICT_UNKNOWN] = "unknown",
+    [VERDICT_SAME_SIZE] = "same size",
+    [VERDICT_LIKELY] = "likely",
+    [VERDICT_CERTAIN] = "certain",
+};
 
 static void
 identity_cells(const struct text_view *v, enum group_by by, const struct group_row *r,
@@ -172,7 +190,38 @@ identity_cells(const struct text_view *v, enum group_by by, const struct group_r
         table_number(t, (int64_t)r->bin->size_min);
         table_number(t, (int64_t)r->bin->size_max);
         break;
+    case BY_TYPE:
+        table_string(t, known(profile_string(v->p, r->site->type)));
+        table_string(t, verdict_names[r->site->verdict]);
+        table_number(t, r->self.allocations ? (int64_t)r->self.size_min : 0);
+        table_number(t, (int64_t)r->self.size_max);
+        break;
     }
+}
+
+/* The type of SITE, or those it may be. */
+static const char *
+type_name(const struct text_view *v, const struct profile_site *site)
+{
+    const struct profile *p = v->p;
+    struct strbuf text = {0};
+    const char *copy;
+    size_t count = 0;
+
+    if (site->type != 0)
+        return profile_string(p, site->type);
+    if (site->verdict != VERDICT_SAME_SIZE)
+        return "?";
+    for (size_t i = 0; i < p->type_count; i++) {
+        if (p->types[i].size != site->counters.size_min)
+            continue;
+        if (count++ < TYPES_NAMED)
+            strbuf_fmt(&text, "%s%s", count > 1 ? ", " : "", profile_string(p, p->types[i].name));
+    }
+    copy = arena_printf(v->arena, "one of %zu of %s: %s", count,
+                        text_size(v->arena, site->counters.size_min), strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
 }
 
 /* What a row is called in text. */
@@ -188,6 +237,8 @@ row_name(const struct text_view *v, enum group_by by, const struct group_row *r)
                                    : r->thread->name;
     if (by == BY_SIZE)
         return size_text(v->arena, r->bin->size_min, r->bin->size_max);
+    if (by == BY_TYPE)
+        return type_name(v, r->site);
     if (r->frame == GROUP_NO_FRAME)
         return "other";
     file = profile_string(p, p->frames[r->frame].file);
@@ -241,13 +292,44 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
         table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
         table_number(ret, metric_value(&r->inclusive, metric));
         table_number(ret, r->self.allocations);
+        if (by == BY_TYPE)
+            table_string(ret, verdict_names[r->site->verdict]);
         table_string(ret, row_name(v, by, r));
-        table_string(ret, has_frame ? row_place(v, r->frame) : "");
+        if (by != BY_TYPE)
+            table_string(ret, has_frame ? row_place(v, r->frame) : "");
         add_counter_cells(ret, &r->inclusive);
         if (has_callees(by))
             add_counter_cells(ret, &r->self);
         identity_cells(v, by, r, ret);
     }
+}
+
+void
+text_verdicts(const struct groups *groups, enum metric metric, int64_t ret[VERDICT_CERTAIN + 1])
+{
+    for (size_t i = 0; i <= VERDICT_CERTAIN; i++)
+        ret[i] = 0;
+    for (size_t i = 0; i < groups->count; i++)
+        ret[groups->v[i].site->verdict] += metric_value(&groups->v[i].self, metric);
+}
+
+/* How much of it all is known, in one line. */
+static void
+put_verdicts(struct text_view *v, const struct groups *groups, enum metric metric)
+{
+    int64_t whole = metric_value(&v->stacks->total, metric);
+    int64_t sums[VERDICT_CERTAIN + 1];
+
+    text_verdicts(groups, metric, sums);
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->arena,
+                           "certain %s \xc2\xb7 likely %s \xc2\xb7 same size %s \xc2\xb7 "
+                           "unknown %s",
+                           style_percent(v->arena, sums[VERDICT_CERTAIN], whole),
+                           style_percent(v->arena, sums[VERDICT_LIKELY], whole),
+                           style_percent(v->arena, sums[VERDICT_SAME_SIZE], whole),
+                           style_percent(v->arena, sums[VERDICT_UNKNOWN], whole)));
 }
 
 void
@@ -259,6 +341,8 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
 
     group_stacks(v->p, v->stacks, by, metric, v->arena, &groups);
     text_group_table(v, &groups, by, metric, &t);
+    if (by == BY_TYPE)
+        put_verdicts(v, &groups, metric);
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, limit, v->out);
     if (table_rows(&t) > limit)

@@ -347,6 +347,20 @@ json_report(struct json *j, const struct text_view *v, enum metric metric, size_
     json_end(j);
 }
 
+static void
+json_verdicts(struct json *j, const struct groups *groups, enum metric metric)
+{
+    int64_t sums[VERDICT_CERTAIN + 1];
+
+    text_verdicts(groups, metric, sums);
+    json_object(j, "verdicts");
+    json_int(j, "certain", sums[VERDICT_CERTAIN]);
+    json_int(j, "likely", sums[VERDICT_LIKELY]);
+    json_int(j, "same_size", sums[VERDICT_SAME_SIZE]);
+    json_int(j, "unknown", sums[VERDICT_UNKNOWN]);
+    json_end(j);
+}
+
 void
 json_groups(struct json *j, const struct text_view *v, enum group_by by, enum metric metric,
             size_t limit)
@@ -358,6 +372,8 @@ json_groups(struct json *j, const struct text_view *v, enum group_by by, enum me
     text_group_table(v, &groups, by, metric, &t);
     json_object(j, NULL);
     report_head(j, v, metric);
+    if (by == BY_TYPE)
+        json_verdicts(j, &groups, metric);
     table_json(&t, j, "rows", limit);
     json_end(j);
 }

@@ -45,6 +45,10 @@ void text_unknown_frees(struct text_view *v);
 void text_group_table(const struct text_view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, struct table *ret);
 
+/* METRIC of the rows of GROUPS, by type, summed up by verdict. */
+void text_verdicts(const struct groups *groups, enum metric metric,
+                   int64_t ret[VERDICT_CERTAIN + 1]);
+
 /* For the views' own files. TEXT in INK on a line of its own, cleaned and cut to the width. */
 void text_line(struct text_view *v, enum ink ink, const char *text);
 /* A section's title on the left, its total, if not empty, beside it. */

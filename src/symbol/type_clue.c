@@ -274,12 +274,21 @@ static void
 find_sizeofs(struct finder *f)
 {
     for (size_t i = f->first; i + 1 < f->end; i++) {
+        size_t end;
+        size_t before = f->count;
+
         if (!is(&f->t[i], "sizeof"))
             continue;
-        if (is(&f->t[i + 1], "("))
-            add(f, CLUE_SIZEOF, i + 2, after_parenthesis(f, i + 1) - 1);
-        else
-            add(f, CLUE_SIZEOF, i + 1, operand_end(f, i + 1));
+        if (is(&f->t[i + 1], "(")) {
+            end = after_parenthesis(f, i + 1);
+            add(f, CLUE_SIZEOF, i + 2, end - 1);
+        } else {
+            end = operand_end(f, i + 1);
+            add(f, CLUE_SIZEOF, i + 1, end);
+        }
+        if (f->count > before)
+            f->clues[before].in_sum =
+                (end < f->end && is(&f->t[end], "+")) || (i > f->first && is(&f->t[i - 1], "+"));
     }
 }
 

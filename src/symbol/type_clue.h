@@ -21,6 +21,7 @@ struct clue_token {
 /* A clue and its words: "struct", "foo", "*". */
 struct type_clue {
     enum clue_kind kind;
+    bool in_sum; // CLUE_SIZEOF: something is added to it.
     const struct clue_token *tokens;
     size_t count;
 };

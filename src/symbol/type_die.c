@@ -4,6 +4,10 @@
  * own name, whatever typedef led to it, so that one structure is one row; what has no structure
  * behind it (uint8_t) keeps the name it was declared with.
  *
+ * A unit may only declare a class that another one defines: compilers do that for classes with
+ * virtual functions, whose definition goes where the table of functions is. So, when the first such
+ * declaration is met, the complete aggregates of all units are collected by their names with scopes.
+ *
  * Chains of references are bounded: a made-up file may have circles.
  */
 #include "symbol/type_die.h"
@@ -94,14 +98,90 @@ type_die_is_aggregate(Dwarf_Die *type)
     return strip(type, true, &die) && is_aggregate_tag(dwarf_tag(&die));
 }
 
+void
+type_dies_release(struct type_dies *dies)
+{
+    strtab_release(&dies->names);
+    map_release(&dies->by_name);
+}
+
+static void
+add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    bool is_new;
+    uint64_t *index;
+
+    if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
+        return;
+    if (*prefix != '\0')
+        name = arena_printf(dies->arena, "%s%s", prefix, name);
+    index = map_put(&dies->by_name, strtab_id(&dies->names, name), &is_new);
+    if (!is_new)
+        return;
+    arena_grow(dies->arena, &dies->v, &dies->capacity, dies->count, sizeof *dies->v);
+    dies->v[dies->count++] = *die;
+    *index = dies->count;
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, unsigned depth)
+{
+    Dwarf_Die die;
+
+    if (depth > CHAIN_MAX || dwarf_child(parent, &die) != 0)
+        return;
+    do {
+        int tag = dwarf_tag(&die);
+        const char *name = dwarf_diename(&die);
+
+        if (is_aggregate_tag(tag))
+            add_definition(dies, prefix, &die);
+        else if (tag == DW_TAG_namespace)
+            collect(dies, &die,
+                    arena_printf(dies->arena, "%s%s::", prefix,
+                                 name != NULL ? name : "(anonymous namespace)"),
+                    depth + 1);
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
+static void
+complete(struct type_dies *dies, Dwarf_Die *die)
+{
+    const char *name;
+    const uint64_t *index;
+
+    if (!is_aggregate_tag(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
+        return;
+    if (!dies->collected) {
+        dies->collected = true;
+        for (size_t i = 0; i < debuginfo_unit_count(dies->d); i++) {
+            Dwarf_Die unit = debuginfo_unit(dies->d, i);
+
+            if (unit.addr != NULL)
+                collect(dies, &unit, "", 0);
+        }
+    }
+    name = debuginfo_name(dies->d, die);
+    index = name != NULL ? map_get(&dies->by_name, strtab_id(&dies->names, name)) : NULL;
+    if (index != NULL && *index != 0)
+        *die = dies->v[*index - 1];
+}
+
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
-find_member(Dwarf_Die *type, const char *name, size_t length, unsigned depth, Dwarf_Die *ret)
+find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+            unsigned depth, Dwarf_Die *ret)
 {
     Dwarf_Die aggregate;
     Dwarf_Die die;
 
-    if (depth > CHAIN_MAX || !strip(type, true, &aggregate) || dwarf_child(&aggregate, &die) != 0)
+    if (depth > CHAIN_MAX || !strip(type, true, &aggregate))
+        return false;
+    complete(dies, &aggregate);
+    if (dwarf_child(&aggregate, &die) != 0)
         return false;
     do {
         int tag = dwarf_tag(&die);
@@ -115,16 +195,17 @@ find_member(Dwarf_Die *type, const char *name, size_t length, unsigned depth, Dw
             return true;
         }
         if ((tag == DW_TAG_inheritance || own == NULL) &&
-            find_member(&member, name, length, depth + 1, ret))
+            find_member(dies, &member, name, length, depth + 1, ret))
             return true;
     } while (dwarf_siblingof(&die, &die) == 0);
     return false;
 }
 
 bool
-type_die_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *ret)
+type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+                Dwarf_Die *ret)
 {
-    return find_member(type, name, length, 0, ret);
+    return find_member(dies, type, name, length, 0, ret);
 }
 
 /* The number of elements of ARRAY; 0 if it is open. */
@@ -263,15 +344,23 @@ name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena, unsigned dept
 }
 
 bool
-type_die_describe(struct debuginfo *d, Dwarf_Die *type, struct arena *arena, struct type_fact *ret)
+type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret)
 {
-    uint64_t size = size_of(type, 0);
+    Dwarf_Die named = *type;
     Dwarf_Die die;
+    uint64_t size;
 
-    if (size == 0 || !strip(type, true, &die))
+    if (!strip(type, true, &die))
+        return false;
+    if (is_aggregate_tag(dwarf_tag(&die)) && dwarf_hasattr(&die, DW_AT_declaration)) {
+        complete(dies, &die);
+        named = die;
+    }
+    size = size_of(&die, 0);
+    if (size == 0)
         return false;
     *ret = (struct type_fact){
-        .name = name_of(d, type, arena, 0),
+        .name = name_of(dies->d, &named, dies->arena, 0),
         .size = size,
         .is_aggregate = is_aggregate_tag(dwarf_tag(&die)),
     };

@@ -4,6 +4,20 @@
 
 #include "symbol/debuginfo.h"
 #include "symbol/type_facts.h"
+#include "util/map.h"
+
+/* What the functions below need to know of a module; starts as {d, arena}. */
+struct type_dies {
+    struct debuginfo *d;
+    struct arena *arena; // Of what they give out.
+    bool collected;      // The rest is filled in.
+    struct strtab names; // With scopes, of complete aggregates.
+    struct map by_name;  // Name's id to index + 1.
+    Dwarf_Die *v;
+    size_t count, capacity;
+};
+
+void type_dies_release(struct type_dies *dies);
 
 /* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
  * which is C's void. Qualifiers and typedefs stay. */
@@ -22,15 +36,15 @@ bool type_die_is_void_pointer(Dwarf_Die *type);
 bool type_die_is_aggregate(Dwarf_Die *type);
 
 /* The type of member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of what is
- * anonymous in it. */
-bool type_die_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *ret);
+ * anonymous in it. An aggregate that is only declared in its unit is looked for in the others. */
+bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+                     Dwarf_Die *ret);
 
 /* The size of an object of TYPE; 0 if it is incomplete or no object type. */
 uint64_t type_die_size(Dwarf_Die *type);
 
-/* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete or no
- * object type. Names are from ARENA or the DWARF. */
-bool type_die_describe(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
-                       struct type_fact *ret);
+/* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete everywhere
+ * or no object type. */
+bool type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret);
 
 #endif

@@ -39,8 +39,7 @@ enum {
 };
 
 struct type_finder {
-    struct debuginfo *d;
-    struct arena *arena;
+    struct type_dies dies;
     struct type_scopes *scopes;
 };
 
@@ -62,15 +61,18 @@ type_finder_new(struct debuginfo *d, struct arena *arena)
 {
     struct type_finder *f = xmalloc(sizeof *f);
 
-    *f = (struct type_finder){.d = d, .arena = arena, .scopes = type_scopes_new(d, arena)};
+    *f = (struct type_finder){.dies = {.d = d, .arena = arena}};
+    f->scopes = type_scopes_new(&f->dies);
     return f;
 }
 
 void
 type_finder_free(struct type_finder *f)
 {
-    if (f != NULL)
-        type_scopes_free(f->scopes);
+    if (f == NULL)
+        return;
+    type_scopes_free(f->scopes);
+    type_dies_release(&f->dies);
     free(f);
 }
 
@@ -87,7 +89,7 @@ add_fact(struct question *q, struct type_fact fact, enum type_evidence evidence,
         if (r->v[i].evidence == fact.evidence && r->v[i].level == fact.level &&
             r->v[i].size == fact.size && strcmp(r->v[i].name, fact.name) == 0)
             return;
-    arena_grow(q->f->arena, &r->v, &r->capacity, r->count, sizeof *r->v);
+    arena_grow(q->f->dies.arena, &r->v, &r->capacity, r->count, sizeof *r->v);
     r->v[r->count++] = fact;
 }
 
@@ -96,7 +98,7 @@ add_type(struct question *q, Dwarf_Die *type, enum type_evidence evidence, size_
 {
     struct type_fact fact;
 
-    if (type_die_describe(q->f->d, type, q->f->arena, &fact))
+    if (type_die_describe(&q->f->dies, type, &fact))
         add_fact(q, fact, evidence, level);
 }
 
@@ -168,7 +170,7 @@ is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
     if (s == NULL || s->line == 0 || s->file == NULL || dwarf_tag(variable) != DW_TAG_variable ||
         dwarf_decl_line(variable, &line) != 0 || (uint32_t)line != s->line)
         return false;
-    file = debuginfo_file(q->f->d, variable, DW_AT_decl_file);
+    file = debuginfo_file(q->f->dies.d, variable, DW_AT_decl_file);
     return file != NULL && same_file(file, s->file);
 }
 
@@ -374,7 +376,7 @@ static void
 add_template(struct question *q, size_t level)
 {
     Dwarf_Die die = q->scopes[level];
-    const char *name = debuginfo_name(q->f->d, &die);
+    const char *name = debuginfo_name(q->f->dies.d, &die);
     Dwarf_Die type;
     Dwarf_Die class;
 
@@ -454,12 +456,14 @@ add_clues(struct question *q, size_t level)
 
     if (s == NULL || s->source == NULL || s->line == 0)
         return;
-    count = type_clues(s->source, s->size_bytes, s->line, s->callee, q->f->arena, clues);
+    count = type_clues(s->source, s->size_bytes, s->line, s->callee, q->f->dies.arena, clues);
     for (size_t i = 0; i < count; i++) {
         struct type_fact fact;
 
-        if (type_scope_clue(q->f->scopes, &q->scopes[level], &clues[i], &fact))
-            add_fact(q, fact, evidence[clues[i].kind], level);
+        if (!type_scope_clue(q->f->scopes, &q->scopes[level], &clues[i], &fact))
+            continue;
+        fact.is_head = clues[i].in_sum;
+        add_fact(q, fact, evidence[clues[i].kind], level);
     }
 }
 
@@ -474,7 +478,7 @@ type_facts_find(struct type_finder *f, uint64_t return_address,
                          .ret = ret};
 
     *ret = (struct type_facts){0};
-    q.scope_count = debuginfo_scopes(f->d, return_address - 1, q.scopes);
+    q.scope_count = debuginfo_scopes(f->dies.d, return_address - 1, q.scopes);
     ret->level_count = q.scope_count;
     if (q.scope_count == 0)
         return;

@@ -10,8 +10,9 @@
  *     certain    facts that name the result itself: the first that fits, by strength
  *     likely     facts about the function, if all that fit agree on one type
  *
- * Characters and bytes in a wrapper say nothing: memory has to be called something before it gets
- * its type. So they count there only if the callers know no more.
+ * In a wrapper, what is no exact fit says little: memory has to be called something before it gets
+ * its type. So characters count for nothing there, and a structure only if the callers know no more,
+ * as the head of the block.
  */
 #include "symbol/type_judge.h"
 
@@ -26,6 +27,8 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
         return sizes->min == sizes->max ? FIT_EXACT : FIT_ARRAY;
     if (sizes->min == fact->size && sizes->max == fact->size)
         return FIT_EXACT;
+    if (fact->is_head)
+        return fact->is_aggregate && sizes->min >= fact->size ? FIT_TAIL : FIT_NONE;
     if (fact->has_tail && sizes->min >= fact->size)
         return FIT_TAIL;
     if (sizes->min % fact->size == 0 && sizes->max % fact->size == 0)
@@ -140,8 +143,8 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
 static bool
 is_provisional(const struct type_answer *a)
 {
-    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && !a->fact->is_aggregate) ||
-           (a->verdict == VERDICT_LIKELY && a->fit != FIT_EXACT);
+    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && a->fit != FIT_EXACT) ||
+           (!is_explicit(a->fact) && !a->fact->is_aggregate);
 }
 
 struct type_answer
@@ -158,8 +161,8 @@ type_judge(const struct type_facts *facts, const struct type_sizes *sizes, bool 
             a = find_likely(facts, sizes, level);
         if (a.fact != NULL && !(passes_on && is_provisional(&a)))
             return a;
-        if (a.fact != NULL && fallback.fact == NULL)
-            fallback = a;
+        if (a.fact != NULL && a.fact->is_aggregate && fallback.fact == NULL)
+            fallback = (struct type_answer){a.fact, FIT_HEAD, VERDICT_LIKELY};
         if (!passes_on)
             return fallback;
     }

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/type_die.h"
 #include "util/map.h"
 
 enum { DEPTH_MAX = 32, EXPRESSION_MAX = 32 };
@@ -32,18 +31,17 @@ struct unit_names {
 };
 
 struct type_scopes {
-    struct debuginfo *d;
-    struct arena *arena;
+    struct type_dies *dies;
     struct map units; // Address of a unit's DIE to its names.
     struct unit_names *all;
 };
 
 struct type_scopes *
-type_scopes_new(struct debuginfo *d, struct arena *arena)
+type_scopes_new(struct type_dies *dies)
 {
     struct type_scopes *s = xmalloc(sizeof *s);
 
-    *s = (struct type_scopes){.d = d, .arena = arena};
+    *s = (struct type_scopes){.dies = dies};
     return s;
 }
 
@@ -68,13 +66,16 @@ add_name(struct type_scopes *s, struct unit_names *u, struct map *map, Dwarf_Die
     bool is_new;
     uint64_t *index;
 
-    if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
+    bool declared = dwarf_hasattr(die, DW_AT_declaration);
+
+    if (name == NULL || (declared && dwarf_tag(die) == DW_TAG_variable))
         return;
     index = map_put(map, strtab_id(&u->names, name), &is_new);
-    // In C a structure and a typedef may share the name; the structure knows more.
-    if (!is_new && !type_die_is_aggregate(die))
+    // In C a structure and a typedef may share the name; the structure knows more, if it is
+    // complete.
+    if (!is_new && (declared || !type_die_is_aggregate(die)))
         return;
-    arena_grow(s->arena, &u->v, &u->capacity, u->count, sizeof *u->v);
+    arena_grow(s->dies->arena, &u->v, &u->capacity, u->count, sizeof *u->v);
     u->v[u->count++] = *die;
     *index = u->count;
 }
@@ -127,12 +128,12 @@ names_of_unit(struct type_scopes *s, Dwarf_Die *die)
     uint64_t *known;
     bool is_new;
 
-    if (!debuginfo_unit_of(s->d, die, &unit))
+    if (!debuginfo_unit_of(s->dies->d, die, &unit))
         return NULL;
     known = map_put(&s->units, (uintptr_t)unit.addr, &is_new);
     if (!is_new)
         return (struct unit_names *)(uintptr_t)*known;
-    u = arena_alloc(s->arena, sizeof *u);
+    u = arena_alloc(s->dies->arena, sizeof *u);
     u->next = s->all;
     s->all = u;
     *known = (uintptr_t)u;
@@ -150,7 +151,7 @@ find_in_unit(struct type_scopes *s, Dwarf_Die *function, bool variable,
 
     if (u == NULL)
         return false;
-    copy = arena_strndup(s->arena, name->text, name->length);
+    copy = arena_strndup(s->dies->arena, name->text, name->length);
     index = map_get(variable ? &u->variables : &u->types, strtab_id(&u->names, copy));
     if (index == NULL || *index == 0)
         return false;
@@ -203,7 +204,7 @@ find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
     if (find_local(function, name, 0, ret))
         return true;
     if (find_local(function, &this, 0, &object) && type_die_pointee(&object, &object) &&
-        type_die_member(&object, name->text, name->length, ret))
+        type_die_member(s->dies, &object, name->text, name->length, ret))
         return true;
     return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
 }
@@ -221,7 +222,7 @@ element_of(Dwarf_Die *type, Dwarf_Die *ret)
 
 /* Apply what follows a variable of *TYPE: members and indices. */
 static bool
-apply_postfix(const struct clue_token *t, size_t count, Dwarf_Die *type)
+apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
 {
     for (size_t i = 0; i < count; i++) {
         if (is(&t[i], "->") || is(&t[i], ".")) {
@@ -230,7 +231,7 @@ apply_postfix(const struct clue_token *t, size_t count, Dwarf_Die *type)
             if (i + 1 == count || (is(&t[i], "->") && !type_die_pointee(type, &object)))
                 return false;
             i++;
-            if (!type_die_member(&object, t[i].text, t[i].length, type))
+            if (!type_die_member(s->dies, &object, t[i].text, t[i].length, type))
                 return false;
         } else if (is(&t[i], "[")) {
             while (i < count && !is(&t[i], "]"))
@@ -259,7 +260,7 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
         stars++;
     if (stars == count || count > EXPRESSION_MAX || !t[stars].is_word ||
         !find_variable(s, function, &t[stars], ret) ||
-        !apply_postfix(t + stars + 1, count - stars - 1, ret))
+        !apply_postfix(s, t + stars + 1, count - stars - 1, ret))
         return false;
     while (stars-- > 0)
         if (!element_of(ret, ret))
@@ -311,10 +312,11 @@ find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t
     }
     name = type_word(t, count);
     if (name == NULL || !find_in_unit(s, function, false, name, &type) ||
-        !type_die_describe(s->d, &type, s->arena, ret))
+        !type_die_describe(s->dies, &type, ret))
         return false;
     for (; stars > 0; stars--)
-        *ret = (struct type_fact){.name = arena_printf(s->arena, "%s *", ret->name), .size = 8};
+        *ret =
+            (struct type_fact){.name = arena_printf(s->dies->arena, "%s *", ret->name), .size = 8};
     return true;
 }
 
@@ -338,7 +340,7 @@ type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_cl
         if (find_type(s, function, t, clue->count, ret))
             return true;
         return clue->kind == CLUE_SIZEOF && find_expression(s, function, t, clue->count, &type) &&
-               type_die_describe(s->d, &type, s->arena, ret);
+               type_die_describe(s->dies, &type, ret);
     }
     if (find_declared(s, function, t, clue->count, ret))
         return true;
@@ -346,8 +348,8 @@ type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_cl
     if (clue->count > 1 && t[clue->count - 1].is_word && t[0].is_word && t[1].is_word) {
         t += clue->count - 1;
         return find_expression(s, function, t, 1, &type) && type_die_pointee(&type, &type) &&
-               type_die_describe(s->d, &type, s->arena, ret);
+               type_die_describe(s->dies, &type, ret);
     }
     return find_expression(s, function, t, clue->count, &type) && type_die_pointee(&type, &type) &&
-           type_die_describe(s->d, &type, s->arena, ret);
+           type_die_describe(s->dies, &type, ret);
 }

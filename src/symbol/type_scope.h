@@ -3,14 +3,13 @@
 #ifndef SYMBOL_TYPE_SCOPE_H
 #define SYMBOL_TYPE_SCOPE_H
 
-#include "symbol/debuginfo.h"
 #include "symbol/type_clue.h"
-#include "symbol/type_facts.h"
+#include "symbol/type_die.h"
 
 struct type_scopes;
 
-/* Owned. Keeps the names of each unit that was asked about. */
-struct type_scopes *type_scopes_new(struct debuginfo *d, struct arena *arena);
+/* Owned; DIES must outlive it. Keeps the names of each unit that was asked about. */
+struct type_scopes *type_scopes_new(struct type_dies *dies);
 void type_scopes_free(struct type_scopes *s);
 
 /* Describe the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the

@@ -66,13 +66,16 @@ type_of_allocator(const char *function, struct arena *arena)
 {
     static const char *const strings[] = {"std::__cxx11::basic_string<", "std::basic_string<"};
     static const char *const texts[] = {
-        "strdup",  "__strdup", "strndup",   "__strndup",   "asprintf", "__asprintf", "vasprintf",
-        "getline", "getdelim", "__getline", "__getdelim",  "realpath", "xstrdup",    "xstrndup",
-        "getcwd",  "__getcwd", "g_strdup",  "__vasprintf", "g_strndup"};
+        "strdup",     "__strdup",  "strndup",  "__strndup",   "asprintf",
+        "__asprintf", "vasprintf", "getline",  "getdelim",    "__getline",
+        "__getdelim", "realpath",  "xstrdup",  "xstrndup",    "_IO_file_doallocate",
+        "getcwd",     "__getcwd",  "g_strdup", "__vasprintf", "g_strndup"};
 
     for (size_t i = 0; i < countof(texts); i++)
         if (strcmp(function, texts[i]) == 0)
             return "char";
+    if (strncmp(function, "void ", 5) == 0)
+        function += 5;
     for (size_t i = 0; i < countof(strings); i++)
         if (strncmp(function, strings[i], strlen(strings[i])) == 0)
             return first_argument(function + strlen(strings[i]) - 1, arena);
