@@ -4,7 +4,8 @@
  * table has been read since mprof, and what is larger is better looked at by site. The row for
  * larger blocks stands there even when there are none, so that a reader sees that there are none.
  *
- * A bin knows no stacks, but a site whose blocks all had one size is in one bin, and so is its type.
+ * A bin knows no stacks, but a site whose blocks all had one size is in one bin, and so is its
+ * type.
  *
  * Pure: no I/O, and nothing of the profile is changed.
  */

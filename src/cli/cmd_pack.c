@@ -8,6 +8,7 @@
 #include "profile/origin.h"
 #include "profile/pack.h"
 #include "report/style.h"
+#include "symbol/types.h"
 
 static const char *output;
 
@@ -34,8 +35,10 @@ pack_one(const char *what, const char *target)
         r = profile_open(path, &p, &err);
     if (r == 0)
         r = view_symbolise(p);
-    if (r == 0)
+    if (r == 0) {
+        symbol_types(p, NULL);
         r = pack_write(path, p, target ? target : path, &err);
+    }
     if (r < 0)
         say_error("%s", err.text);
     else if (stat(target ? target : path, &st) == 0)

@@ -29,6 +29,7 @@
 #include "profile/origin.h"
 #include "profile/pack.h"
 #include "report/style.h"
+#include "symbol/types.h"
 #include "util/strbuf.h"
 
 /* A run of many processes names this many profiles and counts the rest. */
@@ -371,6 +372,15 @@ summarise(const struct profile *p, const char *path, bool main_process)
     arena_release(&a);
 }
 
+static bool
+pack_profile(struct profile *p, const char *path, struct err *err)
+{
+    if (view_symbolise_quietly(p) != 0)
+        return false;
+    symbol_types(p, NULL);
+    return pack_write(path, p, path, err) == 0;
+}
+
 /* Pack the profile at PATH and tell about it if TOLD. A profile that cannot be packed is still a
  * profile.
  */
@@ -386,8 +396,7 @@ finish_profile(struct session *s, const char *path, bool main_process, bool told
     }
     s->living += !p->process.ended;
     counters_add(&s->total, &p->totals);
-    if (!no_pack && p->process.ended && !launch_interrupted() &&
-        (view_symbolise_quietly(p) != 0 || pack_write(path, p, path, &err) < 0))
+    if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     if (!quiet && told)
         summarise(p, path, main_process);

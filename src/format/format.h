@@ -137,7 +137,9 @@ enum disk_kind {
     DISK_PHASES = 11,        // struct disk_phase
     DISK_ERRORS = 12,        // struct disk_error
     DISK_MARKS = 13,         // struct disk_mark
-    DISK_KINDS = 14,
+    DISK_TYPES = 14,         // struct disk_type; packed files only
+    DISK_SITE_TYPES = 15,    // struct disk_site_type; packed files only
+    DISK_KINDS = 16,
 };
 
 enum disk_segment_flags {
@@ -389,5 +391,20 @@ struct disk_frame {
     uint32_t inlined;
 };
 static_assert(sizeof(struct disk_frame) == 32, "format.md 5");
+
+/* A structure, union or class; by size, the likeliest of a size first. */
+struct disk_type {
+    uint64_t size;
+    struct disk_string name;
+};
+static_assert(sizeof(struct disk_type) == 16, "format.md 5");
+
+/* What the blocks of a site are. */
+struct disk_site_type {
+    uint32_t site;
+    uint32_t verdict; // 1 same size, 2 likely, 3 certain.
+    struct disk_string type; // Empty: several have the size.
+};
+static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");
 
 #endif

@@ -351,13 +351,16 @@ static uint32_t
 site_at(struct loader *l, uint64_t id, size_t *homeless)
 {
     uint32_t where;
+    uint32_t site;
 
     if (id >= l->site_id_end || l->site_of[id] == 0) {
         ++*homeless;
         return add_site(l, 1, 0);
     }
     where = l->site_of[id] - 1;
-    return add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES);
+    site = add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES);
+    l->p->sites[site].id = (uint32_t)id;
+    return site;
 }
 
 /* The blocks of counters; returns the number of counters that belong to no site. */
@@ -800,6 +803,37 @@ load_symbols(struct loader *l)
     p->symbolised = p->location_count > 0 && found + 1 == p->location_count;
 }
 
+/* Types that came with a packed profile. */
+static void
+load_types(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_TYPES);
+    size_t site_count = raw_count(l->raw, DISK_SITE_TYPES);
+
+    p->types = arena_array(&p->arena, count, sizeof *p->types);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_type *d = raw_record(l->raw, DISK_TYPES, i);
+        uint64_t last = p->type_count > 0 ? p->types[p->type_count - 1].size : 0;
+
+        // What is not in order would not be found.
+        if (d->size >= last && d->name.bytes != 0)
+            p->types[p->type_count++] = (struct profile_type){d->size, string_id(l, d->name)};
+    }
+    for (size_t i = 0; i < site_count; i++) {
+        const struct disk_site_type *d = raw_record(l->raw, DISK_SITE_TYPES, i);
+        const uint64_t *site = NULL;
+
+        if (d->site < l->site_id_end && l->site_of[d->site] != 0)
+            site = map_get(&l->known_sites, l->site_of[d->site] - 1);
+        if (site == NULL || d->verdict > VERDICT_CERTAIN)
+            continue;
+        p->sites[*site].verdict = d->verdict;
+        p->sites[*site].type = string_id(l, d->type);
+    }
+    p->typed = count + site_count > 0;
+}
+
 /* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
  * of this size can have. */
 static bool
@@ -855,6 +889,7 @@ load_model(struct raw_file *raw, const char *name)
     count_doubtful(p);
     load_header(&l);
     load_symbols(&l);
+    load_types(&l);
     fit = stacks_fit(&l);
     map_release(&l.known_strings);
     map_release(&l.known_nodes);

@@ -1,9 +1,9 @@
 /* pack.c: the same container, made small.
  *
  * A packed file holds the recorder's tables as they were, each as one zstd segment, so nothing is
- * lost that a later version may want; the symbols are two more tables (format.md, section 5). The
- * header's state says that it is packed. It is written beside the target and renamed over it, so
- * that a full disk or a crash leaves the original.
+ * lost that a later version may want; the symbols and the types are four more tables (format.md,
+ * section 5). The header's state says that it is packed. It is written beside the target and
+ * renamed over it, so that a full disk or a crash leaves the original.
  */
 #include "profile/pack.h"
 
@@ -24,7 +24,7 @@ struct packer {
     struct arena arena;
     struct strbuf strings;         // The STRINGS table, symbol names appended.
     struct disk_string *string_of; // By string id of P; bytes 0 = not written yet.
-    struct strbuf frames, locations;
+    struct strbuf frames, locations, types, site_types;
     struct strbuf out; // The whole file.
     uint32_t segment_count;
 };
@@ -67,6 +67,23 @@ put_location(struct packer *k, const struct profile_location *l)
 }
 
 static void
+collect_types(struct packer *k)
+{
+    for (size_t i = 0; i < k->p->type_count; i++) {
+        struct disk_type d = {k->p->types[i].size, put_string(k, k->p->types[i].name)};
+
+        strbuf_add(&k->types, &d, sizeof d);
+    }
+    for (size_t i = 0; i < k->p->site_count; i++) {
+        const struct profile_site *site = &k->p->sites[i];
+        struct disk_site_type d = {site->id, site->verdict, put_string(k, site->type)};
+
+        if (site->id != 0 && site->verdict != VERDICT_UNKNOWN)
+            strbuf_add(&k->site_types, &d, sizeof d);
+    }
+}
+
+static void
 collect_symbols(struct packer *k)
 {
     const struct raw_table *t = &k->raw.tables[DISK_STRINGS];
@@ -75,6 +92,8 @@ collect_symbols(struct packer *k)
     k->string_of = arena_array(&k->arena, k->p->strings.count + 1, sizeof *k->string_of);
     for (size_t i = 1; k->p->symbolised && i < k->p->location_count; i++)
         put_location(k, &k->p->locations[i]);
+    if (k->p->typed)
+        collect_types(k);
 }
 
 /* Append one compressed segment; empty tables are left out. */
@@ -150,6 +169,12 @@ build(struct packer *k, struct err *err)
     if (r == 0)
         r = put_segment(k, DISK_LOCATIONS, k->locations.text, k->locations.length,
                         sizeof(struct disk_location), err);
+    if (r == 0)
+        r = put_segment(k, DISK_TYPES, k->types.text, k->types.length, sizeof(struct disk_type),
+                        err);
+    if (r == 0)
+        r = put_segment(k, DISK_SITE_TYPES, k->site_types.text, k->site_types.length,
+                        sizeof(struct disk_site_type), err);
     return r;
 }
 
@@ -177,6 +202,8 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
     strbuf_release(&k.strings);
     strbuf_release(&k.frames);
     strbuf_release(&k.locations);
+    strbuf_release(&k.types);
+    strbuf_release(&k.site_types);
     strbuf_release(&k.out);
     arena_release(&k.arena);
     return r;

@@ -42,6 +42,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_TIMELINE] = "timeline", [DISK_FRAMES] = "frames",   [DISK_LOCATIONS] = "locations",
     [DISK_UNKNOWN_FREES] = "unknown frees", [DISK_PHASES] = "phases",
     [DISK_ERRORS] = "errors",     [DISK_MARKS] = "marks",
+    [DISK_TYPES] = "types",       [DISK_SITE_TYPES] = "types of sites",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -58,6 +59,8 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_PHASES] = sizeof(struct disk_phase),
     [DISK_ERRORS] = sizeof(struct disk_error),
     [DISK_MARKS] = sizeof(struct disk_mark),
+    [DISK_TYPES] = sizeof(struct disk_type),
+    [DISK_SITE_TYPES] = sizeof(struct disk_site_type),
 };
 
 void

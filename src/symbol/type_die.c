@@ -6,7 +6,7 @@
  *
  * A unit may only declare a class that another one defines: compilers do that for classes with
  * virtual functions, whose definition goes where the table of functions is. So, when the first such
- * declaration is met, the complete aggregates of all units are collected by their names with scopes.
+ * declaration is met, the complete aggregates of all units are collected by name.
  *
  * Chains of references are bounded: a made-up file may have circles.
  */

@@ -11,8 +11,8 @@
  *     likely     facts about the function, if all that fit agree on one type
  *
  * In a wrapper, what is no exact fit says little: memory has to be called something before it gets
- * its type. So characters count for nothing there, and a structure only if the callers know no more,
- * as the head of the block.
+ * its type. So characters count for nothing there, and a structure only if the callers know no
+ * more, as the head of the block.
  */
 #include "symbol/type_judge.h"
 

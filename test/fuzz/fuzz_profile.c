@@ -54,6 +54,10 @@ check_ids(const struct profile *p)
     }
     for (size_t i = 0; i < p->site_count; i++)
         demand(p->sites[i].node < p->node_count, "a site's node exists");
+    for (size_t i = 0; i < p->site_count; i++)
+        demand(p->sites[i].verdict <= VERDICT_CERTAIN, "a site's verdict is one");
+    for (size_t i = 1; i < p->type_count; i++)
+        demand(p->types[i - 1].size <= p->types[i].size, "types are in the order of size");
 }
 
 static void

@@ -49,7 +49,8 @@ def table(text):
     """The first three cells of each row under the titles."""
     lines = text.split("\n")
     start = next(i for i, line in enumerate(lines) if line.startswith("  size"))
-    return [line.replace("> ", ">").split()[:2] for line in lines[start + 1:] if line.strip()]
+    rows = [line.replace("> ", ">").split()[:2] for line in lines[start + 1:] if line.strip()]
+    return rows[:rows.index(next(r for r in rows if r[0] == "total")) + 1]
 
 
 by_bytes = sorted(WANTED, key=lambda row: -row[2])
