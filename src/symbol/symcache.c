@@ -332,16 +332,18 @@ cache_directory(bool make)
     return fd >= 0 ? open_own(fd, "heaptap", O_NOFOLLOW, make) : -1;
 }
 
-/* The name of the cache of ID and PATH: the id in hex, then the path with '+' for '/'. NULL if it
- * can have none. */
+/* The name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for '/'. NULL
+ * if it can have none. */
 static char *
-cache_name(struct arena *arena, const char *path, const uint8_t *id, uint32_t id_bytes)
+cache_name(struct arena *arena, const char *kind, const char *path, const uint8_t *id,
+           uint32_t id_bytes)
 {
     struct strbuf name = {0};
     char *copy = NULL;
 
     if (id_bytes == 0 || id_bytes > ID_MAX)
         return NULL;
+    strbuf_str(&name, kind);
     for (uint32_t i = 0; i < id_bytes; i++)
         strbuf_fmt(&name, "%02x", id[i]);
     for (; *path != '\0'; path++) {
@@ -373,25 +375,28 @@ read_all(int fd, uint8_t *data, size_t size_bytes)
     return true;
 }
 
-/* Read the cache file FD, which is ST. */
-static void
-read_file(struct symcache *c, const uint8_t *id, uint32_t id_bytes, int fd, const struct stat *st)
+/* The whole of the cache file FD, which is ST; NULL if it cannot be read. */
+static void *
+read_file(int fd, const struct stat *st)
 {
     size_t size_bytes = (size_t)st->st_size;
     uint8_t *data = xmalloc(size_bytes);
 
-    if (read_all(fd, data, size_bytes) && symcache_parse(c, id, id_bytes, data, size_bytes))
-        c->written_unix_s = st->st_mtime;
+    if (read_all(fd, data, size_bytes))
+        return data;
     free(data);
+    return NULL;
 }
 
-void
-symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes)
+void *
+symcache_read(const char *kind, const char *path, const uint8_t *id, uint32_t id_bytes,
+              size_t *ret_size_bytes, int64_t *ret_written_unix_s)
 {
     struct arena scratch = {0};
-    const char *name = cache_name(&scratch, path, id, id_bytes);
+    const char *name = cache_name(&scratch, kind, path, id, id_bytes);
     int directory = name != NULL ? cache_directory(false) : -1;
     int fd = -1;
+    void *data = NULL;
     struct stat st;
 
     if (directory >= 0) {
@@ -400,30 +405,57 @@ symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint32_t 
     }
     if (fd >= 0) {
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-            st.st_size >= HEAD_BYTES && (uint64_t)st.st_size <= FILE_BYTES_MAX)
-            read_file(c, id, id_bytes, fd, &st);
+            st.st_size > 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
+            data = read_file(fd, &st);
+            *ret_size_bytes = (size_t)st.st_size;
+            *ret_written_unix_s = st.st_mtime;
+        }
         close(fd);
+    }
+    arena_release(&scratch);
+    return data;
+}
+
+void
+symcache_write(const char *kind, const char *path, const uint8_t *id, uint32_t id_bytes,
+               const struct strbuf *text)
+{
+    struct arena scratch = {0};
+    const char *name =
+        text->length <= FILE_BYTES_MAX ? cache_name(&scratch, kind, path, id, id_bytes) : NULL;
+    int directory = name != NULL ? cache_directory(true) : -1;
+
+    if (directory >= 0) {
+        // Failing only costs the next reader time.
+        replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), text->text,
+                     text->length);
+        close(directory);
     }
     arena_release(&scratch);
 }
 
 void
+symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes)
+{
+    int64_t written_unix_s;
+    size_t size_bytes;
+    void *data = symcache_read("", path, id, id_bytes, &size_bytes, &written_unix_s);
+
+    if (data != NULL && symcache_parse(c, id, id_bytes, data, size_bytes))
+        c->written_unix_s = written_unix_s;
+    free(data);
+}
+
+void
 symcache_store(const struct symcache *c, const char *path, const uint8_t *id, uint32_t id_bytes)
 {
-    struct arena scratch = {0};
     struct strbuf text = {0};
-    const char *name = c->changed ? cache_name(&scratch, path, id, id_bytes) : NULL;
-    int directory = name != NULL ? cache_directory(true) : -1;
 
-    if (directory >= 0) {
-        symcache_format(c, id, id_bytes, &text);
-        if (text.length <= FILE_BYTES_MAX) // Failing only costs the next reader time.
-            replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), text.text,
-                         text.length);
-        close(directory);
-    }
+    if (!c->changed)
+        return;
+    symcache_format(c, id, id_bytes, &text);
+    symcache_write("", path, id, id_bytes, &text);
     strbuf_release(&text);
-    arena_release(&scratch);
 }
 
 const struct symbol_frame *

@@ -307,7 +307,7 @@ find_new(struct finder *f)
                 from = after_parenthesis(f, from);
             for (end = from; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)
                 ;
-            if (end < f->end && !is(&f->t[end], "<"))
+            if (end == f->end || !is(&f->t[end], "<"))
                 add(f, CLUE_NEW, from, end);
         } else if (is_any(&f->t[i], makers) && is(&f->t[from], "<")) {
             for (end = from + 1; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)

@@ -29,6 +29,19 @@ type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
            dwarf_formref_die(&attribute, ret) != NULL;
 }
 
+Dwarf_Die
+type_die_follow(const Dwarf_Die *die)
+{
+    Dwarf_Die from = *die;
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+
+    return dwarf_attr(&from, DW_AT_signature, &attribute) != NULL &&
+                   dwarf_formref_die(&attribute, &type) != NULL
+               ? type
+               : from;
+}
+
 static bool
 is_qualifier(int tag)
 {
@@ -114,7 +127,10 @@ add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
 
     if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
         return;
-    if (*prefix != '\0')
+    // A unit of its own may have it outside of its scope.
+    if (dwarf_hasattr(die, DW_AT_specification))
+        name = debuginfo_name(dies->d, die);
+    else if (*prefix != '\0')
         name = arena_printf(dies->arena, "%s%s", prefix, name);
     index = map_put(&dies->by_name, strtab_id(&dies->names, name), &is_new);
     if (!is_new)
@@ -153,6 +169,7 @@ complete(struct type_dies *dies, Dwarf_Die *die)
     const char *name;
     const uint64_t *index;
 
+    *die = type_die_follow(die);
     if (!is_aggregate_tag(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
         return;
     if (!dies->collected) {
@@ -235,11 +252,13 @@ element_count(Dwarf_Die *array)
 }
 
 /* Whether the last member of AGGREGATE is an array of no, one or open length, or a structure that
- * ends so. */
+ * ends so. *RET_OFFSET is where the array begins. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
-has_tail(Dwarf_Die *aggregate, unsigned depth)
+has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
 {
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset = 0;
     Dwarf_Die die;
     Dwarf_Die last;
     Dwarf_Die type;
@@ -255,8 +274,12 @@ has_tail(Dwarf_Die *aggregate, unsigned depth)
     } while (dwarf_siblingof(&die, &die) == 0);
     if (!found || !type_die_of(&last, &type) || !strip(&type, true, &type))
         return false;
+    if (dwarf_attr(&last, DW_AT_data_member_location, &attribute) != NULL &&
+        dwarf_formudata(&attribute, &offset) != 0)
+        return false;
+    *ret_offset += offset;
     if (is_aggregate_tag(dwarf_tag(&type)))
-        return has_tail(&type, depth + 1);
+        return has_tail(&type, depth + 1, ret_offset);
     return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
 }
 
@@ -364,6 +387,6 @@ type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret
         .size = size,
         .is_aggregate = is_aggregate_tag(dwarf_tag(&die)),
     };
-    ret->has_tail = ret->is_aggregate && has_tail(&die, 0);
+    ret->has_tail = ret->is_aggregate && has_tail(&die, 0, &ret->tail_offset);
     return ret->name != NULL;
 }

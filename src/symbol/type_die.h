@@ -6,6 +6,9 @@
 #include "symbol/type_facts.h"
 #include "util/map.h"
 
+/* DIE, or the type in a unit of its own that DIE is only a sign for. */
+Dwarf_Die type_die_follow(const Dwarf_Die *die);
+
 /* What the functions below need to know of a module; starts as {d, arena}. */
 struct type_dies {
     struct debuginfo *d;

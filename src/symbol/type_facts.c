@@ -251,41 +251,6 @@ level_of(const struct question *q, Dwarf_Die *call)
     return LEVEL_NONE;
 }
 
-/* Call LOOK for every variable below SCOPE, or for every call if CALLS. */
-static void
-// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-scan(struct question *q, Dwarf_Die *scope, size_t level, bool calls, unsigned depth)
-{
-    Dwarf_Die die;
-
-    if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
-        return;
-    do {
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_variable:
-        case DW_TAG_formal_parameter:
-            if (!calls)
-                look_at_variable(q, &die, level);
-            break;
-        case DW_TAG_call_site:
-        case DW_TAG_GNU_call_site:
-            if (calls)
-                look_at_call(q, &die);
-            break;
-        case DW_TAG_inlined_subroutine:
-            scan(q, &die, level_of(q, &die), calls, depth + 1);
-            break;
-        case DW_TAG_lexical_block:
-        case DW_TAG_try_block:
-        case DW_TAG_catch_block:
-            scan(q, &die, level, calls, depth + 1);
-            break;
-        default:
-            break;
-        }
-    } while (dwarf_siblingof(&die, &die) == 0);
-}
-
 /* The class of which FUNCTION is a member, by its parameter "this". */
 static bool
 class_of(Dwarf_Die *function, Dwarf_Die *ret)
@@ -322,6 +287,58 @@ is_constructor(Dwarf_Die *function, Dwarf_Die *class)
 
     return name != NULL && class_name != NULL && length == strcspn(class_name, "<") &&
            strncmp(name, class_name, length) == 0;
+}
+
+/* CALL is inlined, but not around the question's: is it the constructor of the result? It begins
+ * soon, and before anything else is called. */
+static void
+look_at_inlined(struct question *q, Dwarf_Die *call)
+{
+    Dwarf_Addr entry;
+    Dwarf_Die class;
+
+    if (dwarf_entrypc(call, &entry) != 0 || entry < q->pc || entry > q->pc + SOON_BYTES ||
+        (q->next_call != 0 && entry >= q->next_call) || !class_of(call, &class) ||
+        !is_constructor(call, &class))
+        return;
+    add_type(q, &class, EVIDENCE_CONSTRUCTOR, 0);
+}
+
+/* Look at every variable below SCOPE, or at every call if CALLS. */
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+scan(struct question *q, Dwarf_Die *scope, size_t level, bool calls, unsigned depth)
+{
+    Dwarf_Die die;
+
+    if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
+        return;
+    do {
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_variable:
+        case DW_TAG_formal_parameter:
+            if (!calls)
+                look_at_variable(q, &die, level);
+            break;
+        case DW_TAG_call_site:
+        case DW_TAG_GNU_call_site:
+            if (calls)
+                look_at_call(q, &die);
+            break;
+        case DW_TAG_inlined_subroutine:
+            if (!calls && level_of(q, &die) == LEVEL_NONE)
+                look_at_inlined(q, &die);
+            scan(q, &die, level_of(q, &die), calls, depth + 1);
+            break;
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+            scan(q, &die, level, calls, depth + 1);
+            break;
+        default:
+            break;
+        }
+    } while (dwarf_siblingof(&die, &die) == 0);
 }
 
 static void

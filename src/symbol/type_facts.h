@@ -30,10 +30,11 @@ struct type_fact {
     const char *name; // Of the type; not of an array of it.
     uint64_t size;    // 0 = unknown.
     bool is_aggregate;
-    bool is_head;     // Something was added to its size: it is no array.
-    bool has_tail;    // Ends with an array of open length.
-    uint8_t level;    // The frame of the location that tells it, 0 the innermost.
-    uint8_t evidence; // enum type_evidence
+    bool is_head;         // Something was added to its size: it is no array.
+    bool has_tail;        // Ends with an array of open length.
+    uint64_t tail_offset; // Where that begins.
+    uint8_t level;        // The frame of the location that tells it, 0 the innermost.
+    uint8_t evidence;     // enum type_evidence
 };
 
 /* The text of the statement in which a frame stands; source is NULL if there is none. */

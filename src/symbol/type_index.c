@@ -197,6 +197,22 @@ walk_imported(struct walker *w, Dwarf_Die *die, unsigned depth)
         walk_in(w, &unit, NULL, false, depth);
 }
 
+/* An aggregate that is defined outside of the scope it is declared in (type units): its scopes are
+ * the declaration's. */
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+visit_outlying(struct walker *w, Dwarf_Die *die, unsigned depth)
+{
+    const char *name = debuginfo_name(w->d, die);
+    struct strbuf outer = w->prefix;
+
+    w->prefix = (struct strbuf){0};
+    add_aggregate(w, die, name);
+    walk_in(w, die, name != NULL ? name : "{unnamed}", true, depth);
+    strbuf_release(&w->prefix);
+    w->prefix = outer;
+}
+
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 visit(struct walker *w, Dwarf_Die *die, bool in_type, unsigned depth)
@@ -209,6 +225,10 @@ visit(struct walker *w, Dwarf_Die *die, bool in_type, unsigned depth)
     case DW_TAG_union_type:
     case DW_TAG_class_type:
         name = dwarf_diename(die);
+        if (dwarf_hasattr(die, DW_AT_specification)) {
+            visit_outlying(w, die, depth);
+            break;
+        }
         add_aggregate(w, die, name);
         if (dwarf_haschildren(die) > 0)
             walk_in(w, die, name != NULL ? name : "{unnamed}", true, depth);

@@ -10,6 +10,11 @@
  *     certain    facts that name the result itself: the first that fits, by strength
  *     likely     facts about the function, if all that fit agree on one type
  *
+ * A pointer to a structure that gets a multiple of its size proves no array: objects that begin
+ * with a common head are as usual. Nor does a pointer to bytes prove text. Where the size is
+ * written with sizeof or a template, or the statement has the type's name beside a variable of it,
+ * it is proved.
+ *
  * In a wrapper, what is no exact fit says little: memory has to be called something before it gets
  * its type. So characters count for nothing there, and a structure only if the callers know no
  * more, as the head of the block.
@@ -29,7 +34,7 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
         return FIT_EXACT;
     if (fact->is_head)
         return fact->is_aggregate && sizes->min >= fact->size ? FIT_TAIL : FIT_NONE;
-    if (fact->has_tail && sizes->min >= fact->size)
+    if (fact->has_tail && sizes->min >= fact->tail_offset)
         return FIT_TAIL;
     if (sizes->min % fact->size == 0 && sizes->max % fact->size == 0)
         return FIT_ARRAY;
@@ -45,14 +50,28 @@ is_explicit(const struct type_fact *fact)
            (fact->evidence == EVIDENCE_SIZEOF && fact->is_aggregate);
 }
 
+/* Whether the statement that FACT is from has the type's name, too. */
+static bool
+is_named(const struct type_facts *facts, const struct type_fact *fact)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->v[i].evidence == EVIDENCE_NAME && facts->v[i].level == fact->level &&
+            strcmp(facts->v[i].name, fact->name) == 0)
+            return true;
+    return false;
+}
+
 /* How much FACT with FIT proves; 0 = nothing. Of facts of one kind a structure is worth more than a
  * byte. */
 static unsigned
-strength(const struct type_fact *fact, enum type_fit fit)
+strength(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
 {
     unsigned kind = fact->is_aggregate ? 2 : 0;
 
     if (fit < FIT_ARRAY || fact->evidence < EVIDENCE_CERTAIN)
+        return 0;
+    if (!is_explicit(fact) && fit == FIT_ARRAY && (fact->is_aggregate || fact->size == 1) &&
+        !is_named(facts, fact))
         return 0;
     if (fact->evidence == EVIDENCE_CONSTRUCTOR && fit != FIT_EXACT)
         return 0;
@@ -78,7 +97,7 @@ find_certain(const struct type_facts *facts, const struct type_sizes *sizes, siz
     for (size_t i = 0; i < facts->count; i++) {
         const struct type_fact *fact = &facts->v[i];
         enum type_fit fit = type_fit(fact, sizes);
-        unsigned s = is_of_level(fact, level) ? strength(fact, fit) : 0;
+        unsigned s = is_of_level(fact, level) ? strength(facts, fact, fit) : 0;
 
         if (s > best_strength) {
             best_strength = s;
@@ -86,6 +105,17 @@ find_certain(const struct type_facts *facts, const struct type_sizes *sizes, siz
         }
     }
     return best;
+}
+
+/* Whether a pointer to FACT's type makes an array of it likely. One size that is a multiple may as
+ * well be a larger structure that begins with it. */
+static bool
+is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
+{
+    if (!fact->is_aggregate)
+        return fact->evidence >= EVIDENCE_DECLARED;
+    return sizes->min != sizes->max &&
+           (fact->evidence >= EVIDENCE_BEGINS || fact->size >= ARRAY_ELEMENT_MIN);
 }
 
 /* The type on which all facts of LEVEL with EVIDENCE agree that have FIT; no fact if they do not.
@@ -101,7 +131,7 @@ find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t
 
         if (fact->evidence != evidence || fact->level != level || type_fit(fact, sizes) != fit)
             continue;
-        if (fit != FIT_EXACT && fit != FIT_TAIL && fact->size < ARRAY_ELEMENT_MIN)
+        if (fit == FIT_ARRAY && !is_likely_array(fact, sizes))
             continue;
         if (sole.fact != NULL && strcmp(sole.fact->name, fact->name) != 0)
             return (struct type_answer){0};
@@ -119,12 +149,14 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
         enum type_fit fit;
         bool in_wrapper; // Also where the function passes memory on.
     } rules[] = {
-        {EVIDENCE_BEGINS, FIT_EXACT, true},    {EVIDENCE_RETURN, FIT_EXACT, true},
-        {EVIDENCE_NAME, FIT_EXACT, true},      {EVIDENCE_BEGINS, FIT_TAIL, true},
-        {EVIDENCE_RETURN, FIT_TAIL, true},     {EVIDENCE_BEGINS, FIT_ARRAY, true},
-        {EVIDENCE_VARIABLE, FIT_EXACT, false}, {EVIDENCE_MEMBER, FIT_EXACT, false},
-        {EVIDENCE_NAME, FIT_ARRAY, false},     {EVIDENCE_VARIABLE, FIT_ARRAY, false},
-        {EVIDENCE_MEMBER, FIT_ARRAY, false},   {EVIDENCE_RESULT, FIT_HEAD, true},
+        {EVIDENCE_RESULT, FIT_ARRAY, true},    {EVIDENCE_TARGET, FIT_ARRAY, true},
+        {EVIDENCE_DECLARED, FIT_ARRAY, true},  {EVIDENCE_BEGINS, FIT_EXACT, true},
+        {EVIDENCE_RETURN, FIT_EXACT, true},    {EVIDENCE_NAME, FIT_EXACT, true},
+        {EVIDENCE_BEGINS, FIT_TAIL, true},     {EVIDENCE_RETURN, FIT_TAIL, true},
+        {EVIDENCE_BEGINS, FIT_ARRAY, true},    {EVIDENCE_VARIABLE, FIT_EXACT, false},
+        {EVIDENCE_MEMBER, FIT_EXACT, false},   {EVIDENCE_NAME, FIT_ARRAY, false},
+        {EVIDENCE_VARIABLE, FIT_ARRAY, false}, {EVIDENCE_MEMBER, FIT_ARRAY, false},
+        {EVIDENCE_RESULT, FIT_HEAD, true},
     };
     bool passes_on = level < facts->level_count && facts->passes_on[level];
 

@@ -60,13 +60,14 @@ type_scopes_free(struct type_scopes *s)
 }
 
 static void
-add_name(struct type_scopes *s, struct unit_names *u, struct map *map, Dwarf_Die *die)
+add_name(struct type_scopes *s, struct unit_names *u, struct map *map, const Dwarf_Die *from)
 {
+    Dwarf_Die followed = type_die_follow(from);
+    Dwarf_Die *die = &followed;
     const char *name = dwarf_diename(die);
+    bool declared = dwarf_hasattr(die, DW_AT_declaration);
     bool is_new;
     uint64_t *index;
-
-    bool declared = dwarf_hasattr(die, DW_AT_declaration);
 
     if (name == NULL || (declared && dwarf_tag(die) == DW_TAG_variable))
         return;

@@ -1,10 +1,10 @@
 /* type_template.c: a demangled name has its template arguments, also where there is no debug
  * information: "std::__new_allocator<Node>::allocate(unsigned long, void const*)".
  *
- * Two forms are understood: a member function "allocate" of a class template whose name has "alloc"
- * in it, which by the rules for allocators returns room for objects of the first argument; and the
- * members of std::basic_string, which allocate characters. Beside them stands a short list of C
- * functions whose blocks hold text by their definition.
+ * Three forms are understood: a member function "allocate" of a class template whose name has
+ * "alloc" in it, which by the rules for allocators returns room for objects of the first argument;
+ * the members of std::basic_string, which allocate characters; and std::make_unique. Beside them
+ * stands a short list of C functions whose blocks hold text by their definition.
  */
 #include "symbol/type_template.h"
 
@@ -70,10 +70,15 @@ type_of_allocator(const char *function, struct arena *arena)
         "__asprintf", "vasprintf", "getline",  "getdelim",    "__getline",
         "__getdelim", "realpath",  "xstrdup",  "xstrndup",    "_IO_file_doallocate",
         "getcwd",     "__getcwd",  "g_strdup", "__vasprintf", "g_strndup"};
+    const char *maker = strstr(function, "make_unique<");
 
+    if (strncmp(function, "__GI_", 5) == 0)
+        function += 5;
     for (size_t i = 0; i < countof(texts); i++)
         if (strcmp(function, texts[i]) == 0)
             return "char";
+    if (maker != NULL)
+        return first_argument(maker + strlen("make_unique"), arena);
     if (strncmp(function, "void ", 5) == 0)
         function += 5;
     for (size_t i = 0; i < countof(strings); i++)

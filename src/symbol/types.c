@@ -1,8 +1,8 @@
 /* types.c: the types of a profile: by size, and of the blocks of each site.
  *
- * By size: each module's index (type_index.c) gives the structures of the sizes that occurred. The
- * program's own come first, then those of its libraries, then those of the C++ library, which has
- * many of each small size.
+ * By size: each module's index (type_index.c, type_cache.c) gives the structures of the sizes that
+ * occurred. The program's own come first, then those of its libraries, then those of the C++
+ * library, which has many of each small size.
  *
  * Of a site: the facts about its innermost call (type_facts.c) are judged by the sizes that were
  * asked for there (type_judge.c). If that function only passes memory on, its caller is asked, and
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "symbol/dwfl.h"
+#include "symbol/type_cache.h"
 #include "symbol/type_facts.h"
 #include "symbol/type_index.h"
 #include "symbol/type_judge.h"
@@ -223,6 +224,23 @@ compare_ranked(const void *left, const void *right, void *arg)
     return strcmp(profile_string(p, a->type.name), profile_string(p, b->type.name));
 }
 
+/* The types of M, from the cache if it has them. */
+static void
+load_index(struct typer *t, struct type_module *m)
+{
+    const struct profile_module *from = &t->p->modules[m->module];
+    bool use_cache = !t->options->no_cache && from->build_id_bytes > 0;
+
+    if (use_cache && type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes))
+        return;
+    open_module(t, m);
+    if (m->debug == NULL)
+        return;
+    type_index_build(&m->index, m->debug);
+    if (use_cache && object_may_be_cached(m->object))
+        type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
+}
+
 static bool
 is_executable(const struct profile *p, uint32_t module)
 {
@@ -244,9 +262,7 @@ collect_types(struct typer *t)
     for (size_t i = 0; i < t->module_count; i++) {
         struct type_module *m = &t->modules[i];
 
-        open_module(t, m);
-        if (m->debug != NULL)
-            type_index_build(&m->index, m->debug);
+        load_index(t, m);
         for (size_t k = 0; k < m->index.count; k++) {
             const char *name = strtab_get(&m->index.names, m->index.v[k].name);
             uint32_t rank = is_of_library(name) ? 2 : !is_executable(p, m->module);
@@ -473,9 +489,9 @@ give_type(struct typer *t, struct profile_site *site, const struct type_answer *
     size_t first;
 
     if (a->fact != NULL) {
-        const char *open = a->fit == FIT_ARRAY ? "[]" : "";
+        const char *more = a->fit == FIT_ARRAY ? "[]" : a->fit == FIT_HEAD ? " +" : "";
 
-        site->type = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, open));
+        site->type = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, more));
         site->verdict = a->verdict;
         return;
     }

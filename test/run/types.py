@@ -1,0 +1,114 @@
+"""types.py: what heaptap says the blocks of test/prog/typed.c and typed_classes.cc are.
+
+    types.py HEAPTAP DIRECTORY HOW
+
+DIRECTORY has the profile p.heaptap; its name begins with gcc or clang for C, gxx or clangxx for
+C++. HOW is source (the program's text is there), bare (it is not) or packed (nothing is there but
+the profile, which was packed when all was).
+
+Each function allocates what stands in the tables below. Whatever the conditions, "certain" must be
+right. With source text all of the known ones must be certain. Without, those must be that need no
+text.
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+HEAPTAP, DIRECTORY, HOW = sys.argv[1:]
+
+# Function: types that are right.
+C = {
+    "known_result": ["gadget"],
+    "known_typedef": ["widget"],
+    "known_union": ["value"],
+    "known_sizeof_only": ["lonely"],
+    "known_cast": ["gadget"],
+    "known_wrapped": ["gadget"],
+    "known_wrapped_twice": ["widget"],
+    "known_macro": ["gadget"],
+    "known_array": ["item[]"],
+    "known_member": ["item[]"],
+    "known_tail": ["text"],
+    "known_pointers": ["item *[]"],
+    "known_integers": ["int[]"],
+    "known_text": ["char[]"],
+    "known_grown": ["item", "item[]"],
+    "known_derived": ["derived"],
+    "hidden_raw": [],
+    "hidden_trap": [],
+}
+TREE_NODE = re.compile(r"std::_Rb_tree_node<std::pair<(int const|const int), shop::Box> ?>")
+HIDDEN = "(anonymous namespace)::Hidden"
+CXX = {
+    "known_new": ["shop::Circle"],
+    "known_new_base": ["shop::Box"],
+    "known_new_template": ["shop::Pair<double [5]>", "shop::Pair<double[5]>"],
+    "known_new_hidden": [HIDDEN],
+    "known_new_array": [HIDDEN + "[]"],
+    "known_vector": [f"std::vector<{HIDDEN}, std::allocator<{HIDDEN}> >", HIDDEN + "[]"],
+    "known_map": [TREE_NODE],
+    "known_shared": [re.compile(r"std::_Sp_counted_ptr_inplace<.*::Hidden, .*>"),
+                     f"std::shared_ptr<{HIDDEN}>[]"],
+    "known_unique": [HIDDEN],
+    "known_string": ["char[]"],
+}
+# Those of which the debug information of optimised code alone is enough.
+BARE_O2 = {
+    "gcc": ["known_result", "known_typedef", "known_union", "known_wrapped", "known_wrapped_twice",
+            "known_macro", "known_tail", "known_pointers", "known_integers", "known_text",
+            "known_derived"],
+    "gxx": ["known_new", "known_new_base", "known_new_template", "known_new_hidden",
+            "known_vector", "known_map", "known_shared", "known_string"],
+}
+
+failures = 0
+
+
+def check(name, good, detail):
+    global failures
+    print(f"{'ok' if good else 'not ok'} - {DIRECTORY}, {HOW}: {name}")
+    if not good:
+        failures += 1
+        print(f"#   {detail}")
+
+
+def rows(function):
+    command = [HEAPTAP, "report", "--json", "--no-fold", "--by", "type", "--alloc", "--filter",
+               rf"(^|::){function}(\(|\.|$)", f"{DIRECTORY}/p.heaptap"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    document = json.loads(out)
+    found = [(r["verdict"], r["type"]) for r in document["rows"] if r["allocated_bytes"]]
+    sums = document["verdicts"]
+    whole = document["totals"]["allocated_bytes"]
+    assert sum(sums.values()) == whole, (sums, whole)
+    return found
+
+
+def is_right(name, types):
+    return any(t.fullmatch(name or "") if isinstance(t, re.Pattern) else t == name for t in types)
+
+
+def main():
+    kind = DIRECTORY.split("-")[0]
+    table = CXX if "xx" in kind else C
+    needed = []
+    if HOW in ("source", "packed"):
+        needed = [name for name in table if name.startswith("known_")]
+    elif DIRECTORY.endswith("-O2"):
+        needed = BARE_O2.get(kind, [])
+    for function, types in table.items():
+        found = rows(function)
+        wrong = [row for row in found if row[0] == "certain" and not is_right(row[1], types)]
+        check(f"{function}: nothing wrong is certain", found and not wrong, found)
+        if function in needed:
+            check(f"{function}: certain", all(row[0] == "certain" for row in found), found)
+    if table is C:
+        found = rows("hidden_raw")
+        check("hidden_raw: at most of the same size",
+              all(row[0] in ("same size", "unknown") for row in found), found)
+
+
+main()
+sys.exit(failures > 0)
