@@ -12,7 +12,7 @@ enum { TOP_DEFAULT = 20 };
 
 static struct {
     uint64_t top;
-    bool all;
+    bool all, classic;
 } opts;
 
 /* How many rows are shown. */
@@ -39,6 +39,8 @@ bins_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *
     v = view_text(p, &stacks, arena, out);
     if (view_options.json)
         json_bins(j, &v, rows_wanted());
+    else if (opts.classic)
+        text_bins_classic(&v);
     else
         text_bins(&v, rows_wanted());
     return 0;
@@ -84,6 +86,8 @@ static const struct opt options[] = {
     {OPT_COUNT, 0, "top", &opts.top, "N",
      "Show the N sizes with most bytes, largest first. The default is 20, and all in JSON.", NULL},
     {OPT_FLAG, 0, "all", &opts.all, NULL, "Show all sizes, in order.", NULL},
+    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+     "Print the table as mprof did in 1988: all sizes, whole percentages.", NULL},
     VIEW_SHOW_OPTIONS,
     {.kind = OPT_END},
 };
@@ -91,11 +95,15 @@ static const struct opt options[] = {
 const struct command command_bins = {
     .name = "bins",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show which sizes were allocated",
+    .summary = "show which sizes were allocated, and of which types",
     .description =
         "Shows a row for each size from 0 to 1024 bytes that was allocated, and one for what is "
         "larger: allocations and their bytes, frees, and the bytes kept, that is, still live. "
-        "Percentages are of all bytes and of all bytes kept.",
+        "Percentages are of all bytes and of all bytes kept.\n\n"
+        "Types come from the debug information of the program and its libraries: each structure, "
+        "union and class of that size. Those that the blocks are known to be come first, marked "
+        "as certain or likely; `heaptap report --by type` shows them for all sizes. For C and C++ "
+        "the source text is read, too, where it is at hand and not younger than the program.",
     .examples = "heaptap bins app.heaptap\tthe sizes with most bytes\n"
                 "heaptap bins --all --wide app.heaptap\tall of them\n"
                 "heaptap bins --json app.heaptap\tfor a script\n",

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "cli/view_json.h"
+#include "report/classic.h"
+#include "symbol/symbol.h"
 
-enum { BAR_WIDTH = 36, TYPES_SHOWN = 4 };
+enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPE_WIDTH = 24 };
 
 #define MARK_CERTAIN "\xe2\x9c\x93"
 #define MARK_LIKELY "~"
@@ -96,6 +98,12 @@ is_known(const struct bin_row *row, const char *name)
     return false;
 }
 
+static const char *
+fit_type(const struct text_view *v, const char *name)
+{
+    return text_is_wide(v) ? name : symbol_shorten(v->arena, name, TYPE_WIDTH);
+}
+
 /* The types of ROW in one line: those its blocks are, marked, then those of its size. */
 static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
@@ -111,13 +119,14 @@ types_text(const struct text_view *v, const struct bin_row *row)
 
         if (shown++ < limit)
             strbuf_fmt(&text, "%s%s%s", text.length > 0 ? ", " : "",
-                       known->verdict == VERDICT_CERTAIN ? MARK_CERTAIN : MARK_LIKELY, known->name);
+                       known->verdict == VERDICT_CERTAIN ? MARK_CERTAIN : MARK_LIKELY,
+                       fit_type(v, known->name));
     }
     for (size_t i = 0; i < row->type_count; i++) {
         const char *name = profile_string(v->p, row->types[i].name);
 
         if (!is_known(row, name) && shown++ < limit)
-            strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", name);
+            strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", fit_type(v, name));
     }
     left = shown > limit ? shown - limit : 0;
     if (left > 0)
@@ -198,6 +207,92 @@ text_bins(struct text_view *v, size_t top)
     put_rest(v, &bins, rows, shown);
     if (v->p->type_count > 0)
         text_line(v, INK_DIM, LEGEND);
+}
+
+/* The types of ROW as mprof had them: names, those its blocks are known to be first. */
+static const char *
+classic_types(const struct text_view *v, const struct bin_row *row)
+{
+    struct strbuf text = {0};
+    const char *copy;
+
+    for (size_t i = 0; i < row->known_count; i++) {
+        bool repeated = false;
+
+        for (size_t k = 0; k < i; k++)
+            repeated = repeated || strcmp(row->known[k].name, row->known[i].name) == 0;
+        if (!repeated)
+            strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", row->known[i].name);
+    }
+    for (size_t i = 0; i < row->type_count; i++) {
+        const char *name = profile_string(v->p, row->types[i].name);
+
+        if (!is_known(row, name))
+            strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", name);
+    }
+    copy = arena_strdup(v->arena, strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
+}
+
+enum { CLASSIC_COLUMNS = 5 }; // Numbers; the types follow.
+
+static void
+classic_cells(const struct text_view *v, const char *label, const struct counters *c,
+              const struct counters *whole, const char *ret[CLASSIC_COLUMNS])
+{
+    int64_t kept = counters_live_bytes(c);
+
+    ret[0] = label;
+    ret[1] = arena_printf(v->arena, "%" PRId64, c->allocations);
+    ret[2] = whole ? classic_share(v->arena, c->allocated_bytes, whole->allocated_bytes)
+                   : arena_printf(v->arena, "%" PRId64 "     ", c->allocated_bytes);
+    ret[3] = arena_printf(v->arena, "%" PRId64, c->frees);
+    ret[4] = whole ? classic_share(v->arena, kept, counters_live_bytes(whole))
+                   : arena_printf(v->arena, "%" PRId64 "     ", kept);
+}
+
+void
+text_bins_classic(struct text_view *v)
+{
+    static const char *const titles[CLASSIC_COLUMNS] = {"size:", "allocs", "bytes (%)", "frees",
+                                                        "kept (%)"};
+    struct bins bins;
+    size_t count;
+    const char *(*cells)[CLASSIC_COLUMNS];
+    size_t widths[CLASSIC_COLUMNS] = {0};
+
+    bins_build(v->p, v->arena, &bins);
+    count = bins.count + 2;
+    cells = arena_array(v->arena, count, sizeof *cells);
+    memcpy(cells[0], titles, sizeof titles);
+    for (size_t i = 0; i < bins.count; i++)
+        classic_cells(v, size_label(v, bins.v[i].size), &bins.v[i].counters, &bins.total,
+                      cells[i + 1]);
+    classic_cells(v, "<TOTAL>", &bins.total, NULL, cells[count - 1]);
+    for (size_t i = 0; i < count * CLASSIC_COLUMNS; i++) {
+        size_t width = style_width(cells[i / CLASSIC_COLUMNS][i % CLASSIC_COLUMNS]);
+        size_t *column = &widths[i % CLASSIC_COLUMNS];
+
+        *column = width > *column ? width : *column;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *types = i == 0 ? "types" : "";
+        struct strbuf line = {0};
+
+        if (i > 0 && i + 1 < count)
+            types = classic_types(v, &bins.v[i - 1]);
+        for (size_t k = 0; k < CLASSIC_COLUMNS; k++) {
+            strbuf_str(&line, k > 0 ? "  " : "");
+            style_right(&line, cells[i][k], widths[k]);
+        }
+        if (*types != '\0')
+            strbuf_fmt(&line, "  %s", types);
+        while (line.length > 0 && line.text[line.length - 1] == ' ')
+            line.text[--line.length] = '\0';
+        text_line(v, INK_PLAIN, strbuf_text(&line));
+        strbuf_release(&line);
+    }
 }
 
 static void

@@ -10,6 +10,9 @@
  * are no more than that. */
 void text_bins(struct text_view *v, size_t top);
 
+/* The table as mprof printed it: all bins by size, whole percentages, nothing else. */
+void text_bins_classic(struct text_view *v);
+
 /* One document "heaptap-bins", its bins chosen and sorted as in text. */
 void json_bins(struct json *j, const struct text_view *v, size_t top);
 

@@ -355,11 +355,12 @@ find_target(struct finder *f)
     for (first = equals; first > f->first; first--) {
         const struct clue_token *t = &f->t[first - 1];
 
-        if (is(t, "]"))
-            while (first > f->first && !is(&f->t[first - 1], "["))
+        if (is(t, "]")) {
+            while (first > f->first + 1 && !is(&f->t[first - 1], "["))
                 first--;
-        else if (!t->is_word && !is(t, "->") && !is(t, ".") && !is(t, "::") && !is(t, "*"))
+        } else if (!t->is_word && !is(t, "->") && !is(t, ".") && !is(t, "::") && !is(t, "*")) {
             break;
+        }
     }
     add(f, CLUE_TARGET, first, equals);
 }

@@ -88,6 +88,13 @@ type_of_allocator(const char *function, struct arena *arena)
 }
 
 bool
+type_is_rust_library(const char *function)
+{
+    function += *function == '<';
+    return strncmp(function, "alloc::", 7) == 0 || strncmp(function, "hashbrown::", 11) == 0;
+}
+
+bool
 type_is_allocator_name(const char *function)
 {
     return strncmp(function, "operator new", 12) == 0 || strcasestr(function, "alloc") != NULL;

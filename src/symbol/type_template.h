@@ -9,6 +9,10 @@
  * known to return text. From ARENA or static. */
 const char *type_of_allocator(const char *function, struct arena *arena);
 
+/* Whether FUNCTION is of Rust's library of boxes and collections, which allocates for its callers.
+ */
+bool type_is_rust_library(const char *function);
+
 /* Whether FUNCTION sounds like one that only allocates. */
 bool type_is_allocator_name(const char *function);
 

@@ -210,6 +210,15 @@ is_of_library(const char *name)
     return false;
 }
 
+/* The program's own first, then those of libraries, then of the language's, then the nameless. */
+static uint32_t
+rank_of(const char *name, bool in_program)
+{
+    if (strncmp(name, "(anonymous, ", 12) == 0)
+        return 3;
+    return is_of_library(name) ? 2 : !in_program;
+}
+
 static int
 compare_ranked(const void *left, const void *right, void *arg)
 {
@@ -265,7 +274,7 @@ collect_types(struct typer *t)
         load_index(t, m);
         for (size_t k = 0; k < m->index.count; k++) {
             const char *name = strtab_get(&m->index.names, m->index.v[k].name);
-            uint32_t rank = is_of_library(name) ? 2 : !is_executable(p, m->module);
+            uint32_t rank = rank_of(name, is_executable(p, m->module));
 
             if (map_get(&t->wanted, m->index.v[k].size) == NULL)
                 continue;
@@ -397,6 +406,8 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
 
         if (!has_scopes)
             facts->passes_on[i] = type_is_allocator_name(function);
+        if (type_is_rust_library(function))
+            facts->passes_on[i] = true;
         for (size_t k = 0; k < facts->count; k++)
             known = known || (facts->v[k].level == i && facts->v[k].evidence == EVIDENCE_TEMPLATE);
         if (known)

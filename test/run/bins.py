@@ -65,5 +65,14 @@ check("text: --top 1 and what it leaves out", [[">1024", "6"], ["total", "421"]]
       table(cut)[:2])
 rest = 100 * (TOTAL_BYTES - by_bytes[0][2]) / TOTAL_BYTES
 check("text: the rest is told", True, f"5 more sizes with {rest:.1f} % of the bytes" in cut)
+classic = run("--classic").split("\n")
+check("classic: titles", ["size:", "allocs", "bytes", "(%)", "frees", "kept", "(%)", "types"],
+      classic[0].split())
+check("classic: whole percentages, blank below one",
+      [["0", "3", "0", "1", "0"], ["24", "300", "7200", "(", "2)", "299", "24"],
+       [">1024", "6", "282050", "(89)", "3", "141025", "(93)"],
+       ["<TOTAL>", "421", str(TOTAL_BYTES), "359", str(sum(row[4] for row in WANTED))]],
+      [line.replace("> ", ">").split()[:7] for line in classic
+       if line.split() and line.split()[0] in ("0", "24", ">", "<TOTAL>")])
 check("text: no line is wider than 80", [], [l for l in run("--all").split("\n") if len(l) > 80])
 sys.exit(failures > 0)

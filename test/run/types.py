@@ -1,10 +1,11 @@
-"""types.py: what heaptap says the blocks of test/prog/typed.c and typed_classes.cc are.
+"""types.py: what heaptap says the blocks of test/prog/typed.c, typed_classes.cc and typed_rust.rs
+are.
 
     types.py HEAPTAP DIRECTORY HOW
 
 DIRECTORY has the profile p.heaptap; its name begins with gcc or clang for C, gxx or clangxx for
-C++. HOW is source (the program's text is there), bare (it is not) or packed (nothing is there but
-the profile, which was packed when all was).
+C++, rust for Rust. HOW is source (the program's text is there), bare (it is not) or packed (nothing
+is there but the profile, which was packed when all was).
 
 Each function allocates what stands in the tables below. Whatever the conditions, "certain" must be
 right. With source text all of the known ones must be certain. Without, those must be that need no
@@ -54,6 +55,13 @@ CXX = {
     "known_unique": [HIDDEN],
     "known_string": ["char[]"],
 }
+RUST = {
+    "known_box": ["typed_rust::Widget"],
+    "known_vector": ["typed_rust::Small[]"],
+    "known_string": ["u8[]"],
+    "known_rc": [re.compile(r"alloc::rc::Rc(Box|Inner)<typed_rust::Widget>")],
+    "known_enum": ["typed_rust::Shape"],
+}
 # Those of which the debug information of optimised code alone is enough.
 BARE_O2 = {
     "gcc": ["known_result", "known_typedef", "known_union", "known_wrapped", "known_wrapped_twice",
@@ -61,6 +69,7 @@ BARE_O2 = {
             "known_derived"],
     "gxx": ["known_new", "known_new_base", "known_new_template", "known_new_hidden",
             "known_vector", "known_map", "known_shared", "known_string"],
+    "rust": list(RUST),
 }
 
 failures = 0
@@ -92,7 +101,7 @@ def is_right(name, types):
 
 def main():
     kind = DIRECTORY.split("-")[0]
-    table = CXX if "xx" in kind else C
+    table = RUST if kind == "rust" else CXX if "xx" in kind else C
     needed = []
     if HOW in ("source", "packed"):
         needed = [name for name in table if name.startswith("known_")]

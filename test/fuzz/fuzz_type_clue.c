@@ -1,0 +1,65 @@
+/* fuzz_type_clue.c: any bytes as source text; the first two bytes choose the line. Clues must lie
+ * in the text and have words.
+ */
+/* covers: src/symbol/type_clue.c src/symbol/type_template.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/type_clue.h"
+#include "symbol/type_template.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check_clues(const char *source, size_t size, uint32_t line, const char *callee)
+{
+    struct type_clue clues[CLUES_MAX];
+    struct arena arena = {0};
+    size_t count = type_clues(source, size, line, callee, &arena, clues);
+
+    if (count > CLUES_MAX)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        if (clues[i].count == 0)
+            abort();
+        for (size_t k = 0; k < clues[i].count; k++) {
+            const struct clue_token *t = &clues[i].tokens[k];
+
+            if (t->text < source || t->length == 0 || t->text + t->length > source + size)
+                abort();
+        }
+    }
+    arena_release(&arena);
+}
+
+/* The same bytes as the name of a function. */
+static void
+check_name(const char *source, size_t size)
+{
+    struct arena arena = {0};
+    const char *name = arena_strndup(&arena, source, size);
+    const char *type = type_of_allocator(name, &arena);
+
+    if (type != NULL && strlen(type) > strlen(name) + strlen("char"))
+        abort();
+    arena_release(&arena);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *source;
+
+    if (size < 2)
+        return 0;
+    // Of exactly its size, so that a byte read behind it is seen.
+    source = malloc(size - 1);
+    if (source == NULL)
+        return 0;
+    memcpy(source, data + 2, size - 2);
+    check_clues(source, size - 2, data[0] + 256u * (data[1] & 1u), NULL);
+    check_clues(source, size - 2, data[0] & 15u, "xmalloc");
+    check_name(source, size - 2);
+    free(source);
+    return 0;
+}

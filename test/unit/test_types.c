@@ -1,0 +1,271 @@
+/* test_types.c: clues in source text, types in names, the rules that judge facts, and the cache of
+ * the index. If this fails, a block is said to be of a type that it is not, or not of the one it
+ * is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbol/type_cache.h"
+#include "symbol/type_clue.h"
+#include "symbol/type_judge.h"
+#include "symbol/type_template.h"
+#include "util/strbuf.h"
+
+static struct arena arena;
+
+/* The clues of SOURCE at LINE as text: "kind: words; …". */
+static const char *
+clues_text(const char *source, uint32_t line, const char *callee)
+{
+    static const char *const kinds[] = {
+        [CLUE_NEW] = "new",       [CLUE_CAST] = "cast", [CLUE_SIZEOF] = "sizeof",
+        [CLUE_TARGET] = "target", [CLUE_NAME] = "name",
+    };
+    struct type_clue clues[CLUES_MAX];
+    size_t count = type_clues(source, strlen(source), line, callee, &arena, clues);
+    struct strbuf text = {0};
+    const char *copy;
+
+    for (size_t i = 0; i < count; i++) {
+        if (clues[i].kind == CLUE_NAME && clues[i].tokens[0].length == 6 &&
+            memcmp(clues[i].tokens[0].text, "sizeof", 6) == 0)
+            continue;
+        strbuf_fmt(&text, "%s%s%s:", text.length > 0 ? "; " : "", kinds[clues[i].kind],
+                   clues[i].in_sum ? "+" : "");
+        for (size_t k = 0; k < clues[i].count; k++)
+            strbuf_fmt(&text, " %.*s", (int)clues[i].tokens[k].length, clues[i].tokens[k].text);
+    }
+    copy = arena_strdup(&arena, strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
+}
+
+static void
+clues_are_found_in_the_statement(void **unused)
+{
+    static const struct {
+        const char *source;
+        uint32_t line;
+        const char *callee, *wanted;
+    } cases[] = {
+        {"struct foo *x = malloc(sizeof *x);", 1, NULL, "target: struct foo * x; sizeof: * x"},
+        {"a = 1;\np->q[i].r =\n  (struct s *)\n  xmalloc(n * sizeof(struct s));\n", 4, "xmalloc",
+         "cast: struct s; target: p -> q [ i ] . r; sizeof: struct s"},
+        {"h = malloc(sizeof(struct h) + n);", 1, NULL, "target: h; sizeof+: struct h"},
+        {"keep(new ns::Foo(1));", 1, NULL, "new: ns :: Foo"},
+        {"return new Bar;", 1, NULL, "new: Bar"},
+        {"auto p = std::make_unique<Foo>(1);", 1, NULL, "new: Foo"},
+        {"v = NEW_ARRAY(struct item, n);", 1, NULL, "target: v; name: struct item; name: n"},
+        // Neither what stands in comments and literals, nor in other statements, nor directives.
+        {"x = \"sizeof(int)\"; /* sizeof(char) */ p = malloc(4); q(sizeof(long));", 1, NULL,
+         "target: p; name: 4"},
+        {"#define X sizeof(int)\np = malloc(4);", 2, NULL, "target: p; name: 4"},
+        {"f(1); if (a) { p = malloc(sizeof(short)); }", 1, NULL, "target: p; sizeof: short"},
+        {"for (i = 0; i < n; i++) p = malloc(i);", 1, NULL, "target: p; name: i"},
+        // Nothing at all.
+        {"p = malloc(4);", 7, NULL, ""},
+        {"", 1, NULL, ""},
+        {"\"never closed", 1, NULL, ""},
+        {"/* never closed", 1, NULL, ""},
+        {"malloc(sizeof", 1, NULL, ""},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < countof(cases); i++) {
+        const char *got = clues_text(cases[i].source, cases[i].line, cases[i].callee);
+
+        if (strcmp(got, cases[i].wanted) != 0)
+            fail_msg("%s\n  wanted %s\n  got    %s", cases[i].source, cases[i].wanted, got);
+    }
+}
+
+static void
+names_of_allocators_tell_the_type(void **unused)
+{
+    static const struct {
+        const char *function, *type;
+    } cases[] = {
+        {"std::__new_allocator<Node>::allocate(unsigned long, void const*)", "Node"},
+        {"__gnu_cxx::new_allocator<std::pair<int const, a::B<c> > >::allocate(unsigned long)",
+         "std::pair<int const, a::B<c> >"},
+        {"my::pool_allocator<X, 4>::allocate(unsigned long)", "X"},
+        {"std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t> >::_M_create(unsigned "
+         "long&, unsigned long)",
+         "wchar_t"},
+        {"void std::__cxx11::basic_string<char, std::char_traits<char> >::_M_construct<char*>()",
+         "char"},
+        {"std::_MakeUniq<A::B>::__single_object std::make_unique<A::B>()", "A::B"},
+        {"__GI_strdup", "char"},
+        {"std::allocator_traits<std::allocator<X> >::allocate(std::allocator<X>&, unsigned long)",
+         NULL},
+        {"Vector<X>::allocate(unsigned long)", NULL},
+        {"allocate", NULL},
+        {">::allocate(", NULL},
+        {"", NULL},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < countof(cases); i++) {
+        const char *type = type_of_allocator(cases[i].function, &arena);
+
+        if (type == NULL || cases[i].type == NULL ? type != cases[i].type
+                                                  : strcmp(type, cases[i].type) != 0)
+            fail_msg("%s: %s", cases[i].function, type != NULL ? type : "nothing");
+    }
+}
+
+static const struct type_fact widget = {.name = "widget", .size = 40, .is_aggregate = true};
+static const struct type_fact text = {.name = "char", .size = 1};
+static const struct type_fact integer = {.name = "int", .size = 4};
+
+static struct type_fact
+fact(struct type_fact f, enum type_evidence evidence, uint8_t level)
+{
+    f.evidence = (uint8_t)evidence;
+    f.level = level;
+    return f;
+}
+
+/* "certain widget", "likely widget[]", "nothing"; with " ^" if the caller is asked. */
+static const char *
+judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, uint64_t max)
+{
+    struct type_facts facts = {.v = (struct type_fact *)(uintptr_t)v,
+                               .count = count,
+                               .level_count = 1,
+                               .passes_on = {passes_on}};
+    struct type_sizes sizes = {min, max};
+    bool asks;
+    struct type_answer a = type_judge(&facts, &sizes, &asks);
+
+    if (a.fact == NULL)
+        return asks ? "nothing ^" : "nothing";
+    return arena_printf(&arena, "%s %s%s%s", a.verdict == VERDICT_CERTAIN ? "certain" : "likely",
+                        a.fact->name,
+                        a.fit == FIT_ARRAY  ? "[]"
+                        : a.fit == FIT_HEAD ? " +"
+                                            : "",
+                        asks ? " ^" : "");
+}
+
+static void
+facts_are_judged_by_the_sizes(void **unused)
+{
+    const struct type_fact result[] = {fact(widget, EVIDENCE_RESULT, 0)};
+    const struct type_fact size_of[] = {fact(widget, EVIDENCE_SIZEOF, 0)};
+    const struct type_fact bytes[] = {fact(text, EVIDENCE_RESULT, 0)};
+    const struct type_fact integers[] = {fact(integer, EVIDENCE_RESULT, 0)};
+    const struct type_fact both[] = {fact(text, EVIDENCE_RESULT, 0),
+                                     fact(widget, EVIDENCE_SIZEOF, 0)};
+    const struct type_fact variable[] = {fact(widget, EVIDENCE_VARIABLE, 0)};
+    const struct type_fact named[] = {fact(widget, EVIDENCE_TARGET, 0),
+                                      fact(widget, EVIDENCE_NAME, 0)};
+    struct type_fact other = widget, tail = widget, head = widget;
+    struct type_fact two[2];
+
+    (void)unused;
+    assert_string_equal(judged(result, 1, false, 40, 40), "certain widget");
+    assert_string_equal(judged(result, 1, false, 40, 80), "likely widget[]");
+    assert_string_equal(judged(result, 1, false, 80, 80), "nothing");
+    assert_string_equal(judged(result, 1, false, 41, 80), "likely widget +");
+    assert_string_equal(judged(size_of, 1, false, 80, 80), "certain widget[]");
+    assert_string_equal(judged(size_of, 1, false, 81, 81), "nothing");
+    assert_string_equal(judged(named, 2, false, 120, 120), "certain widget[]");
+    assert_string_equal(judged(bytes, 1, false, 10, 99), "likely char[]");
+    assert_string_equal(judged(integers, 1, false, 8, 16), "certain int[]");
+    assert_string_equal(judged(integers, 1, false, 8, 17), "nothing");
+    assert_string_equal(judged(both, 2, false, 40, 40), "certain widget");
+    assert_string_equal(judged(variable, 1, false, 40, 40), "likely widget");
+    assert_string_equal(judged(variable, 1, false, 40, 41), "nothing");
+    assert_string_equal(judged(variable, 1, false, 48, 48), "nothing");
+
+    // Two types that fit alike leave it open.
+    other.name = "gadget";
+    two[0] = fact(widget, EVIDENCE_VARIABLE, 0);
+    two[1] = fact(other, EVIDENCE_VARIABLE, 0);
+    assert_string_equal(judged(two, 2, false, 40, 40), "nothing");
+
+    tail.has_tail = true;
+    tail.tail_offset = 36;
+    two[0] = fact(tail, EVIDENCE_RESULT, 0);
+    assert_string_equal(judged(two, 1, false, 37, 200), "certain widget");
+    assert_string_equal(judged(two, 1, false, 35, 200), "nothing");
+    head.is_head = true;
+    two[0] = fact(head, EVIDENCE_SIZEOF, 0);
+    assert_string_equal(judged(two, 1, false, 80, 120), "certain widget");
+}
+
+static void
+wrappers_ask_their_callers(void **unused)
+{
+    const struct type_fact result[] = {fact(widget, EVIDENCE_RESULT, 0)};
+    const struct type_fact bytes[] = {fact(text, EVIDENCE_RESULT, 0)};
+    const struct type_fact variable[] = {fact(widget, EVIDENCE_VARIABLE, 0)};
+
+    (void)unused;
+    assert_string_equal(judged(NULL, 0, true, 40, 40), "nothing ^");
+    assert_string_equal(judged(NULL, 0, false, 40, 40), "nothing");
+    assert_string_equal(judged(bytes, 1, true, 40, 40), "nothing ^");
+    assert_string_equal(judged(variable, 1, true, 40, 40), "nothing ^");
+    assert_string_equal(judged(result, 1, true, 80, 160), "likely widget + ^");
+    assert_string_equal(judged(result, 1, true, 40, 40), "certain widget");
+}
+
+static void
+the_cache_gives_back_what_it_got(void **unused)
+{
+    static const uint8_t id[] = {1, 2, 3, 4};
+    struct type_index index = {0};
+    struct type_index back = {0};
+    struct strbuf file = {0};
+
+    (void)unused;
+    type_index_add(&index, "b", 8);
+    type_index_add(&index, "c", 24);
+    type_index_add(&index, "a", 8);
+    type_index_add(&index, "a", 24);
+    type_index_sort(&index);
+    type_cache_format(&index, id, sizeof id, &file);
+    assert_true(type_cache_parse(&back, id, sizeof id, file.text, file.length));
+    assert_int_equal(back.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(back.v[i].size, i < 2 ? 8 : 24);
+        assert_string_equal(strtab_get(&back.names, back.v[i].name),
+                            i % 2 ? (i < 2 ? "b" : "c") : "a");
+    }
+    assert_int_equal(type_index_find(&back, 24), 2);
+    assert_int_equal(type_index_find(&back, 9), 2);
+    assert_int_equal(type_index_find(&back, 25), 4);
+    type_index_release(&back);
+    for (size_t i = 0; i < file.length; i++) {
+        file.text[i] ^= 1;
+        assert_false(type_cache_parse(&back, id, sizeof id, file.text, file.length));
+        assert_int_equal(back.count, 0);
+        file.text[i] ^= 1;
+        assert_false(type_cache_parse(&back, id, sizeof id, file.text, i));
+    }
+    assert_false(type_cache_parse(&back, id, 3, file.text, file.length));
+    type_index_release(&index);
+    strbuf_release(&file);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clues_are_found_in_the_statement),
+        cmocka_unit_test(names_of_allocators_tell_the_type),
+        cmocka_unit_test(facts_are_judged_by_the_sizes),
+        cmocka_unit_test(wrappers_ask_their_callers),
+        cmocka_unit_test(the_cache_gives_back_what_it_got),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    arena_release(&arena);
+    return failed;
+}
