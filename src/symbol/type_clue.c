@@ -386,6 +386,10 @@ find_names(struct finder *f)
     }
 }
 
+/* Words that a parenthesis follows though they are no calls. */
+static const char *const statements[] = {"if",     "while", "for",    "switch",
+                                         "return", "do",    "sizeof", NULL};
+
 /* Where the callee's name stands. */
 static size_t
 find_call(const struct finder *f, const char *callee)
@@ -396,10 +400,13 @@ find_call(const struct finder *f, const char *callee)
     for (size_t i = f->first; i < f->end; i++)
         if (is_any(&f->t[i], allocators))
             return i;
-    // A macro: the first word that is followed by a parenthesis on the right of "=".
+    // A macro: the first word before a parenthesis, on the right of "=" if there is one.
     for (size_t i = f->end; i-- > f->first + 1;)
         if (is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word && is(&f->t[i + 2], "("))
             return i + 1;
+    for (size_t i = f->first; i + 1 < f->end; i++)
+        if (f->t[i].is_word && is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
+            return i;
     return f->end;
 }
 

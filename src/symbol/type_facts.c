@@ -469,11 +469,12 @@ add_clues(struct question *q, size_t level)
     };
     const struct type_statement *s = level < q->statement_count ? &q->statements[level] : NULL;
     struct type_clue clues[CLUES_MAX];
+    struct arena scratch = {0};
     size_t count;
 
     if (s == NULL || s->source == NULL || s->line == 0)
         return;
-    count = type_clues(s->source, s->size_bytes, s->line, s->callee, q->f->dies.arena, clues);
+    count = type_clues(s->source, s->size_bytes, s->line, s->callee, &scratch, clues);
     for (size_t i = 0; i < count; i++) {
         struct type_fact fact;
 
@@ -482,6 +483,7 @@ add_clues(struct question *q, size_t level)
         fact.is_head = clues[i].in_sum;
         add_fact(q, fact, evidence[clues[i].kind], level);
     }
+    arena_release(&scratch);
 }
 
 void

@@ -112,6 +112,8 @@ find_certain(const struct type_facts *facts, const struct type_sizes *sizes, siz
 static bool
 is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
 {
+    if (fact->evidence == EVIDENCE_NAME)
+        return true;
     if (!fact->is_aggregate)
         return fact->evidence >= EVIDENCE_DECLARED;
     return sizes->min != sizes->max &&
@@ -150,11 +152,11 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
         bool in_wrapper; // Also where the function passes memory on.
     } rules[] = {
         {EVIDENCE_RESULT, FIT_ARRAY, true},    {EVIDENCE_TARGET, FIT_ARRAY, true},
-        {EVIDENCE_DECLARED, FIT_ARRAY, true},  {EVIDENCE_BEGINS, FIT_EXACT, true},
-        {EVIDENCE_RETURN, FIT_EXACT, true},    {EVIDENCE_NAME, FIT_EXACT, true},
-        {EVIDENCE_BEGINS, FIT_TAIL, true},     {EVIDENCE_RETURN, FIT_TAIL, true},
-        {EVIDENCE_BEGINS, FIT_ARRAY, true},    {EVIDENCE_VARIABLE, FIT_EXACT, false},
-        {EVIDENCE_MEMBER, FIT_EXACT, false},   {EVIDENCE_NAME, FIT_ARRAY, false},
+        {EVIDENCE_DECLARED, FIT_ARRAY, true},  {EVIDENCE_NAME, FIT_EXACT, true},
+        {EVIDENCE_NAME, FIT_ARRAY, true},      {EVIDENCE_BEGINS, FIT_EXACT, true},
+        {EVIDENCE_RETURN, FIT_EXACT, true},    {EVIDENCE_BEGINS, FIT_TAIL, true},
+        {EVIDENCE_RETURN, FIT_TAIL, true},     {EVIDENCE_BEGINS, FIT_ARRAY, true},
+        {EVIDENCE_VARIABLE, FIT_EXACT, false}, {EVIDENCE_MEMBER, FIT_EXACT, false},
         {EVIDENCE_VARIABLE, FIT_ARRAY, false}, {EVIDENCE_MEMBER, FIT_ARRAY, false},
         {EVIDENCE_RESULT, FIT_HEAD, true},
     };
@@ -175,7 +177,7 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
 static bool
 is_provisional(const struct type_answer *a)
 {
-    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && a->fit != FIT_EXACT) ||
+    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && a->fit == FIT_ARRAY) ||
            (!is_explicit(a->fact) && !a->fact->is_aggregate);
 }
 
