@@ -18,7 +18,7 @@
 
 #include "symbol/type_index.h"
 
-enum { CHAIN_MAX = 16, POINTER_BYTES = 8 };
+enum { CHAIN_MAX = 16, POINTER_BYTES = 8, MEMBERS_MAX = 10000 };
 
 bool
 type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
@@ -27,6 +27,17 @@ type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
 
     return dwarf_attr_integrate(die, DW_AT_type, &attribute) != NULL &&
            dwarf_formref_die(&attribute, ret) != NULL;
+}
+
+bool
+type_die_next(Dwarf_Die *die)
+{
+    Dwarf_Die next;
+
+    if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die->addr)
+        return false;
+    *die = next;
+    return true;
 }
 
 Dwarf_Die
@@ -159,7 +170,7 @@ collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, unsigned 
                     arena_printf(dies->arena, "%s%s::", prefix,
                                  name != NULL ? name : "(anonymous namespace)"),
                     depth + 1);
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
 }
 
 /* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
@@ -187,10 +198,11 @@ complete(struct type_dies *dies, Dwarf_Die *die)
         *die = dies->v[*index - 1];
 }
 
+/* LEFT bounds how many members are looked at, for a made-up type may contain itself many times. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
-            unsigned depth, Dwarf_Die *ret)
+            unsigned depth, unsigned *left, Dwarf_Die *ret)
 {
     Dwarf_Die aggregate;
     Dwarf_Die die;
@@ -205,6 +217,8 @@ find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t le
         const char *own = dwarf_diename(&die);
         Dwarf_Die member;
 
+        if (*left == 0 || --*left == 0)
+            return false;
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type_die_of(&die, &member))
             continue;
         if (own != NULL && strlen(own) == length && memcmp(own, name, length) == 0) {
@@ -212,9 +226,9 @@ find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t le
             return true;
         }
         if ((tag == DW_TAG_inheritance || own == NULL) &&
-            find_member(dies, &member, name, length, depth + 1, ret))
+            find_member(dies, &member, name, length, depth + 1, left, ret))
             return true;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     return false;
 }
 
@@ -222,7 +236,9 @@ bool
 type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
                 Dwarf_Die *ret)
 {
-    return find_member(dies, type, name, length, 0, ret);
+    unsigned left = MEMBERS_MAX;
+
+    return find_member(dies, type, name, length, 0, &left, ret);
 }
 
 /* The number of elements of ARRAY; 0 if it is open. */
@@ -247,7 +263,7 @@ element_count(Dwarf_Die *array)
             count *= value + 1;
         else
             return 0;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     return count;
 }
 
@@ -271,7 +287,7 @@ has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
             continue;
         found = true;
         last = die;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     if (!found || !type_die_of(&last, &type) || !strip(&type, true, &type))
         return false;
     if (dwarf_attr(&last, DW_AT_data_member_location, &attribute) != NULL &&

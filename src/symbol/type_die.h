@@ -6,6 +6,10 @@
 #include "symbol/type_facts.h"
 #include "util/map.h"
 
+/* Put DIE's next sibling in its place; false after the last. Never goes back, whatever a damaged
+ * file says. */
+bool type_die_next(Dwarf_Die *die);
+
 /* DIE, or the type in a unit of its own that DIE is only a sign for. */
 Dwarf_Die type_die_follow(const Dwarf_Die *die);
 

@@ -31,8 +31,9 @@
 
 enum {
     DEPTH_MAX = 48,
-    FACTS_MAX = 400, // Of one call; functions with more variables are machine-made.
-    SOON_BYTES = 48, // Of code behind the call, in which its result is put away.
+    LOOKED_AT_MAX = 40000, // DIEs, for one call.
+    FACTS_MAX = 400,       // Of one call; functions with more variables are machine-made.
+    SOON_BYTES = 48,       // Of code behind the call, in which its result is put away.
     NEXT_CALL_BYTES = 160,
     LEVEL_NONE = 255, // An inlined call that is not around this one.
     WORD_BYTES = 8,
@@ -51,6 +52,7 @@ struct question {
     size_t statement_count;
     Dwarf_Die scopes[SYMBOL_FRAMES_MAX];
     size_t scope_count;
+    unsigned left;      // DIEs that may still be looked at.
     uint64_t next_call; // Where the next call in the function returns to; 0 = none is known.
     Dwarf_Die next_callee;
     struct type_facts *ret;
@@ -186,10 +188,13 @@ add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
     do {
         Dwarf_Die member;
 
+        if (q->left == 0 || --q->left == 0)
+            return;
+
         if (dwarf_tag(&die) == DW_TAG_member && type_die_of(&die, &member) &&
             type_die_pointee(&member, &member) && type_die_is_aggregate(&member))
             add_type(q, &member, EVIDENCE_MEMBER, level);
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
 }
 
 /* VARIABLE of the frame LEVEL. */
@@ -267,7 +272,7 @@ class_of(Dwarf_Die *function, Dwarf_Die *ret)
                     dwarf_hasattr_integrate(&child, DW_AT_artificial))
                     return type_die_of(&child, ret) && type_die_pointee(ret, ret) &&
                            type_die_peel(ret, ret);
-            } while (dwarf_siblingof(&child, &child) == 0);
+            } while (type_die_next(&child));
         }
         if ((dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == NULL &&
              dwarf_attr(&die, DW_AT_specification, &attribute) == NULL) ||
@@ -314,6 +319,8 @@ scan(struct question *q, Dwarf_Die *scope, size_t level, bool calls, unsigned de
     if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
         return;
     do {
+        if (q->left == 0 || --q->left == 0)
+            return;
         switch (dwarf_tag(&die)) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
@@ -338,7 +345,7 @@ scan(struct question *q, Dwarf_Die *scope, size_t level, bool calls, unsigned de
         default:
             break;
         }
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
 }
 
 static void
@@ -365,7 +372,7 @@ template_parameter(Dwarf_Die *holder, Dwarf_Die *ret)
         if (dwarf_tag(&die) == DW_TAG_template_type_parameter && type_die_of(&die, ret) &&
             type_die_size(ret) != 0)
             return true;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     return false;
 }
 
@@ -436,7 +443,7 @@ takes_size(Dwarf_Die *function)
             dwarf_formudata(dwarf_attr(&type, DW_AT_byte_size, &attribute), &size) == 0 &&
             size == WORD_BYTES)
             return true;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     return false;
 }
 
@@ -494,6 +501,7 @@ type_facts_find(struct type_finder *f, uint64_t return_address,
                          .pc = return_address,
                          .statements = statements,
                          .statement_count = count,
+                         .left = LOOKED_AT_MAX,
                          .ret = ret};
 
     *ret = (struct type_facts){0};

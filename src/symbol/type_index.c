@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "symbol/type_die.h"
 #include "util/strbuf.h"
 
 enum { DEPTH_MAX = 64 };
@@ -52,7 +52,7 @@ add_entry(struct walker *w, const char *name, uint64_t size)
     uint32_t id;
     bool is_new;
 
-    if (size == 0)
+    if (size == 0 || size > UINT32_MAX)
         return;
     if (w->prefix.length > 0) {
         size_t length = w->prefix.length;
@@ -64,7 +64,7 @@ add_entry(struct walker *w, const char *name, uint64_t size)
     } else {
         id = strtab_id(&w->index->names, name);
     }
-    map_put(&w->known, hash_u64(size) + id, &is_new);
+    map_put(&w->known, size << 32 | id, &is_new);
     if (!is_new)
         return;
     arena_grow(&w->index->arena, &w->index->v, &w->index->capacity, w->index->count,
@@ -97,12 +97,6 @@ size_of(Dwarf_Die *die)
     return size;
 }
 
-static bool
-is_aggregate(int tag)
-{
-    return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
-}
-
 static void
 add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
 {
@@ -124,24 +118,14 @@ add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
     }
 }
 
-/* The type of DIE into *RET, through qualifiers. */
-static bool
-type_of(Dwarf_Die *die, Dwarf_Die *ret)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Die type;
-
-    return dwarf_attr(die, DW_AT_type, &attribute) != NULL &&
-           dwarf_formref_die(&attribute, &type) != NULL && dwarf_peel_type(&type, ret) == 0;
-}
-
 static void
 add_typedef(struct walker *w, Dwarf_Die *die, bool in_type)
 {
     const char *name = dwarf_diename(die);
     Dwarf_Die type;
 
-    if (name == NULL || !type_of(die, &type) || !is_aggregate(dwarf_tag(&type)))
+    if (name == NULL || !type_die_of(die, &type) || !type_die_peel(&type, &type) ||
+        !type_die_is_aggregate(&type))
         return;
     if (!dwarf_hasattr(&type, DW_AT_name))
         *map_put(&w->anonymous, (uintptr_t)type.addr, NULL) = 0;

@@ -7,7 +7,7 @@
 
 struct type_entry {
     uint32_t name; // In names.
-    uint64_t size; // In bytes; never 0.
+    uint64_t size; // In bytes; from 1 to UINT32_MAX.
 };
 
 /* Starts as {0}. */

@@ -26,6 +26,7 @@ struct unit_names {
     struct unit_names *next;
     struct strtab names;
     struct map types, variables; // Name's id to index + 1.
+    struct map imported;         // Addresses of units that were collected, too.
     Dwarf_Die *v;
     size_t count, capacity;
 };
@@ -54,6 +55,7 @@ type_scopes_free(struct type_scopes *s)
         strtab_release(&u->names);
         map_release(&u->types);
         map_release(&u->variables);
+        map_release(&u->imported);
     }
     map_release(&s->units);
     free(s);
@@ -88,6 +90,7 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
     Dwarf_Die die;
     Dwarf_Die unit;
     Dwarf_Attribute attribute;
+    bool is_new;
 
     if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
         return;
@@ -113,12 +116,16 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
         case DW_TAG_imported_unit:
             if (dwarf_attr(&die, DW_AT_import, &attribute) != NULL &&
                 dwarf_formref_die(&attribute, &unit) != NULL)
+                map_put(&u->imported, (uintptr_t)unit.addr, &is_new);
+            else
+                is_new = false;
+            if (is_new)
                 collect(s, u, &unit, depth + 1);
             break;
         default:
             break;
         }
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
 }
 
 static struct unit_names *
@@ -191,7 +198,7 @@ find_local(Dwarf_Die *function, const struct clue_token *name, unsigned depth, D
             return true;
         if (tag == DW_TAG_lexical_block && find_local(&die, name, depth + 1, ret))
             return true;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    } while (type_die_next(&die));
     return false;
 }
 

@@ -66,6 +66,9 @@ struct typer {
     struct map wanted;        // Sizes that occurred.
     struct map facts;         // Location to struct type_facts *.
     struct map sources;       // String id of the file to struct source_text *.
+    bool sizes_known;         // The next two are filled in.
+    struct strtab size_names; // Of all types,
+    struct map size_of;       // and their sizes.
     struct type_sizes *sizes; // By node.
     size_t type_capacity;
 };
@@ -95,6 +98,8 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     map_release(&t.wanted);
     map_release(&t.facts);
     map_release(&t.sources);
+    map_release(&t.size_of);
+    strtab_release(&t.size_names);
     arena_release(&t.scratch);
     p->typed = true;
 }
@@ -379,16 +384,23 @@ find_statements(struct typer *t, const struct type_module *m, const struct profi
 
 /* The size of the type NAME in any module; 0 if it is unknown. */
 static uint64_t
-size_of_name(const struct typer *t, const char *name)
+size_of_name(struct typer *t, const char *name)
 {
+    const uint64_t *size;
+
     if (strcmp(name, "char") == 0 || strcmp(name, "unsigned char") == 0)
         return 1;
-    for (size_t i = 0; i < t->module_count; i++)
-        for (size_t k = 0; k < t->modules[i].index.count; k++)
-            if (strcmp(strtab_get(&t->modules[i].index.names, t->modules[i].index.v[k].name),
-                       name) == 0)
-                return t->modules[i].index.v[k].size;
-    return 0;
+    for (size_t i = 0; i < t->module_count && !t->sizes_known; i++)
+        for (size_t k = 0; k < t->modules[i].index.count; k++) {
+            const struct type_entry *e = &t->modules[i].index.v[k];
+
+            *map_put(&t->size_of,
+                     strtab_id(&t->size_names, strtab_get(&t->modules[i].index.names, e->name)),
+                     NULL) = e->size;
+        }
+    t->sizes_known = true;
+    size = map_get(&t->size_of, strtab_id(&t->size_names, name));
+    return size != NULL ? *size : 0;
 }
 
 /* Add what the names of the frames of L tell. */
