@@ -349,7 +349,7 @@ cache_name(struct arena *arena, const char *kind, const char *path, const uint8_
     for (; *path != '\0'; path++) {
         if (*path == '+' || *path == '%')
             strbuf_char(&name, '%');
-        strbuf_char(&name, *path == '/' ? '+' : *path);
+        strbuf_char(&name, (char)(*path == '/' ? '+' : *path));
     }
     if (name.length <= NAME_BYTES_MAX)
         copy = arena_strndup(arena, strbuf_text(&name), name.length);

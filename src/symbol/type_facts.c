@@ -383,7 +383,7 @@ is_typed_allocator(const char *name)
 {
     static const char *const rust[] = {"alloc::raw_vec::", "alloc::boxed::"};
     const char *last = name;
-    size_t end = strcspn(name, "<(");
+    size_t end;
 
     for (size_t i = 0; i < countof(rust); i++)
         if (strncmp(name, rust[i], strlen(rust[i])) == 0)

@@ -181,25 +181,24 @@ is_provisional(const struct type_answer *a)
            (!is_explicit(a->fact) && !a->fact->is_aggregate);
 }
 
-struct type_answer
-type_judge(const struct type_facts *facts, const struct type_sizes *sizes, bool *ret_passes_on)
+bool
+type_judge(const struct type_facts *facts, const struct type_sizes *sizes, struct type_answer *ret)
 {
-    struct type_answer fallback = {0};
-
-    *ret_passes_on = false;
+    *ret = (struct type_answer){0};
     for (size_t level = 0; level < facts->level_count; level++) {
         struct type_answer a = find_certain(facts, sizes, level);
         bool passes_on = facts->passes_on[level];
 
         if (a.fact == NULL)
             a = find_likely(facts, sizes, level);
-        if (a.fact != NULL && !(passes_on && is_provisional(&a)))
-            return a;
-        if (a.fact != NULL && a.fact->is_aggregate && fallback.fact == NULL)
-            fallback = (struct type_answer){a.fact, FIT_HEAD, VERDICT_LIKELY};
+        if (a.fact != NULL && !(passes_on && is_provisional(&a))) {
+            *ret = a;
+            return false;
+        }
+        if (a.fact != NULL && a.fact->is_aggregate && ret->fact == NULL)
+            *ret = (struct type_answer){a.fact, FIT_HEAD, VERDICT_LIKELY};
         if (!passes_on)
-            return fallback;
+            return false;
     }
-    *ret_passes_on = true;
-    return fallback;
+    return true;
 }

@@ -27,9 +27,9 @@ struct type_answer {
 
 enum type_fit type_fit(const struct type_fact *fact, const struct type_sizes *sizes);
 
-/* What FACTS say of blocks of SIZES. *RET_PASSES_ON tells whether the function only passes them on,
- * so that its caller knows better: then the answer is for when the caller knows nothing. */
-struct type_answer type_judge(const struct type_facts *facts, const struct type_sizes *sizes,
-                              bool *ret_passes_on);
+/* What FACTS say of blocks of SIZES, into *RET. True if the function only passes them on, so that
+ * its caller knows better: then the answer is for when the caller knows nothing. */
+bool type_judge(const struct type_facts *facts, const struct type_sizes *sizes,
+                struct type_answer *ret);
 
 #endif

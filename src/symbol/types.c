@@ -471,11 +471,11 @@ judge_node(struct typer *t, uint32_t node)
     for (unsigned i = 0; i <= WRAPPERS_MAX && node != 0 && passes_on; i++) {
         uint32_t location = p->nodes[node].location;
         const struct profile_location *l = &p->locations[location];
-        struct type_answer a;
+        struct type_answer a = {0};
 
         if (location == 0 || l->frame_count == 0)
             break;
-        a = type_judge(facts_of(t, location, callee), sizes, &passes_on);
+        passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
         if (a.fact != NULL && !passes_on)
             return a;
         if (a.fact != NULL && fallback.fact == NULL)

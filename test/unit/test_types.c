@@ -140,8 +140,8 @@ judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, ui
                                .level_count = 1,
                                .passes_on = {passes_on}};
     struct type_sizes sizes = {min, max};
-    bool asks;
-    struct type_answer a = type_judge(&facts, &sizes, &asks);
+    struct type_answer a;
+    bool asks = type_judge(&facts, &sizes, &a);
 
     if (a.fact == NULL)
         return asks ? "nothing ^" : "nothing";
