@@ -447,6 +447,24 @@ takes_size(Dwarf_Die *function)
     return false;
 }
 
+/* Whether FUNCTION has a parameter through which it may give back memory: void **. */
+static bool
+gives_back(Dwarf_Die *function)
+{
+    Dwarf_Die die;
+
+    if (dwarf_child(function, &die) != 0)
+        return false;
+    do {
+        Dwarf_Die type;
+
+        if (dwarf_tag(&die) == DW_TAG_formal_parameter && type_die_of(&die, &type) &&
+            type_die_pointee(&type, &type) && type_die_is_void_pointer(&type))
+            return true;
+    } while (type_die_next(&die));
+    return false;
+}
+
 /* What the frame LEVEL returns. */
 static void
 look_at_return(struct question *q, size_t level)
@@ -454,6 +472,9 @@ look_at_return(struct question *q, size_t level)
     Dwarf_Die type;
     Dwarf_Die pointee;
 
+    q->ret->takes_size[level] = takes_size(&q->scopes[level]);
+    if (gives_back(&q->scopes[level]))
+        q->ret->passes_on[level] = true;
     if (!type_die_of(&q->scopes[level], &type))
         return;
     if (type_die_is_void_pointer(&type)) {
@@ -462,7 +483,8 @@ look_at_return(struct question *q, size_t level)
     }
     if (!type_die_pointee(&type, &pointee))
         return;
-    q->ret->passes_on[level] = takes_size(&q->scopes[level]);
+    if (q->ret->takes_size[level])
+        q->ret->passes_on[level] = true;
     add_type(q, &pointee, EVIDENCE_RETURN, level);
 }
 

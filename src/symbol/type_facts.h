@@ -49,8 +49,9 @@ struct type_statement {
 struct type_facts {
     struct type_fact *v;
     size_t count, capacity;
-    size_t level_count;                // Frames; 0 = no debug information there.
-    bool passes_on[SYMBOL_FRAMES_MAX]; // By level: it returns memory of a type it need not know.
+    size_t level_count;                 // Frames; 0 = no debug information there.
+    bool takes_size[SYMBOL_FRAMES_MAX]; // By level: it has a parameter that may be a size.
+    bool passes_on[SYMBOL_FRAMES_MAX];  // By level: it returns memory of a type it need not know.
 };
 
 struct debuginfo;

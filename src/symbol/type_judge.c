@@ -10,10 +10,10 @@
  *     certain    facts that name the result itself: the first that fits, by strength
  *     likely     facts about the function, if all that fit agree on one type
  *
- * A pointer to a structure that gets a multiple of its size proves no array: objects that begin
- * with a common head are as usual. Nor does a pointer to bytes prove text. Where the size is
- * written with sizeof or a template, or the statement has the type's name beside a variable of it,
- * it is proved.
+ * A pointer to a type that gets a multiple of its size proves no array: objects that begin with a
+ * common head are as usual, and memory for several things is kept in a pointer to the first. Nor
+ * does a pointer to bytes prove text, or a sizeof in a sum where in the block that is. Two facts of
+ * different kinds that agree do.
  *
  * In a wrapper, what is no exact fit says little: memory has to be called something before it gets
  * its type. So characters count for nothing there, and a structure only if the callers know no
@@ -41,24 +41,45 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
     return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
 }
 
-/* Whether the fact says what the result is by the words of the programmer or of the language, so
- * that what variables it goes through does not matter. */
+/* Whether FACT is the language's own word on the result, so that nothing needs to confirm it. */
 static bool
 is_explicit(const struct type_fact *fact)
 {
-    return fact->evidence >= EVIDENCE_CAST ||
-           (fact->evidence == EVIDENCE_SIZEOF && fact->is_aggregate);
+    return fact->evidence == EVIDENCE_TEMPLATE || fact->evidence == EVIDENCE_NEW;
 }
 
-/* Whether the statement that FACT is from has the type's name, too. */
+/* Whether the frame that FACT is from has another fact for the same type, of evidence from FIRST to
+ * LAST. */
 static bool
-is_named(const struct type_facts *facts, const struct type_fact *fact)
+is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum type_evidence first,
+             enum type_evidence last)
 {
-    for (size_t i = 0; i < facts->count; i++)
-        if (facts->v[i].evidence == EVIDENCE_NAME && facts->v[i].level == fact->level &&
-            strcmp(facts->v[i].name, fact->name) == 0)
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct type_fact *other = &facts->v[i];
+
+        if (other->level == fact->level && other->evidence >= first && other->evidence <= last &&
+            other->evidence != fact->evidence && strcmp(other->name, fact->name) == 0)
             return true;
+    }
     return false;
+}
+
+/* Whether FACT with FIT needs no more than itself to be believed. */
+static bool
+stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
+{
+    if (is_explicit(fact))
+        return true;
+    // A part of a sum may be any part of the block, unless the result is called that.
+    if (fact->is_head)
+        return is_confirmed(facts, fact, EVIDENCE_DECLARED, EVIDENCE_TARGET) ||
+               is_confirmed(facts, fact, EVIDENCE_RESULT, EVIDENCE_CAST);
+    if (fit == FIT_EXACT && (fact->is_aggregate || fact->size > 1))
+        return true;
+    if (fact->evidence == EVIDENCE_SIZEOF)
+        return fact->is_aggregate || is_confirmed(facts, fact, EVIDENCE_DECLARED, EVIDENCE_CAST);
+    return fit == FIT_TAIL || is_confirmed(facts, fact, EVIDENCE_NAME, EVIDENCE_NAME) ||
+           is_confirmed(facts, fact, EVIDENCE_SIZEOF, EVIDENCE_SIZEOF);
 }
 
 /* How much FACT with FIT proves; 0 = nothing. Of facts of one kind a structure is worth more than a
@@ -68,14 +89,11 @@ strength(const struct type_facts *facts, const struct type_fact *fact, enum type
 {
     unsigned kind = fact->is_aggregate ? 2 : 0;
 
-    if (fit < FIT_ARRAY || fact->evidence < EVIDENCE_CERTAIN)
-        return 0;
-    if (!is_explicit(fact) && fit == FIT_ARRAY && (fact->is_aggregate || fact->size == 1) &&
-        !is_named(facts, fact))
+    if (fit < FIT_ARRAY || fact->evidence < EVIDENCE_CERTAIN || !stands_alone(facts, fact, fit))
         return 0;
     if (fact->evidence == EVIDENCE_CONSTRUCTOR && fit != FIT_EXACT)
         return 0;
-    if (fact->evidence == EVIDENCE_TEMPLATE || fact->evidence == EVIDENCE_NEW)
+    if (is_explicit(fact))
         return 1000u + fact->evidence;
     return (kind + (fit == FIT_EXACT)) * 100u + fact->evidence;
 }
@@ -151,8 +169,9 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
         enum type_fit fit;
         bool in_wrapper; // Also where the function passes memory on.
     } rules[] = {
-        {EVIDENCE_RESULT, FIT_ARRAY, true},    {EVIDENCE_TARGET, FIT_ARRAY, true},
-        {EVIDENCE_DECLARED, FIT_ARRAY, true},  {EVIDENCE_NAME, FIT_EXACT, true},
+        {EVIDENCE_CAST, FIT_ARRAY, true},      {EVIDENCE_RESULT, FIT_ARRAY, true},
+        {EVIDENCE_TARGET, FIT_ARRAY, true},    {EVIDENCE_DECLARED, FIT_ARRAY, true},
+        {EVIDENCE_SIZEOF, FIT_TAIL, true},     {EVIDENCE_NAME, FIT_EXACT, true},
         {EVIDENCE_NAME, FIT_ARRAY, true},      {EVIDENCE_BEGINS, FIT_EXACT, true},
         {EVIDENCE_RETURN, FIT_EXACT, true},    {EVIDENCE_BEGINS, FIT_TAIL, true},
         {EVIDENCE_RETURN, FIT_TAIL, true},     {EVIDENCE_BEGINS, FIT_ARRAY, true},
@@ -177,8 +196,24 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
 static bool
 is_provisional(const struct type_answer *a)
 {
-    return a->fit == FIT_HEAD || (!is_explicit(a->fact) && a->fit == FIT_ARRAY) ||
-           (!is_explicit(a->fact) && !a->fact->is_aggregate);
+    if (is_explicit(a->fact))
+        return false;
+    return a->fit == FIT_HEAD || !a->fact->is_aggregate ||
+           (a->fit == FIT_ARRAY && a->verdict != VERDICT_CERTAIN);
+}
+
+/* Whether the frame LEVEL, though it looks like a wrapper, calls the result a structure of its own
+ * choice: it takes no size, and a structure that does not fit lives where the result does. */
+static bool
+has_own_type(const struct type_facts *facts, size_t level)
+{
+    if (facts->takes_size[level])
+        return false;
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->v[i].level == level && facts->v[i].is_aggregate &&
+            facts->v[i].evidence >= EVIDENCE_BEGINS)
+            return true;
+    return false;
 }
 
 bool
@@ -187,7 +222,7 @@ type_judge(const struct type_facts *facts, const struct type_sizes *sizes, struc
     *ret = (struct type_answer){0};
     for (size_t level = 0; level < facts->level_count; level++) {
         struct type_answer a = find_certain(facts, sizes, level);
-        bool passes_on = facts->passes_on[level];
+        bool passes_on = facts->passes_on[level] && !has_own_type(facts, level);
 
         if (a.fact == NULL)
             a = find_likely(facts, sizes, level);

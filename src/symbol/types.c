@@ -6,8 +6,9 @@
  *
  * Of a site: the facts about its innermost call (type_facts.c) are judged by the sizes that were
  * asked for there (type_judge.c). If that function only passes memory on, its caller is asked, and
- * so on for WRAPPERS_MAX steps. The sizes are those of the whole stack, all size classes, because
- * it is one place in the program.
+ * so on for WRAPPERS_MAX steps. Some wrappers put a word or two of their own in front of the block;
+ * if nothing is found and a type fits without that, it is likely. The sizes are those of the whole
+ * stack, all size classes, because it is one place in the program.
  *
  *     node ─► location ─► facts ─┐
  *       └──► sizes ──────────────┴► judge ─► answer, or ask the parent
@@ -34,7 +35,7 @@
 #include "util/regular.h"
 #include "util/strbuf.h"
 
-enum { WRAPPERS_MAX = 4, EXACT_SIZE_MAX = 1024 };
+enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024 };
 
 #define SOURCE_BYTES_MAX (16 * MIB)
 
@@ -458,12 +459,11 @@ facts_of(struct typer *t, uint32_t location, const char *callee)
     return facts;
 }
 
-/* What the blocks of NODE are. */
+/* What the blocks of NODE are, asked for by sizes larger by HEADER than SIZES. */
 static struct type_answer
-judge_node(struct typer *t, uint32_t node)
+judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header)
 {
     const struct profile *p = t->p;
-    const struct type_sizes *sizes = &t->sizes[node];
     struct type_answer fallback = {0};
     const char *callee = NULL;
     bool passes_on = true;
@@ -476,6 +476,9 @@ judge_node(struct typer *t, uint32_t node)
         if (location == 0 || l->frame_count == 0)
             break;
         passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
+        // Who puts a header in front does not know the type.
+        if (header > 0 && (i == 0 ? !passes_on : a.fact == NULL && !passes_on))
+            break;
         if (a.fact != NULL && !passes_on)
             return a;
         if (a.fact != NULL && fallback.fact == NULL)
@@ -485,6 +488,30 @@ judge_node(struct typer *t, uint32_t node)
         node = p->nodes[node].parent;
     }
     return fallback;
+}
+
+/* What the blocks of NODE are. */
+static struct type_answer
+judge_node(struct typer *t, uint32_t node)
+{
+    const struct type_sizes *asked = &t->sizes[node];
+    struct type_answer a = judge_sizes(t, node, asked, 0);
+
+    // What merely lies around, or begins the block, is no better than what fits behind a header.
+    if (a.verdict == VERDICT_CERTAIN ||
+        (a.fact != NULL && a.fact->evidence >= EVIDENCE_CERTAIN && a.fit != FIT_HEAD))
+        return a;
+    for (uint64_t header = 8; header <= HEADER_MAX && asked->min > header; header *= 2) {
+        struct type_sizes sizes = {asked->min - header, asked->max - header};
+        struct type_answer behind = judge_sizes(t, node, &sizes, header);
+
+        if (behind.verdict != VERDICT_CERTAIN || !behind.fact->is_aggregate ||
+            behind.fit < FIT_TAIL)
+            continue;
+        behind.verdict = VERDICT_LIKELY;
+        return behind;
+    }
+    return a;
 }
 
 /* The first type of SIZE; P->type_count if there is none. */

@@ -1,6 +1,6 @@
 /* typed.c: blocks whose types are known, each allocated in a way of its own: functions named
- * known_… whose type can be told, and hidden_… whose type no one can know from here. What each one
- * allocates stands in test/run/types.py.
+ * known_… whose type can be told, likely_… whose type can be guessed, and hidden_… whose type no
+ * one can know from here. What each one allocates stands in test/run/types.py.
  *
  * Sizes differ from type to type, so that a wrong answer shows.
  */
@@ -85,6 +85,17 @@ checked_zero(size_t size)
     void *p = checked(size);
 
     return memset(p, 0, size);
+}
+
+__attribute__((noinline)) static void *
+headed(size_t size)
+{
+    long *p = malloc(size + sizeof *p);
+
+    if (p == NULL)
+        abort();
+    *p = (long)size;
+    return p + 1;
 }
 
 #define NEW(type) ((type *)checked_zero(sizeof(type)))
@@ -245,6 +256,15 @@ known_derived(void)
 }
 
 SITE void
+likely_headed(void)
+{
+    struct gadget *g = headed(sizeof *g);
+
+    g->count = three;
+    keep(g);
+}
+
+SITE void
 hidden_raw(void)
 {
     void *p = malloc(555);
@@ -286,6 +306,7 @@ main(void)
         keep(known_returned());
         known_grown();
         known_derived();
+        likely_headed();
         hidden_raw();
         hidden_trap(&t);
     }

@@ -138,6 +138,7 @@ judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, ui
     struct type_facts facts = {.v = (struct type_fact *)(uintptr_t)v,
                                .count = count,
                                .level_count = 1,
+                               .takes_size = {passes_on},
                                .passes_on = {passes_on}};
     struct type_sizes sizes = {min, max};
     struct type_answer a;
@@ -163,6 +164,8 @@ facts_are_judged_by_the_sizes(void **unused)
     const struct type_fact both[] = {fact(text, EVIDENCE_RESULT, 0),
                                      fact(widget, EVIDENCE_SIZEOF, 0)};
     const struct type_fact variable[] = {fact(widget, EVIDENCE_VARIABLE, 0)};
+    const struct type_fact confirmed[] = {fact(integer, EVIDENCE_RESULT, 0),
+                                          fact(integer, EVIDENCE_SIZEOF, 0)};
     const struct type_fact named[] = {fact(widget, EVIDENCE_TARGET, 0),
                                       fact(widget, EVIDENCE_NAME, 0)};
     struct type_fact other = widget, tail = widget, head = widget;
@@ -177,8 +180,10 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(judged(size_of, 1, false, 81, 81), "nothing");
     assert_string_equal(judged(named, 2, false, 120, 120), "certain widget[]");
     assert_string_equal(judged(bytes, 1, false, 10, 99), "likely char[]");
-    assert_string_equal(judged(integers, 1, false, 8, 16), "certain int[]");
+    assert_string_equal(judged(integers, 1, false, 8, 16), "likely int[]");
+    assert_string_equal(judged(integers, 1, false, 4, 4), "certain int");
     assert_string_equal(judged(integers, 1, false, 8, 17), "nothing");
+    assert_string_equal(judged(confirmed, 2, false, 8, 16), "certain int[]");
     assert_string_equal(judged(both, 2, false, 40, 40), "certain widget");
     assert_string_equal(judged(variable, 1, false, 40, 40), "likely widget");
     assert_string_equal(judged(variable, 1, false, 40, 41), "nothing");
@@ -197,7 +202,9 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(judged(two, 1, false, 35, 200), "nothing");
     head.is_head = true;
     two[0] = fact(head, EVIDENCE_SIZEOF, 0);
-    assert_string_equal(judged(two, 1, false, 80, 120), "certain widget");
+    two[1] = fact(widget, EVIDENCE_TARGET, 0);
+    assert_string_equal(judged(two, 1, false, 80, 120), "likely widget");
+    assert_string_equal(judged(two, 2, false, 80, 120), "certain widget");
 }
 
 static void
