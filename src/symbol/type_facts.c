@@ -125,6 +125,7 @@ static enum type_evidence
 place_evidence(const struct question *q, Dwarf_Die *variable)
 {
     enum type_evidence best = EVIDENCE_NONE;
+    bool lived_before = false; // Then it may only have moved.
     Dwarf_Attribute attribute;
     Dwarf_Addr base;
     Dwarf_Addr start;
@@ -144,12 +145,13 @@ place_evidence(const struct question *q, Dwarf_Die *variable)
             continue;
         if (in_register && number == 0 && start <= q->pc && q->pc < end)
             return EVIDENCE_RESULT;
+        lived_before = lived_before || (start < q->pc && q->pc <= end);
         if (start > q->pc && start <= q->pc + SOON_BYTES &&
             (q->next_call == 0 || start < q->next_call) &&
             (in_register || is_on_stack(expression, length)))
             best = EVIDENCE_BEGINS;
     }
-    return best;
+    return lived_before ? EVIDENCE_NONE : best;
 }
 
 static bool
