@@ -82,6 +82,39 @@ test_rows_are_sorted_by_self(void **state)
 }
 
 static void
+test_types_are_rows_by_verdict(void **state)
+{
+    // If this fails, bytes of which little is known are shown as if more were.
+    struct profile *p = build_profile_new();
+    struct groups g;
+    uint32_t site;
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        site = build_site(p, build_counters(1, 8 << i, 0, 0), arena_printf(&arena, "f%zu@a.c:1", i),
+                          "main@a.c:9", NULL);
+        p->sites[site].verdict = i < 3   ? VERDICT_CERTAIN
+                                 : i < 5 ? VERDICT_SAME_SIZE
+                                         : VERDICT_UNKNOWN;
+        p->sites[site].type = i < 3 ? strtab_id(&p->strings, i < 2 ? "foo" : "bar") : 0;
+    }
+    p->typed = true;
+    g = group(p, BY_TYPE, METRIC_ALLOC, NULL);
+    // What only has a size of several types is apart by that size.
+    assert_int_equal(g.count, 5);
+    assert_int_equal(g.v[0].site->verdict, VERDICT_UNKNOWN);
+    assert_int_equal(g.v[0].self.allocated_bytes, 256);
+    assert_int_equal(g.v[1].self.allocated_bytes, 128);
+    assert_int_equal(g.v[2].self.allocated_bytes, 64);
+    assert_string_equal(profile_string(p, g.v[3].site->type), "bar");
+    assert_string_equal(profile_string(p, g.v[4].site->type), "foo");
+    assert_int_equal(g.v[4].self.allocated_bytes, 8 + 16);
+    g = group(p, BY_TYPE, METRIC_ALLOC, "f5");
+    assert_int_equal(g.count, 1);
+    profile_free(p);
+}
+
+static void
 test_line_file_module(void **state)
 {
     // If this fails, tables by line, file or module join what is apart or part what is one.
@@ -245,6 +278,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recursion_counts_once),
         cmocka_unit_test(test_rows_are_sorted_by_self),
+        cmocka_unit_test(test_types_are_rows_by_verdict),
         cmocka_unit_test(test_line_file_module),
         cmocka_unit_test(test_threads_follow_the_filter),
         cmocka_unit_test(test_site_other_is_a_row),
