@@ -252,23 +252,31 @@ alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
                                                         : alloc_retargets(p, size_bytes, target);
 }
 
+static NOINLINE void *
+alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    struct stack_target *target = stack_foreseen(t, caller);
+
+    if (unlikely(target == NULL))
+        return alloc_elsewhere(p, size_bytes, caller);
+    return count_is_within(target->counter, size_bytes) ? alloc_within(t, p, size_bytes, target)
+                                                        : alloc_retargets(p, size_bytes, target);
+}
+
 HOT void *
 hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    struct stack_target *target;
 
     ordinary_begins(caller.slot);
     if (unlikely(!ordinary_thread(t)))
         return alloc_slowly(p, size_bytes, caller);
-    if (stack_is_leaf(t, caller)) {
-        t->frames_reused += t->leaf.frames;
-        target = &t->leaf;
-    } else if (unlikely((target = stack_foreseen(t, caller)) == NULL)) {
-        return alloc_elsewhere(p, size_bytes, caller);
-    }
-    return count_is_within(target->counter, size_bytes) ? alloc_within(t, p, size_bytes, target)
-                                                        : alloc_retargets(p, size_bytes, target);
+    if (!stack_is_leaf(t, caller))
+        return alloc_not_leaf(p, size_bytes, caller);
+    t->frames_reused += t->leaf.frames;
+    return count_is_within(t->leaf.counter, size_bytes) ? alloc_within(t, p, size_bytes, &t->leaf)
+                                                        : alloc_retargets(p, size_bytes, &t->leaf);
 }
 
 void

@@ -36,8 +36,11 @@
 #include "monitor/nodes.h"
 #include "monitor/walk.h"
 
-/* So many frames, from the innermost on, say where a passing stack is kept. */
-enum { KEY_FRAMES = 6 };
+enum {
+    KEY_FRAMES = 6, // So many frames, from the innermost on, say where a passing stack is kept.
+    KEY_NOT_KNOWN = PASSINGS,
+    KEY_REMEMBER, // Nowhere: the memo shall hold it.
+};
 
 /* A counter that no block fits, for targets that have none yet. */
 static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
@@ -194,43 +197,93 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     return false;
 }
 
+/* The frame outside one. */
+struct outer {
+    uint64_t slot, rbp;
+    uint64_t rbp_slot; // The word that rbp was restored from, or 0.
+};
+
+/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP; false if that leaves
+ * the stack, which ends at HIGH. */
+static inline bool
+step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    // It leads further out by whole words, and so does the place of rbp: see rules.h.
+    ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(ret->slot >= high))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* The same by one of kind RULE_RBP. */
+static inline bool
+step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    ret->slot = rbp + (uint64_t)(int64_t)rule->cfa_offset - 8;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(!is_further_out(ret->slot, slot, high - 8)))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        if (unlikely(!is_further_out(ret->rbp_slot, slot, high - 8)))
+            return false;
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* By one of kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+static NOINLINE bool
+step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+           uint64_t *ret_cfa_slot, struct outer *ret)
+{
+    *ret_cfa_slot = rbp + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->slot = deref_cfa(*ret_cfa_slot, slot, high) - 8;
+    ret->rbp_slot = rbp + (uint64_t)((int64_t)rule->rbp_words * 8);
+    if (!is_further_out(ret->slot, slot, high - 8) ||
+        !is_further_out(ret->rbp_slot, slot, high - 8))
+        return false;
+    ret->rbp = stack_word(ret->rbp_slot);
+    return true;
+}
+
 /* Put the frame of W into the walked ones, with what its RULE says, and move W to its caller; false
  * if that leaves the stack. */
 static inline bool
 step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t flags)
 {
-    const uint64_t high = w->t->stack_high, slot = w->slot;
+    const uint64_t high = w->t->stack_high;
     struct stack_frame *f = w->next++;
-    uint64_t cfa, rbp_slot;
+    struct outer outer;
+    bool stays;
 
-    f->slot = slot;
+    f->slot = w->slot;
     f->frame = frame;
     f->rbp = w->rbp;
     f->rbp_slot = w->rbp_slot;
     f->cfa_slot = 0;
     f->uses_rbp = rule->kind != RULE_RSP;
     f->flags = flags;
-    if (likely(rule->kind == RULE_RSP)) {
-        cfa = slot + 8 + (uint64_t)(int64_t)rule->cfa_offset;
-    } else {
-        cfa = w->rbp + (uint64_t)(int64_t)rule->cfa_offset;
-        if (unlikely(rule->kind == RULE_RBP_DEREF)) {
-            f->cfa_slot = cfa;
-            cfa = deref_cfa(cfa, slot, high);
-        }
-    }
-    if (unlikely(!is_further_out(cfa - 8, slot, high - 8)))
+    if (likely(rule->kind == RULE_RSP))
+        stays = step_rsp(w->slot, w->rbp, rule, high, &outer);
+    else if (likely(rule->kind == RULE_RBP))
+        stays = step_rbp(w->slot, w->rbp, rule, high, &outer);
+    else
+        stays = step_deref(w->slot, w->rbp, rule, high, &f->cfa_slot, &outer);
+    if (unlikely(!stays))
         return false;
-    w->slot = cfa - 8;
-    w->rbp_slot = 0;
-    if (rule->rbp_words == 0 && likely(rule->kind != RULE_RBP_DEREF))
-        return true;
-    rbp_slot = (unlikely(rule->kind == RULE_RBP_DEREF) ? w->rbp : cfa) +
-               (uint64_t)(int64_t)rule->rbp_words * 8;
-    if (unlikely(!is_further_out(rbp_slot, slot, high - 8)))
-        return false;
-    w->rbp_slot = rbp_slot;
-    w->rbp = stack_word(rbp_slot);
+    w->slot = outer.slot;
+    w->rbp = outer.rbp;
+    w->rbp_slot = outer.rbp_slot;
     return true;
 }
 
@@ -377,48 +430,25 @@ remember_leaf(struct thread *t, uint32_t node)
 static inline uint32_t
 passing_key(struct thread *t, struct arch_caller caller)
 {
-    const uint64_t high = t->stack_high;
-    uint64_t slot = caller.slot, rbp = caller.rbp, key = slot;
+    struct outer at = {.slot = caller.slot, .rbp = caller.rbp};
+    uint64_t key = at.slot;
+    bool stays = true;
 
-    for (int i = 0; i < KEY_FRAMES; i++) {
-        uint64_t ra = stack_word(slot);
+    for (int i = 0; i < KEY_FRAMES && stays; i++) {
+        uint64_t ra = stack_word(at.slot);
         const struct rule_entry *e = rules_slot(t->rules, ra);
-        uint64_t cfa;
 
         key = (key ^ ra) * UINT64_C(0x9e3779b97f4a7c15);
         if (unlikely(e->frame << (64 - DISK_ADDRESS_BITS) != ra << (64 - DISK_ADDRESS_BITS)))
             break;
         if (likely(e->rule.kind == RULE_RSP))
-            cfa = slot + 8 + (uint64_t)(int64_t)e->rule.cfa_offset;
-        else if (e->rule.kind == RULE_RBP)
-            cfa = rbp + (uint64_t)(int64_t)e->rule.cfa_offset;
+            stays = step_rsp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
         else
-            break;
-        if (unlikely(!is_further_out(cfa - 8, slot, high - 8)))
-            break;
-        if (e->rule.rbp_words != 0) {
-            uint64_t saved = cfa + (uint64_t)(int64_t)e->rule.rbp_words * 8;
-
-            if (unlikely(!is_further_out(saved, slot, high - 8)))
-                break;
-            rbp = stack_word(saved);
-        }
-        slot = cfa - 8;
+            stays =
+                e->rule.kind == RULE_RBP && step_rbp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
     }
     static_assert(PASSINGS == 1 << (64 - 54), "the hash");
     return (uint32_t)(key >> 54);
-}
-
-/* The index of the passing stack that called from CALLER, or PASSINGS if it is none. */
-static inline uint32_t
-find_passing(struct thread *t, struct arch_caller caller)
-{
-    uint32_t i = passing_key(t, caller);
-
-    for (int place = 0; place < 2; place++, i ^= 1)
-        if (stack_is_passing(t, &t->passings[i], caller))
-            return i;
-    return PASSINGS;
 }
 
 /* Fill in P from the walk W, which met the memo. False if it has no room or it is too strange. */
@@ -460,16 +490,16 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
  * remembered itself because the way was long. To note it beside the memo costs less, and leaves the
  * memo for those that come back to it. */
 static inline struct stack_target *
-pass(const struct walk *w, struct arch_caller caller)
+pass(const struct walk *w, struct arch_caller caller, uint32_t key)
 {
     struct thread *t = w->t;
     uint32_t node = w->join->node;
     struct stack_passing *p;
     uint32_t i;
 
-    if (walked_count(w) > PASSING_CHECKS)
+    if (key == KEY_REMEMBER || walked_count(w) > PASSING_CHECKS)
         return NULL;
-    i = passing_key(t, caller);
+    i = key != KEY_NOT_KNOWN ? key : passing_key(t, caller);
     // Any of the two places will do.
     if (t->passings[i].slot != 0)
         i ^= t->history & 1;
@@ -495,9 +525,10 @@ walk_strange(struct thread *t, struct arch_caller caller)
     return &t->strange;
 }
 
-/* If REMEMBER, the memo will hold the stack that called from CALLER. */
+/* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
+ * says. */
 static HOT NOINLINE struct stack_target *
-walk_to_target(struct thread *t, struct arch_caller caller, bool remember)
+walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
 {
     struct walk w = {
         .t = t,
@@ -518,7 +549,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, bool remember)
         return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
-        struct stack_target *target = remember ? NULL : pass(&w, caller);
+        struct stack_target *target = pass(&w, caller, key);
 
         if (likely(target != NULL))
             return target;
@@ -535,26 +566,32 @@ walk_to_target(struct thread *t, struct arch_caller caller, bool remember)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-uint32_t
-stack_node(struct thread *t, struct arch_caller caller)
-{
-    return node_of(walk_to_target(t, caller, false));
-}
-
 HOT struct stack_target *
 stack_target_elsewhere(struct thread *t, struct arch_caller caller)
 {
-    uint32_t i, history;
+    uint32_t key;
 
     // A slot out of its bounds may be no address.
-    if (unlikely(caller.slot - t->stack_low >= t->stack_high - t->stack_low) ||
-        (i = find_passing(t, caller)) == PASSINGS)
-        return walk_to_target(t, caller, false);
-    history = stack_history(t, i);
-    if (unlikely(history == t->history))
-        return walk_to_target(t, caller, true);
-    t->foreseen[t->history] = (uint16_t)i;
-    t->history = history;
-    t->frames_reused += t->passings[i].target.frames;
-    return &t->passings[i].target;
+    if (unlikely(caller.slot - t->stack_low >= t->stack_high - t->stack_low))
+        return walk_to_target(t, caller, KEY_NOT_KNOWN);
+    key = passing_key(t, caller);
+    for (uint32_t i = key, place = 0; place < 2; place++, i ^= 1) {
+        uint32_t history = stack_history(t, i);
+
+        if (!stack_is_passing(t, &t->passings[i], caller))
+            continue;
+        if (unlikely(history == t->history))
+            return walk_to_target(t, caller, KEY_REMEMBER);
+        t->foreseen[t->history] = (uint16_t)i;
+        t->history = history;
+        t->frames_reused += t->passings[i].target.frames;
+        return &t->passings[i].target;
+    }
+    return walk_to_target(t, caller, key);
+}
+
+uint32_t
+stack_node(struct thread *t, struct arch_caller caller)
+{
+    return node_of(stack_target(t, caller));
 }
