@@ -39,7 +39,7 @@ count_bin_free(struct thread *t, uint64_t size_bytes)
 static inline bool
 count_is_within(const struct disk_counter *c, uint64_t size_bytes)
 {
-    return likely(size_bytes - c->size_min <= c->size_max - c->size_min);
+    return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
 }
 
 /* A block of a size within. */

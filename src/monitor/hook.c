@@ -181,16 +181,23 @@ alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
     return p;
 }
 
-/* The same when the thread is ordinary and the stack is known. */
+/* The same when the thread is ordinary and the stack is that of TARGET, which will know the counter
+ * from now on. */
 static NOINLINE void *
-alloc_at(void *p, size_t size_bytes, uint32_t *sites)
+alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
+    uint32_t size_class = disk_size_class(size_bytes);
+    struct disk_counter *c;
     int64_t change;
 
     t->countdown--;
     if (likely(p != NULL)) {
-        block_begins(t, p, size_bytes, false, sites, &change);
+        c = block_begins(t, p, size_bytes, false, target->sites, &change);
+        if (likely(c != NULL)) {
+            target->counter[size_class] = c;
+            target->site[size_class] = t->last_site;
+        }
         peak_change(t, change);
     } else {
         bump(&t->disk->failed_calls);
@@ -213,43 +220,24 @@ alloc_settles(void *p)
     return p;
 }
 
-/* Count P in at TARGET, within whose bounds it is. */
 static INLINE void *
-alloc_within(struct thread *t, void *p, size_t size_bytes, const struct stack_target *target)
+alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
 {
-    enum ordinary result = ordinary_alloc(t, p, size_bytes, target->site, target->counter);
+    uint32_t size_class = disk_size_class(size_bytes);
+    enum ordinary result =
+        ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
 
     if (likely(result == ORDINARY_DONE))
         return p;
-    return result == ORDINARY_NOT ? alloc_at(p, size_bytes, target->sites) : alloc_settles(p);
-}
-
-/* The same when another site of the node may be the one. */
-static NOINLINE void *
-alloc_retargets(void *p, size_t size_bytes, struct stack_target *target)
-{
-    struct thread *t = tls.self;
-    uint32_t site = load_relaxed(&target->sites[disk_size_class(size_bytes)]);
-    struct disk_block *b;
-    struct disk_counter *c;
-
-    if (unlikely(!nodes_is_site(site)) ||
-        unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL) ||
-        unlikely(!count_is_within(c = &b->counters[site % DISK_BLOCK_SITES], size_bytes)))
-        return alloc_at(p, size_bytes, target->sites);
-    target->counter = c;
-    target->site = site;
-    return alloc_within(t, p, size_bytes, target);
+    return result == ORDINARY_NOT ? alloc_at(p, size_bytes, target) : alloc_settles(p);
 }
 
 static NOINLINE void *
 alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    struct stack_target *target = stack_target_elsewhere(t, caller);
 
-    return count_is_within(target->counter, size_bytes) ? alloc_within(t, p, size_bytes, target)
-                                                        : alloc_retargets(p, size_bytes, target);
+    return alloc_in(t, p, size_bytes, stack_target_elsewhere(t, caller));
 }
 
 static NOINLINE void *
@@ -260,8 +248,7 @@ alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
 
     if (unlikely(target == NULL))
         return alloc_elsewhere(p, size_bytes, caller);
-    return count_is_within(target->counter, size_bytes) ? alloc_within(t, p, size_bytes, target)
-                                                        : alloc_retargets(p, size_bytes, target);
+    return alloc_in(t, p, size_bytes, target);
 }
 
 HOT void *
@@ -275,8 +262,7 @@ hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
     if (!stack_is_leaf(t, caller))
         return alloc_not_leaf(p, size_bytes, caller);
     t->frames_reused += t->leaf.frames;
-    return count_is_within(t->leaf.counter, size_bytes) ? alloc_within(t, p, size_bytes, &t->leaf)
-                                                        : alloc_retargets(p, size_bytes, &t->leaf);
+    return alloc_in(t, p, size_bytes, &t->leaf);
 }
 
 void

@@ -45,8 +45,8 @@ ordinary_thread(const struct thread *t)
            likely(t->countdown != 1);
 }
 
-/* Count P in, a block of SITE, whose counter of T is C: SIZE_BYTES is within its bounds. The event
- * has begun, and goes on if it was not ordinary. */
+/* Count P in, a block of SITE, whose counter of T is C. The event has begun, and goes on if it was
+ * not ordinary. */
 static INLINE enum ordinary
 ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t site,
                struct disk_counter *c)
@@ -54,7 +54,8 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     uint32_t *slot = ledger_plain_slot(t->ledger, p);
     uint32_t entry;
 
-    if (unlikely(slot == NULL) || unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
+    if (unlikely(!count_is_within(c, size_bytes)) || unlikely(slot == NULL) ||
+        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
         return ORDINARY_NOT;
     count_alloc_within(t, c, size_bytes);
     t->countdown--;

@@ -42,14 +42,18 @@ enum {
     KEY_REMEMBER, // Nowhere: the memo shall hold it.
 };
 
-/* A counter that no block fits, for targets that have none yet. */
+/* A counter that no block fits. */
 static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
 
 static struct stack_target
 target_of(uint32_t node, uint32_t frames)
 {
+    static_assert(DISK_SIZE_CLASSES == 4, "the list");
     return (struct stack_target){
-        .sites = state->nodes[node].site, .counter = &no_counter, .frames = frames};
+        .sites = state->nodes[node].site,
+        .frames = frames,
+        .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
+    };
 }
 
 static uint32_t
@@ -106,7 +110,7 @@ keep_good(struct walk *w)
     struct stack_frame *changed = w->join - 1;
     uint32_t check = w->join->check_start;
 
-    while (check > CHECKS_HELD && !stack_differs(&w->t->checks[check - 1]))
+    while (check > CHECKS_HELD && stack_check_holds(&w->t->checks[check - 1]))
         check--;
     while (changed->check_start >= check)
         changed--;

@@ -27,11 +27,10 @@ stack_word(uint64_t address)
     return *(const uint64_t *)(uintptr_t)address;
 }
 
-/* Does check C fail? Not 0 if so. */
-READS_STACK static inline uint64_t
-stack_differs(const struct stack_check *c)
+READS_STACK static inline bool
+stack_check_holds(const struct stack_check *c)
 {
-    return stack_word(c->address) ^ c->value;
+    return likely(stack_word(c->address) == c->value);
 }
 
 /* Do the innermost of CHECKS [0, COUNT) hold, in whole groups? */
@@ -39,10 +38,9 @@ READS_STACK static inline bool
 stack_holds(const struct stack_check *checks, uint32_t count)
 {
     static_assert(CHECK_GROUP == 4, "the loop");
-    // One branch for a group: its loads run side by side.
     for (const struct stack_check *c = checks + count; c >= checks + CHECK_GROUP; c -= CHECK_GROUP)
-        if (unlikely(stack_differs(c - 1) | stack_differs(c - 2) | stack_differs(c - 3) |
-                     stack_differs(c - 4)))
+        if (!stack_check_holds(c - 1) || !stack_check_holds(c - 2) || !stack_check_holds(c - 3) ||
+            !stack_check_holds(c - 4))
             return false;
     return true;
 }

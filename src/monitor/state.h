@@ -133,10 +133,9 @@ struct tls {
     // The block that a call nested in the next allocator's function returned last.
     void *nested_block;
     uint64_t entered; // The frame that set busy.
-    // Compared in one go by sample_is_plain.
-    uint32_t busy;  // enum busy. Plain: only this thread and its signal handlers.
-    uint32_t exact; // 1 while the thread records every call; sample.c.
-    uint32_t nests; // Nests of an event that began before its struct was there; hook.h.
+    uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t exact;   // 1 while the thread records every call; sample.c.
+    uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
     // Return addresses of calls back from the next allocator, for allocations and for frees, the
     // latest first: seen before without a signal frame between.
     uint64_t callbacks[2][4];

