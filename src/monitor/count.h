@@ -1,5 +1,5 @@
-/* count.h: the counters of a site and the bins of sizes, as blocks come and go. Only the thread that
- * owns them calls these. */
+/* count.h: the counters of a site and the bins of sizes, as blocks come and go. Only the thread
+ * that owns them calls these. */
 #ifndef MONITOR_COUNT_H
 #define MONITOR_COUNT_H
 

@@ -7,10 +7,11 @@
  *     |  slack    | sub |         site           |       0 = no block has started here
  *
  * sub says where in the granule the block starts (in steps of 8), slack is the room that the
- * allocator has given the block minus the requested size. Its room is known from the allocator when
- * the block is freed, so the requested size costs no space. What does not fit (LEDGER_SLACK_SIDE) is in the side table, and so
- * are blocks that are not 16-byte aligned, which may share a granule. A block that has ended leaves
- * its entry with slack ENDED, which tells a second free from a free of what never was ours.
+ * allocator has given the block minus the requested size. Its room is known from the allocator
+ * when the block is freed, so the requested size costs no space. What does not fit
+ * (LEDGER_SLACK_SIDE) is in the side table, and so are blocks that are not 16-byte aligned, which
+ * may share a granule. A block that has ended leaves its entry with slack ENDED, which tells a
+ * second free from a free of what never was ours.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped

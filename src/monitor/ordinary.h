@@ -1,10 +1,10 @@
 /* ordinary.h: the short way of the events that come all the time.
  *
- * An event is ordinary if the thread has a struct and nothing to look up, the event is not the one to
- * be timed, and the block is plain (ledger.h), with counters of this thread that need no new bounds.
- * All that is found out before anything is changed, so what is not ordinary can still take the
- * general way (hook.c), as if nothing had been. Nothing is called, so that the compiler saves few
- * registers or none.
+ * An event is ordinary if the thread has a struct and nothing to look up, the event is not the one
+ * to be timed, and the block is plain (ledger.h), with counters of this thread that need no new
+ * bounds. All that is found out before anything is changed, so what is not ordinary can still take
+ * the general way (hook.c), as if nothing had been. Nothing is called, so that the compiler saves
+ * few registers or none.
  */
 #ifndef MONITOR_ORDINARY_H
 #define MONITOR_ORDINARY_H

@@ -4,9 +4,9 @@
 
 #include "monitor/state.h"
 
-/* A cache entry: 16 bytes. kind RULE_NONE = empty. A rule of kind RULE_RSP is one that leads further
- * out by whole words and has the caller's rbp, if it was saved, between the two; what the tables say
- * besides is RULE_FULL. */
+/* A cache entry: 16 bytes. kind RULE_NONE = empty. A rule of kind RULE_RSP is one that leads
+ * further out by whole words and has the caller's rbp, if it was saved, between the two; what the
+ * tables say besides is RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
