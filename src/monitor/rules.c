@@ -39,17 +39,6 @@ rules_start(void)
     return state->rules != NULL;
 }
 
-uint64_t
-rules_frame(uint64_t address, bool exact)
-{
-    struct unwind_object object;
-    uint32_t module = 0;
-
-    if (unwind_find_object(address - !exact, &object))
-        module = modules_id(&object);
-    return (address & DISK_ADDRESS_MASK) | (uint64_t)module << DISK_ADDRESS_BITS;
-}
-
 static uint64_t
 make_key(uint64_t ra)
 {

@@ -26,6 +26,8 @@
  *     RULE_FULL       unwind_step from the captured registers over all frames so far and this one;
  *                     rsp, pc, rbp, exact are then in the registers. Rules may take over again once
  *                     rbp is valid; keep the registers, the next RULE_FULL continues from there.
+ *                     A step from rsp, pc and rbp alone is as good if it succeeds and finds rbp: a
+ *                     signal frame has all registers in memory.
  *     otherwise       apply the equations; the stack is cut if cfa <= rsp or a word to be read is
  *                     not within [low, high). A return address of 0 ends the stack: it is whole.
  *
@@ -78,6 +80,7 @@ struct unwind_rule unwind_compile(uint64_t lookup, const struct unwind_object *o
 
 /* Registers by their DWARF numbers; [16] is the return address column, i.e. the pc. */
 enum { UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_PC = 16, UNWIND_REGISTERS = 17 };
+#define UNWIND_ALL_VALID ((1u << UNWIND_REGISTERS) - 1)
 
 struct unwind_registers {
     uint64_t r[UNWIND_REGISTERS];
@@ -107,6 +110,13 @@ enum unwind_step_result unwind_step(struct unwind_registers *r, const struct unw
 enum unwind_step_result unwind_step_in(struct unwind_registers *r,
                                        const struct unwind_bounds *bounds,
                                        const struct unwind_object *object);
+
+/* The same by RULE, which is of one of the first three kinds and was compiled for unwind_lookup(R).
+ * Gives what unwind_step gives for rsp, rbp and pc, and whether rbp is known; nothing else is known
+ * afterwards. */
+enum unwind_step_result unwind_step_by_rule(struct unwind_registers *r,
+                                            const struct unwind_rule *rule,
+                                            const struct unwind_bounds *bounds);
 
 /* The address to look R's pc up with: minus one for return addresses, because a call may be a
  * function's last instruction. */
