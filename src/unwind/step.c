@@ -9,7 +9,8 @@
  * needs an unknown register ends the walk; a guess would look like a stack.
  *
  * unwind_step_by_rule does the same with a rule. Whatever is asked here is asked there, in the same
- * order, so that two walks of one stack end in the same way too.
+ * order, so that two walks of one stack end in the same way too; that a CFA is within the bounds
+ * follows there from the return address below it.
  *
  * Holds: R changes only when a whole step succeeded. Stack words are read within the bounds only.
  * The new rsp (the CFA, for all but a few hand-written functions) is above the old one and within
@@ -224,7 +225,7 @@ unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
         return UNWIND_BAD;
     if (pc == 0)
         return UNWIND_END;
-    if (cfa < bounds->low || cfa > bounds->high || cfa <= r->r[UNWIND_RSP])
+    if (cfa <= r->r[UNWIND_RSP])
         return UNWIND_BAD;
     rbp_known = find_rule_rbp(r, rule, bounds, cfa, &rbp);
     r->r[UNWIND_RSP] = cfa;
