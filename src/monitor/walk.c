@@ -7,13 +7,13 @@
  *
  * Most frames are left by rules here too, because a handler that allocates may not take longer
  * than the time to its next signal. Rules know of rsp, rbp and pc only. A frame that no rule can
- * say is first tried with these, which is enough for a signal frame: it has all registers in
- * memory. If it is not, the walk is taken again, by the tables, from the latest frame of which
- * everything is known. So rsp, rbp and pc are at each frame what the tables say, and so is whether
+ * say is first tried with these. If they are not enough, the walk is taken again, by the tables,
+ * from where nothing was lost yet: the beginning or the latest signal frame, which has all
+ * registers in memory. So rsp, rbp and pc are at each frame what the tables say, and so is whether
  * rbp is known.
  *
- * The rules are those of the second level only: the thread's own cache may be being filled in by
- * what a handler has interrupted.
+ * The thread's own cache of rules is for its events. What asks for signal frames before an event
+ * may itself be interrupted by one while it fills in a rule, so it keeps to the second level.
  *
  * Bounds. The main thread's stack ends where the kernel put the program's arguments and may grow
  * down to its limit. Another thread's ends at its thread control block if glibc made it. What is
@@ -252,6 +252,14 @@ walk_own_stack(struct thread *t, uint64_t slot)
     return false;
 }
 
+/* Where words may be read when rsp is at SP, for the usual frame of the thread's own stack. */
+static inline bool
+own_bounds_at(const struct thread *t, uint64_t sp, bool exact, struct unwind_bounds *ret)
+{
+    *ret = (struct unwind_bounds){sp, t->stack_high};
+    return likely(!exact) && likely(sp >= t->stack_low && sp < t->stack_high);
+}
+
 /* Where words may be read when rsp is at SP. An interrupted function may still own what lies in the
  * red zone below: between the pop of a register and its return the tables say that it is there. One
  * that has overflowed the stack has its rsp below it. */
@@ -301,9 +309,11 @@ enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 struct walk {
     struct thread *t;
     struct unwind_registers r;     // Of the frame that the walk has come to; rsp, rbp, pc at least.
-    struct unwind_registers whole; // Of an earlier frame or the same: all that can be known.
+    struct unwind_registers whole; // Of an earlier frame or the same, from which the tables can go.
     uint32_t at, whole_at;         // Which frames these are.
     bool doubtful, whole_doubtful; // A step to them was guessed.
+    struct rule_entry *rules;      // The thread's cache; NULL = leave it alone.
+    struct rule_entry entry;       // What the cache is not for.
 };
 
 /* There is no table for R's pc: guess. In a loaded object that is how stacks end (see stack.c). */
@@ -373,11 +383,6 @@ step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
         return step_whole(w, ret_guessed);
     switch (unwind_step(&w->r, b)) {
     case UNWIND_STEPPED:
-        if (w->r.valid == UNWIND_ALL_VALID) {
-            w->whole = w->r;
-            w->whole_at = w->at + 1;
-            w->whole_doubtful = w->doubtful;
-        }
         return w->r.valid >> UNWIND_RBP & 1 ? WALK_ON : step_whole(w, ret_guessed);
     case UNWIND_END:
         return WALK_ENDS;
@@ -386,17 +391,18 @@ step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
     }
 }
 
-/* How to step out of the frame that W has come to, and its word. An interrupted instruction is
- * looked up itself, so its key is that of a return address just behind it. */
-static struct rule_entry
-rule_at(const struct walk *w)
+/* The frame that W has come to and how to step out of it; valid until the next call. An interrupted
+ * instruction is looked up itself, so its key is that of a return address just behind it. */
+static inline const struct rule_entry *
+rule_at(struct walk *w)
 {
     uint64_t pc = w->r.r[UNWIND_PC];
-    struct rule_entry e;
 
-    rules_fill(&e, pc + w->r.exact);
-    e.frame = (e.frame & ~DISK_ADDRESS_MASK) | (pc & DISK_ADDRESS_MASK);
-    return e;
+    if (likely(w->rules != NULL) && likely(!w->r.exact))
+        return rules_find(w->rules, pc);
+    rules_fill(&w->entry, pc + w->r.exact);
+    w->entry.frame = (w->entry.frame & ~DISK_ADDRESS_MASK) | (pc & DISK_ADDRESS_MASK);
+    return &w->entry;
 }
 
 static enum outcome
@@ -404,7 +410,8 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 {
     struct unwind_bounds b;
 
-    if (!bounds_at(w->t, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
+    if (!own_bounds_at(w->t, w->r.r[UNWIND_RSP], w->r.exact, &b) &&
+        !bounds_at(w->t, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
         return WALK_BREAKS;
     switch (rule->kind) {
     case RULE_END:
@@ -413,6 +420,12 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
         return step_without_table(w->t, &w->r, ret_guessed);
     case RULE_FULL:
         return step_full(w, &b, ret_guessed);
+    case RULE_SIGNAL:
+        // From here the tables find all registers again.
+        w->whole = w->r;
+        w->whole_at = w->at;
+        w->whole_doubtful = w->doubtful;
+        break;
     default:
         break;
     }
@@ -441,9 +454,10 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 
 /* W begins at the frame of the registers that were captured in W->whole. */
 static void
-begin(struct walk *w, struct thread *t)
+begin(struct walk *w, struct thread *t, struct rule_entry *rules)
 {
     w->t = t;
+    w->rules = rules;
     w->r = w->whole;
     w->at = w->whole_at = 0;
     w->doubtful = w->whole_doubtful = false;
@@ -455,12 +469,9 @@ leave_recorder(struct walk *w, uint64_t slot)
 {
     bool guessed;
 
-    while (w->r.r[UNWIND_RSP] <= slot) {
-        struct rule_entry e = rule_at(w);
-
-        if (step_out(w, &e.rule, &guessed) != WALK_ON)
+    while (w->r.r[UNWIND_RSP] <= slot)
+        if (step_out(w, &rule_at(w)->rule, &guessed) != WALK_ON)
             return false;
-    }
     return w->r.r[UNWIND_RSP] == slot + 8;
 }
 
@@ -471,15 +482,12 @@ walk_meets_signal(struct thread *t, uint64_t slot, uint64_t end)
     bool guessed;
 
     unwind_capture(&w.whole);
-    begin(&w, t);
+    begin(&w, t, NULL);
     if (!leave_recorder(&w, slot))
         return false;
-    for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++) {
-        struct rule_entry e = rule_at(&w);
-
-        if (step_out(&w, &e.rule, &guessed) != WALK_ON)
+    for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++)
+        if (step_out(&w, &rule_at(&w)->rule, &guessed) != WALK_ON)
             return false;
-    }
     return w.r.exact;
 }
 
@@ -493,11 +501,11 @@ walk_out(struct walk *w, uint32_t *ret_count)
 
     do {
         struct stack_frame *f = &w->t->walked[count++];
-        struct rule_entry e = rule_at(w);
+        const struct rule_entry *e = rule_at(w);
 
-        f->frame = e.frame;
+        f->frame = e->frame;
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
-        outcome = step_out(w, &e.rule, &guessed);
+        outcome = step_out(w, &e->rule, &guessed);
         f->flags |= guessed ? DISK_NODE_GUESSED : 0;
     } while (outcome == WALK_ON && count < LIMIT_DEPTH);
     *ret_count = count;
@@ -513,16 +521,13 @@ walk_full(struct thread *t, struct arch_caller caller)
     uint32_t count = 1;
 
     unwind_capture(&w.whole);
-    begin(&w, t);
+    begin(&w, t, t->rules);
     bump(&t->disk->full_unwinds);
     if (leave_recorder(&w, caller.slot)) {
         outcome = walk_out(&w, &count);
     } else {
-        struct rule_entry e;
-
         // Nobody can tell where this stack lies, but the caller is known.
-        rules_fill(&e, *(const uint64_t *)(uintptr_t)caller.slot);
-        t->walked[0].frame = e.frame;
+        t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;
         t->walked[0].flags = 0;
     }
     bump_by(&t->disk->frames_unwound, count);

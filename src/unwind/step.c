@@ -213,6 +213,36 @@ find_rule_rbp(const struct unwind_registers *r, const struct unwind_rule *rule,
     return unwind_read(bounds, from + (uint64_t)(int64_t)rule->rbp_words * 8, ret_rbp);
 }
 
+/* R becomes the caller's registers, of which only RSP, PC and, if it is known, RBP are. */
+static void
+put_known(struct unwind_registers *r, uint64_t rsp, uint64_t pc, uint64_t rbp, bool rbp_known)
+{
+    r->r[UNWIND_RSP] = rsp;
+    r->r[UNWIND_PC] = pc;
+    r->r[UNWIND_RBP] = rbp;
+    r->valid = 1u << UNWIND_RSP | 1u << UNWIND_PC | (uint32_t)rbp_known << UNWIND_RBP;
+}
+
+static enum unwind_step_result
+step_by_signal_rule(struct unwind_registers *r, const struct unwind_rule *rule,
+                    const struct unwind_bounds *bounds)
+{
+    uint64_t old = r->r[UNWIND_RSP];
+    uint64_t at = old + (uint64_t)(int64_t)rule->cfa_offset;
+    uint64_t rsp, pc, rbp = 0;
+    bool rbp_known;
+
+    if (!known(r, UNWIND_RSP) || !unwind_read(bounds, at, &rsp) ||
+        !unwind_read(bounds, at + 8, &pc))
+        return UNWIND_BAD;
+    if (pc == 0)
+        return UNWIND_END;
+    rbp_known = unwind_read(bounds, old + (uint64_t)(int64_t)rule->rbp_words * 8, &rbp);
+    put_known(r, rsp, pc, rbp, rbp_known);
+    r->exact = true;
+    return UNWIND_STEPPED;
+}
+
 enum unwind_step_result
 unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
                     const struct unwind_bounds *bounds)
@@ -220,6 +250,8 @@ unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
     uint64_t cfa, pc, rbp;
     bool rbp_known;
 
+    if (rule->kind == RULE_SIGNAL)
+        return step_by_signal_rule(r, rule, bounds);
     if (!known(r, UNWIND_RSP) || !find_rule_cfa(r, rule, bounds, &cfa) ||
         !unwind_read(bounds, cfa - 8, &pc))
         return UNWIND_BAD;
@@ -228,10 +260,7 @@ unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
     if (cfa <= r->r[UNWIND_RSP])
         return UNWIND_BAD;
     rbp_known = find_rule_rbp(r, rule, bounds, cfa, &rbp);
-    r->r[UNWIND_RSP] = cfa;
-    r->r[UNWIND_RBP] = rbp;
-    r->r[UNWIND_PC] = pc;
-    r->valid = 1u << UNWIND_RSP | 1u << UNWIND_PC | (uint32_t)rbp_known << UNWIND_RBP;
+    put_known(r, cfa, pc, rbp, rbp_known);
     r->exact = false;
     return UNWIND_STEPPED;
 }

@@ -79,7 +79,7 @@ static const char *const difference_names[DIFF_CLASSES] = {
 };
 
 static const char *const kind_names[] = {
-    "none", "rsp", "rbp", "rbp-deref", "full", "end", "no-table",
+    "none", "rsp", "rbp", "rbp-deref", "signal", "full", "end", "no-table",
 };
 
 struct cache_entry {
@@ -207,7 +207,7 @@ walk_rules(struct unwind_registers r, struct walk *w)
             break;
         if (rule.kind == RULE_NO_TABLE)
             return END_NO_TABLE;
-        if (rule.kind == RULE_FULL || !rbp_known) {
+        if (rule.kind == RULE_FULL || rule.kind == RULE_SIGNAL || !rbp_known) {
             enum unwind_step_result result = catch_up(&r, &stepped, w->count);
 
             if (result != UNWIND_STEPPED)
