@@ -230,7 +230,7 @@ load_bytes(const void *data, size_t size_bytes, const char *name, struct profile
                     "%s is damaged or made up: its stacks are more than a file of its size can "
                     "hold",
                     name);
-    if (r == 0) {
+    if (p != NULL) {
         // Strings that the model took over as they are must outlive the scratch memory.
         p->process.executable = arena_strdup(&p->arena, p->process.executable);
         p->process.kernel = arena_strdup(&p->arena, p->process.kernel);

@@ -6,6 +6,7 @@
  * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
  * analyse/interval.c's.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,8 @@ read_error(const struct disk_error_sum *d)
 static double
 class_unit(const struct errors *e, uint32_t size_class)
 {
-    static const double smallest[DISK_SIZE_CLASSES] = {0, 33, 257, 2049};
-    double unit = size_class > 0 ? e->bytes_unit_max / smallest[size_class] : 0;
+    static const double smallest[DISK_SIZE_CLASSES] = {HUGE_VAL, 33, 257, 2049};
+    double unit = e->bytes_unit_max / smallest[size_class];
 
     return unit > e->blocks_unit_max ? unit : e->blocks_unit_max;
 }

@@ -41,8 +41,8 @@
 static volatile unsigned sink;
 
 /* Frames written by hand, each of which calls its argument. with_rbx has its CFA in rbx, as the
- * dynamic linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it
- * keeps in rbx; with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign;
+ * dynamic linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it keeps
+ * in rbx; with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign;
  * without_table has no unwind table and keeps an rbp frame, as JIT code may. */
 unsigned with_rbx(unsigned (*f)(unsigned), unsigned n);
 unsigned with_kept_rbp(unsigned (*f)(unsigned), unsigned n);
