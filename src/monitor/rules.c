@@ -48,17 +48,6 @@ rules_start(void)
     return state->rules != NULL;
 }
 
-uint64_t
-rules_frame(uint64_t address, bool exact)
-{
-    struct unwind_object object;
-    uint32_t module = 0;
-
-    if (unwind_find_object(address - !exact, &object))
-        module = modules_id(&object);
-    return (address & DISK_ADDRESS_MASK) | (uint64_t)module << DISK_ADDRESS_BITS;
-}
-
 /* Log2 of how many buckets are used for new rules. */
 static uint32_t
 bucket_shift(void)

@@ -9,7 +9,8 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only see that memory is finite.
  */
-/* covers: src/profile/raw.c src/profile/load.c */
+/* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c */
+/* covers: src/profile/load_counters.c src/profile/load_sampling.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
