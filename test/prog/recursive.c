@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 static void *volatile kept;
-static volatile int sum;
+static volatile int sum; // Differs in functions that would otherwise become one.
 
 #define ALONE __attribute__((noinline, noclone))
 
@@ -47,7 +47,7 @@ three(int n)
     kept = malloc(n);
     if (n > 1)
         one(n - 1);
-    sum++;
+    sum += 3;
 }
 
 ALONE static void
@@ -56,7 +56,7 @@ two(int n)
     kept = malloc(n);
     if (n > 1)
         three(n - 1);
-    sum++;
+    sum += 2;
 }
 
 ALONE static void
