@@ -16,10 +16,10 @@ whole_percent(int64_t part, int64_t whole)
         return 0;
     if (part >= whole)
         return 100;
+    if (part <= INT64_MAX / 100)
+        return (int)(part * 100 / whole);
     // A double holds 53 bits of 63; what is less than the whole must not become it.
     p = (double)part / (double)whole * 100;
-    if (part <= INT64_MAX / 100)
-        p = (double)(part * 100 / whole);
     return p >= 100 ? 99 : (int)p;
 }
 
