@@ -165,16 +165,22 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_phases(j, p);
 }
 
-static void
-json_self_report(struct json *j, const struct profile *p)
+void
+json_losses(struct json *j, const struct profile *p)
 {
-    const struct profile_recorder *r = &p->recorder;
-
     json_object(j, "losses");
     for (size_t i = 0; i < loss_field_count; i++)
         json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
     json_bool(j, "file_failed", p->losses.file_failed);
     json_end(j);
+}
+
+static void
+json_self_report(struct json *j, const struct profile *p)
+{
+    const struct profile_recorder *r = &p->recorder;
+
+    json_losses(j, p);
     json_object(j, "recorder");
     json_uint(j, "memory_bytes", r->memory_bytes);
     json_uint(j, "file_bytes", r->file_bytes);
@@ -406,7 +412,7 @@ json_tree(struct json *j, const struct text_view *v, enum tree_direction directi
     json_end(j);
 }
 
-static void
+void
 json_suppressions(struct json *j, const struct leaks *leaks,
                   const struct suppressions *suppressions)
 {

@@ -40,6 +40,7 @@ const struct loss_field loss_fields[] = {
     FIELD(failed_calls, "calls that returned no block"),
 };
 const size_t loss_field_count = countof(loss_fields);
+const size_t loss_stack_field_count = 10;
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
@@ -193,6 +194,19 @@ put_totals(struct text_view *v)
               style_percent(a, c->temporary, c->allocations), "of allocations");
 }
 
+void
+text_losses(struct text_view *v, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint64_t n = loss_value(&v->p->losses, &loss_fields[i]);
+
+        if (n)
+            text_line(v, INK_WARNING,
+                      arena_printf(v->arena, "  %s %s", style_count(v->arena, (int64_t)n),
+                                   loss_fields[i].meaning));
+    }
+}
+
 /* What recording cost in time, or "" if none of it was measured. */
 static const char *
 recorder_share(struct text_view *v)
@@ -225,14 +239,7 @@ put_recorder(struct text_view *v)
             v, INK_DIM,
             arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
                          100.0 * (double)r->frames_reused / (double)frames));
-    for (size_t i = 1; i < loss_field_count; i++) {
-        uint64_t n = loss_value(&v->p->losses, &loss_fields[i]);
-
-        if (n)
-            text_line(
-                v, INK_WARNING,
-                arena_printf(a, "  %s %s", style_count(a, (int64_t)n), loss_fields[i].meaning));
-    }
+    text_losses(v, loss_field_count);
     if (v->p->losses.file_failed)
         text_line(v, INK_WARNING,
                   "  The profile's file could not grow; later events may be missing.");
@@ -617,9 +624,9 @@ put_sizes(struct text_view *v)
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
 
-static void
-put_suppressions(struct text_view *v, const struct leaks *leaks,
-                 const struct suppressions *suppressions)
+void
+text_suppressions(struct text_view *v, const struct leaks *leaks,
+                  const struct suppressions *suppressions)
 {
     struct arena *a = v->arena;
 
@@ -643,10 +650,8 @@ put_suppressions(struct text_view *v, const struct leaks *leaks,
 }
 
 void
-text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions)
+text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, const char *noun)
 {
-    size_t limit = v->limit ? v->limit : TEXT_LIMIT,
-           shown = leaks->count < limit ? leaks->count : limit;
     const struct counters *total = &leaks->stacks.total;
     struct arena *a = v->arena;
 
@@ -654,9 +659,19 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
               arena_printf(a, "%s: %s in %s, %s%s", live_word(v),
                            style_bytes(a, counters_live_bytes(total)),
                            style_plural(a, counters_live_blocks(total), "block"),
-                           style_plural(a, (int64_t)leaks->count, "site"),
+                           style_plural(a, (int64_t)count, noun),
                            sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
+}
+
+void
+text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions)
+{
+    size_t limit = v->limit ? v->limit : TEXT_LIMIT,
+           shown = leaks->count < limit ? leaks->count : limit;
+    struct arena *a = v->arena;
+
+    text_leaks_head(v, leaks, leaks->count, "site");
     for (size_t i = 0; i < shown; i++)
         put_site(v, leaks->v[i], METRIC_INUSE);
     if (shown < leaks->count) {
@@ -665,5 +680,5 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
                   arena_printf(a, "\xe2\x80\xa6 %s; --limit shows more",
                                style_plural(a, (int64_t)(leaks->count - shown), "more site")));
     }
-    put_suppressions(v, leaks, suppressions);
+    text_suppressions(v, leaks, suppressions);
 }
