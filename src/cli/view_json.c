@@ -113,6 +113,10 @@ json_process(struct json *j, const struct profile *p)
     json_known(j, "machine", pr->machine);
     json_uint(j, "cpu_count", pr->cpu_count);
     json_uint(j, "page_bytes", pr->page_bytes);
+    if (p->frames_kept != 0)
+        json_uint(j, "frames_kept", p->frames_kept);
+    else
+        json_string(j, "frames_kept", NULL);
     json_known(j, "heaptap", pr->heaptap);
     json_uint(j, "sample_period_bytes", p->sample_period_bytes);
     json_known(j, "profile", p->path);

@@ -126,6 +126,10 @@ text_header(struct text_view *v)
               arena_printf(v->arena, "pid %" PRIu32 " \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
                            pr->pid, start_time(v), pr->ended ? "ran" : "running for",
                            style_duration(v->arena, pr->elapsed_ns), how));
+    if (v->p->frames_kept)
+        text_line(v, INK_DIM,
+                  arena_printf(v->arena, "stacks are cut to %s",
+                               style_plural(v->arena, v->p->frames_kept, "innermost frame")));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     strbuf_char(v->out, '\n');
@@ -435,7 +439,8 @@ text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_
         put_note(v, arena_printf(v->arena, "\xe2\x80\xa6 %s",
                                  style_plural(v->arena, depth - next, "more frame")));
     else if (s->flags & NODE_TRUNCATED)
-        put_note(v, "\xe2\x80\xa6 and deeper than the recorder follows");
+        put_note(v, v->p->frames_kept ? "\xe2\x80\xa6 whose callers were not asked for"
+                                      : "\xe2\x80\xa6 and deeper than the recorder follows");
     if (s->flags & NODE_GUESSED)
         put_note(v, "a frame was found without unwind information: its callers are a guess");
 }
@@ -507,12 +512,12 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                               metric_value(&v->stacks->total, metric)),
                 10);
     strbuf_str(v->out, "   ");
-    style_text(&v->style, v->out, INK_DIM,
-               style_cut_end(v->arena,
-                             arena_printf(v->arena, "%s%s", site_details(v, &s->counters, metric),
-                                          sampling_error(v->arena, &s->counters, &s->errors,
-                                                         metric)),
-                             style_room(&v->style, used)));
+    style_text(
+        &v->style, v->out, INK_DIM,
+        style_cut_end(v->arena,
+                      arena_printf(v->arena, "%s%s", site_details(v, &s->counters, metric),
+                                   sampling_error(v->arena, &s->counters, &s->errors, metric)),
+                      style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
 }
@@ -530,8 +535,8 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
     if (count == 0)
         return;
     text_title(v, title,
-              arena_printf(v->arena, "%s, %s", text_metric(v, &v->stacks->total, metric),
-                           style_plural(v->arena, (int64_t)count, "site")));
+               arena_printf(v->arena, "%s, %s", text_metric(v, &v->stacks->total, metric),
+                            style_plural(v->arena, (int64_t)count, "site")));
     for (shown = 0; shown < count && shown < limit; shown++) {
         int64_t value = metric_value(&top[shown]->counters, metric);
 
@@ -633,8 +638,8 @@ text_suppressions(struct text_view *v, const struct leaks *leaks,
     if (leaks->suppressed_blocks == 0)
         return;
     text_title(v, "Suppressed",
-              arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
-                           style_plural(a, leaks->suppressed_blocks, "block")));
+               arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
+                            style_plural(a, leaks->suppressed_blocks, "block")));
     strbuf_char(v->out, '\n');
     for (size_t i = 0; i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->v[i];

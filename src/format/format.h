@@ -176,6 +176,8 @@ static_assert(sizeof(struct disk_module) == 120, "format.md 4.2");
 #define DISK_ADDRESS_BITS 48
 #define DISK_ADDRESS_MASK ((UINT64_C(1) << DISK_ADDRESS_BITS) - 1)
 
+enum { DISK_DEPTH_MAX = 1024 }; // depth_max, unless fewer frames were asked for.
+
 enum disk_node_id {
     DISK_NODE_ROOT = 0,
     DISK_NODE_OTHER = 1, // All stacks that no longer fitted.

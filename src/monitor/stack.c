@@ -92,7 +92,8 @@ struct walk {
     // The frame to look at next.
     uint64_t slot, rbp;
     uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
-    struct stack_frame *next; // The free place in t->walked.
+    struct stack_frame *next; // The free place in t->walked, of those before `end`.
+    struct stack_frame *end;
     struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
 };
 
@@ -311,7 +312,7 @@ walk_out(struct walk *w)
             return JOINED;
         if (moved)
             continue;
-        if (unlikely(w->next == t->walked + LIMIT_DEPTH))
+        if (unlikely(w->next == w->end))
             return TOO_DEEP;
         rule = &e->rule;
         if (unlikely(rule->kind > RULE_RBP_DEREF)) {
@@ -465,7 +466,8 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     uint32_t n = 0;
 
     p->slot = 0;
-    p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
+    if (likely(join != w->t->memo))
+        p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
     if (needs_rbp && rbp_slot)
         p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
     for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
@@ -477,6 +479,8 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
         if (needs_rbp && rbp_slot)
             p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
     }
+    if (unlikely(n == 0)) // No frame at all.
+        return false;
     for (; n % CHECK_GROUP != 0; n++)
         p->checks[n] = p->checks[0];
     p->rbp = caller.rbp;
@@ -490,14 +494,13 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     return join->cfa_slot == 0;
 }
 
-/* The target of the stack that W has found to go on from a remembered frame, or NULL if it is to be
- * remembered itself because the way was long. To note it beside the memo costs less, and leaves the
- * memo for those that come back to it. */
+/* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
+ * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
+ * costs less, and leaves the memo for those that come back to it. */
 static inline struct stack_target *
-pass(const struct walk *w, struct arch_caller caller, uint32_t key)
+pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node)
 {
     struct thread *t = w->t;
-    uint32_t node = w->join->node;
     struct stack_passing *p;
     uint32_t i;
 
@@ -529,6 +532,37 @@ walk_strange(struct thread *t, struct arch_caller caller)
     return &t->strange;
 }
 
+/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
+static inline uint32_t
+node_outside(enum outcome outcome)
+{
+    if (outcome == COMPLETE)
+        return DISK_NODE_ROOT;
+    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+}
+
+/* When only some frames are kept, a frame further in means another one less, so that no part of the
+ * memo can be taken over. */
+static COLD struct stack_target *
+walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
+{
+    struct thread *t = w->t;
+    struct stack_target *target;
+    enum outcome outcome;
+
+    w->join = t->memo;
+    w->end = t->walked + state->depth_max;
+    outcome = walk_out(w);
+    if (outcome == NOT_HERE)
+        return walk_strange(t, caller);
+    bump_by(&t->disk->frames_unwound, walked_count(w));
+    target = pass(w, caller, key, node_outside(outcome));
+    if (target != NULL)
+        return target;
+    stack_forget(t);
+    return remember_leaf(t, remember_walked(w, node_outside(outcome)));
+}
+
 /* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
  * says. */
 static HOT NOINLINE struct stack_target *
@@ -539,21 +573,24 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         .slot = caller.slot,
         .rbp = caller.rbp,
         .next = t->walked,
+        .end = t->walked + LIMIT_DEPTH,
         .join = &t->memo[t->memo_count],
     };
-    uint32_t parent = DISK_NODE_ROOT;
+    uint32_t parent;
     enum outcome outcome;
 
     if (unlikely(caller.slot & 7) ||
         (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
          !walk_own_stack(t, caller.slot)))
         return walk_strange(t, caller);
+    if (unlikely(state->depth_max != LIMIT_DEPTH))
+        return walk_few(&w, caller, key);
     outcome = walk_out(&w);
     if (unlikely(outcome == NOT_HERE))
         return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
-        struct stack_target *target = pass(&w, caller, key);
+        struct stack_target *target = pass(&w, caller, key, w.join->node);
 
         if (likely(target != NULL))
             return target;
@@ -562,8 +599,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         stack_forget(t);
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
-        else
-            parent = outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+        parent = node_outside(outcome);
     }
     if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
         parent = cut_memo(&w);

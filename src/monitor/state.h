@@ -59,6 +59,7 @@ struct state {
     uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
     uint32_t granule_shift;  // 5 with glibc, else 4.
     uint32_t usable;         // enum usable_mode.
+    uint32_t depth_max;      // Frames kept of a stack, from the innermost on.
     bool forked;
 
     uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.

@@ -507,7 +507,7 @@ walk_out(struct walk *w, uint32_t *ret_count)
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
         outcome = step_out(w, &e->rule, &guessed);
         f->flags |= guessed ? DISK_NODE_GUESSED : 0;
-    } while (outcome == WALK_ON && count < LIMIT_DEPTH);
+    } while (outcome == WALK_ON && count < state->depth_max);
     *ret_count = count;
     return outcome;
 }

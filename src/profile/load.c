@@ -186,6 +186,7 @@ load_model(struct raw_file *raw, const char *name)
 
     *p = (struct profile){.totals = COUNTERS_ZERO};
     p->path = arena_strdup(&p->arena, name);
+    p->frames_kept = raw->header.depth_max < DISK_DEPTH_MAX ? raw->header.depth_max : 0;
     load_modules(&l);
     load_nodes(&l);
     load_sites(&l);

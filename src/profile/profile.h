@@ -229,10 +229,11 @@ struct profile_losses {
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
-    uint64_t truncated_stacks; // Allocations whose stack was deeper than the recorder follows.
-    uint64_t guessed_frames;   // Allocations with a frame found without unwind information.
+    // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
+    uint64_t truncated_stacks;
+    uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
     uint64_t frames_without_module; // Code addresses whose module could not be noted.
-    uint64_t unwind_failures;  // Allocations whose stack broke off.
+    uint64_t unwind_failures;       // Allocations whose stack broke off.
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
     uint64_t double_frees;       // Those of them whose block had been freed before.
@@ -266,6 +267,7 @@ struct profile {
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
     struct errors errors;         // Of the totals.
     uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
+    uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
     bool symbolised;              // Every location has frames.
 
     struct profile_module *modules;
