@@ -78,6 +78,15 @@ stack_forget(struct thread *t)
     t->leaf_slot = 0;
 }
 
+COLD void
+stack_forget_all(struct thread *t)
+{
+    stack_forget(t);
+    for (uint32_t i = 0; i < PASSINGS; i++)
+        if (t->passings[i].slot != 0)
+            t->passings[i].slot = 0;
+}
+
 /* Why a walk ended. */
 enum outcome {
     JOINED,   // Met the memo at `join`.

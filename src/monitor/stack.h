@@ -21,6 +21,9 @@ struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller
 /* T remembers no stack. */
 void stack_forget(struct thread *t);
 
+/* And none that passes. */
+void stack_forget_all(struct thread *t);
+
 READS_STACK static inline uint64_t
 stack_word(uint64_t address)
 {
