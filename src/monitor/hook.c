@@ -195,8 +195,10 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
     if (likely(p != NULL)) {
         c = block_begins(t, p, size_bytes, false, target->sites, &change);
         if (likely(c != NULL)) {
-            target->counter[size_class] = c;
+            // A handler may jump out between the two; the counter makes them count.
             target->site[size_class] = t->last_site;
+            signal_fence();
+            target->counter[size_class] = c;
         }
         peak_change(t, change);
     } else {

@@ -465,7 +465,8 @@ passing_key(struct thread *t, struct arch_caller caller)
     return (uint32_t)(key >> 54);
 }
 
-/* Fill in P from the walk W, which met the memo. False if it has no room or it is too strange. */
+/* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
+ * room or it is too strange. */
 static bool
 fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
 {
@@ -474,7 +475,6 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     bool needs_rbp = join->needs_rbp;
     uint32_t n = 0;
 
-    p->slot = 0;
     if (likely(join != w->t->memo))
         p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
     if (needs_rbp && rbp_slot)
@@ -499,7 +499,6 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     p->join_rbp = w->rbp;
     p->join_node = join->node;
     p->join = (uint16_t)(join - w->t->memo);
-    p->slot = caller.slot;
     return join->cfa_slot == 0;
 }
 
@@ -520,13 +519,16 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
     if (t->passings[i].slot != 0)
         i ^= t->history & 1;
     p = &t->passings[i];
-    if (!fill_passing(p, w, caller)) {
-        p->slot = 0;
+    // Unused until all of it is there: a handler may jump out of here.
+    p->slot = 0;
+    signal_fence();
+    if (!fill_passing(p, w, caller))
         return NULL;
-    }
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
     p->target = target_of(node, p->join + walked_count(w));
+    signal_fence();
+    p->slot = caller.slot;
     t->frames_reused += p->join;
     t->foreseen[t->history] = (uint16_t)i;
     t->history = stack_history(t, i);

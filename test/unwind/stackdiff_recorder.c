@@ -36,7 +36,8 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
 #undef unwind_step
 
 static struct state the_state;
-static struct children no_children[DISK_NODE_FIRST];
+static struct first_child no_children[DISK_NODE_FIRST];
+static struct children no_others[1];
 struct state *state = &the_state;
 static _Thread_local struct thread *own;
 static _Thread_local struct disk_thread own_row;
@@ -70,7 +71,9 @@ nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 void
 recorder_start(void)
 {
-    state->children = no_children;
+    state->first_children = no_children;
+    state->children = no_others;
+    state->depth_max = LIMIT_DEPTH;
     stack_process_begins();
     rules_start();
 }
