@@ -3,6 +3,8 @@
     switch.py check HEAPTAP PROGRAM THREADS       one run with everything checked
     switch.py table HEAPTAP PROGRAM THREADS RUNS  many runs, by hand: the last one in full, and how
                                                   often the truth lay in the interval
+    switch.py sqlite HEAPTAP SQLITE3              the same with a database at work; its truth is
+                                                  what an exact recording of the same work says
 
 PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one way
 of recording, or a change falls into it. What is recorded exactly must be the truth to the byte, and
@@ -18,6 +20,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 EXACT, SAMPLED, LESS = "exact", "sampled", "less"
 # How many times, and what in turn. All changes of a run find room in the file.
@@ -195,8 +198,79 @@ def table(heaptap, program, threads, runs):
                 "yes" if near(got, m, t, 1) else "no", hits, all_runs, ratios / all_runs))
 
 
+# Each step fills a table of its own, and drops that of two steps before.
+WORK = """
+create table t%(n)d(a integer primary key, b text);
+with recursive c(x) as (values(1) union all select x + 1 from c where x < 6000)
+    insert into t%(n)d select x, printf('%%.*c', 20 + x * 37 %% 300, 'x') from c;
+create index i%(n)d on t%(n)d(b);
+select count(*), length(group_concat(b)) from t%(n)d;
+drop table if exists t%(before)d;
+.output done.%(n)d
+select 'done';
+.output
+"""
+WAYS = [None, ["--sample", "16K"], None, ["--sample-count", "20"], None, ["--exact"], None]
+
+
+def wait_for(path, process):
+    until = time.monotonic() + 100
+    while not (os.path.exists(path) and os.path.getsize(path) > 0):
+        assert process.poll() is None and time.monotonic() < until, path
+        time.sleep(0.005)
+    os.unlink(path)
+
+
+def work(heaptap, sqlite3, ways):
+    """The report of a database that does one step after the other, while it is asked to change."""
+    path = "work.heaptap"
+    process = subprocess.Popen([heaptap, "run", "--quiet", "--no-pack", "-o", path, "--", sqlite3,
+                                "-init", "/dev/null", ":memory:"],
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    for n, way in enumerate(ways):
+        request = None
+        if way is not None:  # It is taken at the latest in the midst of the step.
+            request = subprocess.Popen([heaptap, "control", "--wait", "100", path] + way,
+                                       stdout=subprocess.DEVNULL)
+        process.stdin.write(WORK % {"n": n, "before": max(n - 2, 0)})
+        process.stdin.flush()
+        wait_for("done.%d" % n, process)
+        assert request is None or request.wait() == 0
+    process.stdin.close()
+    assert process.wait() == 0
+    out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    os.unlink(path)
+    return json.loads(out)
+
+
+def by_stack(report):
+    return {tuple((f["module"], f["offset"]) for f in s["stack"]): s for s in report["sites"]}
+
+
+def database(heaptap, sqlite3):
+    exact = work(heaptap, sqlite3, [None] * len(WAYS))
+    report = work(heaptap, sqlite3, WAYS)
+    truth, got = exact["totals"], report["totals"]
+    tell([p["mode"] for p in report["phases"]] == ["exact", "bytes", "count", "exact"],
+         "database: the changes", report["phases"])
+    for m in METRICS + ("peak_bytes",):
+        tell(near(got, m, truth[m], 2.5), "database: %s" % m, got, truth)
+    tell(got["samples"] > 1000 and got["allocations"] - got["allocations_low"] > 100,
+         "database: a good part is estimated", got)
+    tell(report["losses"]["events"] == report["losses"]["unknown_frees"] ==
+         report["losses"]["overwritten_blocks"] == 0, "database: nothing lost", report["losses"])
+    found = by_stack(report)
+    top = sorted(by_stack(exact).items(), key=lambda item: -item[1]["allocated_bytes"])[:20]
+    bad = [(m, site[m], found.get(stack)) for stack, site in top for m in METRICS
+           if stack not in found or not near(found[stack], m, site[m], 2.5)]
+    tell(not bad, "database: the twenty largest sites", *bad)
+
+
 if sys.argv[1] == "check":
     check(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+elif sys.argv[1] == "sqlite":
+    database(sys.argv[2], sys.argv[3])
 else:
     table(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
 sys.exit(failures > 0)
