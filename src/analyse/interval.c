@@ -6,9 +6,10 @@
  * as the truth is not, and unlike the usual +- it holds its 95 % at 30 samples.
  *
  * With few samples the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997): the exact
- * interval for a Poisson count, carried over to weighted sums by matching mean and variance; its
- * upper end assumes that one more event of the largest weight was just missed. It is wide rather
- * than wrong. No sample at all is its border case: up to ln(40) = 3.7 units.
+ * interval for a Poisson count, carried over to weighted sums by matching mean and variance. Its
+ * upper end assumes that one more event of the largest weight was just missed; its lower end knows
+ * that nobody asks about what has no sample. It is wide rather than wrong. No sample at all is its
+ * border case: up to ln(40) = 3.7 units.
  *
  * Both ends judge what was seen. A site of large blocks, which are certain to be samples, and of a
  * few small ones, of which none was, would seem to be known exactly; so the variance of one more
@@ -98,6 +99,27 @@ score_interval(double estimate, double variance, double unit)
                              score_end(estimate, variance + unit * unit, 1)};
 }
 
+/* The lower end for a shape of A, in units of the distribution's scale, of something that is only
+ * looked at because it has a sample: the value for which that much comes in TAIL of the cases that
+ * have any, gamma_below(a, x) / (1 - exp(-x)) = TAIL. 0 for one sample, which all of these have. */
+static double
+seen_low(double shape)
+{
+    double low = 0, high = interval_gamma_quantile(TAIL, shape);
+
+    if (shape <= 1)
+        return 0;
+    for (int i = 0; i < BISECTIONS && high - low > high * 1e-13; i++) {
+        double middle = (low + high) / 2;
+
+        if (gamma_below(shape, middle) < -TAIL * expm1(-middle))
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
 /* The quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
  * VARIANCE. */
 static double
@@ -109,7 +131,8 @@ gamma_end(double mean, double variance, double side)
         return mean;
     if (!(shape < SHAPE_MAX))
         return mean + side * Z * sqrt(variance);
-    return variance / mean * interval_gamma_quantile(side < 0 ? TAIL : 1 - TAIL, shape);
+    return variance / mean *
+           (side < 0 ? seen_low(shape) : interval_gamma_quantile(1 - TAIL, shape));
 }
 
 static struct interval
@@ -191,9 +214,9 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
 
     if (is_bytes(what))
         return interval_around(total, s.samples, s.bytes, s.bytes_variance, e->bytes_unit_max,
-                               e->bytes_unit_max);
+                               e->bytes_unit_few);
     return interval_around(total, s.samples, s.blocks, s.blocks_variance, e->blocks_unit_max,
-                           e->blocks_unit_class);
+                           e->blocks_unit_few);
 }
 
 double

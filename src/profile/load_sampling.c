@@ -6,7 +6,6 @@
  * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
  * analyse/interval.c's.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,17 +33,6 @@ read_error(const struct disk_error_sum *d)
     };
 }
 
-/* Blocks per point, if they were the smallest of SIZE_CLASS; those of the smallest class differ too
- * little to matter. By bytes a point is worth the period, which is E's bytes per point. */
-static double
-class_unit(const struct errors *e, uint32_t size_class)
-{
-    static const double smallest[DISK_SIZE_CLASSES] = {HUGE_VAL, 33, 257, 2049};
-    double unit = e->bytes_unit_max / smallest[size_class];
-
-    return unit > e->blocks_unit_max ? unit : e->blocks_unit_max;
-}
-
 size_t
 load_errors(struct loader *l)
 {
@@ -54,7 +42,6 @@ load_errors(struct loader *l)
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
-        struct profile_site *site;
         struct errors e;
 
         if (d->site == 0)
@@ -68,12 +55,88 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        site = &p->sites[loader_site_at(l, d->site, &homeless)];
-        e.blocks_unit_class = class_unit(&e, site->size_class);
-        errors_add(&site->errors, &e);
+        errors_add(&p->sites[loader_site_at(l, d->site, &homeless)].errors, &e);
         errors_add(&p->errors, &e);
     }
     return homeless;
+}
+
+/* The largest period of the phases in MODE; 0 if there was none. */
+static double
+largest_period(const struct profile *p, uint32_t mode)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < p->phase_count; i++)
+        if (p->phases[i].mode == mode && p->phases[i].period > largest)
+            largest = p->phases[i].period;
+    return (double)largest;
+}
+
+static double
+larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double
+smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
+ * and of the next one too if its stack VARIES so much that it has blocks of two classes. In the
+ * smallest class sizes differ too little to matter, and the largest has no end but the largest
+ * seen. */
+static void
+possible_sizes(const struct profile_site *site, bool varies, double *ret_min, double *ret_max)
+{
+    static const double smallest[] = {16, 16, 33, 257, 2049}, largest[] = {32, 256, 2048, 0, 0};
+
+    if (site->size_class > 0 || varies)
+        *ret_min = smaller(*ret_min, smallest[site->size_class + !varies]);
+    *ret_max = larger(*ret_max, largest[site->size_class + varies]);
+}
+
+/* What a point of a draw by BYTES or by CALLS stands for; 0 = there was no such draw. */
+static void
+set_units(struct profile_site *site, bool varies, double bytes, double calls)
+{
+    const struct counters *c = &site->counters;
+    double size_min = c->size_min < 1 || c->size_min > c->size_max ? 1 : (double)c->size_min;
+    double size_max = (double)c->size_max;
+    struct errors *e = &site->errors;
+
+    e->blocks_unit_max = larger(e->blocks_unit_max, larger(bytes / size_min, calls));
+    e->bytes_unit_max = larger(e->bytes_unit_max, larger(bytes, calls * size_max));
+    possible_sizes(site, varies, &size_min, &size_max);
+    e->blocks_unit_few = larger(e->blocks_unit_max, bytes / size_min);
+    e->bytes_unit_few = larger(e->bytes_unit_max, calls * size_max);
+}
+
+void
+load_units(struct loader *l)
+{
+    struct profile *p = l->p;
+    double bytes = largest_period(p, MODE_BYTES), calls = largest_period(p, MODE_COUNT);
+    uint8_t *classes; // By node: a bit for each class that it has blocks of.
+
+    if (bytes == 0 && calls == 0)
+        return;
+    classes = arena_alloc(&p->arena, p->node_count);
+    for (size_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].counters.allocations != 0)
+            classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);
+    for (size_t i = 0; i < p->site_count; i++) {
+        struct profile_site *site = &p->sites[i];
+        uint8_t own = classes[site->node];
+
+        if (site->counters.allocations == 0)
+            continue;
+        set_units(site, (own & (own - 1)) != 0, bytes, calls);
+        errors_add_units(&p->errors, &site->errors);
+    }
 }
 
 static int
@@ -96,8 +159,7 @@ load_phases(struct loader *l)
         const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
 
         if (d->id == i + 1 && d->mode <= MODE_OFF)
-            p->phases[p->phase_count++] =
-                (struct profile_phase){d->mode, d->period, d->since_ns};
+            p->phases[p->phase_count++] = (struct profile_phase){d->mode, d->period, d->since_ns};
     }
     if (p->phase_count > 1)
         qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);

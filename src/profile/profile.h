@@ -77,12 +77,16 @@ struct errors {
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Of the blocks live at the peak.
-    double blocks_unit_max; // What one more point of the draw might have added.
-    double bytes_unit_max;
-    double blocks_unit_class; // The same of the smallest blocks that the class of size may have.
+    // What one more point of the draw might have added, judging by the sizes seen.
+    double blocks_unit_max, bytes_unit_max;
+    // The same by the sizes that there may be: what is assumed when few have been seen.
+    double blocks_unit_few, bytes_unit_few;
 };
 
 void errors_add(struct errors *sum, const struct errors *e);
+
+/* The units alone: the larger ones. */
+void errors_add_units(struct errors *sum, const struct errors *e);
 
 /* Of what is live. */
 struct error_sum errors_live(const struct errors *e);

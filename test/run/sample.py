@@ -94,8 +94,10 @@ def phases(path):
     for name in ("first", "fourth"):
         s = site_of(report, name)
         got = s and (s["allocations"], s["allocated_bytes"], s["frees"], s["live_bytes"],
-                     s["allocations_low"], s["allocations_high"], s["samples"])
-        tell(got == (1000, 100000, 1000, 0, 1000, 1000, 0), "phases: %s is exact" % name, got)
+                     s["allocations_low"], s["samples"])
+        tell(got == (1000, 100000, 1000, 0, 1000, 0), "phases: %s is exact" % name, got)
+        missed = s["allocated_bytes_high"] - 100000  # Of 4 KiB times ln 40 at 95 %.
+        tell(15000 < missed < 15200, "phases: %s may have been missed by samples" % name, missed)
     s = site_of(report, "second")
     tell(holds(s, "allocations", 20000) and 14000 < s["allocations"] < 26000,
          "phases: second is estimated", s)

@@ -8,10 +8,11 @@
 
 PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one way
 of recording, or a change falls into it. What is recorded exactly must be the truth to the byte, and
-so must the frees of its blocks, whenever they come. Estimates must lie within 2.5 times their
-interval, which a right estimate leaves once in a million times; threads decide the draws, so no
-seed makes two runs alike. The same holds where a change from exact to a sample falls into a
-stretch: no block may be judged by both, or by none.
+so must the frees of its blocks, whenever they come. (That the site had nothing to do in the phases
+with samples is more than the recorder can know, so there is an upper limit all the same.)
+Estimates must lie within 2.5 times their interval, which a right estimate leaves once in a million
+times; threads decide the draws, so no seed makes two runs alike. The same holds where a change from
+exact to a sample falls into a stretch: no block may be judged by both, or by none.
 
 In two stretches the way changes all the time and the program is slow, so that whatever a change
 loses is a large part of it: with one thread, a point of the draw that is lost at each change shows.
@@ -108,7 +109,7 @@ def steer(heaptap, program, threads, path):
     return json.loads(out), truth
 
 
-KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")]
+KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")] + ["samples"]
 
 
 def recorded(report):
@@ -134,9 +135,10 @@ def check_stretch(number, got, truth):
     name = "stretch %d, %s" % (number, name)
     if kind == EXACT:
         values = tuple(got[m] for m in METRICS)
-        limits = [got[m + end] for m in METRICS for end in ("_low", "_high")]
-        tell(values == truth, name + ": to the byte", values, truth)
-        tell(limits == [x for x in truth for _ in "lh"], name + ": without an interval", limits)
+        lows = tuple(got[m + "_low"] for m in METRICS)
+        tell(lows == truth and got["samples"] == 0, name + ": no estimate is in it", got)
+        highs = [got[m + "_high"] > t for m, t in zip(METRICS, truth)]
+        tell(all(highs), name + ": what samples may have missed is said", got)
         return
     for m, t in zip(METRICS, truth):
         if kind == SAMPLED:
