@@ -61,70 +61,40 @@ load_errors(struct loader *l)
     return homeless;
 }
 
-/* The largest period of the phases in MODE; 0 if there was none. */
-static double
-largest_period(const struct profile *p, uint32_t mode)
-{
-    uint64_t largest = 0;
-
-    for (size_t i = 0; i < p->phase_count; i++)
-        if (p->phases[i].mode == mode && p->phases[i].period > largest)
-            largest = p->phases[i].period;
-    return (double)largest;
-}
-
-static double
-larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double
-smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
  * and of the next one too if its stack VARIES so much that it has blocks of two classes. In the
  * smallest class sizes differ too little to matter, and the largest has no end but the largest
  * seen. */
-static void
-possible_sizes(const struct profile_site *site, bool varies, double *ret_min, double *ret_max)
+static struct counters
+possible_sizes(const struct profile_site *site, bool varies)
 {
-    static const double smallest[] = {16, 16, 33, 257, 2049}, largest[] = {32, 256, 2048, 0, 0};
+    static const uint64_t smallest[] = {16, 16, 33, 257, 2049}, largest[] = {32, 256, 2048, 0, 0};
+    struct counters c = site->counters;
 
-    if (site->size_class > 0 || varies)
-        *ret_min = smaller(*ret_min, smallest[site->size_class + !varies]);
-    *ret_max = larger(*ret_max, largest[site->size_class + varies]);
+    if ((site->size_class > 0 || varies) && smallest[site->size_class + !varies] < c.size_min)
+        c.size_min = smallest[site->size_class + !varies];
+    if (largest[site->size_class + varies] > c.size_max)
+        c.size_max = largest[site->size_class + varies];
+    return c;
 }
 
-/* What a point of a draw by BYTES or by CALLS stands for; 0 = there was no such draw. */
 static void
-set_units(struct profile_site *site, bool varies, double bytes, double calls)
+set_units(const struct profile *p, struct profile_site *site, bool varies)
 {
-    const struct counters *c = &site->counters;
-    double size_min = c->size_min < 1 || c->size_min > c->size_max ? 1 : (double)c->size_min;
-    double size_max = (double)c->size_max;
-    struct errors *e = &site->errors;
+    struct counters possible = possible_sizes(site, varies);
+    struct errors seen = profile_missed(p, &site->counters), few = profile_missed(p, &possible);
 
-    e->blocks_unit_max = larger(e->blocks_unit_max, larger(bytes / size_min, calls));
-    e->bytes_unit_max = larger(e->bytes_unit_max, larger(bytes, calls * size_max));
-    possible_sizes(site, varies, &size_min, &size_max);
-    e->blocks_unit_few = larger(e->blocks_unit_max, bytes / size_min);
-    e->bytes_unit_few = larger(e->bytes_unit_max, calls * size_max);
+    few.blocks_unit_max = few.bytes_unit_max = 0;
+    errors_add_units(&site->errors, &seen);
+    errors_add_units(&site->errors, &few);
 }
 
 void
 load_units(struct loader *l)
 {
     struct profile *p = l->p;
-    double bytes = largest_period(p, MODE_BYTES), calls = largest_period(p, MODE_COUNT);
-    uint8_t *classes; // By node: a bit for each class that it has blocks of.
+    uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
 
-    if (bytes == 0 && calls == 0)
-        return;
-    classes = arena_alloc(&p->arena, p->node_count);
     for (size_t i = 0; i < p->site_count; i++)
         if (p->sites[i].counters.allocations != 0)
             classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);
@@ -134,7 +104,7 @@ load_units(struct loader *l)
 
         if (site->counters.allocations == 0)
             continue;
-        set_units(site, (own & (own - 1)) != 0, bytes, calls);
+        set_units(p, site, (own & (own - 1)) != 0);
         errors_add_units(&p->errors, &site->errors);
     }
 }
@@ -164,6 +134,14 @@ load_phases(struct loader *l)
     if (p->phase_count > 1)
         qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);
     p->phase_count += p->phase_count == 0;
+    for (size_t i = 0; i < p->phase_count; i++) {
+        uint64_t *longest = p->phases[i].mode == MODE_BYTES   ? &p->longest_bytes
+                            : p->phases[i].mode == MODE_COUNT ? &p->longest_calls
+                                                              : NULL;
+
+        if (longest != NULL && p->phases[i].period > *longest)
+            *longest = p->phases[i].period;
+    }
 }
 
 static int

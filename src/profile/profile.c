@@ -80,6 +80,21 @@ errors_live(const struct errors *e)
     };
 }
 
+struct errors
+profile_missed(const struct profile *p, const struct counters *sizes)
+{
+    double bytes = (double)p->longest_bytes, calls = (double)p->longest_calls;
+    bool known = sizes->size_min > 0 && sizes->size_min <= sizes->size_max;
+    double of_bytes = bytes / (known ? (double)sizes->size_min : 1);
+    double of_calls = calls * (double)sizes->size_max;
+    struct errors e = {.blocks_unit_max = of_bytes > calls ? of_bytes : calls,
+                       .bytes_unit_max = of_calls > bytes ? of_calls : bytes};
+
+    e.blocks_unit_few = e.blocks_unit_max;
+    e.bytes_unit_few = e.bytes_unit_max;
+    return e;
+}
+
 void
 profile_add_frame(struct profile *p, const struct profile_frame *frame)
 {

@@ -293,6 +293,7 @@ struct profile {
     size_t time_point_count;
     struct profile_phase *phases; // By time; at least one.
     size_t phase_count;
+    uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
     struct profile_mark *marks; // By time.
     size_t mark_count;
     struct profile_unknown_free *unknown_frees; // By falling count.
@@ -315,6 +316,9 @@ int profile_list_session(const char *what, struct arena *arena, const char ***re
                          size_t *ret_count, struct err *err);
 
 void profile_free(struct profile *p);
+
+/* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
+struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
