@@ -142,11 +142,8 @@ gamma_end(double mean, double variance, double side)
 static struct interval
 gamma_interval(double estimate, double variance, double unit)
 {
-    // The comparisons matter only for sums that belong to no recording.
-    return (struct interval){
-        .low = fmin(gamma_end(estimate, variance, -1), estimate),
-        .high = fmax(gamma_end(estimate + unit, variance + unit * unit, 1), estimate),
-    };
+    return (struct interval){gamma_end(estimate, variance, -1),
+                             gamma_end(estimate + unit, variance + unit * unit, 1)};
 }
 
 struct interval
@@ -164,7 +161,8 @@ interval_around(double total, double samples, double estimate, double variance, 
         r = gamma_interval(estimate, variance, unit);
     else
         r = score_interval(estimate, variance, unit);
-    return (struct interval){exact + r.low, exact + r.high};
+    // Sums that belong to no recording may be so large that exact is but a rounding error.
+    return (struct interval){fmin(exact + r.low, total), fmax(exact + r.high, total)};
 }
 
 static struct error_sum

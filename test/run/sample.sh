@@ -54,6 +54,8 @@ report_json packed.heaptap 2>/dev/null | sed '/"profile"/d; /"file_bytes"/d; /"m
 sed '/"profile"/d; /"file_bytes"/d; /"memory_bytes"/d' phases.json >unpacked.json
 check "phases: to the byte" cmp packed.json unpacked.json
 
+py damaged "$HEAPTAP" phases.heaptap
+
 "$HEAPTAP" control phases.heaptap --exact >out 2>&1
 same "control: the process has ended" 3 $?
 "$HEAPTAP" control packed.heaptap --exact >out 2>&1
