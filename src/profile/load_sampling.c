@@ -94,7 +94,9 @@ load_units(struct loader *l)
 {
     struct profile *p = l->p;
     uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
+    struct errors missed = profile_missed(p, &p->totals); // Also when there is no site at all.
 
+    errors_add_units(&p->errors, &missed);
     for (size_t i = 0; i < p->site_count; i++)
         if (p->sites[i].counters.allocations != 0)
             classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);

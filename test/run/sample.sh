@@ -167,6 +167,20 @@ for found in lists:
 assert rows("leaks")["total"]["live_bytes_high"] > 480000
 EOP
 
+# A recording without any sample does not claim that nothing was allocated.
+"$HEAPTAP" run --quiet --sample 1G -o none.heaptap -- "$PROG/article"
+report_json none.heaptap >none.json 2>/dev/null
+check "no sample: the total has an upper limit" python3 - <<'EOP'
+import json
+totals = json.load(open("none.json"))["totals"]
+assert totals["samples"] == 0 and totals["allocated_bytes"] == 0, totals
+assert totals["allocated_bytes_low"] == 0 and totals["live_bytes_low"] == 0, totals
+for key in ("allocated_bytes_high", "live_bytes_high", "peak_bytes_high"):
+    assert 3.6 * 2 ** 30 < totals[key] < 3.7 * 2 ** 30, (key, totals)
+EOP
+"$HEAPTAP" report none.heaptap >out
+check "no sample: and says so" grep -q "Allocations .*(few: 0 B–3.7 GiB)" out
+
 # A comparison tells growth from noise.
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o again.heaptap -- "$sampled" sites
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o more.heaptap -- "$sampled" builds
