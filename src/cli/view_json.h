@@ -14,6 +14,10 @@ void json_head(struct json *j, const char *format, const struct profile *p,
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
+/* The number of samples, and 95 % intervals of the estimates, under keys that begin with PREFIX. */
+void json_errors(struct json *j, const char *prefix, const struct counters *c,
+                 const struct errors *e);
+
 /* One document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct text_view *v, enum metric metric, size_t limit);
 

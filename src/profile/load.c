@@ -200,6 +200,7 @@ load_model(struct raw_file *raw, const char *name)
     load_bins(&l);
     load_timeline(&l);
     load_phases(&l);
+    load_units(&l);
     load_marks(&l);
     load_unknown_frees(&l);
     loader_count_doubtful(p);

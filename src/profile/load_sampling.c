@@ -6,7 +6,6 @@
  * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
  * analyse/interval.c's.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,17 +33,6 @@ read_error(const struct disk_error_sum *d)
     };
 }
 
-/* Blocks per point, if they were the smallest of SIZE_CLASS; those of the smallest class differ too
- * little to matter. By bytes a point is worth the period, which is E's bytes per point. */
-static double
-class_unit(const struct errors *e, uint32_t size_class)
-{
-    static const double smallest[DISK_SIZE_CLASSES] = {HUGE_VAL, 33, 257, 2049};
-    double unit = e->bytes_unit_max / smallest[size_class];
-
-    return unit > e->blocks_unit_max ? unit : e->blocks_unit_max;
-}
-
 size_t
 load_errors(struct loader *l)
 {
@@ -54,7 +42,6 @@ load_errors(struct loader *l)
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
-        struct profile_site *site;
         struct errors e;
 
         if (d->site == 0)
@@ -68,12 +55,60 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        site = &p->sites[loader_site_at(l, d->site, &homeless)];
-        e.blocks_unit_class = class_unit(&e, site->size_class);
-        errors_add(&site->errors, &e);
+        errors_add(&p->sites[loader_site_at(l, d->site, &homeless)].errors, &e);
         errors_add(&p->errors, &e);
     }
     return homeless;
+}
+
+/* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
+ * and of the next one too if its stack VARIES so much that it has blocks of two classes. In the
+ * smallest class sizes differ too little to matter, and the largest has no end but the largest
+ * seen. */
+static struct counters
+possible_sizes(const struct profile_site *site, bool varies)
+{
+    static const uint64_t smallest[] = {16, 16, 33, 257, 2049}, largest[] = {32, 256, 2048, 0, 0};
+    struct counters c = site->counters;
+
+    if ((site->size_class > 0 || varies) && smallest[site->size_class + !varies] < c.size_min)
+        c.size_min = smallest[site->size_class + !varies];
+    if (largest[site->size_class + varies] > c.size_max)
+        c.size_max = largest[site->size_class + varies];
+    return c;
+}
+
+static void
+set_units(const struct profile *p, struct profile_site *site, bool varies)
+{
+    struct counters possible = possible_sizes(site, varies);
+    struct errors seen = profile_missed(p, &site->counters), few = profile_missed(p, &possible);
+
+    few.blocks_unit_max = few.bytes_unit_max = 0;
+    errors_add_units(&site->errors, &seen);
+    errors_add_units(&site->errors, &few);
+}
+
+void
+load_units(struct loader *l)
+{
+    struct profile *p = l->p;
+    uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
+    struct errors missed = profile_missed(p, &p->totals); // Also when there is no site at all.
+
+    errors_add_units(&p->errors, &missed);
+    for (size_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].counters.allocations != 0)
+            classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);
+    for (size_t i = 0; i < p->site_count; i++) {
+        struct profile_site *site = &p->sites[i];
+        uint8_t own = classes[site->node];
+
+        if (site->counters.allocations == 0)
+            continue;
+        set_units(p, site, (own & (own - 1)) != 0);
+        errors_add_units(&p->errors, &site->errors);
+    }
 }
 
 static int
@@ -96,12 +131,19 @@ load_phases(struct loader *l)
         const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
 
         if (d->id == i + 1 && d->mode <= MODE_OFF)
-            p->phases[p->phase_count++] =
-                (struct profile_phase){d->mode, d->period, d->since_ns};
+            p->phases[p->phase_count++] = (struct profile_phase){d->mode, d->period, d->since_ns};
     }
     if (p->phase_count > 1)
         qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);
     p->phase_count += p->phase_count == 0;
+    for (size_t i = 0; i < p->phase_count; i++) {
+        uint64_t *longest = p->phases[i].mode == MODE_BYTES   ? &p->longest_bytes
+                            : p->phases[i].mode == MODE_COUNT ? &p->longest_calls
+                                                              : NULL;
+
+        if (longest != NULL && p->phases[i].period > *longest)
+            *longest = p->phases[i].period;
+    }
 }
 
 static int

@@ -76,6 +76,10 @@ size_t load_errors(struct loader *l);
 /* A profile of an older recorder has no phases: it is exact. */
 void load_phases(struct loader *l);
 
+/* What a sample that was just missed would have added to each site. After load_errors, load_blocks
+ * and load_phases. */
+void load_units(struct loader *l);
+
 void load_marks(struct loader *l);
 
 #endif

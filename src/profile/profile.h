@@ -77,12 +77,16 @@ struct errors {
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Of the blocks live at the peak.
-    double blocks_unit_max; // What one more point of the draw might have added.
-    double bytes_unit_max;
-    double blocks_unit_class; // The same of the smallest blocks that the class of size may have.
+    // What one more point of the draw might have added, judging by the sizes seen.
+    double blocks_unit_max, bytes_unit_max;
+    // The same by the sizes that there may be: what is assumed when few have been seen.
+    double blocks_unit_few, bytes_unit_few;
 };
 
 void errors_add(struct errors *sum, const struct errors *e);
+
+/* The units alone: the larger ones. */
+void errors_add_units(struct errors *sum, const struct errors *e);
 
 /* Of what is live. */
 struct error_sum errors_live(const struct errors *e);
@@ -291,6 +295,7 @@ struct profile {
     size_t time_point_count;
     struct profile_phase *phases; // By time; at least one.
     size_t phase_count;
+    uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
     struct profile_mark *marks; // By time.
     size_t mark_count;
     struct profile_unknown_free *unknown_frees; // By falling count.
@@ -313,6 +318,9 @@ int profile_list_session(const char *what, struct arena *arena, const char ***re
                          size_t *ret_count, struct err *err);
 
 void profile_free(struct profile *p);
+
+/* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
+struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
