@@ -12,11 +12,13 @@
  *     paths      the innermost 8 of 20 frames chosen at random for every pair
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
+ *     handler    16 pairs in a signal handler, raised anew below 20 frames
  *     churn      threads of 50 pairs each, one after another
  *     own        THREADS at once, each replaces its own blocks
  *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +56,7 @@ static const struct shape shapes[] = {
     {"paths", 20, 1, 1, 0, true},
     {"live", 20, 10, 16, 100000, false},
     {"deep", 400, 4, 1, 0, false},
+    {"handler", 20, 1, 16, 0, false},
     {"churn", 8, 4, 1, 0, false},
     {"own", 8, 4, 16, THREAD_LIVE, false},
     {"cross", 8, 4, 16, THREAD_LIVE, false},
@@ -97,14 +100,32 @@ bottom(void *context)
     return sum;
 }
 
+static struct work *interrupted;
+
+static void
+on_signal(int number)
+{
+    (void)number;
+    bottom(interrupted);
+}
+
+static int
+raise_at_bottom(void *context)
+{
+    interrupted = context;
+    return raise(SIGUSR1);
+}
+
 static void
 do_pairs(struct work *w, long pairs)
 {
+    descent_fn *fn = strcmp(w->shape->name, "handler") ? bottom : raise_at_bottom;
+
     for (long done = 0; done < pairs; done += w->left) {
         uint32_t path = w->shape->paths ? (uint32_t)descent_random(&w->random) : 0;
 
         w->left = pairs - done < w->shape->batch ? (unsigned)(pairs - done) : w->shape->batch;
-        descent(w->shape->depth, path, bottom, w);
+        descent(w->shape->depth, path, fn, w);
     }
 }
 
@@ -131,6 +152,7 @@ alone(const struct shape *shape, long pairs)
 {
     struct work w = {.shape = shape, .blocks = new_blocks(shape), .random = 1};
 
+    signal(SIGUSR1, on_signal);
     do_pairs(&w, pairs);
     free_blocks(shape, w.blocks);
 }

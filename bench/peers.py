@@ -42,6 +42,7 @@ def heaptap_tools(heaptap):
     return [
         Tool("heaptap", [*record, "--no-pack", "--"], ours=True),
         Tool("heaptap-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
+        Tool("heaptap-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4),
         Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4, processes=2)]
 
 

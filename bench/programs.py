@@ -73,8 +73,8 @@ def real_programs(directory):
 # Kind, threads, pairs in the quick scope: about a third of a second each.
 LOOPS = [("headline", 0, 6000000), ("depth5", 0, 12000000), ("depth20", 0, 12000000),
          ("depth60", 0, 12000000), ("paths", 0, 3000000), ("live", 0, 2000000), ("deep", 0, 150000),
-         ("churn", 0, 500000), ("own", 1, 8000000), ("own", 2, 8000000), ("own", 4, 8000000),
-         ("cross", 2, 6000000), ("cross", 4, 6000000)]
+         ("handler", 0, 600000), ("churn", 0, 500000), ("own", 1, 8000000), ("own", 2, 8000000),
+         ("own", 4, 8000000), ("cross", 2, 6000000), ("cross", 4, 6000000)]
 
 
 def loops(binaries):

@@ -50,15 +50,40 @@ add_side(struct builder *b, const struct diff_side *side, bool is_after)
         add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
+/* What the samples of a side may have missed of ROW, even if it has none there. Blocks of the other
+ * side's sizes, for want of better knowledge. */
+static void
+add_missed(struct diff_row *row, const struct profile *before, const struct profile *after)
+{
+    struct counters sizes = row->inclusive_before;
+    struct errors missed;
+
+    counters_add(&sizes, &row->inclusive_after);
+    missed = profile_missed(before, &sizes);
+    errors_add_units(&row->before_errors, &missed);
+    errors_add_units(&row->inclusive_before_errors, &missed);
+    missed = profile_missed(after, &sizes);
+    errors_add_units(&row->after_errors, &missed);
+    errors_add_units(&row->inclusive_after_errors, &missed);
+}
+
 void
 diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
            enum metric metric, struct arena *arena, struct diff *ret)
 {
     struct builder b = {.arena = arena, .by = by, .metric = metric, .ret = ret};
 
-    *ret = (struct diff){.before = before->stacks->total, .after = after->stacks->total};
+    *ret = (struct diff){
+        .before = before->stacks->total,
+        .after = after->stacks->total,
+        .before_errors = before->stacks->errors,
+        .after_errors = after->stacks->errors,
+        .is_estimate = profile_is_estimate(before->p) || profile_is_estimate(after->p),
+    };
     add_side(&b, before, false);
     add_side(&b, after, true);
+    for (size_t i = 0; i < ret->count; i++)
+        add_missed(&ret->rows[i], before->p, after->p);
     sort_rows(&b);
     map_release(&b.children);
     map_release(&b.rows_by_node);
@@ -70,6 +95,28 @@ int64_t
 diff_growth(const struct counters *before, const struct counters *after, enum metric metric)
 {
     return metric_value(after, metric) - metric_value(before, metric);
+}
+
+struct interval
+diff_interval(const struct counters *before, const struct errors *before_errors,
+              const struct counters *after, const struct errors *after_errors, enum metric metric)
+{
+    return interval_of_growth((double)metric_value(before, metric),
+                              interval_of_metric(before, before_errors, metric),
+                              (double)metric_value(after, metric),
+                              interval_of_metric(after, after_errors, metric));
+}
+
+bool
+diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive)
+{
+    struct interval i =
+        inclusive ? diff_interval(&row->inclusive_before, &row->inclusive_before_errors,
+                                  &row->inclusive_after, &row->inclusive_after_errors, metric)
+                  : diff_interval(&row->before, &row->before_errors, &row->after,
+                                  &row->after_errors, metric);
+
+    return i.low < i.high && i.low <= 0 && i.high >= 0;
 }
 
 bool
@@ -136,11 +183,15 @@ new_row(struct builder *b, uint32_t depth)
 }
 
 static void
-count_row(struct diff_row *row, const struct counters *c, bool is_after, bool innermost)
+count_row(struct diff_row *row, const struct stack *s, bool is_after, bool innermost)
 {
-    if (innermost)
-        counters_add(is_after ? &row->after : &row->before, c);
-    counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, c);
+    if (innermost) {
+        counters_add(is_after ? &row->after : &row->before, &s->counters);
+        errors_add(is_after ? &row->after_errors : &row->before_errors, &s->errors);
+    }
+    counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, &s->counters);
+    errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors,
+               &s->errors);
 }
 
 /* Charge S to its row, made if new. ENTRIES has its frames' entries, LINES their lines. */
@@ -167,7 +218,7 @@ add_by_site(struct builder *b, const struct stack *s, const uint32_t *entries,
         frames[i] = b->entries[entries[i]].frame;
         frames[i].line = lines[i];
     }
-    count_row(&b->ret->rows[*row], &s->counters, is_after, true);
+    count_row(&b->ret->rows[*row], s, is_after, true);
 }
 
 static void
@@ -184,7 +235,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
             e->row = new_row(b, 1) + 1;
             b->ret->rows[e->row - 1].frames[0] = e->frame;
         }
-        count_row(&b->ret->rows[e->row - 1], &s->counters, is_after, i == 0);
+        count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0);
     }
 }
 

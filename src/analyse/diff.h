@@ -2,7 +2,7 @@
 #ifndef ANALYSE_DIFF_H
 #define ANALYSE_DIFF_H
 
-#include "analyse/stacks.h"
+#include "analyse/interval.h"
 
 struct diff_side {
     const struct profile *p;
@@ -30,12 +30,16 @@ struct diff_row {
         after; // Of the stack; of a function: of the stacks that it is innermost in.
     // Of the stack; of a function: of the stacks that it is in, each counted once.
     struct counters inclusive_before, inclusive_after;
+    // What they may be off by; also of a side that does not have it, whose samples missed it.
+    struct errors before_errors, after_errors, inclusive_before_errors, inclusive_after_errors;
 };
 
 struct diff {
     struct diff_row *rows;         // The largest growth or shrinking of the metric first.
     size_t count;                  // Unchanged rows included.
     struct counters before, after; // Totals of the stacks compared.
+    struct errors before_errors, after_errors;
+    bool is_estimate; // At least one side is.
 };
 
 /* Compare two sets of stacks. Frames are the same if their function, their file as recorded and
@@ -48,6 +52,15 @@ void diff_build(const struct diff_side *before, const struct diff_side *after, e
 /* After minus before. */
 int64_t diff_growth(const struct counters *before, const struct counters *after,
                     enum metric metric);
+
+/* The 95 % interval of the growth of METRIC; of temporary allocations none is known, and the growth
+ * is returned. */
+struct interval diff_interval(const struct counters *before, const struct errors *before_errors,
+                              const struct counters *after, const struct errors *after_errors,
+                              enum metric metric);
+
+/* Of a ROW's own value, or of the INCLUSIVE one: is there a growth, but may the truth be none? */
+bool diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive);
 
 /* Whether any metric of ROW changed. */
 bool diff_changed(const struct diff_row *row);

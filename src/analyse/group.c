@@ -101,6 +101,20 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
     map_release(&g.rows);
 }
 
+static void
+add_inclusive(struct group_row *r, const struct stack *s)
+{
+    counters_add(&r->inclusive, &s->counters);
+    errors_add(&r->inclusive_errors, &s->errors);
+}
+
+static void
+add_self(struct group_row *r, const struct stack *s)
+{
+    counters_add(&r->self, &s->counters);
+    errors_add(&r->self_errors, &s->errors);
+}
+
 static struct group_row *
 add_row(struct grouper *g, const struct counters *c)
 {
@@ -121,22 +135,23 @@ add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
         struct group_row *r = add_row(g, &s->counters);
 
         r->stack = s;
+        r->inclusive_errors = r->self_errors = s->errors;
         r->frame = s->depth ? s->frames[0] : GROUP_NO_FRAME;
         r->location = s->depth ? s->locations[0] : 0;
         return;
     }
     if (s->depth == 0) {
         row = find_row(g, make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
-        counters_add(&g->ret->v[row].inclusive, &s->counters);
-        counters_add(&g->ret->v[row].self, &s->counters);
+        add_inclusive(&g->ret->v[row], s);
+        add_self(&g->ret->v[row], s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
         row =
             find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i], s->locations[i]);
         if (i == 0)
-            counters_add(&g->ret->v[row].self, &s->counters);
+            add_self(&g->ret->v[row], s);
         if (g->last_stack[row] != index + 1)
-            counters_add(&g->ret->v[row].inclusive, &s->counters);
+            add_inclusive(&g->ret->v[row], s);
         g->last_stack[row] = index + 1;
     }
 }

@@ -30,6 +30,7 @@ struct group_row {
     const struct profile_site *site;     // BY_TYPE: one of the sites whose blocks are that.
     struct counters inclusive;           // Of stacks with such a frame anywhere, each counted once.
     struct counters self;                // Of stacks whose innermost frame is such a one.
+    struct errors inclusive_errors, self_errors; // Not known by thread and by size: zero.
 };
 
 struct groups {

@@ -6,9 +6,10 @@
  * as the truth is not, and unlike the usual +- it holds its 95 % at 30 samples.
  *
  * With few samples the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997): the exact
- * interval for a Poisson count, carried over to weighted sums by matching mean and variance; its
- * upper end assumes that one more event of the largest weight was just missed. It is wide rather
- * than wrong. No sample at all is its border case: up to ln(40) = 3.7 units.
+ * interval for a Poisson count, carried over to weighted sums by matching mean and variance. Its
+ * upper end assumes that one more event of the largest weight was just missed; its lower end knows
+ * that nobody asks about what has no sample. It is wide rather than wrong. No sample at all is its
+ * border case: up to ln(40) = 3.7 units.
  *
  * Both ends judge what was seen. A site of large blocks, which are certain to be samples, and of a
  * few small ones, of which none was, would seem to be known exactly; so the variance of one more
@@ -26,6 +27,10 @@
 #define LOG_TAIL 3.6888794541139363 // -ln(TAIL)
 
 enum { STEPS_MAX = 5000, BISECTIONS = 200 };
+
+/* Below the first number of the rarest kind of block, there may be rarer ones that were not seen;
+ * from the second on, sums are nearly normal. */
+enum { FEW_UNITS = 10, MANY_UNITS = 60 };
 
 /* Above that the gamma distribution is the normal one, and its series long. */
 #define SHAPE_MAX 1e4
@@ -98,6 +103,27 @@ score_interval(double estimate, double variance, double unit)
                              score_end(estimate, variance + unit * unit, 1)};
 }
 
+/* The lower end for a shape of A, in units of the distribution's scale, of something that is only
+ * looked at because it has a sample: the value for which that much comes in TAIL of the cases that
+ * have any, gamma_below(a, x) / (1 - exp(-x)) = TAIL. 0 for one sample, which all of these have. */
+static double
+seen_low(double shape)
+{
+    double low = 0, high = interval_gamma_quantile(TAIL, shape);
+
+    if (shape <= 1)
+        return 0;
+    for (int i = 0; i < BISECTIONS && high - low > high * 1e-13; i++) {
+        double middle = (low + high) / 2;
+
+        if (gamma_below(shape, middle) < -TAIL * expm1(-middle))
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
 /* The quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
  * VARIANCE. */
 static double
@@ -109,17 +135,15 @@ gamma_end(double mean, double variance, double side)
         return mean;
     if (!(shape < SHAPE_MAX))
         return mean + side * Z * sqrt(variance);
-    return variance / mean * interval_gamma_quantile(side < 0 ? TAIL : 1 - TAIL, shape);
+    return variance / mean *
+           (side < 0 ? seen_low(shape) : interval_gamma_quantile(1 - TAIL, shape));
 }
 
 static struct interval
 gamma_interval(double estimate, double variance, double unit)
 {
-    // The comparisons matter only for sums that belong to no recording.
-    return (struct interval){
-        .low = fmin(gamma_end(estimate, variance, -1), estimate),
-        .high = fmax(gamma_end(estimate + unit, variance + unit * unit, 1), estimate),
-    };
+    return (struct interval){gamma_end(estimate, variance, -1),
+                             gamma_end(estimate + unit, variance + unit * unit, 1)};
 }
 
 struct interval
@@ -131,12 +155,14 @@ interval_around(double total, double samples, double estimate, double variance, 
 
     if (!(estimate > 0))
         r.high = unit_few * LOG_TAIL;
-    else if (samples >= INTERVAL_FEW_SAMPLES &&
-             estimate * estimate >= INTERVAL_FEW_SAMPLES * variance)
-        r = score_interval(estimate, variance, unit);
-    else
+    else if (samples < INTERVAL_FEW_SAMPLES || variance < FEW_UNITS * unit * unit)
         r = gamma_interval(estimate, variance, unit_few);
-    return (struct interval){exact + r.low, exact + r.high};
+    else if (variance < MANY_UNITS * unit * unit)
+        r = gamma_interval(estimate, variance, unit);
+    else
+        r = score_interval(estimate, variance, unit);
+    // Sums that belong to no recording may be so large that exact is but a rounding error.
+    return (struct interval){fmin(exact + r.low, total), fmax(exact + r.high, total)};
 }
 
 static struct error_sum
@@ -191,9 +217,50 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
 
     if (is_bytes(what))
         return interval_around(total, s.samples, s.bytes, s.bytes_variance, e->bytes_unit_max,
-                               e->bytes_unit_max);
+                               e->bytes_unit_few);
     return interval_around(total, s.samples, s.blocks, s.blocks_variance, e->blocks_unit_max,
-                           e->blocks_unit_class);
+                           e->blocks_unit_few);
+}
+
+/* By the variances that the limits imply: G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008;
+ * for proportions, R. G. Newcombe 1998. */
+struct interval
+interval_of_growth(double before, struct interval b, double after, struct interval a)
+{
+    double growth = after - before;
+
+    return (struct interval){growth - hypot(after - a.low, b.high - before),
+                             growth + hypot(a.high - after, before - b.low)};
+}
+
+int64_t
+interval_rounded(double x)
+{
+    if (x > 9e18)
+        return INT64_MAX;
+    return x < -9e18 ? INT64_MIN : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
+}
+
+bool
+interval_is_rough(struct interval i, double value)
+{
+    // Of 30 equal samples, the ends are 0.74 times the value apart.
+    return i.high - i.low > 0.75 * value;
+}
+
+struct interval
+interval_of_metric(const struct counters *c, const struct errors *e, enum metric metric)
+{
+    static const enum interval_of of[] = {
+        [METRIC_INUSE] = INTERVAL_LIVE_BYTES,
+        [METRIC_PEAK] = INTERVAL_PEAK_BYTES,
+        [METRIC_ALLOC] = INTERVAL_ALLOCATED_BYTES,
+        [METRIC_COUNT] = INTERVAL_ALLOCATIONS,
+    };
+    double value = (double)metric_value(c, metric);
+
+    return metric == METRIC_TEMPORARY ? (struct interval){value, value}
+                                      : interval_of(c, e, of[metric]);
 }
 
 double

@@ -3,7 +3,7 @@
 #ifndef ANALYSE_INTERVAL_H
 #define ANALYSE_INTERVAL_H
 
-#include "profile/profile.h"
+#include "analyse/stacks.h"
 
 /* The truth lies in [low, high] in 95 of 100 recordings; low == high where nothing was left out. */
 struct interval {
@@ -27,6 +27,21 @@ enum interval_of {
 /* Of one of the COUNTERS, whose errors are E. */
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
+
+/* Of a METRIC; of temporary allocations none is known, and it is the value. */
+struct interval interval_of_metric(const struct counters *c, const struct errors *e,
+                                   enum metric metric);
+
+/* Of what grew from BEFORE, whose interval is B, to AFTER, whose interval is A; the two recordings
+ * were drawn independently. */
+struct interval interval_of_growth(double before, struct interval b, double after,
+                                   struct interval a);
+
+/* X as a whole number that fits. */
+int64_t interval_rounded(double x);
+
+/* Too wide to show a VALUE with an error beside it: as of less than INTERVAL_FEW_SAMPLES. */
+bool interval_is_rough(struct interval i, double value);
 
 /* How many samples stand behind it; 0 also where nothing was left out. */
 double interval_samples(const struct errors *e, enum interval_of what);

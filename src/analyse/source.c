@@ -104,7 +104,8 @@ find_line(struct finder *f, const struct profile_frame *frame)
     if (!is_new)
         return &file->lines[*slot];
     arena_grow(f->arena, &file->lines, &file->line_capacity, i, sizeof *file->lines);
-    file->lines[i] = (struct source_line){frame->line, COUNTERS_ZERO, COUNTERS_ZERO};
+    file->lines[i] = (struct source_line){
+        .line = frame->line, .inclusive = COUNTERS_ZERO, .self = COUNTERS_ZERO};
     file->line_count++;
     file->line_min = frame->line < file->line_min ? frame->line : file->line_min;
     file->line_max = frame->line > file->line_max ? frame->line : file->line_max;
@@ -126,6 +127,19 @@ note_function(struct finder *f, uint32_t function)
 }
 
 static void
+count_line(struct source_line *line, const struct stack *s, bool innermost, bool is_new)
+{
+    if (innermost) {
+        counters_add(&line->self, &s->counters);
+        errors_add(&line->self_errors, &s->errors);
+    }
+    if (is_new) {
+        counters_add(&line->inclusive, &s->counters);
+        errors_add(&line->inclusive_errors, &s->errors);
+    }
+}
+
+static void
 add_stack(struct finder *f, const struct stack *s, size_t index)
 {
     for (uint32_t i = 0; i < s->depth; i++) {
@@ -142,10 +156,7 @@ add_stack(struct finder *f, const struct stack *s, size_t index)
         f->ret->has_lines = true;
         line = find_line(f, frame);
         last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
-        if (i == 0)
-            counters_add(&line->self, &s->counters);
-        if (*last != index + 1)
-            counters_add(&line->inclusive, &s->counters);
+        count_line(line, s, i == 0, *last != index + 1);
         *last = index + 1;
     }
 }

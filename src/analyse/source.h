@@ -9,6 +9,7 @@ struct source_line {
     uint32_t line;             // From 1.
     struct counters inclusive; // Of stacks with a frame on this line, each counted once.
     struct counters self;      // Of stacks whose innermost frame is on this line.
+    struct errors inclusive_errors, self_errors;
 };
 
 struct source_file {

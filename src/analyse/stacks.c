@@ -79,6 +79,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
 {
     struct builder b = {.p = p, .options = options, .arena = arena, .ret = ret};
     int rc = compile_options(&b, err);
+    struct errors missed;
 
     *ret = (struct stacks){.total = COUNTERS_ZERO};
     if (rc != 0)
@@ -95,6 +96,8 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
         counters_add(&ret->total, &p->sites[i].counters);
         errors_add(&ret->errors, &p->sites[i].errors);
     }
+    missed = profile_missed(p, &ret->total); // Also when nothing was kept.
+    errors_add_units(&ret->errors, &missed);
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
     if (options->filter)

@@ -56,24 +56,32 @@ find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t 
 }
 
 static void
+add_inclusive(struct tree_node *n, const struct stack *s)
+{
+    counters_add(&n->inclusive, &s->counters);
+    errors_add(&n->inclusive_errors, &s->errors);
+}
+
+static void
 add_stack(struct planter *pl, const struct stack *s, enum tree_direction direction)
 {
     uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
 
-    counters_add(&pl->ret->nodes[0].inclusive, &s->counters);
+    add_inclusive(&pl->ret->nodes[0], s);
     for (uint32_t i = 0; i < depth; i++) {
         uint32_t k = direction == TREE_BOTTOM_UP ? i : depth - 1 - i;
 
         node = find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
                           s->frames[k], s->locations[k]);
-        counters_add(&pl->ret->nodes[node].inclusive, &s->counters);
+        add_inclusive(&pl->ret->nodes[node], s);
     }
     if (s->depth == 0) {
         node = find_child(pl, 0, UINT64_MAX, GROUP_NO_FRAME, 0);
         pl->ret->nodes[node].is_other = true;
-        counters_add(&pl->ret->nodes[node].inclusive, &s->counters);
+        add_inclusive(&pl->ret->nodes[node], s);
     }
     counters_add(&pl->ret->nodes[node].self, &s->counters);
+    errors_add(&pl->ret->nodes[node].self_errors, &s->errors);
 }
 
 void

@@ -17,6 +17,7 @@ struct tree_node {
     bool is_other;             // Stands for the site "other", which has no frames.
     struct counters inclusive; // Of all stacks that lead through here.
     struct counters self;      // Of those that end here.
+    struct errors inclusive_errors, self_errors;
 };
 
 struct tree {

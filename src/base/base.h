@@ -13,6 +13,9 @@
 #define HOT          __attribute__((hot))
 #define COLD         __attribute__((cold, noinline))
 #define NOINLINE     __attribute__((noinline))
+#define INLINE       inline __attribute__((always_inline))
+/* Keep P in a register: the compiler must not compute it again from what it came from. */
+#define KEEP(p)      __asm__("" : "+r"(p))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define EXPORT       __attribute__((visibility("default")))
 #define UNUSED       __attribute__((unused))

@@ -87,8 +87,17 @@ judge(const struct diff *d, enum metric metric, struct arena *arena)
     const char *(*text)(struct arena *, int64_t) =
         metric_is_bytes(metric) ? style_bytes : style_count;
 
+    struct interval i =
+        diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
+
     if (opts.fail_over == NEVER_FAILS || growth <= 0 || (uint64_t)growth <= opts.fail_over)
         return 0;
+    if (i.low < i.high && i.low <= (double)opts.fail_over) {
+        say_hint("the total of '%s' grew by %s, more than --fail-over allows, but with these "
+                 "samples it may be %s; that is no failure",
+                 metric_name(metric), text(arena, growth), text(arena, interval_rounded(i.low)));
+        return 0;
+    }
     say_error("the total of '%s' grew by %s, more than the %s that --fail-over allows",
               metric_name(metric), text(arena, growth), text(arena, (int64_t)opts.fail_over));
     return EXIT_FINDINGS;
@@ -165,7 +174,11 @@ const struct command command_diff = {
         "function there are two growths: that of the memory the function itself allocated, and "
         "that with what it "
         "called.\n\n"
-        "With --fail-over the exit code tells whether the total grew too much, for use in tests.",
+        "With --fail-over the exit code tells whether the total grew too much, for use in "
+        "tests.\n\n"
+        "Of sampled profiles the growth is known to within a range, which is shown. A growth whose "
+        "range includes 0 is within noise; --fail-over fails only when the whole range is above "
+        "what it allows.",
     .examples =
         "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
         "heaptap diff --peak --fail-over 1M base.heaptap new.heaptap\ta budget for the peak\n"

@@ -10,27 +10,28 @@
 #include "cli/opts.h"
 #include "cli/view.h"
 #include "cli/view_json.h"
+#include "cli/view_tables.h"
 
 #define NEVER_FAILS UINT64_MAX
+#define NOT_GIVEN UINT64_MAX
+
+enum { CALLERS = 5 };
 
 static struct {
     const char *suppressions;
     bool no_builtin;
     uint64_t fail_over_bytes;
-} opts = {.fail_over_bytes = NEVER_FAILS};
+    bool paths, call_sites, classic;
+    uint64_t callers;
+} opts = {.fail_over_bytes = NEVER_FAILS, .callers = NOT_GIVEN};
 
-static int leaks_set(struct view_set *set);
+static int64_t live_bytes; // Of all processes shown.
 
-static int
-run_leaks(int count, char **arguments)
+/* What only a table of paths has asks for it. */
+static bool
+wants_paths(void)
 {
-    struct view_set set;
-    int rc = view_open(count > 0 ? arguments[0] : NULL, &set);
-
-    if (rc == 0)
-        rc = leaks_set(&set);
-    view_close(&set);
-    return rc;
+    return opts.paths || opts.call_sites || opts.classic || opts.callers != NOT_GIVEN;
 }
 
 static int
@@ -77,14 +78,35 @@ read_suppressions(struct suppressions *ret, struct arena *arena)
     return rc;
 }
 
+static void
+show_paths(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions,
+           struct json *j)
+{
+    struct paths_options options = {.callers = opts.callers == NOT_GIVEN ? CALLERS : opts.callers,
+                                    .call_sites = opts.call_sites};
+    struct functions functions;
+    struct paths paths;
+    struct leak_paths l = {leaks, suppressions, &paths, &functions, opts.call_sites};
+
+    functions_init(&functions, v->p, v->arena);
+    paths_build(&functions, leaks->v, leaks->count, &options, v->arena, &paths);
+    if (view_options.json)
+        json_paths(j, v, &l, v->limit ? v->limit : SIZE_MAX);
+    else if (opts.classic)
+        classic_paths(v, &l);
+    else
+        text_paths(v, &l);
+    functions_release(&functions);
+}
+
 static int
-leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out,
-          int64_t *live_bytes)
+leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
 {
     struct stacks_options options = {
         .filter = view_options.filter,
         .fold = view_options.fold,
-        .no_fold = view_options.no_fold || (view_options.json && view_options.fold == NULL),
+        .no_fold = view_options.no_fold ||
+                   (view_options.json && !wants_paths() && view_options.fold == NULL),
     };
     struct suppressions suppressions = {0};
     struct err err = {""};
@@ -102,52 +124,37 @@ leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf 
         return exit_code(rc);
     }
     v = view_text(p, &leaks.stacks, arena, out);
-    if (view_options.json)
+    if (wants_paths())
+        show_paths(&v, &leaks, &suppressions, j);
+    else if (view_options.json)
         json_leaks(j, &v, &leaks, &suppressions, v.limit ? v.limit : SIZE_MAX);
     else
         text_leaks(&v, &leaks, &suppressions);
-    *live_bytes += counters_live_bytes(&leaks.stacks.total);
+    live_bytes = counters_sum(live_bytes, counters_live_bytes(&leaks.stacks.total));
     return 0;
 }
 
 /* 1 if more is live than --fail-over allows. */
 static int
-judge(int64_t live_bytes, struct arena *arena)
+judge(void)
 {
+    struct arena arena = {0};
+
     if (opts.fail_over_bytes == NEVER_FAILS || live_bytes <= 0 ||
         (uint64_t)live_bytes <= opts.fail_over_bytes)
         return 0;
     say_error("%s are still live, more than the %s that --fail-over allows",
-              style_bytes(arena, live_bytes), style_bytes(arena, (int64_t)opts.fail_over_bytes));
+              style_bytes(&arena, live_bytes), style_bytes(&arena, (int64_t)opts.fail_over_bytes));
+    arena_release(&arena);
     return EXIT_FINDINGS;
 }
 
 static int
-leaks_set(struct view_set *set)
+run_leaks(int count, char **arguments)
 {
-    struct strbuf out = {0};
-    int64_t live_bytes = 0;
-    struct json j;
-    int rc = 0;
+    int rc = view_each(count > 0 ? arguments[0] : NULL, VIEW_SESSION, leaks_one);
 
-    json_begin(&j, &out);
-    if (view_options.json && set->count > 1)
-        view_session_json(set, &j, &set->arena);
-    for (size_t i = 0; i < set->count && rc == 0; i++) {
-        if (set->count > 1 && !view_options.json)
-            strbuf_fmt(&out, "%s%s (pid %u)\n", i ? "\n" : "",
-                       style_clean(&set->arena, set->v[i]->process.command),
-                       set->v[i]->process.pid);
-        rc = leaks_one(set->v[i], &set->arena, &j, &out, &live_bytes);
-    }
-    if (rc != 0) {
-        strbuf_release(&out);
-        return rc;
-    }
-    if (view_options.json && set->count > 1)
-        view_session_json_end(&j);
-    rc = view_print(&out);
-    return rc ? rc : judge(live_bytes, &set->arena);
+    return rc ? rc : judge();
 }
 
 static const struct opt options[] = {
@@ -162,8 +169,18 @@ static const struct opt options[] = {
      "Exit with code 1 when more than BYTES are still live and not suppressed. By default that "
      "never fails.",
      NULL},
+    {OPT_FLAG, 0, "paths", &opts.paths, NULL,
+     "Add up by path: the functions of the last callers, as in || > main > load > read_line.",
+     NULL},
+    {OPT_COUNT, 0, "callers", &opts.callers, "N",
+     "Keep the N innermost functions of a path. The default is 5; 0 keeps all. Turns on --paths.",
+     NULL},
+    {OPT_FLAG, 0, "call-sites", &opts.call_sites, NULL,
+     "Tell calls from different lines of one function apart. Turns on --paths.", NULL},
+    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+     "Print the paths in the layout of the paper on mprof (1988). Turns on --paths.", NULL},
     {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
-     "Show at most N sites. The default is 10, and all in JSON.", NULL},
+     "Show at most N sites or paths. The default is 10, and all in JSON and with --classic.", NULL},
     {OPT_COUNT, 0, "depth", &view_options.depth, "N", "Show at most N frames of a stack.", NULL},
     VIEW_STACK_OPTIONS,
     VIEW_SHOW_OPTIONS,
@@ -178,8 +195,11 @@ const struct command command_leaks = {
         "Lists the blocks that were not freed, by the stack that allocated them. They are called "
         "still live, not leaked: whether anything still points to them has not been checked.\n\n"
         "Blocks that the C and C++ libraries keep on purpose are suppressed; so is what a file "
-        "given with --suppressions names. What each suppression has hidden is shown.",
+        "given with --suppressions names. What each suppression has hidden is shown.\n\n"
+        "--paths merges stacks whose innermost functions are the same, whatever the lines, and "
+        "shows those functions from the outside in. \"...\" stands for callers that were cut.",
     .examples = "heaptap leaks app.heaptap\twhat is left\n"
+                "heaptap leaks --paths app.heaptap\twhich functions it came through\n"
                 "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"
                 "heaptap leaks --suppressions lsan.supp --json app.heaptap\tfor a script\n",
     .options = options,

@@ -44,7 +44,7 @@ enum { PROFILES_TOLD = 3 };
 static const char *output, *only;
 static bool no_pack, no_children, quiet;
 static uint64_t reserve_bytes;
-static uint64_t sample_bytes, sample_count;
+static uint64_t sample_bytes, sample_count, frames;
 static const char *delay, *duration;
 static uint64_t delay_ms, duration_ms;
 
@@ -77,6 +77,10 @@ static const struct opt options[] = {
     {OPT_STRING, 0, "delay", &delay, "SECONDS", "Record nothing for the first SECONDS.", NULL},
     {OPT_STRING, 0, "duration", &duration, "SECONDS",
      "Record for SECONDS, then no more. Blocks recorded until then are followed to their frees.",
+     NULL},
+    {OPT_COUNT, 0, "frames", &frames, "N",
+     "Keep only the N innermost frames of a stack (1 to 1024). The profile is smaller, and tells "
+     "less. By default stacks are whole.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
      "Leave the profile as it was recorded: no symbols added, not compressed.", NULL},
@@ -268,12 +272,17 @@ parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *
     return 0;
 }
 
-/* What --sample and the others ask for, refused here because the recorder can only ignore it. */
+/* What is asked of the recorder, refused here because it can only ignore it. */
 static int
-check_sampling(struct err *err)
+check_wanted(struct err *err)
 {
     int r = sampling_check(sample_bytes, sample_count, err);
 
+    if (r == 0 && frames > DISK_DEPTH_MAX)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "option '--frames': at most %d frames of a stack are kept; leave it out for "
+                    "whole stacks",
+                    DISK_DEPTH_MAX);
     if (r == 0)
         r = parse_seconds("delay", delay, &delay_ms, err);
     return r == 0 ? parse_seconds("duration", duration, &duration_ms, err) : r;
@@ -303,6 +312,7 @@ make_environment(void *arg)
     e = with_variable(a, e, "HEAPTAP_ONLY", only);
     if (reserve_bytes != 0)
         e = with_variable(a, e, "HEAPTAP_RESERVE", arena_printf(a, "%" PRIu64, reserve_bytes));
+    e = with_variable(a, e, "HEAPTAP_FRAMES", number_text(a, frames));
     e = with_variable(a, e, "HEAPTAP_SAMPLE", number_text(a, sample_bytes));
     e = with_variable(a, e, "HEAPTAP_SAMPLE_COUNT", number_text(a, sample_count));
     e = with_variable(a, e, "HEAPTAP_DELAY", number_text(a, delay_ms));
@@ -476,7 +486,7 @@ run(int count, char **arguments)
     if (getrandom(&s.id, sizeof s.id, 0) != sizeof s.id)
         s.id = (uint64_t)getpid();
     s.id |= 1; // 0 means no session.
-    if ((r = check_sampling(&err)) < 0 || (r = launch_library(&s.arena, &s.library, &err)) < 0 ||
+    if ((r = check_wanted(&err)) < 0 || (r = launch_library(&s.arena, &s.library, &err)) < 0 ||
         (r = launch_find(arguments[0], &s.arena, &l.path, &err)) < 0 ||
         (r = choose_output(&s, &err)) < 0)
         return fail(&s, r, &err);

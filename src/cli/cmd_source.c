@@ -13,11 +13,18 @@
 
 #include "analyse/source.h"
 #include "cli/opts.h"
+#include "cli/sampling.h"
 #include "cli/view.h"
 #include "cli/view_json.h"
 #include "util/regular.h"
 
-enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, NUMBERS_WIDTH = 35, TAB_WIDTH = 4 };
+enum {
+    CONTEXT_LINES = 5,
+    WHOLE_FILE_LINES = 40,
+    NUMBERS_WIDTH = 35,
+    ERROR_WIDTH = 9,
+    TAB_WIDTH = 4
+};
 
 #define SOURCE_BYTES_MAX (64 * MIB)
 
@@ -127,18 +134,27 @@ find_text(const char *path, struct arena *arena, struct strbuf *ret)
     return read_text(path, false, ret);
 }
 
+static size_t
+numbers_width(const struct text_view *v)
+{
+    return NUMBERS_WIDTH + (profile_is_estimate(v->p) ? ERROR_WIDTH : 0);
+}
+
 static void
 put_numbers(const struct text_view *v, const struct source_line *line)
 {
     const struct counters *c = opts.self ? &line->self : &line->inclusive;
+    const struct errors *e = opts.self ? &line->self_errors : &line->inclusive_errors;
 
     if (c->allocations == 0 && c->frees == 0) {
-        style_right(v->out, "", NUMBERS_WIDTH);
+        style_right(v->out, "", numbers_width(v));
         return;
     }
     style_right(v->out, style_bytes_short(v->arena, counters_live_bytes(c)), 8);
     style_right(v->out, style_bytes_short(v->arena, c->peak_bytes), 8);
     style_right(v->out, style_bytes_short(v->arena, c->allocated_bytes), 8);
+    if (profile_is_estimate(v->p))
+        style_right(v->out, sampling_mark(v->arena, c, e, METRIC_ALLOC), ERROR_WIDTH);
     style_right(v->out, style_count(v->arena, c->allocations), 11);
 }
 
@@ -152,7 +168,7 @@ put_line(const struct text_view *v, const struct source_line *line, uint32_t num
     if (has_data)
         put_numbers(v, line);
     else
-        style_right(v->out, "", NUMBERS_WIDTH);
+        style_right(v->out, "", numbers_width(v));
     snprintf(digits, sizeof digits, "%" PRIu32, number);
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, digits, 7);
@@ -161,7 +177,7 @@ put_line(const struct text_view *v, const struct source_line *line, uint32_t num
     if (*text) {
         strbuf_char(v->out, ' ');
         style_text(&v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
-                   style_cut_end(v->arena, text, style_room(&v->style, NUMBERS_WIDTH + 10)));
+                   style_cut_end(v->arena, text, style_room(&v->style, numbers_width(v) + 10)));
     }
     strbuf_char(v->out, '\n');
 }
@@ -177,6 +193,8 @@ put_titles(const struct text_view *v, const char *path)
     style_right(v->out, "live", 8);
     style_right(v->out, "peak", 8);
     style_right(v->out, "alloc", 8);
+    if (profile_is_estimate(v->p))
+        style_right(v->out, "error", ERROR_WIDTH);
     style_right(v->out, "calls", 11);
     style_right(v->out, "line", 7);
     style_ink(&v->style, v->out, INK_PLAIN);
@@ -211,7 +229,7 @@ put_text(const struct text_view *v, const struct source_file *f, const struct te
         if (!whole && !data && !before && !after)
             continue;
         if (n != last + 1 && last != 0) {
-            style_right(v->out, "", NUMBERS_WIDTH + 6);
+            style_right(v->out, "", numbers_width(v) + 6);
             style_text(&v->style, v->out, INK_DIM, "\xe2\x80\xa6\n");
         }
         put_line(v, data, n, text->v[n]);

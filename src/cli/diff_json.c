@@ -9,6 +9,8 @@
  *
  * Members may be added; none is renamed, removed or given another unit without a new version.
  */
+#include <stdio.h>
+
 #include "cli/diff_show.h"
 #include "cli/view_json.h"
 
@@ -21,7 +23,8 @@ json_known(struct json *j, const char *key, const char *text)
 }
 
 static void
-json_side(struct json *j, const char *key, const struct profile *p, const struct counters *totals)
+json_side(struct json *j, const char *key, const struct profile *p, const struct counters *totals,
+          const struct errors *errors)
 {
     json_object(j, key);
     json_known(j, "profile", p->path);
@@ -31,6 +34,8 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
     json_uint(j, "elapsed_ns", p->process.elapsed_ns);
     json_object(j, "totals");
     json_counters(j, totals);
+    if (profile_is_estimate(p))
+        json_errors(j, "", totals, errors);
     json_end(j);
     json_end(j);
 }
@@ -43,6 +48,29 @@ json_growth(struct json *j, const char *key, const struct counters *before,
     for (int m = 0; m <= METRIC_COUNT; m++)
         json_int(j, metric_name((enum metric)m), diff_growth(before, after, (enum metric)m));
     json_end(j);
+}
+
+/* Of all metrics but temporary allocations, of which it is not known. */
+static void
+json_interval(struct json *j, const char *prefix, const struct counters *before,
+              const struct errors *before_errors, const struct counters *after,
+              const struct errors *after_errors)
+{
+    static const enum metric metrics[] = {METRIC_INUSE, METRIC_PEAK, METRIC_ALLOC, METRIC_COUNT};
+
+    for (int high = 0; high < 2; high++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%sgrowth_%s", prefix, high ? "high" : "low");
+        json_object(j, key);
+        for (size_t m = 0; m < countof(metrics); m++) {
+            struct interval i =
+                diff_interval(before, before_errors, after, after_errors, metrics[m]);
+
+            json_int(j, metric_name(metrics[m]), interval_rounded(high ? i.high : i.low));
+        }
+        json_end(j);
+    }
 }
 
 static void
@@ -83,6 +111,8 @@ json_row(struct diff_view *v, struct json *j, const struct diff_row *row)
 {
     json_object(j, NULL);
     json_growth(j, "growth", &row->before, &row->after);
+    if (v->diff->is_estimate)
+        json_interval(j, "", &row->before, &row->before_errors, &row->after, &row->after_errors);
     json_sides(j, "before", &row->before, "after", &row->after);
     if (v->by == DIFF_BY_SITE) {
         json_frames(j, row);
@@ -91,6 +121,9 @@ json_row(struct diff_view *v, struct json *j, const struct diff_row *row)
         json_known(j, "file", row->frames[0].file);
         json_known(j, "module", row->frames[0].module);
         json_growth(j, "inclusive_growth", &row->inclusive_before, &row->inclusive_after);
+        if (v->diff->is_estimate)
+            json_interval(j, "inclusive_", &row->inclusive_before, &row->inclusive_before_errors,
+                          &row->inclusive_after, &row->inclusive_after_errors);
         json_sides(j, "inclusive_before", &row->inclusive_before, "inclusive_after",
                    &row->inclusive_after);
     }
@@ -112,9 +145,12 @@ diff_json(struct diff_view *v)
     json_int(&j, "version", DIFF_JSON_VERSION);
     json_string(&j, "metric", metric_name(v->metric));
     json_string(&j, "by", v->by == DIFF_BY_SITE ? "site" : "function");
-    json_side(&j, "before", v->before, &d->before);
-    json_side(&j, "after", v->after, &d->after);
+    json_bool(&j, "estimate", d->is_estimate);
+    json_side(&j, "before", v->before, &d->before, &d->before_errors);
+    json_side(&j, "after", v->after, &d->after, &d->after_errors);
     json_growth(&j, "growth", &d->before, &d->after);
+    if (d->is_estimate)
+        json_interval(&j, "", &d->before, &d->before_errors, &d->after, &d->after_errors);
     json_uint(&j, "unchanged_rows", unchanged);
     json_array(&j, "rows");
     for (size_t i = 0; i < d->count && shown < v->limit; i++)

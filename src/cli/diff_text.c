@@ -13,7 +13,9 @@
  *           cache_insert     src/cache.c:41
  *           handle_request   src/server.c:20
  *
- * Growth is red and shrinking green, on a terminal only. Rows that did not change in the metric
+ * Growth is red and shrinking green, on a terminal only; what may be the draw's doing is "within
+ * noise", and has the colour of nothing. A line says so when the sides were recorded in different
+ * ways. Rows that did not change in the metric
  * are counted and not shown. No line is longer than the style allows; names from files are
  * cleaned.
  */
@@ -22,7 +24,10 @@
 
 #include "analyse/frame_name.h"
 #include "cli/diff_show.h"
+#include "cli/sampling.h"
 #include "symbol/symbol.h"
+
+enum { INDENT = 11, RANGE_INDENT = 38, PLACE_MIN = 24, GAP = 3, NOISE_WIDTH = 9 };
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "in use",        [METRIC_PEAK] = "peak",   [METRIC_ALLOC] = "allocated",
@@ -74,11 +79,23 @@ put_growth(struct diff_view *v, const char *text, int64_t growth, size_t width)
         strbuf_str(v->out, "\x1b[0m");
 }
 
+/* Where the truth may lie, and whether it may be no growth at all. */
+static void
+put_noise(struct diff_view *v, int indent, struct interval i, enum metric metric)
+{
+    line(v, arena_printf(v->arena, "%*s(%s%s to %s)", indent, "",
+                         i.low <= 0 && i.high >= 0 ? "within noise: " : "",
+                         growth_text(v, interval_rounded(i.low), metric),
+                         growth_text(v, interval_rounded(i.high), metric)));
+}
+
 static void
 text_total(struct diff_view *v, enum metric metric)
 {
-    int64_t before = metric_value(&v->diff->before, metric),
-            after = metric_value(&v->diff->after, metric);
+    const struct diff *d = v->diff;
+    int64_t before = metric_value(&d->before, metric), after = metric_value(&d->after, metric);
+    struct interval i =
+        diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
 
     style_left(v->out, metric_titles[metric], 10);
     style_right(v->out, amount(v, before, metric), 14);
@@ -88,6 +105,8 @@ text_total(struct diff_view *v, enum metric metric)
         strbuf_fmt(v->out, "  %s%s", after > before ? "+" : "",
                    style_percent(v->arena, after - before, before));
     strbuf_char(v->out, '\n');
+    if (i.low < i.high)
+        put_noise(v, RANGE_INDENT, i, metric);
 }
 
 static void
@@ -99,11 +118,48 @@ text_side(struct diff_view *v, const char *side, const struct profile *p)
                                                *command ? "  " : "", command)));
 }
 
+static bool
+left_out(const struct profile *p)
+{
+    for (size_t i = 0; i < p->phase_count; i++)
+        if (p->phases[i].mode == MODE_OFF)
+            return true;
+    return false;
+}
+
+static bool
+recorded_alike(const struct profile *a, const struct profile *b)
+{
+    return a->phase_count == 1 && b->phase_count == 1 && a->phases[0].mode == b->phases[0].mode &&
+           a->phases[0].period == b->phases[0].period;
+}
+
+/* How the two sides were recorded, unless both were exactly. */
+static void
+text_ways(struct diff_view *v)
+{
+    const char *before = sampling_how(v->arena, v->before);
+    const char *after = sampling_how(v->arena, v->after);
+
+    if (!v->diff->is_estimate)
+        return;
+    strbuf_char(v->out, '\n');
+    if (recorded_alike(v->before, v->after))
+        line(v, arena_printf(v->arena, "Both %s.", before));
+    else
+        line(v,
+             arena_printf(v->arena, "Recorded differently. Before: %s; after: %s.", before, after));
+    line(v, "Estimates: the growth lies in the range in brackets, in 95 of 100 cases.");
+    if (left_out(v->before) || left_out(v->after))
+        line(v, "What was allocated while recording was off is missing from the numbers.");
+}
+
 static void
 text_totals(struct diff_view *v)
 {
     text_side(v, "before", v->before);
     text_side(v, "after", v->after);
+    text_ways(v);
     strbuf_char(v->out, '\n');
     strbuf_fmt(v->out, "%24s%14s%14s\n", "before", "after", "growth");
     for (int m = 0; m <= METRIC_COUNT; m++)
@@ -137,8 +193,6 @@ function(struct diff_view *v, const struct diff_frame *f, size_t width)
 
     return style_cut_end(v->arena, style_clean(v->arena, name), width);
 }
-
-enum { INDENT = 11, PLACE_MIN = 24, GAP = 3 };
 
 /* Columns for the names in S's stack, so that places line up and have some room. */
 static size_t
@@ -192,8 +246,11 @@ static void
 text_site(struct diff_view *v, const struct diff_row *row)
 {
     int64_t growth = diff_growth(&row->before, &row->after, v->metric);
+    int64_t hue = diff_is_noise(row, v->metric, false) ? 0 : growth;
+    struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
+                                      &row->after_errors, v->metric);
 
-    put_growth(v, growth_text(v, growth, v->metric), growth, INDENT - 1);
+    put_growth(v, growth_text(v, growth, v->metric), hue, INDENT - 1);
     strbuf_fmt(v->out, "   %s -> %s", amount(v, metric_value(&row->before, v->metric), v->metric),
                amount(v, metric_value(&row->after, v->metric), v->metric));
     if (metric_is_bytes(v->metric))
@@ -201,6 +258,8 @@ text_site(struct diff_view *v, const struct diff_row *row)
                    style_plural(v->arena, blocks(&row->after, v->metric),
                                 v->metric == METRIC_ALLOC ? "call" : "block"));
     strbuf_char(v->out, '\n');
+    if (i.low < i.high)
+        put_noise(v, INDENT, i, v->metric);
     text_stack(v, row);
     strbuf_char(v->out, '\n');
 }
@@ -210,15 +269,24 @@ text_function_row(struct diff_view *v, const struct diff_row *row)
 {
     int64_t growth = diff_growth(&row->before, &row->after, v->metric);
     int64_t inclusive = diff_growth(&row->inclusive_before, &row->inclusive_after, v->metric);
-    size_t taken = 4 * 12 + 2,
+    bool own_noise = diff_is_noise(row, v->metric, false);
+    bool inclusive_noise = diff_is_noise(row, v->metric, true);
+    size_t taken = 4 * 12 + 2 + (v->diff->is_estimate ? NOISE_WIDTH : 0u),
            left = v->style.width == STYLE_NO_LIMIT ? STYLE_NO_LIMIT : v->style.width - taken;
 
     if (v->style.width < taken + 8)
         left = 8;
-    put_growth(v, growth_text(v, growth, v->metric), growth, 12);
+    put_growth(v, growth_text(v, growth, v->metric), own_noise ? 0 : growth, 12);
     style_right(v->out, amount(v, metric_value(&row->before, v->metric), v->metric), 12);
     style_right(v->out, amount(v, metric_value(&row->after, v->metric), v->metric), 12);
-    put_growth(v, growth_text(v, inclusive, v->metric), inclusive, 12);
+    put_growth(v, growth_text(v, inclusive, v->metric), inclusive_noise ? 0 : inclusive, 12);
+    if (v->diff->is_estimate)
+        style_right(v->out,
+                    own_noise && inclusive_noise ? "both"
+                    : own_noise                  ? "growth"
+                    : inclusive_noise            ? "callees"
+                                                 : "",
+                    NOISE_WIDTH);
     strbuf_fmt(v->out, "  %s\n", function(v, row->frames, left));
 }
 
@@ -229,22 +297,36 @@ row_changed(const struct diff_view *v, const struct diff_row *row)
            diff_growth(&row->inclusive_before, &row->inclusive_after, v->metric) != 0;
 }
 
+/* Is all of the change within noise? */
+static bool
+is_noise(const struct diff_view *v, const struct diff_row *row)
+{
+    return diff_is_noise(row, v->metric, false) &&
+           (v->by == DIFF_BY_SITE || diff_is_noise(row, v->metric, true));
+}
+
 static void
 text_rows(struct diff_view *v)
 {
     const char *noun = v->by == DIFF_BY_SITE ? "stack" : "function";
-    size_t changed = 0, shown = 0;
+    size_t changed = 0, noisy = 0, shown = 0;
 
-    for (size_t i = 0; i < v->diff->count; i++)
+    for (size_t i = 0; i < v->diff->count; i++) {
         changed += row_changed(v, &v->diff->rows[i]);
-    line(v, arena_printf(v->arena, "\n%s: %s of %s changed", metric_titles[v->metric],
+        noisy += row_changed(v, &v->diff->rows[i]) && is_noise(v, &v->diff->rows[i]);
+    }
+    line(v, arena_printf(v->arena, "\n%s: %s of %s changed%s", metric_titles[v->metric],
                          style_count(v->arena, (int64_t)changed),
-                         style_plural(v->arena, (int64_t)v->diff->count, noun)));
+                         style_plural(v->arena, (int64_t)v->diff->count, noun),
+                         noisy ? arena_printf(v->arena, ", %s within noise",
+                                              style_count(v->arena, (int64_t)noisy))
+                               : ""));
     if (changed == 0)
         return;
     strbuf_char(v->out, '\n');
     if (v->by == DIFF_BY_FUNCTION)
-        strbuf_str(v->out, "      growth      before       after  w. callees  function\n");
+        strbuf_fmt(v->out, "      growth      before       after  w. callees%s  function\n",
+                   v->diff->is_estimate ? "    noise" : "");
     for (size_t i = 0; i < v->diff->count && shown < v->limit; i++) {
         if (!row_changed(v, &v->diff->rows[i]))
             continue;

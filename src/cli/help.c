@@ -24,7 +24,7 @@
 
 #include "report/style.h"
 
-enum { HELP_COLUMN = 24, NAME_COLUMN = 12 };
+enum { HELP_COLUMN = 24, NAME_COLUMN = 13 };
 
 const struct help_exit_code help_exit_codes[] = {
     {0, "Success. heaptap run gives the exit code of the program instead."},

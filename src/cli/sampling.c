@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "analyse/interval.h"
+#include "cli/view_text.h"
 #include "format/format.h"
 
 enum { PHASES_SHOWN = 8, MARKS_SHOWN = 20 };
@@ -56,18 +57,6 @@ sampling_how(struct arena *arena, const struct profile *p)
     return arena_printf(arena, "%zu ways of recording", p->phase_count);
 }
 
-/* The largest period of the phases in MODE; 0 if there was none. */
-static uint64_t
-largest_period(const struct profile *p, uint32_t mode)
-{
-    uint64_t largest = 0;
-
-    for (size_t i = 0; i < p->phase_count; i++)
-        if (p->phases[i].mode == mode && p->phases[i].period > largest)
-            largest = p->phases[i].period;
-    return largest;
-}
-
 static void
 put_phases(struct text_view *v)
 {
@@ -89,12 +78,13 @@ put_phases(struct text_view *v)
 static void
 put_unseen(struct text_view *v)
 {
-    uint64_t bytes = largest_period(v->p, MODE_BYTES), calls = largest_period(v->p, MODE_COUNT);
+    uint64_t bytes = v->p->longest_bytes, calls = v->p->longest_calls;
     struct arena *a = v->arena;
 
     if (bytes != 0 || calls != 0)
         text_line(v, INK_DIM,
-                  "  Estimates: \xc2\xb1 is a 95 % interval; with few samples it is written out");
+                  "  Estimates: \xc2\xb1 is a 95 % interval; \"few\": too few samples to trust the "
+                  "number");
     if (bytes != 0)
         text_line(v, INK_DIM,
                   arena_printf(a, "  A site without a sample is not listed, and may have had %s",
@@ -104,6 +94,9 @@ put_unseen(struct text_view *v)
                   arena_printf(a, "  A site without a sample is not listed, and may have had %s",
                                style_plural(a, (int64_t)(interval_unseen() * (double)calls),
                                             "call")));
+    if (calls != 0)
+        text_line(v, INK_DIM,
+                  "  By calls, bytes are not to be trusted where sizes vary");
 }
 
 static void
@@ -142,42 +135,36 @@ sampling_text(struct text_view *v)
     put_marks(v);
 }
 
-static bool
-interval_for(enum metric metric, enum interval_of *ret)
-{
-    static const enum interval_of of[] = {
-        [METRIC_INUSE] = INTERVAL_LIVE_BYTES,
-        [METRIC_PEAK] = INTERVAL_PEAK_BYTES,
-        [METRIC_ALLOC] = INTERVAL_ALLOCATED_BYTES,
-        [METRIC_COUNT] = INTERVAL_ALLOCATIONS,
-    };
-
-    if (metric == METRIC_TEMPORARY)
-        return false;
-    *ret = of[metric];
-    return true;
-}
-
+/* A number with an error is believed; too rough a one is not shown without its interval. */
 const char *
 sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
                enum metric metric)
 {
-    double samples, value = (double)metric_value(c, metric);
-    enum interval_of what;
-    struct interval i;
+    const char *(*text)(struct arena *, int64_t) =
+        metric_is_bytes(metric) ? style_bytes : style_count;
+    struct interval i = interval_of_metric(c, e, metric);
+    const char *mark = sampling_mark(arena, c, e, metric);
 
-    if (!interval_for(metric, &what))
+    if (*mark == '\0')
         return "";
-    i = interval_of(c, e, what);
-    samples = interval_samples(e, what);
+    if (!interval_is_rough(i, (double)metric_value(c, metric)))
+        return arena_printf(arena, " %s", mark);
+    return arena_printf(arena, " (%s: %s\xe2\x80\x93%s)", mark,
+                        text(arena, interval_rounded(i.low)),
+                        text(arena, interval_rounded(i.high)));
+}
+
+const char *
+sampling_mark(struct arena *arena, const struct counters *c, const struct errors *e,
+              enum metric metric)
+{
+    double value = (double)metric_value(c, metric);
+    struct interval i = interval_of_metric(c, e, metric);
+
     if (i.high <= i.low)
         return "";
-    if (samples >= INTERVAL_FEW_SAMPLES && value > 0)
-        return arena_printf(arena, " \xc2\xb1 %.*f %%", i.high - i.low < value * 0.2 ? 1 : 0,
-                            50 * (i.high - i.low) / value);
-    if (metric == METRIC_COUNT)
-        return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_count(arena, (int64_t)i.low),
-                            style_count(arena, (int64_t)i.high));
-    return arena_printf(arena, " (few: %s\xe2\x80\x93%s)", style_bytes(arena, (int64_t)i.low),
-                        style_bytes(arena, (int64_t)i.high));
+    if (interval_is_rough(i, value))
+        return "few";
+    return arena_printf(arena, "\xc2\xb1 %.*f %%", i.high - i.low < value * 0.2 ? 1 : 0,
+                        50 * (i.high - i.low) / value);
 }

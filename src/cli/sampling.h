@@ -2,7 +2,9 @@
 #ifndef CLI_SAMPLING_H
 #define CLI_SAMPLING_H
 
-#include "cli/view_text.h"
+#include "analyse/stacks.h"
+
+struct text_view;
 
 /* Are the values of --sample and --sample-count (0 = not given) ones that the recorder takes? */
 int sampling_check(uint64_t bytes, uint64_t count, struct err *err);
@@ -16,6 +18,11 @@ const char *sampling_how(struct arena *arena, const struct profile *p);
 /* What was in force when, what a site may have had of which nothing was seen, and the marks: lines
  * under the totals, nothing when all was recorded and nothing marked. */
 void sampling_text(struct text_view *v);
+
+/* "± 3 %", or "few" when there are too few samples to trust the number; "" where nothing was left
+ * out. */
+const char *sampling_mark(struct arena *arena, const struct counters *c, const struct errors *e,
+                          enum metric metric);
 
 /* " ± 3 %" or, when the samples are few, " (few: 1.2 MiB–3.4 MiB)"; "" where nothing was left
  * out. */

@@ -335,6 +335,51 @@ view_session_json(const struct view_set *set, struct json *j, struct arena *aren
     json_array(j, "profiles");
 }
 
+static int
+show_each(const struct view_set *set, view_show_fn *show, struct arena *arena, struct strbuf *out)
+{
+    bool is_session = set->count > 1, found = false;
+    struct json j;
+    int rc = 0;
+
+    json_begin(&j, out);
+    if (view_options.json && is_session)
+        view_session_json(set, &j, arena);
+    for (size_t i = 0; i < set->count && rc <= 0; i++) {
+        size_t before = out->length;
+
+        if (is_session && !view_options.json)
+            strbuf_fmt(out, "%s%s (pid %u)\n", found ? "\n" : "",
+                       style_clean(arena, set->v[i]->process.command), set->v[i]->process.pid);
+        rc = show(set->v[i], arena, &j, out);
+        found |= rc == 0;
+        if (rc == HEAPTAP_NOT_FOUND)
+            out->length = before;
+    }
+    if (rc <= 0 && view_options.json && is_session)
+        view_session_json_end(&j);
+    return rc == HEAPTAP_NOT_FOUND && found ? 0 : rc;
+}
+
+int
+view_each(const char *what, enum view_of of, view_show_fn *show)
+{
+    struct strbuf out = {0};
+    struct view_set set;
+    int rc = view_open(what, &set);
+
+    if (rc == 0 && of == VIEW_SINGLE)
+        rc = view_one(&set, what ? what : ".");
+    if (rc == 0)
+        rc = show_each(&set, show, &set.arena, &out);
+    if (rc == 0)
+        rc = view_print(&out);
+    else
+        strbuf_release(&out);
+    view_close(&set);
+    return rc;
+}
+
 int
 view_print(struct strbuf *out)
 {

@@ -72,6 +72,15 @@ void view_session_text(const struct view_set *set, struct strbuf *out, struct ar
  * view_session_json_end. */
 void view_session_json(const struct view_set *set, struct json *j, struct arena *arena);
 
+/* Show each process of WHAT with SHOW, which writes to J with --json and to OUT without; above each
+ * of several stands its command. SHOW returns 0, an exit code, or HEAPTAP_NOT_FOUND if the process
+ * has nothing to show; if none has, so does this. VIEW_SINGLE: more than one process is a mistake.
+ */
+typedef int view_show_fn(struct profile *p, struct arena *arena, struct json *j,
+                         struct strbuf *out);
+enum view_of { VIEW_SESSION, VIEW_SINGLE };
+int view_each(const char *what, enum view_of of, view_show_fn *show);
+
 /* Write OUT to stdout and release it. Returns 0 or an exit code: a full disk shows. */
 int view_print(struct strbuf *out);
 

@@ -6,6 +6,8 @@
  */
 #include <inttypes.h>
 
+#include "analyse/interval.h"
+#include "cli/sampling.h"
 #include "cli/view_text.h"
 #include "symbol/symbol.h"
 #include "util/strbuf.h"
@@ -79,14 +81,48 @@ static const char *const self_keys[] = {
     "self_temporary",   "self_reallocations",
 };
 
+#define ERROR_KEYS(prefix)                                                                         \
+    prefix "samples", prefix "allocations_low", prefix "allocations_high",                         \
+        prefix "allocated_bytes_low", prefix "allocated_bytes_high", prefix "live_blocks_low",     \
+        prefix "live_blocks_high", prefix "live_bytes_low", prefix "live_bytes_high",              \
+        prefix "peak_blocks_low", prefix "peak_blocks_high", prefix "peak_bytes_low",              \
+        prefix "peak_bytes_high"
+
+static const char *const inclusive_error_keys[] = {ERROR_KEYS("")};
+static const char *const self_error_keys[] = {ERROR_KEYS("self_")};
+
+/* As many as there are keys, in the same order. */
+static void
+add_error_cells(struct table *t, const struct counters *c, const struct errors *e)
+{
+    static const enum interval_of of[] = {INTERVAL_ALLOCATIONS, INTERVAL_ALLOCATED_BYTES,
+                                          INTERVAL_LIVE_BLOCKS, INTERVAL_LIVE_BYTES,
+                                          INTERVAL_PEAK_BLOCKS, INTERVAL_PEAK_BYTES};
+
+    table_number(t, interval_rounded(e->allocated.samples));
+    for (size_t i = 0; i < countof(of); i++) {
+        struct interval r = interval_of(c, e, of[i]);
+
+        table_number(t, interval_rounded(r.low));
+        table_number(t, interval_rounded(r.high));
+    }
+}
+
 static bool
 has_callees(enum group_by by)
 {
     return by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE;
 }
 
+/* Are the rows estimates whose errors are known? Those of threads and of sizes are not. */
+static bool
+has_errors(const struct text_view *v, enum group_by by)
+{
+    return profile_is_estimate(v->p) && by != BY_THREAD && by != BY_SIZE;
+}
+
 static size_t
-group_columns(enum group_by by, enum metric metric, struct column *c)
+group_columns(enum group_by by, enum metric metric, bool errors, struct column *c)
 {
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
     const char *title = text_metric_column(metric);
@@ -97,6 +133,7 @@ group_columns(enum group_by by, enum metric metric, struct column *c)
     size_t n = 0;
 
     c[n++] = (struct column){.kind = kind, .title = title};
+    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = errors ? "error" : NULL, .dim = true};
     c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
     c[n++] = (struct column){.kind = kind, .title = both ? "inclusive" : NULL, .dim = true};
     c[n++] = (struct column){
@@ -111,7 +148,13 @@ group_columns(enum group_by by, enum metric metric, struct column *c)
                                  .dim = true,
                                  .fit = fit_path};
     n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
-    return both ? add_counter_columns(c, n, self_keys, countof(self_keys)) : n;
+    if (errors)
+        n = add_counter_columns(c, n, inclusive_error_keys, countof(inclusive_error_keys));
+    if (both)
+        n = add_counter_columns(c, n, self_keys, countof(self_keys));
+    if (both && errors)
+        n = add_counter_columns(c, n, self_error_keys, countof(self_error_keys));
+    return n;
 }
 
 /* The columns that say in JSON what a row is. */
@@ -280,7 +323,8 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
                  enum metric metric, struct table *ret)
 {
     struct column columns[TABLE_COLUMNS_MAX];
-    size_t n = group_columns(by, metric, columns);
+    bool errors = has_errors(v, by);
+    size_t n = group_columns(by, metric, errors, columns);
 
     n = identity_columns(by, columns, n);
     table_begin(ret, v->arena, columns, n);
@@ -289,6 +333,7 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
         bool has_frame = r->frame != GROUP_NO_FRAME;
 
         table_number(ret, metric_value(&r->self, metric));
+        table_string(ret, errors ? sampling_mark(v->arena, &r->self, &r->self_errors, metric) : "");
         table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
         table_number(ret, metric_value(&r->inclusive, metric));
         table_number(ret, r->self.allocations);
@@ -298,8 +343,12 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
         if (by != BY_TYPE)
             table_string(ret, has_frame ? row_place(v, r->frame) : "");
         add_counter_cells(ret, &r->inclusive);
+        if (errors)
+            add_error_cells(ret, &r->inclusive, &r->inclusive_errors);
         if (has_callees(by))
             add_counter_cells(ret, &r->self);
+        if (has_callees(by) && errors)
+            add_error_cells(ret, &r->self, &r->self_errors);
         identity_cells(v, by, r, ret);
     }
 }
@@ -344,6 +393,9 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
     if (by == BY_TYPE)
         put_verdicts(v, &groups, metric);
     strbuf_char(v->out, '\n');
+    if (profile_is_estimate(v->p) && !has_errors(v, by))
+        text_line(v, INK_DIM,
+                  "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);
     if (table_rows(&t) > limit)
         text_line(

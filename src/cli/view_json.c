@@ -43,39 +43,35 @@ json_counters(struct json *j, const struct counters *c)
     json_uint(j, "size_max", c->size_max);
 }
 
-/* A limit of an interval as a whole number that a reader can hold. */
-static int64_t
-json_rounded(double x)
+static void
+json_limit(struct json *j, const char *prefix, const char *key, const char *end, double limit)
 {
-    if (x > 9e18)
-        return INT64_MAX;
-    return x < -9e18 ? INT64_MIN : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s%s", prefix, key, end);
+    json_int(j, name, interval_rounded(limit));
 }
 
-/* The number of samples, and 95 % intervals of the estimates. */
-static void
-json_errors(struct json *j, const struct counters *c, const struct errors *e)
+void
+json_errors(struct json *j, const char *prefix, const struct counters *c, const struct errors *e)
 {
     static const struct {
-        const char *low, *high;
+        const char *key;
         enum interval_of what;
     } intervals[] = {
-        {"allocations_low", "allocations_high", INTERVAL_ALLOCATIONS},
-        {"allocated_bytes_low", "allocated_bytes_high", INTERVAL_ALLOCATED_BYTES},
-        {"live_blocks_low", "live_blocks_high", INTERVAL_LIVE_BLOCKS},
-        {"live_bytes_low", "live_bytes_high", INTERVAL_LIVE_BYTES},
-        {"peak_blocks_low", "peak_blocks_high", INTERVAL_PEAK_BLOCKS},
-        {"peak_bytes_low", "peak_bytes_high", INTERVAL_PEAK_BYTES},
+        {"allocations", INTERVAL_ALLOCATIONS}, {"allocated_bytes", INTERVAL_ALLOCATED_BYTES},
+        {"live_blocks", INTERVAL_LIVE_BLOCKS}, {"live_bytes", INTERVAL_LIVE_BYTES},
+        {"peak_blocks", INTERVAL_PEAK_BLOCKS}, {"peak_bytes", INTERVAL_PEAK_BYTES},
     };
 
-    json_uint(j, "samples", (uint64_t)e->allocated.samples);
-    json_uint(j, "live_samples", (uint64_t)interval_samples(e, INTERVAL_LIVE_BYTES));
-    json_uint(j, "peak_samples", (uint64_t)interval_samples(e, INTERVAL_PEAK_BYTES));
+    json_limit(j, prefix, "samples", "", e->allocated.samples);
+    json_limit(j, prefix, "live_samples", "", interval_samples(e, INTERVAL_LIVE_BYTES));
+    json_limit(j, prefix, "peak_samples", "", interval_samples(e, INTERVAL_PEAK_BYTES));
     for (size_t i = 0; i < countof(intervals); i++) {
         struct interval r = interval_of(c, e, intervals[i].what);
 
-        json_int(j, intervals[i].low, json_rounded(r.low));
-        json_int(j, intervals[i].high, json_rounded(r.high));
+        json_limit(j, prefix, intervals[i].key, "_low", r.low);
+        json_limit(j, prefix, intervals[i].key, "_high", r.high);
     }
 }
 
@@ -113,6 +109,10 @@ json_process(struct json *j, const struct profile *p)
     json_known(j, "machine", pr->machine);
     json_uint(j, "cpu_count", pr->cpu_count);
     json_uint(j, "page_bytes", pr->page_bytes);
+    if (p->frames_kept != 0)
+        json_uint(j, "frames_kept", p->frames_kept);
+    else
+        json_string(j, "frames_kept", NULL);
     json_known(j, "heaptap", pr->heaptap);
     json_uint(j, "sample_period_bytes", p->sample_period_bytes);
     json_known(j, "profile", p->path);
@@ -159,10 +159,20 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_object(j, "totals");
     json_counters(j, totals);
     if (profile_is_estimate(p))
-        json_errors(j, totals, errors);
+        json_errors(j, "", totals, errors);
     json_uint(j, "peak_elapsed_ns", p->peak_elapsed_ns);
     json_end(j);
     json_phases(j, p);
+}
+
+void
+json_losses(struct json *j, const struct profile *p)
+{
+    json_object(j, "losses");
+    for (size_t i = 0; i < loss_field_count; i++)
+        json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
+    json_bool(j, "file_failed", p->losses.file_failed);
+    json_end(j);
 }
 
 static void
@@ -170,11 +180,7 @@ json_self_report(struct json *j, const struct profile *p)
 {
     const struct profile_recorder *r = &p->recorder;
 
-    json_object(j, "losses");
-    for (size_t i = 0; i < loss_field_count; i++)
-        json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
-    json_bool(j, "file_failed", p->losses.file_failed);
-    json_end(j);
+    json_losses(j, p);
     json_object(j, "recorder");
     json_uint(j, "memory_bytes", r->memory_bytes);
     json_uint(j, "file_bytes", r->file_bytes);
@@ -316,7 +322,7 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
         json_object(j, NULL);
         json_counters(j, &v[i]->counters);
         if (profile_is_estimate(p))
-            json_errors(j, &v[i]->counters, &v[i]->errors);
+            json_errors(j, "", &v[i]->counters, &v[i]->errors);
         json_flags(j, v[i]->flags);
         json_stack(j, "stack", p, v[i]);
         json_end(j);
@@ -416,13 +422,17 @@ json_tree(struct json *j, const struct text_view *v, enum tree_direction directi
             json_frame(j, v->p, node->frame, node->location);
         json_counters(j, &node->inclusive);
         json_self(j, &node->self);
+        if (profile_is_estimate(v->p)) {
+            json_errors(j, "", &node->inclusive, &node->inclusive_errors);
+            json_errors(j, "self_", &node->self, &node->self_errors);
+        }
         json_end(j);
     }
     json_end(j);
     json_end(j);
 }
 
-static void
+void
 json_suppressions(struct json *j, const struct leaks *leaks,
                   const struct suppressions *suppressions)
 {
@@ -456,9 +466,25 @@ json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
     json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));
     json_int(j, "live_bytes", counters_live_bytes(&leaks->stacks.total));
     json_int(j, "sites", (int64_t)leaks->count);
+    if (profile_is_estimate(v->p))
+        json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
     json_end(j);
     json_suppressions(j, leaks, suppressions);
     json_sites(j, "leaks", v->p, leaks->v, leaks->count < limit ? leaks->count : limit);
+    json_end(j);
+}
+
+static void
+json_line(struct json *j, const struct profile *p, const struct source_line *line)
+{
+    json_object(j, NULL);
+    json_uint(j, "line", line->line);
+    json_counters(j, &line->inclusive);
+    json_self(j, &line->self);
+    if (profile_is_estimate(p)) {
+        json_errors(j, "", &line->inclusive, &line->inclusive_errors);
+        json_errors(j, "self_", &line->self, &line->self_errors);
+    }
     json_end(j);
 }
 
@@ -479,11 +505,7 @@ json_source(struct json *j, const struct text_view *v, const struct source *sour
         json_string(j, "file", f->path);
         json_array(j, "lines");
         for (size_t k = 0; k < f->line_count; k++) {
-            json_object(j, NULL);
-            json_uint(j, "line", f->lines[k].line);
-            json_counters(j, &f->lines[k].inclusive);
-            json_self(j, &f->lines[k].self);
-            json_end(j);
+            json_line(j, v->p, &f->lines[k]);
         }
         json_end(j);
         json_end(j);
@@ -501,7 +523,7 @@ view_session_json_begin(struct json *j, const struct counters *total, const stru
     json_object(j, "totals");
     json_counters(j, total);
     if (errors->allocated.samples > 0)
-        json_errors(j, total, errors);
+        json_errors(j, "", total, errors);
     json_end(j);
 }
 

@@ -11,6 +11,13 @@
 void json_head(struct json *j, const char *format, const struct profile *p,
                const struct counters *totals, const struct errors *errors);
 
+/* "losses": what the recorder could not record, or only in part. */
+void json_losses(struct json *j, const struct profile *p);
+
+/* The number of samples, and 95 % intervals of the estimates, under keys that begin with PREFIX. */
+void json_errors(struct json *j, const char *prefix, const struct counters *c,
+                 const struct errors *e);
+
 /* One document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct text_view *v, enum metric metric, size_t limit);
 
@@ -25,6 +32,10 @@ void json_tree(struct json *j, const struct text_view *v, enum tree_direction di
 /* One document "heaptap-leaks". */
 void json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
+
+/* "suppressed": what each suppression has hidden. */
+void json_suppressions(struct json *j, const struct leaks *leaks,
+                       const struct suppressions *suppressions);
 
 /* One document "heaptap-source". */
 void json_source(struct json *j, const struct text_view *v, const struct source *source);

@@ -40,6 +40,7 @@ const struct loss_field loss_fields[] = {
     FIELD(failed_calls, "calls that returned no block"),
 };
 const size_t loss_field_count = countof(loss_fields);
+const size_t loss_stack_field_count = 10;
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
@@ -125,6 +126,10 @@ text_header(struct text_view *v)
               arena_printf(v->arena, "pid %" PRIu32 " \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
                            pr->pid, start_time(v), pr->ended ? "ran" : "running for",
                            style_duration(v->arena, pr->elapsed_ns), how));
+    if (v->p->frames_kept)
+        text_line(v, INK_DIM,
+                  arena_printf(v->arena, "stacks are cut to %s",
+                               style_plural(v->arena, v->p->frames_kept, "innermost frame")));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     strbuf_char(v->out, '\n');
@@ -193,6 +198,19 @@ put_totals(struct text_view *v)
               style_percent(a, c->temporary, c->allocations), "of allocations");
 }
 
+void
+text_losses(struct text_view *v, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint64_t n = loss_value(&v->p->losses, &loss_fields[i]);
+
+        if (n)
+            text_line(v, INK_WARNING,
+                      arena_printf(v->arena, "  %s %s", style_count(v->arena, (int64_t)n),
+                                   loss_fields[i].meaning));
+    }
+}
+
 /* What recording cost in time, or "" if none of it was measured. */
 static const char *
 recorder_share(struct text_view *v)
@@ -225,14 +243,7 @@ put_recorder(struct text_view *v)
             v, INK_DIM,
             arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
                          100.0 * (double)r->frames_reused / (double)frames));
-    for (size_t i = 1; i < loss_field_count; i++) {
-        uint64_t n = loss_value(&v->p->losses, &loss_fields[i]);
-
-        if (n)
-            text_line(
-                v, INK_WARNING,
-                arena_printf(a, "  %s %s", style_count(a, (int64_t)n), loss_fields[i].meaning));
-    }
+    text_losses(v, loss_field_count);
     if (v->p->losses.file_failed)
         text_line(v, INK_WARNING,
                   "  The profile's file could not grow; later events may be missing.");
@@ -428,7 +439,8 @@ text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_
         put_note(v, arena_printf(v->arena, "\xe2\x80\xa6 %s",
                                  style_plural(v->arena, depth - next, "more frame")));
     else if (s->flags & NODE_TRUNCATED)
-        put_note(v, "\xe2\x80\xa6 and deeper than the recorder follows");
+        put_note(v, v->p->frames_kept ? "\xe2\x80\xa6 whose callers were not asked for"
+                                      : "\xe2\x80\xa6 and deeper than the recorder follows");
     if (s->flags & NODE_GUESSED)
         put_note(v, "a frame was found without unwind information: its callers are a guess");
 }
@@ -500,12 +512,12 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                               metric_value(&v->stacks->total, metric)),
                 10);
     strbuf_str(v->out, "   ");
-    style_text(&v->style, v->out, INK_DIM,
-               style_cut_end(v->arena,
-                             arena_printf(v->arena, "%s%s", site_details(v, &s->counters, metric),
-                                          sampling_error(v->arena, &s->counters, &s->errors,
-                                                         metric)),
-                             style_room(&v->style, used)));
+    style_text(
+        &v->style, v->out, INK_DIM,
+        style_cut_end(v->arena,
+                      arena_printf(v->arena, "%s%s", site_details(v, &s->counters, metric),
+                                   sampling_error(v->arena, &s->counters, &s->errors, metric)),
+                      style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
 }
@@ -523,8 +535,8 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
     if (count == 0)
         return;
     text_title(v, title,
-              arena_printf(v->arena, "%s, %s", text_metric(v, &v->stacks->total, metric),
-                           style_plural(v->arena, (int64_t)count, "site")));
+               arena_printf(v->arena, "%s, %s", text_metric(v, &v->stacks->total, metric),
+                            style_plural(v->arena, (int64_t)count, "site")));
     for (shown = 0; shown < count && shown < limit; shown++) {
         int64_t value = metric_value(&top[shown]->counters, metric);
 
@@ -617,17 +629,17 @@ put_sizes(struct text_view *v)
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
 
-static void
-put_suppressions(struct text_view *v, const struct leaks *leaks,
-                 const struct suppressions *suppressions)
+void
+text_suppressions(struct text_view *v, const struct leaks *leaks,
+                  const struct suppressions *suppressions)
 {
     struct arena *a = v->arena;
 
     if (leaks->suppressed_blocks == 0)
         return;
     text_title(v, "Suppressed",
-              arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
-                           style_plural(a, leaks->suppressed_blocks, "block")));
+               arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
+                            style_plural(a, leaks->suppressed_blocks, "block")));
     strbuf_char(v->out, '\n');
     for (size_t i = 0; i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->v[i];
@@ -643,10 +655,8 @@ put_suppressions(struct text_view *v, const struct leaks *leaks,
 }
 
 void
-text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions)
+text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, const char *noun)
 {
-    size_t limit = v->limit ? v->limit : TEXT_LIMIT,
-           shown = leaks->count < limit ? leaks->count : limit;
     const struct counters *total = &leaks->stacks.total;
     struct arena *a = v->arena;
 
@@ -654,9 +664,19 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
               arena_printf(a, "%s: %s in %s, %s%s", live_word(v),
                            style_bytes(a, counters_live_bytes(total)),
                            style_plural(a, counters_live_blocks(total), "block"),
-                           style_plural(a, (int64_t)leaks->count, "site"),
+                           style_plural(a, (int64_t)count, noun),
                            sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
+}
+
+void
+text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions)
+{
+    size_t limit = v->limit ? v->limit : TEXT_LIMIT,
+           shown = leaks->count < limit ? leaks->count : limit;
+    struct arena *a = v->arena;
+
+    text_leaks_head(v, leaks, leaks->count, "site");
     for (size_t i = 0; i < shown; i++)
         put_site(v, leaks->v[i], METRIC_INUSE);
     if (shown < leaks->count) {
@@ -665,5 +685,5 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
                   arena_printf(a, "\xe2\x80\xa6 %s; --limit shows more",
                                style_plural(a, (int64_t)(leaks->count - shown), "more site")));
     }
-    put_suppressions(v, leaks, suppressions);
+    text_suppressions(v, leaks, suppressions);
 }

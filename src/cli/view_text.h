@@ -37,9 +37,17 @@ void text_tree(struct text_view *v, enum tree_direction direction, enum metric m
 void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 
+/* The lines above what is still live, in COUNT of NOUN; and what suppressions have hidden. */
+void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count,
+                     const char *noun);
+void text_suppressions(struct text_view *v, const struct leaks *leaks,
+                       const struct suppressions *suppressions);
 
 /* Frees that ended no live block, by stack; nothing at all when there are none. */
 void text_unknown_frees(struct text_view *v);
+
+/* A line for each loss that occurred, of the first COUNT in loss_fields. */
+void text_losses(struct text_view *v, size_t count);
 
 /* The rows of GROUPS with all their columns, for text and JSON. */
 void text_group_table(const struct text_view *v, const struct groups *groups, enum group_by by,
@@ -77,6 +85,7 @@ struct loss_field {
 };
 extern const struct loss_field loss_fields[];
 extern const size_t loss_field_count;
+extern const size_t loss_stack_field_count; // The first that concern allocations and their stacks.
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
 
 #endif

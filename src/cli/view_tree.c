@@ -10,16 +10,18 @@
  * deep and lines are not. What is below half a percent is left out. Roots are separated by an empty
  * line.
  */
+#include "cli/sampling.h"
 #include "cli/view_text.h"
 #include "symbol/symbol.h"
 
-enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5 };
+enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5, ERROR_WIDTH = 10 };
 
 struct tree_text {
     struct text_view *v;
     const struct tree *tree;
     enum metric metric;
-    bool has_self;        // Bottom-up trees have none worth showing.
+    bool has_self; // Bottom-up trees have none worth showing.
+    bool has_errors;
     struct strbuf prefix; // Of the lines below a branch.
 };
 
@@ -38,7 +40,7 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     struct text_view *v = t->v;
     const char *self = metric_value(&n->self, t->metric) ? text_metric(v, &n->self, t->metric) : "";
     const char *name = n->is_other ? "other" : frame_name(v->p, n->frame, n->location, v->arena);
-    size_t used = t->has_self ? 36 : 24,
+    size_t used = (t->has_self ? 36u : 24u) + (t->has_errors ? ERROR_WIDTH : 0u),
            indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
     size_t room = style_room(&v->style, used + indent);
 
@@ -49,6 +51,9 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     style_ink(&v->style, v->out, INK_NUMBER);
     style_right(v->out, text_metric(v, &n->inclusive, t->metric), 14);
     style_ink(&v->style, v->out, INK_PLAIN);
+    if (t->has_errors)
+        style_right(v->out, sampling_mark(v->arena, &n->inclusive, &n->inclusive_errors, t->metric),
+                    ERROR_WIDTH);
     if (t->has_self)
         style_right(v->out, self, 12);
     strbuf_str(v->out, "  ");
@@ -97,14 +102,19 @@ void
 text_tree(struct text_view *v, enum tree_direction direction, enum metric metric)
 {
     struct tree tree;
-    struct tree_text t = {
-        .v = v, .tree = &tree, .metric = metric, .has_self = direction == TREE_TOP_DOWN};
+    struct tree_text t = {.v = v,
+                          .tree = &tree,
+                          .metric = metric,
+                          .has_self = direction == TREE_TOP_DOWN,
+                          .has_errors = profile_is_estimate(v->p)};
 
     tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 8);
     style_right(v->out, text_metric_column(metric), 14);
+    if (t.has_errors)
+        style_right(v->out, "error", ERROR_WIDTH);
     if (t.has_self)
         style_right(v->out, "itself", 12);
     strbuf_str(v->out, direction == TREE_TOP_DOWN ? "  function, callees below"

@@ -36,6 +36,11 @@ const struct exporter *export_find(const char *name);
 /* The exporter whose extension PATH ends in (the longest one wins), or NULL. */
 const struct exporter *export_for_path(const char *path);
 
+/* "", or a sentence that the values are estimates, how they came about, and how far the allocated
+ * and the live bytes of STACKS may be off. For the places where a format has comments. */
+const char *export_estimate(const struct profile *p, const struct stacks *stacks,
+                            struct arena *arena);
+
 export_fn export_collapsed;
 export_fn export_flamegraph;
 export_fn export_pprof;

@@ -50,6 +50,7 @@ struct picture {
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.
+    const char *description;      // For those who look into the file; NULL or "" = none.
     struct strtab modules;        // Names; id 0 is the unknown module.
     uint32_t *frame_modules;      // By frame: id in modules.
     uint32_t
@@ -142,6 +143,9 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
                                 totals_text(&arena, &stacks->total), p->process.pid,
                                 (double)p->process.elapsed_ns / 1e9,
                                 p->process.heaptap ? p->process.heaptap : "");
+    pic.description = export_estimate(p, stacks, &arena);
+    if (*pic.description)
+        pic.title = arena_printf(&arena, "%s (estimates)", pic.title);
     draw(NULL, &side, &pic);
     arena_release(&arena);
     return 0;
@@ -623,6 +627,11 @@ write_svg(struct picture *pic)
                FLAME_WIDTH, pic->height, FLAME_WIDTH, pic->height);
     utf8_add_xml(pic->out, pic->title);
     strbuf_str(pic->out, "</title>\n");
+    if (pic->description != NULL && *pic->description) {
+        strbuf_str(pic->out, "<desc>");
+        utf8_add_xml(pic->out, pic->description);
+        strbuf_str(pic->out, "</desc>\n");
+    }
     write_style(pic);
     strbuf_str(pic->out, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
     write_graph(pic);

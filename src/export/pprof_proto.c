@@ -274,19 +274,23 @@ add_mappings(struct writer *w, struct arena *arena, struct strbuf *out)
 
 /* The fields that say where the numbers come from. */
 static void
-add_origin(struct writer *w, struct arena *arena, enum metric metric, struct strbuf *out)
+add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, enum metric metric,
+           struct strbuf *out)
 {
     const struct profile_process *pr = &w->p->process;
     uint64_t period = w->p->sample_period_bytes ? w->p->sample_period_bytes : 1;
     const char *comment =
         arena_printf(arena, "heaptap %s, pid %" PRIu32 ": %s", pr->heaptap ? pr->heaptap : "",
                      pr->pid, pr->command ? pr->command : "");
+    const char *estimate = export_estimate(w->p, stacks, arena);
 
     proto_uint(out, PROFILE_TIME_NANOS, pr->start_unix_ns);
     proto_uint(out, PROFILE_DURATION_NANOS, pr->elapsed_ns);
     add_value_type(w, PROFILE_PERIOD_TYPE, &(struct value_type){"space", "bytes"}, out);
     proto_uint(out, PROFILE_PERIOD, period);
     proto_uint(out, PROFILE_COMMENT, strtab_id(&w->strings, comment));
+    if (*estimate)
+        proto_uint(out, PROFILE_COMMENT, strtab_id(&w->strings, estimate));
     proto_uint(out, PROFILE_DEFAULT_SAMPLE_TYPE, strtab_id(&w->strings, default_types[metric]));
 }
 
@@ -304,7 +308,7 @@ add_profile(struct writer *w, const struct stacks *stacks, enum metric metric, s
     add_mappings(w, &arena, out);
     strbuf_add(out, w->locations_out.text, w->locations_out.length);
     strbuf_add(out, w->functions_out.text, w->functions_out.length);
-    add_origin(w, &arena, metric, out);
+    add_origin(w, stacks, &arena, metric, out);
     // Last, since all of the above adds strings.
     for (uint32_t i = 0; i < w->strings.count; i++)
         proto_string(out, PROFILE_STRING_TABLE, strtab_get(&w->strings, i));

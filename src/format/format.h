@@ -102,9 +102,9 @@ struct disk_header {
     /* A request: written by a tool, which then raises the generation; taken by the recorder, which
      * then answers. */
     uint64_t control_generation;
-    uint64_t control[7];       // enum disk_control; then what it says.
-    uint64_t control_taken;    // The latest generation that was answered; written last.
-    uint64_t control_answer;   // enum disk_answer.
+    uint64_t control[7];     // enum disk_control; then what it says.
+    uint64_t control_taken;  // The latest generation that was answered; written last.
+    uint64_t control_answer; // enum disk_answer.
     uint64_t reserved1[422];
 };
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
@@ -124,15 +124,15 @@ enum disk_answer {
 
 enum disk_kind {
     DISK_UNUSED = 0,
-    DISK_STRINGS = 1,   // Bytes.
-    DISK_MODULES = 2,   // struct disk_module
-    DISK_NODES = 3,     // struct disk_node
-    DISK_COUNTERS = 4,  // struct disk_block
-    DISK_THREADS = 5,   // struct disk_thread
-    DISK_BINS = 6,      // struct disk_bins, found through disk_thread.bins
-    DISK_TIMELINE = 7,  // struct disk_time_point
-    DISK_FRAMES = 8,    // struct disk_frame, packed files only
-    DISK_LOCATIONS = 9, // struct disk_location, packed files only
+    DISK_STRINGS = 1,        // Bytes.
+    DISK_MODULES = 2,        // struct disk_module
+    DISK_NODES = 3,          // struct disk_node
+    DISK_COUNTERS = 4,       // struct disk_block
+    DISK_THREADS = 5,        // struct disk_thread
+    DISK_BINS = 6,           // struct disk_bins, found through disk_thread.bins
+    DISK_TIMELINE = 7,       // struct disk_time_point
+    DISK_FRAMES = 8,         // struct disk_frame, packed files only
+    DISK_LOCATIONS = 9,      // struct disk_location, packed files only
     DISK_UNKNOWN_FREES = 10, // struct disk_unknown_free
     DISK_PHASES = 11,        // struct disk_phase
     DISK_ERRORS = 12,        // struct disk_error
@@ -177,6 +177,8 @@ static_assert(sizeof(struct disk_module) == 120, "format.md 4.2");
 /* A frame: address in the low 48 bits, module id above. */
 #define DISK_ADDRESS_BITS 48
 #define DISK_ADDRESS_MASK ((UINT64_C(1) << DISK_ADDRESS_BITS) - 1)
+
+enum { DISK_DEPTH_MAX = 1024 }; // depth_max, unless fewer frames were asked for.
 
 enum disk_node_id {
     DISK_NODE_ROOT = 0,
@@ -269,13 +271,15 @@ static_assert(sizeof(struct disk_thread) == 256, "format.md 4.5");
 
 enum { DISK_EXACT_BINS = 1025, DISK_RANGE_BINS = 40, DISK_RANGE_FIRST_BIT = 10 };
 
+struct disk_range {
+    uint64_t allocations, allocated_bytes, frees, freed_bytes;
+};
+
 struct disk_bins {
     struct {
         uint64_t allocations, frees;
-    } exact[DISK_EXACT_BINS]; // Index: requested size 0 to 1024.
-    struct {
-        uint64_t allocations, allocated_bytes, frees, freed_bytes;
-    } range[DISK_RANGE_BINS]; // Range i: 2^(10+i) < size <= 2^(11+i), the last one open.
+    } exact[DISK_EXACT_BINS];                 // Index: requested size 0 to 1024.
+    struct disk_range range[DISK_RANGE_BINS]; // i: 2^(10+i) < size <= 2^(11+i), the last one open.
 };
 static_assert(sizeof(struct disk_bins) ==
                   (size_t)16 * DISK_EXACT_BINS + (size_t)32 * DISK_RANGE_BINS,

@@ -14,9 +14,11 @@
 #include "monitor/hook.h"
 
 #include "base/atomics.h"
+#include "monitor/count.h"
 #include "monitor/modules.h"
 #include "monitor/next.h"
 #include "monitor/nodes.h"
+#include "monitor/ordinary.h"
 #include "monitor/peak.h"
 #include "monitor/sample.h"
 #include "monitor/stack.h"
@@ -61,14 +63,6 @@ leave(void)
     tls.busy = BUSY_NO;
 }
 
-/* Is T joined, with nothing to look up, and the event about to begin not the one to be timed? */
-static inline bool
-is_ordinary(const struct thread *t)
-{
-    return likely(t != NULL) && likely(load_relaxed(&t->ready) == THREAD_READY) &&
-           likely(t->countdown != 1);
-}
-
 COLD struct thread *
 hook_enter(uint64_t slot)
 {
@@ -93,50 +87,6 @@ event_ends(struct thread *t, uint64_t began)
 {
     if (unlikely(t->countdown == 0))
         tick(t, arch_cycles() - began);
-}
-
-static inline void
-bin_alloc(struct thread *t, uint64_t size_bytes)
-{
-    if (likely(size_bytes < DISK_EXACT_BINS)) {
-        bump(&t->bins->exact[size_bytes].allocations);
-    } else {
-        bump(&t->bins->range[disk_range_bin(size_bytes)].allocations);
-        bump_by(&t->bins->range[disk_range_bin(size_bytes)].allocated_bytes, size_bytes);
-    }
-}
-
-static inline void
-bin_free(struct thread *t, uint64_t size_bytes)
-{
-    if (likely(size_bytes < DISK_EXACT_BINS)) {
-        bump(&t->bins->exact[size_bytes].frees);
-    } else {
-        bump(&t->bins->range[disk_range_bin(size_bytes)].frees);
-        bump_by(&t->bins->range[disk_range_bin(size_bytes)].freed_bytes, size_bytes);
-    }
-}
-
-static inline void
-count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
-{
-    peak_before_alloc(t, c);
-    if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
-        store_relaxed(&c->size_min, size_bytes);
-    if (unlikely(size_bytes > c->size_max))
-        store_relaxed(&c->size_max, size_bytes);
-    bump(&c->allocations);
-    bump_by(&c->allocated_bytes, size_bytes);
-    bin_alloc(t, size_bytes);
-}
-
-static inline void
-count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
-{
-    peak_before_free(t, c);
-    bump(&c->frees);
-    bump_by(&c->freed_bytes, size_bytes);
-    bin_free(t, size_bytes);
 }
 
 COLD int64_t
@@ -183,27 +133,13 @@ keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool o
     return keep_block_slowly(t, p, size_bytes, site, odd);
 }
 
-/* Was P, a block of SITE, this thread's latest allocation? */
-static inline bool
-is_latest(const struct thread *t, const void *p, uint32_t site)
-{
-    return p == t->last_block && site == t->last_site;
-}
-
-/* Count P in at the present stack; *RET_CHANGE is the change of live bytes. NULL: no memory,
- * lost. */
+/* Count P in at one of SITES; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
 static inline struct disk_counter *
-block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, struct arch_caller caller,
+block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
              int64_t *ret_change)
 {
-    uint32_t *sites = stack_sites(t, caller);
-    uint32_t site;
-    struct disk_counter *c;
-
-    if (sites == NULL)
-        sites = stack_sites_elsewhere(t, caller);
-    site = nodes_site(sites, size_bytes);
-    c = thread_counter(t, site);
+    uint32_t site = nodes_site(sites, size_bytes);
+    struct disk_counter *c = thread_counter(t, site);
 
     t->last_block = p;
     t->last_site = site;
@@ -227,7 +163,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         int64_t change;
 
         if (likely(p != NULL)) {
-            block_begins(t, p, size_bytes, odd, caller, &change);
+            block_begins(t, p, size_bytes, odd, stack_target(t, caller)->sites, &change);
             peak_change(t, change);
         } else {
             bump(&t->disk->failed_calls);
@@ -245,45 +181,57 @@ alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
     return p;
 }
 
+/* The same when the thread is ordinary and the stack is that of TARGET, which will know the counter
+ * from now on. */
 static NOINLINE void *
-alloc_settles(struct thread *t, void *p)
+alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {
-    peak_settle(t);
+    struct thread *t = tls.self;
+    uint32_t size_class = disk_size_class(size_bytes);
+    struct disk_counter *c;
+    int64_t change;
+
+    t->countdown--;
+    if (likely(p != NULL)) {
+        c = block_begins(t, p, size_bytes, false, target->sites, &change);
+        if (likely(c != NULL)) {
+            // A handler may jump out between the two; the counter makes them count.
+            target->site[size_class] = t->last_site;
+            signal_fence();
+            target->counter[size_class] = c;
+        }
+        peak_change(t, change);
+    } else {
+        bump(&t->disk->failed_calls);
+    }
     leave();
     return p;
 }
 
-/* Count P, an ordinary block, in at one of SITES. Nothing is changed before it is sure that it is
- * one, and nothing is called otherwise. */
-static inline void *
-alloc_ordinary(struct thread *t, void *p, size_t size_bytes, const uint32_t *sites,
-               struct arch_caller caller)
+void
+hook_settle(void)
 {
-    uint32_t site = load_relaxed(&sites[disk_size_class(size_bytes)]);
-    uint32_t *slot = ledger_plain_slot(t->ledger, p);
-    struct disk_block *b;
-    struct disk_counter *c;
-    uint32_t entry;
-
-    if (unlikely(!nodes_is_site(site)) || unlikely(slot == NULL) ||
-        unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL) ||
-        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
-        return alloc_slowly(p, size_bytes, caller);
-    c = &b->counters[site % DISK_BLOCK_SITES];
-    if (unlikely(size_bytes - c->size_min > c->size_max - c->size_min))
-        return alloc_slowly(p, size_bytes, caller);
-    peak_before_alloc(t, c);
-    t->countdown--;
-    t->last_block = p;
-    t->last_site = site;
-    bump(&c->allocations);
-    bump_by(&c->allocated_bytes, size_bytes);
-    bump(&t->bins->exact[size_bytes].allocations);
-    store_relaxed(slot, entry);
-    if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
-        return alloc_settles(t, p);
+    peak_settle(tls.self);
     leave();
+}
+
+static NOINLINE void *
+alloc_settles(void *p)
+{
+    hook_settle();
     return p;
+}
+
+static INLINE void *
+alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+    enum ordinary result =
+        ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+
+    if (likely(result == ORDINARY_DONE))
+        return p;
+    return result == ORDINARY_NOT ? alloc_at(p, size_bytes, target) : alloc_settles(p);
 }
 
 static NOINLINE void *
@@ -291,28 +239,32 @@ alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    return alloc_ordinary(t, p, size_bytes, stack_sites_elsewhere(t, caller), caller);
+    return alloc_in(t, p, size_bytes, stack_target_elsewhere(t, caller));
 }
 
-/* Most events are ordinary: a small block from a known site, of which this thread has counters, and
- * often the stack is that of the event before. These take the shortest way, on which nothing is
- * called, so that the compiler saves no registers. record_alloc does everything else. */
+static NOINLINE void *
+alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    struct stack_target *target = stack_foreseen(t, caller);
+
+    if (unlikely(target == NULL))
+        return alloc_elsewhere(p, size_bytes, caller);
+    return alloc_in(t, p, size_bytes, target);
+}
+
 HOT void *
 hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    const uint32_t *sites;
 
-    tls.entered = caller.slot;
-    tls.busy = BUSY_MONITOR;
-    signal_fence();
-    if (unlikely(!is_ordinary(t)) || unlikely(size_bytes >= DISK_EXACT_BINS))
+    ordinary_begins(caller.slot);
+    if (unlikely(!ordinary_thread(t)))
         return alloc_slowly(p, size_bytes, caller);
-    sites = stack_sites(t, caller);
-    if (sites == NULL)
-        return alloc_elsewhere(p, size_bytes, caller);
-    t->frames_reused += t->memo_count;
-    return alloc_ordinary(t, p, size_bytes, sites, caller);
+    if (!stack_is_leaf(t, caller))
+        return alloc_not_leaf(p, size_bytes, caller);
+    t->frames_reused += t->leaf.frames;
+    return alloc_in(t, p, size_bytes, &t->leaf);
 }
 
 void
@@ -346,8 +298,8 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
     return true;
 }
 
-static NOINLINE bool
-free_slowly(void *p, struct arch_caller caller)
+bool
+hook_free(void *p, struct arch_caller caller)
 {
     struct thread *t = enter(caller.slot);
     bool pass_on = true;
@@ -360,7 +312,7 @@ free_slowly(void *p, struct arch_caller caller)
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
-                if (is_latest(t, p, old.site)) {
+                if (count_is_latest(t, p, old.site)) {
                     bump(&c->temporary);
                     t->last_block = NULL;
                 }
@@ -378,53 +330,6 @@ free_slowly(void *p, struct arch_caller caller)
     }
     leave();
     return pass_on;
-}
-
-static NOINLINE bool
-free_settles(struct thread *t)
-{
-    peak_settle(t);
-    leave();
-    return true;
-}
-
-/* As hook_alloc: the whole of an ordinary event, or free_slowly. */
-HOT bool
-hook_free(void *p, struct arch_caller caller)
-{
-    struct thread *t = tls.self;
-    struct disk_block *b;
-    struct disk_counter *c;
-    uint32_t *slot;
-    uint32_t site, entry;
-    uint64_t size_bytes;
-
-    tls.entered = caller.slot;
-    tls.busy = BUSY_MONITOR;
-    signal_fence();
-    if (unlikely(!is_ordinary(t)) || unlikely((slot = ledger_plain_slot(t->ledger, p)) == NULL) ||
-        unlikely(!ledger_is_plain(entry = load_relaxed(slot), p)))
-        return free_slowly(p, caller);
-    site = entry & LEDGER_SITE_MASK;
-    size_bytes = ledger_plain_size(entry, p);
-    if (unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL) ||
-        unlikely(size_bytes >= DISK_EXACT_BINS))
-        return free_slowly(p, caller);
-    c = &b->counters[site % DISK_BLOCK_SITES];
-    peak_before_free(t, c);
-    t->countdown--;
-    store_relaxed(slot, ledger_ended(entry));
-    if (is_latest(t, p, site)) {
-        bump(&c->temporary);
-        t->last_block = NULL;
-    }
-    bump(&c->frees);
-    bump_by(&c->freed_bytes, size_bytes);
-    bump(&t->bins->exact[size_bytes].frees);
-    if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
-        return free_settles(t);
-    leave();
-    return true;
 }
 
 struct ledger_entry
@@ -455,7 +360,7 @@ hook_block_moves(struct thread *t, struct ledger_entry old, const void *p, bool 
     count_free(t, c, old.size_bytes);
     if (reallocated)
         bump(&c->moved);
-    else if (is_latest(t, p, old.site))
+    else if (count_is_latest(t, p, old.site))
         bump(&c->temporary);
     return -(int64_t)old.size_bytes;
 }
@@ -487,7 +392,9 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
 
         left = hook_block_moves(t, old, p, result != NULL);
         t->last_block = NULL;
-        c = result != NULL ? block_begins(t, result, size_bytes, false, caller, &change) : NULL;
+        c = result != NULL ? block_begins(t, result, size_bytes, false,
+                                          stack_target(t, caller)->sites, &change)
+                           : NULL;
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);
             if (size_bytes > old.size_bytes)

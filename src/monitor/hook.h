@@ -18,8 +18,12 @@ void *hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 /* As hook_alloc for a block that a function calling back into malloc returned. */
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* P, not NULL, is about to be freed. False: it is not the allocator's, so it must not see it. */
+/* P, not NULL, is about to be freed. False: it is not the allocator's, so it must not see it. Any
+ * free may be told like this; one that is ordinary is cheaper told by ordinary_free. */
 bool hook_free(void *p, struct arch_caller caller);
+
+/* What ORDINARY_TO_SETTLE asks for. */
+void hook_settle(void);
 
 /* P is about to be reallocated: what the ledger knew of it, now taken out. */
 struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);

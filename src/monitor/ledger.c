@@ -6,11 +6,12 @@
  *     31        24 23  22 21                     0
  *     |  slack    | sub |         site           |       0 = no block has started here
  *
- * sub says where in the granule the block starts (in steps of 8), slack is usable size minus
- * requested size. The usable size comes from the allocator when the block is freed, so the
- * requested size costs no space. What does not fit (LEDGER_SLACK_SIDE) is in the side table, and so
- * are blocks that are not 16-byte aligned, which may share a granule. A block that has ended leaves
- * its entry with slack ENDED, which tells a second free from a free of what never was ours.
+ * sub says where in the granule the block starts (in steps of 8), slack is the room that the
+ * allocator has given the block minus the requested size. Its room is known from the allocator
+ * when the block is freed, so the requested size costs no space. What does not fit
+ * (LEDGER_SLACK_SIDE) is in the side table, and so are blocks that are not 16-byte aligned, which
+ * may share a granule. A block that has ended leaves its entry with slack ENDED, which tells a
+ * second free from a free of what never was ours.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
@@ -45,10 +46,11 @@ ledger_start(void)
     return state->ledger != NULL && state->ledger_plain != NULL;
 }
 
+/* What the slack of block P is taken from. */
 static inline uint64_t
-usable_size(const void *p)
+room_bytes(const void *p)
 {
-    return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_usable(p)
+    return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_room(p)
                                                  : next.malloc_usable_size((void *)(uintptr_t)p);
 }
 
@@ -78,7 +80,7 @@ decode(uint32_t e, uintptr_t address)
     if (unlikely(slack == LEDGER_SLACK_SIDE))
         return side_remove(address);
     return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
-                                 .size_bytes = usable_size((const void *)address) - slack};
+                                 .size_bytes = room_bytes((const void *)address) - slack};
 }
 
 static bool
@@ -119,7 +121,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
 bool
 ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
-    uint64_t slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : usable_size(p) - size_bytes;
+    uint64_t slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
 
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, slack, size_bytes, site, ret_old);

@@ -54,15 +54,12 @@ struct ledger_entry ledger_remove(const void *p);
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
                        struct ledger_entry *ret_old);
 
-/* The usable size of glibc's block P, from the chunk's size word: three flag bits, 2 meaning that
- * the block was mapped on its own and loses two words to its head, otherwise one. start.c has
- * compared this with the allocator. */
+/* How far glibc's block P may reach, by the chunk's size word in front of it, of which three bits
+ * are flags. The block may use a word or two less, always the same. */
 static inline uint64_t
-ledger_glibc_usable(const void *p)
+ledger_glibc_room(const void *p)
 {
-    uint64_t word = ((const uint64_t *)p)[-1];
-
-    return (word & ~UINT64_C(7)) - 8 - ((word & 2) << 2);
+    return ((const uint64_t *)p)[-1] & ~UINT64_C(7);
 }
 
 /* The entry of the granule at ADDRESS; NULL if there is none yet. */
@@ -95,19 +92,21 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
 }
 
 /* The plain case, that of nearly every block: glibc's, aligned as malloc's are, and a slack that
- * fits. LEDGER is state->ledger_plain. NULL if the case of P is another. */
+ * fits. LEDGER is state->ledger_plain. NULL if the case of P is another, or P is NULL. */
 static inline uint32_t *
 ledger_plain_slot(uint32_t **ledger, const void *p)
 {
-    uintptr_t address = (uintptr_t)p;
+    // The bits that must be 0 come to the front.
+    uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
     uint32_t *leaf;
 
-    if (unlikely(address >> ARCH_ADDRESS_BITS) || unlikely(address & 15))
+    if (unlikely((unit - 1) >> (ARCH_ADDRESS_BITS - 4)))
         return NULL;
-    leaf = load_acquire(&ledger[address >> LEDGER_SPAN_BITS]);
+    leaf = load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]);
     if (unlikely(leaf == NULL))
         return NULL;
-    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> LEDGER_GLIBC_SHIFT];
+    return &leaf[unit >> (LEDGER_GLIBC_SHIFT - 4) &
+                 ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)];
 }
 
 /* The entry for block P of SITE, to be put into its plain SLOT; false if its case is another. */
@@ -115,9 +114,8 @@ static inline bool
 ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
                    uint32_t *ret_entry)
 {
-    // A usable size below the requested one would be the allocator's error; as unsigned slack it
-    // is huge.
-    uint64_t slack = ledger_glibc_usable(p) - size_bytes;
+    // A block smaller than requested would be the allocator's error; as unsigned slack it is huge.
+    uint64_t slack = ledger_glibc_room(p) - size_bytes;
 
     *ret_entry =
         site | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT) | (uint32_t)slack << LEDGER_SLACK_SHIFT;
@@ -135,7 +133,7 @@ ledger_is_plain(uint32_t entry, const void *p)
 static inline uint64_t
 ledger_plain_size(uint32_t entry, const void *p)
 {
-    return ledger_glibc_usable(p) - (entry >> LEDGER_SLACK_SHIFT);
+    return ledger_glibc_room(p) - (entry >> LEDGER_SLACK_SHIFT);
 }
 
 /* What is left in the place of a live block's ENTRY when the block has ended. */

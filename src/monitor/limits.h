@@ -4,10 +4,11 @@
 #define MONITOR_LIMITS_H
 
 #include "base/base.h"
+#include "format/format.h"
 
 enum {
     /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB
-     * of file and 64 MiB of index: what a JIT with endless new stacks may cost at the most. */
+     * of file and at most 48 MiB of index: what a JIT with endless new stacks may cost at the most. */
     LIMIT_NODES = 1 << 20,
     /* The ledger entry has 22 bits for the site. */
     LIMIT_SITES = (1 << 22) - 1,
@@ -18,7 +19,7 @@ enum {
     /* Pieces of private memory whose use is reported: a few per thread, one per 16 MiB of heap. */
     LIMIT_REGIONS = 8192,
     /* Frames kept of one stack, from the innermost out. */
-    LIMIT_DEPTH = 1024,
+    LIMIT_DEPTH = DISK_DEPTH_MAX,
     /* Bytes of strings: paths and the command line. */
     LIMIT_STRINGS = 8 << 20,
     /* Stacks that free what is not known; more are counted without their stack. */

@@ -153,11 +153,13 @@ object_of(const void *f)
 uint32_t
 next_usable_mode(void)
 {
-    // malloc_usable_size may only be asked about blocks of its own object's malloc.
-    const void *usable = object_of((const void *)next.malloc_usable_size);
+    // malloc_usable_size may only be asked about blocks of its own object's malloc. Looked up here,
+    // because `next` has our own functions as long as a call that this one interrupted resolves it.
+    const void *usable = object_of(find("malloc_usable_size", NULL));
+    const void *allocator = object_of(find("malloc", NULL));
 
-    if (next.malloc_usable_size == none_usable || usable == NULL ||
-        usable != object_of((const void *)next.malloc))
+    dlerror(); // What a failed search left must not reach the program.
+    if (usable == NULL || usable != allocator)
         return USABLE_NONE;
     return usable == object_of((const void *)dlsym(RTLD_NEXT, "gnu_get_libc_version"))
                ? USABLE_GLIBC
@@ -215,7 +217,7 @@ next_is_sanitizer(void)
     struct unwind_object o;
     const char *path;
 
-    if (!unwind_find_object((uintptr_t)next.malloc, &o))
+    if (!unwind_find_object((uintptr_t)find("malloc", NULL), &o))
         return false;
     path = ((const struct link_map *)o.link_map)->l_name;
     for (const char *at = path; at != NULL && *at != '\0'; at++) {

@@ -2,18 +2,19 @@
  *
  * The nodes are in the file; the index to find a child is private memory:
  *
- *     children[parent]   one cache line: up to NODES_FANOUT children, frame beside node id
- *     overflow[level]    hash tables of node ids for parents with more children, each level
- *                        four times the one before; a node lies in any level, within one
- *                        window from its hash
+ *     first_children[parent]  one child, frame beside node id, and where the others are
+ *     children[more]          one cache line: up to NODES_FANOUT others; few nodes have any
+ *     overflow[level]         hash tables of node ids for parents with more children, each level
+ *                             four times the one before; a node lies in any level, within one
+ *                             window from its hash
  *
  * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first
- * free place of the line (or window), then fills in the frame beside it. Whoever meets an id
+ * free place (of the line, of the window), then fills in the frame beside it. Whoever meets an id
  * without a frame reads the frame from the node itself, so that no child is added twice to a
  * line. Two threads that overflow at the same instant into different levels may add a child
  * twice; the loader merges equal nodes.
  *
- * A node that lost the race is left in the file, unreachable and without counts.
+ * A node that lost the race is left in the file, unreachable and without counts; so is a line.
  */
 #include "monitor/nodes.h"
 
@@ -24,14 +25,24 @@
 
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 
+/* So many nodes at most can have more than one child. */
+static uint64_t
+lines_max(void)
+{
+    return state->tables[DISK_NODES].max_bytes / sizeof(struct disk_node) / 2;
+}
+
 bool
 nodes_start(void)
 {
     struct table *t = &state->tables[DISK_NODES];
+    size_t nodes_max = t->max_bytes / sizeof(struct disk_node);
 
-    state->children =
-        mem_private(t->max_bytes / sizeof(struct disk_node) * sizeof(struct children));
-    if (state->children == NULL || table_take(t, DISK_NODE_FIRST) != 0)
+    state->first_children = mem_private(nodes_max * sizeof(struct first_child));
+    state->children = mem_private(lines_max() * sizeof(struct children));
+    state->children_used = 1;
+    if (state->first_children == NULL || state->children == NULL ||
+        table_take(t, DISK_NODE_FIRST) != 0)
         return false;
     // Sites 1 to 4 belong to "other"; the tree cannot be without them.
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
@@ -135,42 +146,82 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
     return DISK_NODE_OTHER;
 }
 
+/* The child of PARENT for FRAME at PLACE, with *FRAME_THERE beside it, if it is there already or
+ * the place was free, and then *MADE, made if it is 0. 0 if the place is another's. */
+static uint32_t
+settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, uint32_t flags,
+       uint32_t *made)
+{
+    uint32_t there = load_acquire(place);
+
+    if (there == 0) {
+        if (*made == 0 && (*made = make_node(parent, frame, flags)) == 0)
+            return DISK_NODE_OTHER;
+        if (cas_acq_rel(place, &there, *made)) {
+            store_release(frame_there, frame);
+            return *made;
+        }
+    }
+    return state->nodes[there].frame == frame ? there : 0;
+}
+
+/* The line of the other children of the node of FIRST, made if need be; NULL if there are no
+ * more. */
+static struct children *
+line_of(struct first_child *first)
+{
+    uint32_t more = load_acquire(&first->more);
+    uint64_t taken;
+
+    if (more == 0) {
+        taken = add_relaxed(&state->children_used, UINT64_C(1));
+        if (taken >= lines_max())
+            return NULL;
+        if (cas_acq_rel(&first->more, &more, (uint32_t)taken))
+            more = (uint32_t)taken;
+    }
+    return &state->children[more];
+}
+
 static COLD uint32_t
 add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    struct children *c = &state->children[parent];
+    struct first_child *first = &state->first_children[parent];
     uint32_t made = 0;
-    uint32_t found;
+    uint32_t node = settle(&first->node, &first->frame, parent, frame, flags, &made);
+    struct children *line;
 
+    if (node != 0)
+        return node;
+    line = line_of(first);
+    if (line == NULL)
+        return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < NODES_FANOUT; i++) {
-        uint32_t there = load_acquire(&c->node[i]);
-
-        if (there == 0) {
-            if (made == 0 && (made = make_node(parent, frame, flags)) == 0)
-                return DISK_NODE_OTHER;
-            if (cas_acq_rel(&c->node[i], &there, made)) {
-                store_release(&c->frame[i], frame);
-                return made;
-            }
-        }
-        if (state->nodes[there].frame == frame)
-            return there;
+        node = settle(&line->node[i], &line->frame[i], parent, frame, flags, &made);
+        if (node != 0)
+            return node;
     }
-    found = load_relaxed(&c->overflowed) ? overflow_find(parent, frame) : 0;
-    store_relaxed(&c->overflowed, 1u);
-    return found ? found : overflow_add(parent, frame, flags);
+    node = load_relaxed(&line->overflowed) ? overflow_find(parent, frame) : 0;
+    store_relaxed(&line->overflowed, 1u);
+    return node ? node : overflow_add(parent, frame, flags);
 }
 
 uint32_t
 nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
+    uint32_t more = load_acquire(&state->first_children[parent].more);
+    const struct children *line = &state->children[more];
     uint32_t found;
 
     if (unlikely(parent == DISK_NODE_OTHER))
         return DISK_NODE_OTHER;
-    if (load_relaxed(&state->children[parent].overflowed) &&
-        (found = overflow_find(parent, frame)) != 0)
-        return found;
+    if (more != 0) {
+        for (uint32_t i = 0; i < NODES_FANOUT; i++)
+            if (load_acquire(&line->frame[i]) == frame)
+                return load_relaxed(&line->node[i]);
+        if (load_relaxed(&line->overflowed) && (found = overflow_find(parent, frame)) != 0)
+            return found;
+    }
     return add_child(parent, frame, flags);
 }
 

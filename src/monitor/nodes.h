@@ -7,13 +7,21 @@
 
 bool nodes_start(void);
 
+/* The first child of one node. Most nodes have no other. */
+struct first_child {
+    uint64_t frame; // 0 = not filled in yet.
+    uint32_t node;  // Atomic; 0 = none.
+    uint32_t more;  // Atomic: index of the others in state->children; 0 = none.
+};
+static_assert(sizeof(struct first_child) == 16, "four nodes to a cache line");
+
 enum { NODES_FANOUT = 5 };
 
-/* The children of one node, as many as fit in a cache line. */
+/* The other children of one node, as many as fit in a cache line. */
 struct children {
-    uint64_t frame[NODES_FANOUT]; // 0 = not filled in yet.
-    uint32_t node[NODES_FANOUT];  // Atomic; 0 = free. Filled from the front.
-    uint32_t overflowed;          // More children are in the overflow tables.
+    uint64_t frame[NODES_FANOUT];
+    uint32_t node[NODES_FANOUT]; // Filled from the front.
+    uint32_t overflowed;         // Atomic: more children are in the overflow tables.
 };
 static_assert(sizeof(struct children) == 64, "one cache line");
 
@@ -33,11 +41,10 @@ nodes_is_site(uint32_t site)
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    struct children *c = &state->children[parent];
+    const struct first_child *first = &state->first_children[parent];
 
-    for (uint32_t i = 0; i < NODES_FANOUT; i++)
-        if (load_acquire(&c->frame[i]) == frame)
-            return load_relaxed(&c->node[i]);
+    if (likely(load_acquire(&first->frame) == frame))
+        return load_relaxed(&first->node);
     return nodes_find_child(parent, frame, flags);
 }
 

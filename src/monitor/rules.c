@@ -8,6 +8,9 @@
  * compiled, so a rise of state->generation (code was unloaded) makes all of them stale without
  * touching them. A writer empties the key, writes the rule, then the key with release; a reader
  * takes the rule between two reads of the key. A full bucket replaces one slot.
+ *
+ * Few programs need all buckets, and to touch them costs page faults, so rules go to the first few
+ * until these are half full. Those that are there stay there.
  */
 #include "monitor/rules.h"
 
@@ -18,7 +21,13 @@
 #include "monitor/mem.h"
 #include "monitor/modules.h"
 
-enum { BUCKET_SLOTS = 4, BUCKETS = 1 << 14, KEY_BUSY = 1 };
+enum {
+    BUCKET_SLOTS = 4,
+    BUCKETS_FIRST_SHIFT = 8, // So many buckets are used at first, and four times as many next.
+    BUCKETS_SHIFT = 14,
+    BUCKETS_STEP = 2,
+    KEY_BUSY = 1
+};
 
 struct rule_slot {
     // Address | low 16 bits of the generation << 48; 0 = empty, KEY_BUSY while being written.
@@ -35,19 +44,25 @@ struct rule_bucket {
 bool
 rules_start(void)
 {
-    state->rules = mem_private(sizeof(struct rule_bucket) * BUCKETS);
+    state->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
     return state->rules != NULL;
 }
 
-uint64_t
-rules_frame(uint64_t address, bool exact)
+/* Log2 of how many buckets are used for new rules. */
+static uint32_t
+bucket_shift(void)
 {
-    struct unwind_object object;
-    uint32_t module = 0;
+    uint32_t shift = BUCKETS_FIRST_SHIFT;
 
-    if (unwind_find_object(address - !exact, &object))
-        module = modules_id(&object);
-    return (address & DISK_ADDRESS_MASK) | (uint64_t)module << DISK_ADDRESS_BITS;
+    while (shift < BUCKETS_SHIFT && load_relaxed(&state->rules_added) >> (shift + 1) != 0)
+        shift += BUCKETS_STEP;
+    return shift;
+}
+
+static struct rule_bucket *
+bucket_of(uint64_t ra, uint32_t shift)
+{
+    return &state->rules[hash_u64(ra) & ((1u << shift) - 1)];
 }
 
 static uint64_t
@@ -58,7 +73,7 @@ make_key(uint64_t ra)
 }
 
 static bool
-shared_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
+bucket_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
 {
     uint64_t key = make_key(ra);
 
@@ -80,9 +95,19 @@ shared_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
     return false;
 }
 
-static void
-shared_add(struct rule_bucket *b, uint64_t ra, const struct rule_entry *e)
+static bool
+shared_find(uint64_t ra, struct rule_entry *ret)
 {
+    for (uint32_t shift = bucket_shift(); shift >= BUCKETS_FIRST_SHIFT; shift -= BUCKETS_STEP)
+        if (bucket_find(bucket_of(ra, shift), ra, ret))
+            return true;
+    return false;
+}
+
+static void
+shared_add(uint64_t ra, const struct rule_entry *e)
+{
+    struct rule_bucket *b = bucket_of(ra, bucket_shift());
     uint64_t key = make_key(ra);
     uint32_t victim = (uint32_t)(hash_u64(ra) >> 60) % BUCKET_SLOTS;
     uint64_t there;
@@ -103,15 +128,23 @@ shared_add(struct rule_bucket *b, uint64_t ra, const struct rule_entry *e)
     store_release(&b->slots[victim].rule, rule);
     store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
     store_release(&b->slots[victim].key, key);
+    add_relaxed(&state->rules_added, UINT64_C(1));
+}
+
+/* Is RULE what rules.h says of those that start from rsp? */
+static bool
+leads_out(const struct unwind_rule *rule)
+{
+    return rule->cfa_offset >= 8 && rule->cfa_offset % 8 == 0 && rule->rbp_words <= 0 &&
+           rule->cfa_offset + 8 * rule->rbp_words + 8 > 0;
 }
 
 COLD void
 rules_fill(struct rule_entry *e, uint64_t ra)
 {
-    struct rule_bucket *b = &state->rules[hash_u64(ra) & (BUCKETS - 1)];
     struct unwind_object object;
 
-    if (shared_find(b, ra, e))
+    if (shared_find(ra, e))
         return;
     if (ra >> DISK_ADDRESS_BITS || !unwind_find_object(ra - 1, &object)) {
         e->rule = (struct unwind_rule){.kind = RULE_NO_TABLE};
@@ -120,5 +153,7 @@ rules_fill(struct rule_entry *e, uint64_t ra)
     }
     e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
     e->rule = unwind_compile(ra - 1, &object);
-    shared_add(b, ra, e);
+    if (e->rule.kind == RULE_RSP && !leads_out(&e->rule))
+        e->rule.kind = RULE_FULL;
+    shared_add(ra, e);
 }

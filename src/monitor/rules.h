@@ -4,7 +4,9 @@
 
 #include "monitor/state.h"
 
-/* A cache entry: 16 bytes. kind RULE_NONE = empty. */
+/* A cache entry: 16 bytes. kind RULE_NONE = empty. A rule of kind RULE_RSP is one that leads
+ * further out by whole words and has the caller's rbp, if it was saved, between the two; what the
+ * tables say besides is RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
@@ -14,7 +16,8 @@ enum { RULE_CACHE_ENTRIES = 4096 };
 
 bool rules_start(void);
 
-/* Fill in E, the entry of a thread's cache that is RA's, from the second level or the tables. */
+/* Fill in E, the entry of a thread's cache that is RA's or one of the caller's own, from the second
+ * level or the tables. */
 void rules_fill(struct rule_entry *e, uint64_t ra);
 
 /* Where the entry for return address RA is in CACHE, if it is there. */
@@ -36,8 +39,5 @@ rules_find(struct rule_entry *cache, uint64_t ra)
         rules_fill(e, ra);
     return e;
 }
-
-/* The frame word of ADDRESS, an interrupted instruction if EXACT, else a return address. */
-uint64_t rules_frame(uint64_t address, bool exact);
 
 #endif

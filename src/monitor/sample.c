@@ -445,12 +445,30 @@ sample_look(uint64_t size_bytes, uint64_t slot)
     return ready == READY_OFF ? GATE_EXACT : sample_first(size_bytes, slot);
 }
 
+/* May this call be judged by the phase it was charged in? A child's threads begin anew. */
+static bool
+is_charged(void)
+{
+    return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
+}
+
+/* A change takes effect behind the call that meets it: the point that brought the thread here was
+ * drawn for the phase before. Judged by the new one, it would be lost, and with it what the
+ * thread has left out since its last sample would be counted by nobody. */
 COLD enum gate
 sample_first(uint64_t size_bytes, uint64_t slot)
 {
-    struct thread *t = hook_enter(slot);
-    enum gate gate;
+    enum gate gate = GATE_PASS;
+    struct thread *t;
+    bool charged;
 
+    tls.entered = slot;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    charged = is_charged();
+    if (charged)
+        gate = decide(size_bytes);
+    t = hook_enter(slot);
     if (t == NULL) {
         hook_leave();
         return GATE_PASS; // Lost, and counted.
@@ -461,7 +479,8 @@ sample_first(uint64_t size_bytes, uint64_t slot)
         tick_look(t);
         sample_poll();
     }
-    gate = decide(size_bytes);
+    if (!charged)
+        gate = decide(size_bytes);
     tls.block_credit = tls.credit;
     hook_leave();
     return gate;

@@ -25,6 +25,7 @@
 #include "base/atomics.h"
 #include "monitor/hook.h"
 #include "monitor/next.h"
+#include "monitor/ordinary.h"
 #include "monitor/orphan.h"
 #include "monitor/sample.h"
 
@@ -49,7 +50,7 @@ allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 /* The rare half of a function whose other half must not pay for it; called as its last act, so that
  * it has the place of the other on the stack, and the same caller. */
 #ifdef BASE_STACK_UNCHECKED
-#define TAIL inline __attribute__((always_inline)) // The harness is built without such calls.
+#define TAIL INLINE // The harness is built without such calls.
 #else
 #define TAIL NOINLINE
 #endif
@@ -68,9 +69,13 @@ malloc_unusual(size_t size_bytes)
 static TAIL void *
 malloc_recorded(size_t size_bytes)
 {
+    void *p;
+
     if (unlikely(!sample_is_plain()))
         return malloc_unusual(size_bytes);
-    return hook_alloc(next.malloc(size_bytes), size_bytes, ARCH_CALLER());
+    // The caller is looked at afterwards, so that it need not be kept meanwhile.
+    p = next.malloc(size_bytes);
+    return hook_alloc(p, size_bytes, ARCH_CALLER());
 }
 
 EXPORT void *
@@ -98,11 +103,30 @@ calloc(size_t count, size_t each_bytes)
 }
 
 static TAIL void
+free_unusual(void *p)
+{
+    if (tls.busy == BUSY_NO ? hook_free(p, ARCH_CALLER()) : hook_nested_free(p, ARCH_CALLER()))
+        next.free(p);
+}
+
+static TAIL void
+free_settles(void *p)
+{
+    hook_settle();
+    next.free(p);
+}
+
+static TAIL void
 free_recorded(void *p)
 {
-    if (likely(tls.busy == BUSY_NO) ? likely(hook_free(p, ARCH_CALLER()))
-                                    : hook_nested_free(p, ARCH_CALLER()))
+    enum ordinary o = likely(tls.busy == BUSY_NO) ? ordinary_free(p, ARCH_SLOT()) : ORDINARY_NOT;
+
+    if (likely(o == ORDINARY_DONE))
         next.free(p);
+    else if (o == ORDINARY_TO_SETTLE)
+        free_settles(p);
+    else
+        free_unusual(p);
 }
 
 EXPORT void

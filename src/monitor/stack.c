@@ -19,8 +19,9 @@
  * Not every stack is worth remembering: programs go back and forth between places that share all
  * but their innermost frames. A walk that was short leaves the memo as it is and notes its
  * frames' checks beside it, as a passing stack, anchored in the remembered frame that it met.
- * When it comes again, the same checks prove it, without rules or the call tree. What comes many
- * times in a row, or is long, is remembered.
+ * When it comes again, the same checks prove it, without rules or the call tree. Programs repeat
+ * themselves, so what came last time after the same few is tried first; otherwise it is looked for
+ * by its innermost frames. What comes many times in a row, or is long, is remembered.
  *
  * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
  * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full
@@ -35,8 +36,56 @@
 #include "monitor/nodes.h"
 #include "monitor/walk.h"
 
-/* A passing stack that has come so many times in a row is remembered. */
-enum { REPEATS = 8 };
+enum {
+    KEY_FRAMES = 6, // So many frames, from the innermost on, say where a passing stack is kept.
+    KEY_NOT_KNOWN = PASSINGS,
+    KEY_REMEMBER, // Nowhere: the memo shall hold it.
+};
+
+/* A counter that no block fits. */
+static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
+
+static struct stack_target
+target_of(uint32_t node, uint32_t frames)
+{
+    static_assert(DISK_SIZE_CLASSES == 4, "the list");
+    return (struct stack_target){
+        .sites = state->nodes[node].site,
+        .frames = frames,
+        .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
+    };
+}
+
+static uint32_t
+node_of(const struct stack_target *target)
+{
+    size_t offset = (size_t)((const char *)target->sites - (const char *)state->nodes->site);
+
+    return (uint32_t)(offset / sizeof *state->nodes);
+}
+
+COLD void
+stack_forget(struct thread *t)
+{
+    t->memo_count = 0;
+    t->check_count = CHECKS_HELD;
+    for (uint32_t i = 0; i < CHECKS_HELD; i++) {
+        uint64_t *itself = &t->checks[i].address;
+
+        t->checks[i] = (struct stack_check){(uintptr_t)itself, (uintptr_t)itself};
+    }
+    t->memo[0].slot = UINT64_MAX;
+    t->leaf_slot = 0;
+}
+
+COLD void
+stack_forget_all(struct thread *t)
+{
+    stack_forget(t);
+    for (uint32_t i = 0; i < PASSINGS; i++)
+        if (t->passings[i].slot != 0)
+            t->passings[i].slot = 0;
+}
 
 /* Why a walk ended. */
 enum outcome {
@@ -52,7 +101,8 @@ struct walk {
     // The frame to look at next.
     uint64_t slot, rbp;
     uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
-    struct stack_frame *next; // The free place in t->walked.
+    struct stack_frame *next; // The free place in t->walked, of those before `end`.
+    struct stack_frame *end;
     struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
 };
 
@@ -62,13 +112,16 @@ walked_count(const struct walk *w)
     return (uint32_t)(w->next - w->t->walked);
 }
 
-/* Remembered frames from w->join out to the one that owns check CHECK - 1 are still there, but
- * that one has changed: take the good ones over and go on from the changed one. */
+/* Of the remembered frames outside w->join one has changed: take those inside it over and go on
+ * from it. */
 static NOINLINE void
-keep_until(struct walk *w, uint32_t check)
+keep_good(struct walk *w)
 {
     struct stack_frame *changed = w->join - 1;
+    uint32_t check = w->join->check_start;
 
+    while (check > CHECKS_HELD && stack_check_holds(&w->t->checks[check - 1]))
+        check--;
     while (changed->check_start >= check)
         changed--;
     for (const struct stack_frame *f = w->join; f > changed; f--) {
@@ -143,22 +196,78 @@ is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
-    uint32_t failing;
-
     *ret_moved = false;
     while (w->join->slot < w->slot)
         w->join--;
     if (!is_frame(w, w->join, frame))
         return false;
-    failing = stack_failing_check(w->t->checks, w->join->check_start);
-    if (likely(failing == 0))
+    if (likely(stack_holds(w->t->checks, w->join->check_start)))
         return true;
     // Without room to take frames over, walk on by rules until the limit.
     if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
-        keep_until(w, failing);
+        keep_good(w);
         *ret_moved = true;
     }
     return false;
+}
+
+/* The frame outside one. */
+struct outer {
+    uint64_t slot, rbp;
+    uint64_t rbp_slot; // The word that rbp was restored from, or 0.
+};
+
+/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP; false if that leaves
+ * the stack, which ends at HIGH. */
+static inline bool
+step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    // It leads further out by whole words, and so does the place of rbp: see rules.h.
+    ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(ret->slot >= high))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* The same by one of kind RULE_RBP. */
+static inline bool
+step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    ret->slot = rbp + (uint64_t)(int64_t)rule->cfa_offset - 8;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(!is_further_out(ret->slot, slot, high - 8)))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        if (unlikely(!is_further_out(ret->rbp_slot, slot, high - 8)))
+            return false;
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* By one of kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+static NOINLINE bool
+step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+           uint64_t *ret_cfa_slot, struct outer *ret)
+{
+    *ret_cfa_slot = rbp + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->slot = deref_cfa(*ret_cfa_slot, slot, high) - 8;
+    ret->rbp_slot = rbp + (uint64_t)((int64_t)rule->rbp_words * 8);
+    if (!is_further_out(ret->slot, slot, high - 8) ||
+        !is_further_out(ret->rbp_slot, slot, high - 8))
+        return false;
+    ret->rbp = stack_word(ret->rbp_slot);
+    return true;
 }
 
 /* Put the frame of W into the walked ones, with what its RULE says, and move W to its caller; false
@@ -166,38 +275,29 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 static inline bool
 step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t flags)
 {
-    const uint64_t high = w->t->stack_high, slot = w->slot;
+    const uint64_t high = w->t->stack_high;
     struct stack_frame *f = w->next++;
-    uint64_t cfa, rbp_slot;
+    struct outer outer;
+    bool stays;
 
-    f->slot = slot;
+    f->slot = w->slot;
     f->frame = frame;
     f->rbp = w->rbp;
     f->rbp_slot = w->rbp_slot;
     f->cfa_slot = 0;
     f->uses_rbp = rule->kind != RULE_RSP;
     f->flags = flags;
-    if (likely(rule->kind == RULE_RSP)) {
-        cfa = slot + 8 + (uint64_t)(int64_t)rule->cfa_offset;
-    } else {
-        cfa = w->rbp + (uint64_t)(int64_t)rule->cfa_offset;
-        if (unlikely(rule->kind == RULE_RBP_DEREF)) {
-            f->cfa_slot = cfa;
-            cfa = deref_cfa(cfa, slot, high);
-        }
-    }
-    if (unlikely(!is_further_out(cfa - 8, slot, high - 8)))
+    if (likely(rule->kind == RULE_RSP))
+        stays = step_rsp(w->slot, w->rbp, rule, high, &outer);
+    else if (likely(rule->kind == RULE_RBP))
+        stays = step_rbp(w->slot, w->rbp, rule, high, &outer);
+    else
+        stays = step_deref(w->slot, w->rbp, rule, high, &f->cfa_slot, &outer);
+    if (unlikely(!stays))
         return false;
-    w->slot = cfa - 8;
-    w->rbp_slot = 0;
-    if (rule->rbp_words == 0 && likely(rule->kind != RULE_RBP_DEREF))
-        return true;
-    rbp_slot = (unlikely(rule->kind == RULE_RBP_DEREF) ? w->rbp : cfa) +
-               (uint64_t)(int64_t)rule->rbp_words * 8;
-    if (unlikely(!is_further_out(rbp_slot, slot, high - 8)))
-        return false;
-    w->rbp_slot = rbp_slot;
-    w->rbp = stack_word(rbp_slot);
+    w->slot = outer.slot;
+    w->rbp = outer.rbp;
+    w->rbp_slot = outer.rbp_slot;
     return true;
 }
 
@@ -221,7 +321,7 @@ walk_out(struct walk *w)
             return JOINED;
         if (moved)
             continue;
-        if (unlikely(w->next == t->walked + LIMIT_DEPTH))
+        if (unlikely(w->next == w->end))
             return TOO_DEEP;
         rule = &e->rule;
         if (unlikely(rule->kind > RULE_RBP_DEREF)) {
@@ -310,7 +410,7 @@ cut_memo(struct walk *w)
     uint32_t keep = LIMIT_DEPTH / 2 > count ? LIMIT_DEPTH / 2 - count : 0;
     uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
     uint32_t gone = t->memo_count - kept;
-    struct stack_check *c = t->checks;
+    struct stack_check *c = &t->checks[CHECKS_HELD];
     uint32_t parent = DISK_NODE_TRUNCATED;
 
     stack_forget(t);
@@ -325,55 +425,48 @@ cut_memo(struct walk *w)
     return parent;
 }
 
-/* The innermost remembered frame is that of the latest call. */
-static inline void
-remember_leaf(struct thread *t)
+/* The innermost remembered frame is that of the latest call, and NODE its node. */
+static inline struct stack_target *
+remember_leaf(struct thread *t, uint32_t node)
 {
     const struct stack_frame *leaf = &t->memo[t->memo_count];
 
     t->leaf_slot = leaf->slot;
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
-    t->leaf_sites = state->nodes[leaf->node].site;
+    t->leaf = target_of(node, t->memo_count);
+    t->history = 0;
+    return &t->leaf;
 }
 
-/* Where T keeps the passing stack that begins in SLOT. */
-static inline struct stack_passing *
-passing_at(struct thread *t, uint64_t slot)
+/* The first of the two places among t->passings for the stack that called from CALLER. Rules that
+ * are not at hand end the key, so it may differ from one time to the next; that only costs. */
+static inline uint32_t
+passing_key(struct thread *t, struct arch_caller caller)
 {
-    uint64_t key = slot;
+    struct outer at = {.slot = caller.slot, .rbp = caller.rbp};
+    uint64_t key = at.slot;
+    bool stays = true;
 
-    // Allocators are often called by wrappers, so that one return address says little. As long as
-    // the rules are simple, look at some more.
-    for (int i = 0; i < 3 && slot < t->stack_high; i++) {
-        uint64_t ra = stack_word(slot);
+    for (int i = 0; i < KEY_FRAMES && stays; i++) {
+        uint64_t ra = stack_word(at.slot);
         const struct rule_entry *e = rules_slot(t->rules, ra);
 
         key = (key ^ ra) * UINT64_C(0x9e3779b97f4a7c15);
-        if (e->frame << (64 - DISK_ADDRESS_BITS) != ra << (64 - DISK_ADDRESS_BITS) ||
-            e->rule.kind != RULE_RSP)
+        if (unlikely(e->frame << (64 - DISK_ADDRESS_BITS) != ra << (64 - DISK_ADDRESS_BITS)))
             break;
-        slot += 8 + (uint64_t)(int64_t)e->rule.cfa_offset;
+        if (likely(e->rule.kind == RULE_RSP))
+            stays = step_rsp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
+        else
+            stays =
+                e->rule.kind == RULE_RBP && step_rbp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
     }
-    static_assert(PASSINGS == 1 << (64 - 55), "the hash");
-    return &t->passings[key >> 55];
+    static_assert(PASSINGS == 1 << (64 - 54), "the hash");
+    return (uint32_t)(key >> 54);
 }
 
-/* Is P the present stack? */
-static inline bool
-is_passing(const struct thread *t, const struct stack_passing *p, struct arch_caller caller)
-{
-    const struct stack_frame *join = &t->memo[p->join];
-
-    return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
-           likely(p->join <= t->memo_count) && likely(join->slot == p->join_slot) &&
-           likely(join->node == p->join_node) &&
-           likely(join->rbp == p->join_rbp || !join->needs_rbp) &&
-           likely(stack_failing_check(p->checks, p->check_count) == 0) &&
-           likely(stack_failing_check(t->checks, join->check_start) == 0);
-}
-
-/* Fill in P from the walk W, which met the memo. False if it has no room or it is too strange. */
+/* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
+ * room or it is too strange. */
 static bool
 fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
 {
@@ -382,8 +475,8 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     bool needs_rbp = join->needs_rbp;
     uint32_t n = 0;
 
-    p->slot = 0;
-    p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
+    if (likely(join != w->t->memo))
+        p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
     if (needs_rbp && rbp_slot)
         p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
     for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
@@ -395,6 +488,10 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
         if (needs_rbp && rbp_slot)
             p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
     }
+    if (unlikely(n == 0)) // No frame at all.
+        return false;
+    for (; n % CHECK_GROUP != 0; n++)
+        p->checks[n] = p->checks[0];
     p->rbp = caller.rbp;
     p->needs_rbp = needs_rbp;
     p->check_count = (uint8_t)n;
@@ -402,91 +499,150 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     p->join_rbp = w->rbp;
     p->join_node = join->node;
     p->join = (uint16_t)(join - w->t->memo);
-    p->frames = p->join + walked_count(w);
-    p->slot = caller.slot;
     return join->cfa_slot == 0;
 }
 
-/* The node of the stack that W has found to go on from a remembered frame, or 0 if it is to be
- * remembered itself: when the way was long, or when the same one comes again and again. To note it
- * beside the memo costs less, and leaves the memo for those that come back to it. */
-static inline uint32_t
-pass(const struct walk *w, struct arch_caller caller)
+/* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
+ * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
+ * costs less, and leaves the memo for those that come back to it. */
+static inline struct stack_target *
+pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node)
 {
     struct thread *t = w->t;
-    uint32_t node = w->join->node;
     struct stack_passing *p;
+    uint32_t i;
 
-    if (walked_count(w) > PASSING_CHECKS || t->repeats > REPEATS)
-        return 0;
-    p = passing_at(t, caller.slot);
-    if (!fill_passing(p, w, caller)) {
-        p->slot = 0;
-        return 0;
-    }
+    if (key == KEY_REMEMBER || walked_count(w) > PASSING_CHECKS)
+        return NULL;
+    i = key != KEY_NOT_KNOWN ? key : passing_key(t, caller);
+    // Any of the two places will do.
+    if (t->passings[i].slot != 0)
+        i ^= t->history & 1;
+    p = &t->passings[i];
+    // Unused until all of it is there: a handler may jump out of here.
+    p->slot = 0;
+    signal_fence();
+    if (!fill_passing(p, w, caller))
+        return NULL;
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
-    p->sites = state->nodes[node].site;
+    p->target = target_of(node, p->join + walked_count(w));
+    signal_fence();
+    p->slot = caller.slot;
     t->frames_reused += p->join;
-    t->latest = p;
-    t->repeats = 0;
-    return node;
+    t->foreseen[t->history] = (uint16_t)i;
+    t->history = stack_history(t, i);
+    return &p->target;
 }
 
-HOT uint32_t
-stack_node(struct thread *t, struct arch_caller caller)
+/* The target of a stack that only walk_full can walk. */
+static COLD struct stack_target *
+walk_strange(struct thread *t, struct arch_caller caller)
+{
+    t->strange = target_of(walk_full(t, caller), 0);
+    return &t->strange;
+}
+
+/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
+static inline uint32_t
+node_outside(enum outcome outcome)
+{
+    if (outcome == COMPLETE)
+        return DISK_NODE_ROOT;
+    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+}
+
+/* When only some frames are kept, a frame further in means another one less, so that no part of the
+ * memo can be taken over. */
+static COLD struct stack_target *
+walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
+{
+    struct thread *t = w->t;
+    struct stack_target *target;
+    enum outcome outcome;
+
+    w->join = t->memo;
+    w->end = t->walked + state->depth_max;
+    outcome = walk_out(w);
+    if (outcome == NOT_HERE)
+        return walk_strange(t, caller);
+    bump_by(&t->disk->frames_unwound, walked_count(w));
+    target = pass(w, caller, key, node_outside(outcome));
+    if (target != NULL)
+        return target;
+    stack_forget(t);
+    return remember_leaf(t, remember_walked(w, node_outside(outcome)));
+}
+
+/* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
+ * says. */
+static HOT NOINLINE struct stack_target *
+walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
 {
     struct walk w = {
         .t = t,
         .slot = caller.slot,
         .rbp = caller.rbp,
         .next = t->walked,
+        .end = t->walked + LIMIT_DEPTH,
         .join = &t->memo[t->memo_count],
     };
-    uint32_t parent = DISK_NODE_ROOT;
+    uint32_t parent;
     enum outcome outcome;
 
     if (unlikely(caller.slot & 7) ||
         (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
          !walk_own_stack(t, caller.slot)))
-        return walk_full(t, caller);
+        return walk_strange(t, caller);
+    if (unlikely(state->depth_max != LIMIT_DEPTH))
+        return walk_few(&w, caller, key);
     outcome = walk_out(&w);
     if (unlikely(outcome == NOT_HERE))
-        return walk_full(t, caller);
+        return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
-        uint32_t node = pass(&w, caller);
+        struct stack_target *target = pass(&w, caller, key, w.join->node);
 
-        if (likely(node != 0))
-            return node;
+        if (likely(target != NULL))
+            return target;
         parent = rejoin(&w);
     } else {
         stack_forget(t);
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
-        else
-            parent = outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+        parent = node_outside(outcome);
     }
     if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
         parent = cut_memo(&w);
-    parent = remember_walked(&w, parent);
-    remember_leaf(t);
-    t->repeats = 0;
-    return parent;
+    return remember_leaf(t, remember_walked(&w, parent));
 }
 
-HOT uint32_t *
-stack_sites_elsewhere(struct thread *t, struct arch_caller caller)
+HOT struct stack_target *
+stack_target_elsewhere(struct thread *t, struct arch_caller caller)
 {
-    const struct stack_passing *p = passing_at(t, caller.slot);
+    uint32_t key;
 
-    if (likely(is_passing(t, p, caller))) {
-        t->repeats = p == t->latest ? t->repeats + 1 : 0;
-        t->latest = p;
-        if (likely(t->repeats <= REPEATS)) {
-            t->frames_reused += p->frames;
-            return p->sites;
-        }
+    // A slot out of its bounds may be no address.
+    if (unlikely(caller.slot - t->stack_low >= t->stack_high - t->stack_low))
+        return walk_to_target(t, caller, KEY_NOT_KNOWN);
+    key = passing_key(t, caller);
+    for (uint32_t i = key, place = 0; place < 2; place++, i ^= 1) {
+        uint32_t history = stack_history(t, i);
+
+        if (!stack_is_passing(t, &t->passings[i], caller))
+            continue;
+        if (unlikely(history == t->history))
+            return walk_to_target(t, caller, KEY_REMEMBER);
+        t->foreseen[t->history] = (uint16_t)i;
+        t->history = history;
+        t->frames_reused += t->passings[i].target.frames;
+        return &t->passings[i].target;
     }
-    return state->nodes[stack_node(t, caller)].site;
+    return walk_to_target(t, caller, key);
+}
+
+uint32_t
+stack_node(struct thread *t, struct arch_caller caller)
+{
+    return node_of(stack_target(t, caller));
 }

@@ -14,17 +14,15 @@ void stack_process_begins(void);
 /* The node of the stack that called the intercepted function from CALLER. */
 uint32_t stack_node(struct thread *t, struct arch_caller caller);
 
-/* The sites of that node: struct disk_node's. */
-uint32_t *stack_sites_elsewhere(struct thread *t, struct arch_caller caller);
+/* Where its blocks are counted, if it is neither the one that T remembers nor foreseen. Valid until
+ * the next call. */
+struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller caller);
 
 /* T remembers no stack. */
-static inline void
-stack_forget(struct thread *t)
-{
-    t->memo_count = t->check_count = 0;
-    t->memo[0].slot = UINT64_MAX;
-    t->leaf_slot = 0;
-}
+void stack_forget(struct thread *t);
+
+/* And none that passes. */
+void stack_forget_all(struct thread *t);
 
 READS_STACK static inline uint64_t
 stack_word(uint64_t address)
@@ -32,40 +30,81 @@ stack_word(uint64_t address)
     return *(const uint64_t *)(uintptr_t)address;
 }
 
-/* Does check C fail? Not 0 if so. */
-READS_STACK static inline uint64_t
-stack_differs(const struct stack_check *c)
+READS_STACK static inline bool
+stack_check_holds(const struct stack_check *c)
 {
-    return stack_word(c->address) ^ c->value;
+    return likely(stack_word(c->address) == c->value);
 }
 
-/* 0 if checks [0, COUNT) all hold, else 1 + the index of the innermost one that fails. */
-READS_STACK static inline uint32_t
-stack_failing_check(const struct stack_check *checks, uint32_t count)
+/* Do the innermost of CHECKS [0, COUNT) hold, in whole groups? */
+READS_STACK static inline bool
+stack_holds(const struct stack_check *checks, uint32_t count)
 {
-    const struct stack_check *c = checks + count;
-
-    // One branch for four: the loads of several checks run side by side.
-    for (; c >= checks + 4; c -= 4)
-        if (unlikely(stack_differs(c - 1) | stack_differs(c - 2) | stack_differs(c - 3) |
-                     stack_differs(c - 4)))
-            break;
-    for (; c > checks; c--)
-        if (unlikely(stack_differs(c - 1)))
-            break;
-    return (uint32_t)(c - checks);
+    static_assert(CHECK_GROUP == 4, "the loop");
+    for (const struct stack_check *c = checks + count; c >= checks + CHECK_GROUP; c -= CHECK_GROUP)
+        if (!stack_check_holds(c - 1) || !stack_check_holds(c - 2) || !stack_check_holds(c - 3) ||
+            !stack_check_holds(c - 4))
+            return false;
+    return true;
 }
 
-/* The sites of the stack that called the intercepted function from CALLER, if it is the one that T
- * remembers; else NULL: take stack_sites_elsewhere. */
-static inline uint32_t *
-stack_sites(const struct thread *t, struct arch_caller caller)
+/* Is the stack that called the intercepted function from CALLER the one that T remembers? Its
+ * target is t->leaf. */
+static inline bool
+stack_is_leaf(const struct thread *t, struct arch_caller caller)
 {
     return likely(caller.slot == t->leaf_slot) &&
-                   likely(caller.rbp == t->leaf_rbp || !t->leaf_needs_rbp) &&
-                   likely(stack_failing_check(t->checks, t->check_count) == 0)
-               ? t->leaf_sites
-               : NULL;
+           likely(caller.rbp == t->leaf_rbp || !t->leaf_needs_rbp) &&
+           likely(stack_holds(t->checks, t->check_count));
+}
+
+/* Is P the stack that called from CALLER? */
+static inline bool
+stack_is_passing(const struct thread *t, const struct stack_passing *p, struct arch_caller caller)
+{
+    const struct stack_frame *join = &t->memo[p->join];
+
+    // That the remembered frame is there shows that the checks are of this stack and can be read.
+    return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
+           likely(p->join <= t->memo_count) && likely(join->slot == p->join_slot) &&
+           likely(join->node == p->join_node) &&
+           likely(join->rbp == p->join_rbp || !join->needs_rbp) &&
+           likely(stack_holds(p->checks, p->check_count)) &&
+           likely(stack_holds(t->checks, join->check_start));
+}
+
+/* The history of T when passing stack I comes next. It stays the same when I alone has come as many
+ * times as the history goes back. */
+static inline uint32_t
+stack_history(const struct thread *t, uint32_t i)
+{
+    static_assert(FORESEEN > PASSINGS, "no I keeps a history of 0 as it is");
+    return ((t->history << 2) ^ (i + 1)) % FORESEEN;
+}
+
+/* Where blocks of the stack that called from CALLER are counted if it is the one that is likely to
+ * come; else NULL. */
+static inline struct stack_target *
+stack_foreseen(struct thread *t, struct arch_caller caller)
+{
+    uint32_t i = t->foreseen[t->history];
+    struct stack_passing *p = &t->passings[i];
+    uint32_t history = stack_history(t, i);
+
+    if (unlikely(!stack_is_passing(t, p, caller)) || unlikely(history == t->history))
+        return NULL;
+    t->history = history;
+    t->frames_reused += p->target.frames;
+    return &p->target;
+}
+
+/* Where blocks of the stack that called from CALLER are counted. Valid until the next call. */
+static inline struct stack_target *
+stack_target(struct thread *t, struct arch_caller caller)
+{
+    struct stack_target *target = stack_is_leaf(t, caller) ? &t->leaf : stack_foreseen(t, caller);
+
+    return likely(target != NULL) ? target : stack_target_elsewhere(t, caller);
 }
 
 #endif

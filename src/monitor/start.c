@@ -139,7 +139,7 @@ fill_header(void)
 
     state->start_ns = sys_clock_ns();
     state->interval_ns = FIRST_INTERVAL_NS;
-    h->depth_max = LIMIT_DEPTH;
+    h->depth_max = state->depth_max = wanted_depth();
     h->shared.peak_epoch = 1;
     describe_process(h);
     describe_system(h);

@@ -51,12 +51,15 @@ struct state {
     uint32_t generation; // Atomic: rises when code may have been unloaded.
     int64_t slack_bytes; // Live bytes a thread may keep back when multi.
     struct disk_header *header;
-    struct disk_node *nodes;   // tables[DISK_NODES].base
-    struct children *children; // Index of the nodes; nodes.c.
-    uint32_t **ledger;         // Top level; ledger.c.
-    uint32_t **ledger_plain;   // The same if the allocator is glibc's, else an empty one.
-    uint32_t granule_shift;    // 5 with glibc, else 4.
-    uint32_t usable;           // enum usable_mode.
+    struct disk_node *nodes;            // tables[DISK_NODES].base
+    struct first_child *first_children; // By node; nodes.c.
+    struct children *children;
+    uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
+    uint32_t **ledger;       // Top level; ledger.c.
+    uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
+    uint32_t granule_shift;  // 5 with glibc, else 4.
+    uint32_t usable;         // enum usable_mode.
+    uint32_t depth_max;      // Frames kept of a stack, from the innermost on.
     bool forked;
 
     uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.
@@ -66,6 +69,7 @@ struct state {
     struct side *side[12];     // side.c: tables of growing size.
     uint32_t *unknown;         // unknown.c: hash table of record ids.
     struct rule_bucket *rules; // rules.c: the second level.
+    uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
     /* mem.c */
@@ -130,7 +134,6 @@ struct tls {
     // The block that a call nested in the next allocator's function returned last.
     void *nested_block;
     uint64_t entered; // The frame that set busy.
-    // Compared in one go by sample_is_plain.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; sample.c.
     uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.

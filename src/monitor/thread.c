@@ -209,7 +209,12 @@ join(uint32_t tid)
     set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    stack_forget(t);
+    // Passing stacks of a few frames hang on nothing that shows that they can be read: they may have
+    // been further out than this thread's stack reaches.
+    if (state->depth_max != LIMIT_DEPTH)
+        stack_forget_all(t);
+    else
+        stack_forget(t);
     t->at_peak = false;
     t->peak_seen = load_relaxed(&t->shared->peak_bytes);
     t->last_block = NULL;
@@ -290,10 +295,7 @@ thread_join(void)
 static COLD void
 forget_stale(struct thread *t)
 {
-    stack_forget(t);
-    for (uint32_t i = 0; i < PASSINGS; i++)
-        if (t->passings[i].slot != 0)
-            t->passings[i].slot = 0;
+    stack_forget_all(t);
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
         if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
             t->rules[i].rule.kind = RULE_NONE;

@@ -29,19 +29,40 @@ struct stack_check {
     uint64_t address, value;
 };
 
-enum { CHECKS_MAX = 3 * LIMIT_DEPTH, FOREIGN_STACKS = 4, PASSINGS = 512, PASSING_CHECKS = 9 };
+enum {
+    // Checks are made in groups of so many. In front of a memo's are enough that always hold for
+    // its outermost group to be whole.
+    CHECK_GROUP = 4,
+    CHECKS_HELD = CHECK_GROUP - 1,
+    CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
+    FOREIGN_STACKS = 4,
+    PASSINGS = 1024,
+    PASSING_CHECKS = 3 * CHECK_GROUP,
+    FORESEEN = 8192,
+};
+
+/* Where the blocks of one stack are counted. */
+struct stack_target {
+    uint32_t *sites; // Of its node in the call tree.
+    uint32_t frames; // Of the stack.
+    // By size class, as far as known: this thread's counters, or one that no block fits; their
+    // site.
+    uint32_t site[DISK_SIZE_CLASSES];
+    struct disk_counter *counter[DISK_SIZE_CLASSES];
+};
 
 /* An earlier stack that went on from a remembered frame, but was not remembered itself. */
 struct stack_passing {
-    uint64_t slot;   // Of the innermost frame; 0 = unused.
-    uint64_t rbp;    // The caller's; matters if needs_rbp.
-    uint32_t *sites; // Of its node.
+    uint64_t slot; // Of the innermost frame; 0 = unused.
+    uint64_t rbp;  // The caller's; matters if needs_rbp.
     uint64_t join_slot, join_rbp;
+    struct stack_target target;
     uint32_t join_node;
-    uint32_t frames; // From the outermost to the innermost.
-    uint16_t join;   // Index of the remembered frame.
-    uint8_t needs_rbp, check_count;
-    struct stack_check checks[PASSING_CHECKS]; // Of the remembered frame itself and all inside it.
+    uint16_t join; // Index of the remembered frame.
+    uint8_t needs_rbp;
+    uint8_t check_count; // Whole groups.
+    // Of the remembered frame itself and all inside it, and the first once more to fill the group.
+    struct stack_check checks[PASSING_CHECKS];
 };
 
 enum thread_ready {
@@ -73,11 +94,10 @@ struct thread {
     uint32_t **ledger;          // state->ledger_plain.
     // The innermost remembered frame, if it is that of the latest stack; slot 0 = there is none.
     uint64_t leaf_slot, leaf_rbp;
-    uint32_t *leaf_sites; // Of its node.
-    uint32_t memo_count, check_count;
-    // The latest of `passings` and how many times it has come in a row.
-    uint32_t repeats;
-    const struct stack_passing *latest;
+    struct stack_target leaf;
+    uint32_t memo_count;
+    uint32_t check_count; // Those in front included.
+    uint32_t history;     // Hash of the latest of `passings`.
     uint32_t row;
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
@@ -96,9 +116,12 @@ struct thread {
     // For events of signal handlers that interrupt the recorder at work with this struct; NULL
     // until there is one.
     struct thread *nested;
-    struct thread *outer;                    // Its `nested` is this one; NULL if none is.
-    uint32_t level;                          // How many structs this one is nested in.
-    struct stack_passing passings[PASSINGS]; // By hash of the innermost frames.
+    struct thread *outer;        // Its `nested` is this one; NULL if none is.
+    uint32_t level;              // How many structs this one is nested in.
+    struct stack_target strange; // Of the latest stack that could not be remembered.
+    uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
+    // By hash of the innermost frames, in one of two places that differ in the lowest bit.
+    struct stack_passing passings[PASSINGS] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
     // Outermost first, from 1 on; the one at 0 is further out than any.
     struct stack_frame memo[LIMIT_DEPTH + 1];

@@ -7,6 +7,7 @@
  *     HEAPTAP_OTHERS   the path for all other processes; empty: they are not recorded
  *     HEAPTAP_ONLY     patterns of program names, separated by commas; others are not recorded
  *     HEAPTAP_SESSION  the id of the run
+ *     HEAPTAP_FRAMES   how many frames of a stack are kept; by default all
  *
  * The first process is the one with the id HEAPTAP_PID that no recorded process has forked; so a
  * process that has the same number in a namespace of its own is not taken for it, unless an exec
@@ -36,6 +37,7 @@ static struct {
     char output[4096], others[4096], only[1024];
     uint64_t session;
     uint64_t pid; // 0 = not given.
+    uint64_t frames;
 } asked;
 
 /* Copy the variable NAME; false if it is not there or too long. */
@@ -55,9 +57,11 @@ learn(void)
 {
     const char *pid = output_environment("HEAPTAP_PID");
     const char *session = output_environment("HEAPTAP_SESSION");
+    const char *frames = output_environment("HEAPTAP_FRAMES");
 
     asked.pid = pid != NULL ? parse_uint(&pid) : 0;
     asked.session = session != NULL ? parse_hex(&session) : 0;
+    asked.frames = frames != NULL ? parse_uint(&frames) : 0;
     asked.has_output = copy("HEAPTAP_OUT", asked.output, sizeof asked.output);
     asked.has_others = copy("HEAPTAP_OTHERS", asked.others, sizeof asked.others);
     if (!copy("HEAPTAP_ONLY", asked.only, sizeof asked.only))
@@ -182,6 +186,12 @@ uint64_t
 wanted_session(void)
 {
     return asked.session;
+}
+
+uint32_t
+wanted_depth(void)
+{
+    return asked.frames - 1 < LIMIT_DEPTH ? (uint32_t)asked.frames : LIMIT_DEPTH;
 }
 
 bool

@@ -12,6 +12,9 @@ bool wanted_here(void);
 const char *wanted_output(void);
 uint64_t wanted_session(void);
 
+/* How many frames of a stack are kept, from the innermost on; after wanted_here. */
+uint32_t wanted_depth(void);
+
 /* Make the directory of the profile PATH, if it is one that `heaptap run` leaves to us. True if it
  * is made, so that creating the profile can be tried again. */
 bool wanted_make_directory(char *path);

@@ -32,18 +32,29 @@ error_add(struct error_sum *sum, const struct error_sum *e)
     sum->bytes_variance += e->bytes_variance;
 }
 
+static void
+raise_to(double *largest, double x)
+{
+    if (x > *largest)
+        *largest = x;
+}
+
+void
+errors_add_units(struct errors *sum, const struct errors *e)
+{
+    raise_to(&sum->blocks_unit_max, e->blocks_unit_max);
+    raise_to(&sum->bytes_unit_max, e->bytes_unit_max);
+    raise_to(&sum->blocks_unit_few, e->blocks_unit_few);
+    raise_to(&sum->bytes_unit_few, e->bytes_unit_few);
+}
+
 void
 errors_add(struct errors *sum, const struct errors *e)
 {
     error_add(&sum->allocated, &e->allocated);
     error_add(&sum->freed, &e->freed);
     error_add(&sum->peak, &e->peak);
-    if (e->blocks_unit_max > sum->blocks_unit_max)
-        sum->blocks_unit_max = e->blocks_unit_max;
-    if (e->bytes_unit_max > sum->bytes_unit_max)
-        sum->bytes_unit_max = e->bytes_unit_max;
-    if (e->blocks_unit_class > sum->blocks_unit_class)
-        sum->blocks_unit_class = e->blocks_unit_class;
+    errors_add_units(sum, e);
 }
 
 /* What is left of ALLOCATED after FREED; what the rounding of sums has left over is nothing. */
@@ -67,6 +78,21 @@ errors_live(const struct errors *e)
         .blocks_variance = left(a->blocks_variance, f->blocks_variance),
         .bytes_variance = left(a->bytes_variance, f->bytes_variance),
     };
+}
+
+struct errors
+profile_missed(const struct profile *p, const struct counters *sizes)
+{
+    double bytes = (double)p->longest_bytes, calls = (double)p->longest_calls;
+    bool known = sizes->size_min > 0 && sizes->size_min <= sizes->size_max;
+    double of_bytes = bytes / (known ? (double)sizes->size_min : 1);
+    double of_calls = calls * (double)sizes->size_max;
+    struct errors e = {.blocks_unit_max = of_bytes > calls ? of_bytes : calls,
+                       .bytes_unit_max = of_calls > bytes ? of_calls : bytes};
+
+    e.blocks_unit_few = e.blocks_unit_max;
+    e.bytes_unit_few = e.bytes_unit_max;
+    return e;
 }
 
 void

@@ -78,12 +78,16 @@ struct errors {
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Of the blocks live at the peak.
-    double blocks_unit_max; // What one more point of the draw might have added.
-    double bytes_unit_max;
-    double blocks_unit_class; // The same of the smallest blocks that the class of size may have.
+    // What one more point of the draw might have added, judging by the sizes seen.
+    double blocks_unit_max, bytes_unit_max;
+    // The same by the sizes that there may be: what is assumed when few have been seen.
+    double blocks_unit_few, bytes_unit_few;
 };
 
 void errors_add(struct errors *sum, const struct errors *e);
+
+/* The units alone: the larger ones. */
+void errors_add_units(struct errors *sum, const struct errors *e);
 
 /* Of what is live. */
 struct error_sum errors_live(const struct errors *e);
@@ -247,10 +251,11 @@ struct profile_losses {
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
-    uint64_t truncated_stacks; // Allocations whose stack was deeper than the recorder follows.
-    uint64_t guessed_frames;   // Allocations with a frame found without unwind information.
+    // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
+    uint64_t truncated_stacks;
+    uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
     uint64_t frames_without_module; // Code addresses whose module could not be noted.
-    uint64_t unwind_failures;  // Allocations whose stack broke off.
+    uint64_t unwind_failures;       // Allocations whose stack broke off.
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
     uint64_t double_frees;       // Those of them whose block had been freed before.
@@ -284,6 +289,7 @@ struct profile {
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
     struct errors errors;         // Of the totals.
     uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
+    uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
     bool symbolised;              // Every location has frames.
 
     struct profile_module *modules;
@@ -307,6 +313,7 @@ struct profile {
     size_t time_point_count;
     struct profile_phase *phases; // By time; at least one.
     size_t phase_count;
+    uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
     struct profile_mark *marks; // By time.
     size_t mark_count;
     struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
@@ -332,6 +339,9 @@ int profile_list_session(const char *what, struct arena *arena, const char ***re
                          size_t *ret_count, struct err *err);
 
 void profile_free(struct profile *p);
+
+/* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
+struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);

@@ -31,7 +31,7 @@ struct cell {
     const char *text; // COLUMN_TEXT; borrowed.
 };
 
-enum { TABLE_COLUMNS_MAX = 40 };
+enum { TABLE_COLUMNS_MAX = 64 };
 
 struct table {
     struct arena *arena;

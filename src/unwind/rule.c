@@ -5,6 +5,9 @@
  * the rule gives exactly what unwind_step would give for rsp, rbp and the return address; any doubt
  * makes it RULE_FULL.
  *
+ * The kernel's frame of a signal has a kind of its own: what handlers allocate is walked through it
+ * each time, and its seventeen expressions take longer than all the other frames.
+ *
  * Other callee-saved registers are not tracked by rules. An outer frame whose CFA needs one is
  * RULE_FULL, and its stepping starts again from captured registers.
  *
@@ -13,7 +16,7 @@
 #include "unwind/cfi.h"
 
 enum {
-    EXPR_BREG_RBP = 0x70 + UNWIND_RBP, // DW_OP_breg6, a signed offset follows.
+    EXPR_BREG = 0x70, // DW_OP_breg0; the register's number is added, a signed offset follows.
     EXPR_DEREF = 0x06,
 };
 
@@ -53,37 +56,77 @@ rbp_from_cfa(const struct cfi_rule *rbp, int16_t *ret_words)
     return true;
 }
 
-/* Read "rbp + offset", the beginning of the expression in C. */
+/* Read "REG + offset" from an expression's code C. */
 static int64_t
-read_rbp_offset(struct cursor *c)
+read_offset(struct cursor *c, unsigned reg)
 {
-    if (cur_u8(c) != EXPR_BREG_RBP)
+    if (cur_u8(c) != EXPR_BREG + reg)
         cur_fail(c);
     return cur_sleb(c);
+}
+
+/* Whether RULE says "in memory at REG + offset". */
+static bool
+is_saved_at(const struct cfi_rule *rule, const struct unwind_object *object, unsigned reg,
+            int64_t *ret_offset)
+{
+    struct cursor code = cfi_expression(rule, object);
+
+    if (rule->how != CFI_AT_EXPRESSION)
+        return false;
+    *ret_offset = read_offset(&code, reg);
+    return !code.bad && cur_left(&code) == 0;
+}
+
+/* Whether the CFA is the word at REG + offset. */
+static bool
+is_cfa_at(const struct cfi_row *row, const struct unwind_object *object, unsigned reg,
+          int64_t *ret_offset)
+{
+    struct cursor code = cfi_expression(&row->cfa, object);
+
+    if (row->cfa.how != CFI_IS_EXPRESSION)
+        return false;
+    *ret_offset = read_offset(&code, reg);
+    return cur_u8(&code) == EXPR_DEREF && !code.bad && cur_left(&code) == 0 &&
+           *ret_offset == (int32_t)*ret_offset;
 }
 
 /* A function that realigned its stack: CFA = *(rbp + a), the caller's rbp in memory at rbp + b. */
 static bool
 deref_rule(const struct cfi_row *row, const struct unwind_object *object, struct unwind_rule *rule)
 {
-    const struct cfi_rule *rbp = &row->reg[UNWIND_RBP];
-    struct cursor cfa_code = cfi_expression(&row->cfa, object);
-    struct cursor rbp_code = cfi_expression(rbp, object);
     int64_t cfa_offset, rbp_offset;
 
-    if (rbp->how != CFI_AT_EXPRESSION)
-        return false;
-    cfa_offset = read_rbp_offset(&cfa_code);
-    if (cur_u8(&cfa_code) != EXPR_DEREF || cfa_code.bad || cur_left(&cfa_code) > 0)
-        return false;
-    rbp_offset = read_rbp_offset(&rbp_code);
-    if (rbp_code.bad || cur_left(&rbp_code) > 0)
-        return false;
-    if (cfa_offset != (int32_t)cfa_offset || !fits_words(rbp_offset))
+    if (!is_cfa_at(row, object, UNWIND_RBP, &cfa_offset) ||
+        !is_saved_at(&row->reg[UNWIND_RBP], object, UNWIND_RBP, &rbp_offset) ||
+        !fits_words(rbp_offset))
         return false;
     rule->kind = RULE_RBP_DEREF;
     rule->cfa_offset = (int32_t)cfa_offset;
     rule->rbp_words = (int16_t)(rbp_offset / 8);
+    return true;
+}
+
+/* The kernel's frame of a signal: all registers at fixed offsets from rsp, rsp itself among them,
+ * which is the CFA too, and pc in the word above it. */
+static bool
+signal_rule(const struct cfi_row *row, const struct unwind_object *object, struct unwind_rule *rule)
+{
+    int64_t offset[UNWIND_REGISTERS];
+    int64_t cfa_offset;
+
+    if (!is_cfa_at(row, object, UNWIND_RSP, &cfa_offset))
+        return false;
+    for (unsigned n = 0; n < UNWIND_REGISTERS; n++)
+        if (!is_saved_at(&row->reg[n], object, UNWIND_RSP, &offset[n]))
+            return false;
+    if (offset[UNWIND_RSP] != cfa_offset || offset[UNWIND_PC] != cfa_offset + 8 ||
+        !fits_words(offset[UNWIND_RBP]))
+        return false;
+    rule->kind = RULE_SIGNAL;
+    rule->cfa_offset = (int32_t)cfa_offset;
+    rule->rbp_words = (int16_t)(offset[UNWIND_RBP] / 8);
     return true;
 }
 
@@ -105,8 +148,7 @@ is_ordinary_call(const struct cfi_row *row)
 {
     const struct cfi_rule *pc = &row->reg[UNWIND_PC];
 
-    return !row->signal && pc->how == CFI_AT_OFFSET && pc->offset == -8 &&
-           row->reg[UNWIND_RSP].how == CFI_UNSET;
+    return pc->how == CFI_AT_OFFSET && pc->offset == -8 && row->reg[UNWIND_RSP].how == CFI_UNSET;
 }
 
 static struct unwind_rule
@@ -116,11 +158,9 @@ from_row(const struct cfi_row *row, const struct unwind_object *object)
 
     if (row->reg[UNWIND_PC].how == CFI_UNDEFINED)
         return (struct unwind_rule){.kind = RULE_END};
-    if (!is_ordinary_call(row))
-        return rule;
-    if (simple_rule(row, &rule))
-        return rule;
-    if (row->cfa.how == CFI_IS_EXPRESSION && deref_rule(row, object, &rule))
+    if (row->signal
+            ? signal_rule(row, object, &rule)
+            : is_ordinary_call(row) && (simple_rule(row, &rule) || deref_rule(row, object, &rule)))
         return rule;
     return (struct unwind_rule){.kind = RULE_FULL};
 }

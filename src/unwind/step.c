@@ -8,6 +8,10 @@
  * callee-saved, and it was known in the callee. Any other register is unknown, and a rule that
  * needs an unknown register ends the walk; a guess would look like a stack.
  *
+ * unwind_step_by_rule does the same with a rule. Whatever is asked here is asked there, in the same
+ * order, so that two walks of one stack end in the same way too; that a CFA is within the bounds
+ * follows there from the return address below it.
+ *
  * Holds: R changes only when a whole step succeeded. Stack words are read within the bounds only.
  * The new rsp (the CFA, for all but a few hand-written functions) is above the old one and within
  * the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower addresses,
@@ -179,5 +183,84 @@ step_row(struct unwind_registers *r, const struct unwind_bounds *bounds,
     if (!is_sane(&s, row, &next))
         return UNWIND_BAD;
     *r = next;
+    return UNWIND_STEPPED;
+}
+
+/* The CFA by RULE. */
+static bool
+find_rule_cfa(const struct unwind_registers *r, const struct unwind_rule *rule,
+              const struct unwind_bounds *bounds, uint64_t *ret_cfa)
+{
+    unsigned base = rule->kind == RULE_RSP ? UNWIND_RSP : UNWIND_RBP;
+    uint64_t cfa = r->r[base] + (uint64_t)(int64_t)rule->cfa_offset;
+
+    if (!known(r, base) || (rule->kind == RULE_RBP_DEREF && !unwind_read(bounds, cfa, &cfa)))
+        return false;
+    *ret_cfa = cfa;
+    return true;
+}
+
+/* Whether the caller's rbp can be known by RULE; its value. */
+static bool
+find_rule_rbp(const struct unwind_registers *r, const struct unwind_rule *rule,
+              const struct unwind_bounds *bounds, uint64_t cfa, uint64_t *ret_rbp)
+{
+    uint64_t from = rule->kind == RULE_RBP_DEREF ? r->r[UNWIND_RBP] : cfa;
+
+    *ret_rbp = r->r[UNWIND_RBP];
+    if (rule->rbp_words == 0 && rule->kind != RULE_RBP_DEREF)
+        return known(r, UNWIND_RBP);
+    return unwind_read(bounds, from + (uint64_t)(int64_t)rule->rbp_words * 8, ret_rbp);
+}
+
+/* R becomes the caller's registers, of which only RSP, PC and, if it is known, RBP are. */
+static void
+put_known(struct unwind_registers *r, uint64_t rsp, uint64_t pc, uint64_t rbp, bool rbp_known)
+{
+    r->r[UNWIND_RSP] = rsp;
+    r->r[UNWIND_PC] = pc;
+    r->r[UNWIND_RBP] = rbp;
+    r->valid = 1u << UNWIND_RSP | 1u << UNWIND_PC | (uint32_t)rbp_known << UNWIND_RBP;
+}
+
+static enum unwind_step_result
+step_by_signal_rule(struct unwind_registers *r, const struct unwind_rule *rule,
+                    const struct unwind_bounds *bounds)
+{
+    uint64_t old = r->r[UNWIND_RSP];
+    uint64_t at = old + (uint64_t)(int64_t)rule->cfa_offset;
+    uint64_t rsp, pc, rbp = 0;
+    bool rbp_known;
+
+    if (!known(r, UNWIND_RSP) || !unwind_read(bounds, at, &rsp) ||
+        !unwind_read(bounds, at + 8, &pc))
+        return UNWIND_BAD;
+    if (pc == 0)
+        return UNWIND_END;
+    rbp_known = unwind_read(bounds, old + (uint64_t)(int64_t)rule->rbp_words * 8, &rbp);
+    put_known(r, rsp, pc, rbp, rbp_known);
+    r->exact = true;
+    return UNWIND_STEPPED;
+}
+
+enum unwind_step_result
+unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
+                    const struct unwind_bounds *bounds)
+{
+    uint64_t cfa, pc, rbp;
+    bool rbp_known;
+
+    if (rule->kind == RULE_SIGNAL)
+        return step_by_signal_rule(r, rule, bounds);
+    if (!known(r, UNWIND_RSP) || !find_rule_cfa(r, rule, bounds, &cfa) ||
+        !unwind_read(bounds, cfa - 8, &pc))
+        return UNWIND_BAD;
+    if (pc == 0)
+        return UNWIND_END;
+    if (cfa <= r->r[UNWIND_RSP])
+        return UNWIND_BAD;
+    rbp_known = find_rule_rbp(r, rule, bounds, cfa, &rbp);
+    put_known(r, cfa, pc, rbp, rbp_known);
+    r->exact = false;
     return UNWIND_STEPPED;
 }

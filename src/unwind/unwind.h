@@ -2,8 +2,8 @@
  *
  * Two speeds. A *rule* says how to step out of a frame knowing only rsp and rbp; it is compiled
  * once per return address from .eh_frame and cached by the caller. What a rule cannot say
- * (RULE_FULL: signal frames, expressions, other registers) is left to unwind_step, which tracks all
- * callee-saved registers.
+ * (RULE_FULL: expressions, other registers) is left to unwind_step, which tracks all callee-saved
+ * registers.
  *
  * Monitor world: no allocation, no locks, no libc beyond _dl_find_object; signal-safe; reads the
  * stack only inside the given bounds, and unwind tables only inside their object's mapping. x86-64;
@@ -16,6 +16,9 @@
  *                     rbp' = *(rbp + 8 * rbp_words), with the old rbp; 0 words is a read too, and
  *                     the usual case: code that realigns its stack finds all it saved from rbp
  *     all three       return address = *(cfa - 8); rsp' = cfa
+ *     RULE_SIGNAL     the kernel's frame of a signal, in which all registers are
+ *                     rsp' = *(rsp + cfa_offset), pc' = *(rsp + cfa_offset + 8), which is exact
+ *                     rbp' = *(rsp + 8 * rbp_words)
  *
  * A walk by rules. A frame is {rsp, pc, rbp, exact}; for a frame that is executing a call, rsp is
  * slot + 8 where slot holds its return address pc. Until the stack ends or a limit is reached:
@@ -26,10 +29,12 @@
  *     RULE_FULL       unwind_step from the captured registers over all frames so far and this one;
  *                     rsp, pc, rbp, exact are then in the registers. Rules may take over again once
  *                     rbp is valid; keep the registers, the next RULE_FULL continues from there.
+ *                     A step from rsp, pc and rbp alone is as good if it succeeds and finds rbp.
  *     otherwise       apply the equations; the stack is cut if cfa <= rsp or a word to be read is
  *                     not within [low, high). A return address of 0 ends the stack: it is whole.
+ *                     RULE_SIGNAL loses no register: unwind_step from there finds them all.
  *
- * cfa > rsp makes slots rise strictly, so such a walk ends. RULE_FULL can lead down again (from a
+ * cfa > rsp makes slots rise strictly, so such a walk ends. A signal can lead down again (from a
  * handler on an alternate stack), so the number of frames must be limited all the same.
  */
 #ifndef UNWIND_UNWIND_H
@@ -42,6 +47,7 @@ enum unwind_kind {
     RULE_RSP,
     RULE_RBP,
     RULE_RBP_DEREF,
+    RULE_SIGNAL,
     RULE_FULL,          // Only unwind_step can do it.
     RULE_END,           // The tables say: outermost frame.
     RULE_NO_TABLE,      // No object or no FDE covers the address (JIT code).
@@ -107,6 +113,13 @@ enum unwind_step_result unwind_step(struct unwind_registers *r, const struct unw
 enum unwind_step_result unwind_step_in(struct unwind_registers *r,
                                        const struct unwind_bounds *bounds,
                                        const struct unwind_object *object);
+
+/* The same by RULE, which is of one of the first four kinds and was compiled for unwind_lookup(R).
+ * Gives what unwind_step gives for rsp, rbp and pc, and whether rbp is known; nothing else is known
+ * afterwards. */
+enum unwind_step_result unwind_step_by_rule(struct unwind_registers *r,
+                                            const struct unwind_rule *rule,
+                                            const struct unwind_bounds *bounds);
 
 /* The address to look R's pc up with: minus one for return addresses, because a call may be a
  * function's last instruction. */

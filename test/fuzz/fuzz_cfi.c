@@ -52,24 +52,24 @@ fill_registers(struct unwind_registers *r, const uint64_t *stack, uint64_t pc)
     r->exact = true;
 }
 
-/* RULE and a successful step from BEFORE to AFTER tell the same. */
+/* A step by RULE from BEFORE, if it can be, does what the step by the table did, which ended with
+ * RESULT and in AFTER. */
 static void
 require_agreement(struct unwind_rule rule, const struct unwind_registers *before,
+                  const struct unwind_bounds *bounds, enum unwind_step_result result,
                   const struct unwind_registers *after)
 {
-    uint64_t offset = (uint64_t)(int64_t)rule.cfa_offset;
-    uint64_t cfa = after->r[UNWIND_RSP];
+    const uint32_t tracked = 1u << UNWIND_RSP | 1u << UNWIND_RBP | 1u << UNWIND_PC;
+    struct unwind_registers r = *before;
 
-    require(rule.kind != RULE_NONE && rule.kind != RULE_END && rule.kind != RULE_NO_TABLE);
-    if (rule.kind == RULE_FULL)
+    require(rule.kind != RULE_NONE);
+    require(result != UNWIND_STEPPED || (rule.kind != RULE_END && rule.kind != RULE_NO_TABLE));
+    if (rule.kind > RULE_SIGNAL)
         return;
-    require(cfa > before->r[UNWIND_RSP] && !after->exact);
-    if (rule.kind == RULE_RSP)
-        require(cfa == before->r[UNWIND_RSP] + offset);
-    if (rule.kind == RULE_RBP)
-        require(cfa == before->r[UNWIND_RBP] + offset);
-    if (rule.kind != RULE_RBP_DEREF && rule.rbp_words == 0)
-        require(after->r[UNWIND_RBP] == before->r[UNWIND_RBP]);
+    require(unwind_step_by_rule(&r, &rule, bounds) == result);
+    require(r.r[UNWIND_RSP] == after->r[UNWIND_RSP] && r.r[UNWIND_PC] == after->r[UNWIND_PC]);
+    require((r.valid & tracked) == (after->valid & tracked) && r.exact == after->exact);
+    require(!(r.valid >> UNWIND_RBP & 1) || r.r[UNWIND_RBP] == after->r[UNWIND_RBP]);
 }
 
 static void
@@ -83,13 +83,13 @@ step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lo
     fill_registers(&before, stack, lookup);
     r = before;
     result = unwind_step_in(&r, &bounds, object);
+    require_agreement(rule, &before, &bounds, result, &r);
     if (result != UNWIND_STEPPED) {
         require(memcmp(&r, &before, sizeof r) == 0);
         return;
     }
     // What a signal interrupted may have run on another stack.
     require(r.exact || (r.r[UNWIND_RSP] >= bounds.low && r.r[UNWIND_RSP] <= bounds.high));
-    require_agreement(rule, &before, &r);
 }
 
 int

@@ -79,11 +79,10 @@ nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
     return parent;
 }
 
-uint64_t
-rules_frame(uint64_t address, bool exact)
+void
+rules_fill(struct rule_entry *e, uint64_t ra)
 {
-    (void)exact;
-    return address;
+    *e = (struct rule_entry){.frame = ra, .rule = {.kind = RULE_NO_TABLE}};
 }
 
 /* The first whole line that covers ADDRESS. */

@@ -1,5 +1,6 @@
 /* fuzz_profile.c: any bytes at all load as a profile, or are refused with a sentence; what loads
- * adds up: the totals are the sum of the sites and of the threads, and every id points somewhere.
+ * adds up: the totals are the sum of the sites and of the threads, every id points somewhere, and
+ * every number lies in the interval that is said of it.
  *
  * Blind changes hardly ever hit one of the few words that matter among the zeros of a profile, and
  * never one in a compressed table. So the mutator knows the container: mostly it changes one word
@@ -9,12 +10,15 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only see that memory is finite.
  */
-/* covers: src/profile/raw.c src/profile/load.c */
+/* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c */
+/* covers: src/profile/load_counters.c src/profile/load_sampling.c src/analyse/interval.c */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#include "analyse/interval.h"
 #include "format/format.h"
 #include "profile/load.h"
 
@@ -78,6 +82,37 @@ check_sums(const struct profile *p)
            "totals are the sum of the threads");
 }
 
+static void
+check_intervals(const struct counters *c, const struct errors *e)
+{
+    for (int m = 0; m <= METRIC_COUNT; m++) {
+        struct interval i = interval_of_metric(c, e, (enum metric)m);
+        double value = (double)metric_value(c, (enum metric)m);
+
+        demand(isfinite(i.low) && isfinite(i.high), "an interval is one of numbers");
+        demand(i.low <= value && value <= i.high, "a number lies in its interval");
+    }
+}
+
+static void
+check_sampling(const struct profile *p)
+{
+    demand(p->phase_count > 0, "there is a way of recording");
+    for (size_t i = 0; i < p->phase_count; i++) {
+        demand(p->phases[i].mode <= MODE_OFF, "one that is known");
+        demand(i == 0 || p->phases[i - 1].elapsed_ns <= p->phases[i].elapsed_ns,
+               "phases follow each other");
+    }
+    for (size_t i = 0; i < p->mark_count; i++) {
+        demand(strlen(p->marks[i].name) <= DISK_MARK_NAME_BYTES, "a mark's name ends");
+        demand(i == 0 || p->marks[i - 1].elapsed_ns <= p->marks[i].elapsed_ns,
+               "marks follow each other");
+    }
+    for (size_t i = 0; i < p->site_count; i++)
+        check_intervals(&p->sites[i].counters, &p->sites[i].errors);
+    check_intervals(&p->totals, &p->errors);
+}
+
 static bool
 is_moderate(const uint8_t *data, size_t size_bytes)
 {
@@ -107,6 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     }
     check_ids(p);
     check_sums(p);
+    check_sampling(p);
     profile_free(p);
     return 0;
 }
@@ -123,7 +159,10 @@ pick(uint64_t *state, uint64_t bound)
 static uint64_t
 near_a_limit(uint64_t *state, uint64_t old)
 {
-    switch (pick(state, 8)) {
+    static const double odd[] = {NAN, INFINITY, -1, 1e-300, 1e59, 1e61};
+    uint64_t bits;
+
+    switch (pick(state, 9)) {
     case 0:
         return 0;
     case 1:
@@ -136,6 +175,9 @@ near_a_limit(uint64_t *state, uint64_t old)
         return UINT64_MAX - pick(state, 16);
     case 5:
         return pick(state, 512) * 8;
+    case 6:
+        memcpy(&bits, &odd[pick(state, countof(odd))], sizeof bits);
+        return bits;
     default:
         return pick(state, 16);
     }

@@ -18,6 +18,7 @@ depth20     457        690
 depth60     647        970
 paths       2050       3080
 deep        2440       3660
+handler     6430       9650
 churn       556        840
 own-2       523        790
 cross-2     513        770

@@ -54,6 +54,8 @@ report_json packed.heaptap 2>/dev/null | sed '/"profile"/d; /"file_bytes"/d; /"m
 sed '/"profile"/d; /"file_bytes"/d; /"memory_bytes"/d' phases.json >unpacked.json
 check "phases: to the byte" cmp packed.json unpacked.json
 
+py damaged "$HEAPTAP" phases.heaptap
+
 "$HEAPTAP" control phases.heaptap --exact >out 2>&1
 same "control: the process has ended" 3 $?
 "$HEAPTAP" control packed.heaptap --exact >out 2>&1
@@ -119,6 +121,104 @@ assert totals["live_samples"] > 300, totals
 for what in "samples", "bytes_low", "bytes_high", "blocks_low", "blocks_high":
     assert totals["peak_" + what] == totals["live_" + what], (what, totals)
 EOP
+
+# Each view says that its numbers are estimates, and marks those that are none to trust.
+HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --sample 16K -o views.heaptap -- "$sampled" sites
+"$HEAPTAP" run --quiet -o exact.heaptap -- "$sampled" sites
+HEAPTAP_SEED=6 "$HEAPTAP" run --quiet --sample-count 50 -o calls.heaptap -- "$sampled" sites
+for view in "report" "report --by function --alloc" "report --by site --alloc" \
+    "report --by line --alloc" "report --by file --alloc" "report --by module --alloc" \
+    "report --tree --alloc" "report --invert --alloc" "leaks" "source sampled.cc"; do
+    # shellcheck disable=SC2086
+    "$HEAPTAP" $view views.heaptap >out 2>err
+    same "views: $view" 0 $(($? > 1))
+    check "views: $view shows errors" grep -q "±\|few: " out
+    # shellcheck disable=SC2086
+    "$HEAPTAP" $view exact.heaptap >out 2>err
+    check "views: $view shows none of what is exact" sh -c "! grep -q '±\|few' out"
+done
+"$HEAPTAP" report --alloc --limit 100 views.heaptap >out
+check "views: report marks what is rare" grep -q "(few: " out
+for by in function site tree; do
+    option="--by $by"
+    [ $by = tree ] && option=--tree
+    # shellcheck disable=SC2086
+    "$HEAPTAP" report --alloc $option --limit 100 views.heaptap >out
+    check "views: by $by marks what is rare" grep -q "\<few\>" out
+done
+"$HEAPTAP" report --by thread views.heaptap >out
+check "views: by thread says that nothing is known" grep -q "is not known by thread" out
+"$HEAPTAP" report calls.heaptap >out
+check "views: by calls, bytes are not to be trusted" grep -q "bytes are not to be trusted" out
+check "views: rows in JSON" python3 - "$HEAPTAP" <<'EOP'
+import json, subprocess, sys
+def rows(*options):
+    out = subprocess.run([sys.argv[1], *options, "--json", "views.heaptap"], capture_output=True)
+    return json.loads(out.stdout)
+lists = [rows("report", "--by", by)["rows"] for by in ("function", "line", "file", "module")]
+lists += [rows("report", "--tree")["tree"], rows("source", "sampled.cc")["files"][0]["lines"]]
+for found in lists:
+    for row in found:
+        for key in ("allocations", "allocated_bytes", "live_bytes", "peak_bytes"):
+            for part in ("", "self_"):
+                value = row[part + key]
+                assert row[part + key + "_low"] <= value <= row[part + key + "_high"], (key, row)
+        assert row["samples"] >= row["self_samples"], row
+assert rows("leaks")["total"]["live_bytes_high"] > 480000
+EOP
+
+# A recording without any sample does not claim that nothing was allocated.
+"$HEAPTAP" run --quiet --sample 1G -o none.heaptap -- "$PROG/article"
+report_json none.heaptap >none.json 2>/dev/null
+check "no sample: the total has an upper limit" python3 - <<'EOP'
+import json
+totals = json.load(open("none.json"))["totals"]
+assert totals["samples"] == 0 and totals["allocated_bytes"] == 0, totals
+assert totals["allocated_bytes_low"] == 0 and totals["live_bytes_low"] == 0, totals
+for key in ("allocated_bytes_high", "live_bytes_high", "peak_bytes_high"):
+    assert 3.6 * 2 ** 30 < totals[key] < 3.7 * 2 ** 30, (key, totals)
+EOP
+"$HEAPTAP" report none.heaptap >out
+check "no sample: and says so" grep -q "Allocations .*(few: 0 B–3.7 GiB)" out
+
+# A comparison tells growth from noise.
+HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o again.heaptap -- "$sampled" sites
+HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o more.heaptap -- "$sampled" builds
+"$HEAPTAP" diff --alloc views.heaptap again.heaptap >out
+check "diff: says how both were recorded" grep -q "^Both sampled, one block in 16 KiB" out
+check "diff: noise" grep -q "within noise" out
+"$HEAPTAP" diff --alloc exact.heaptap again.heaptap >out
+check "diff: says that they were recorded differently" grep -q "^Recorded differently" out
+"$HEAPTAP" diff --by function --alloc views.heaptap again.heaptap >out
+check "diff: noise by function" grep -q "both  *[a-z_]*$" out
+"$HEAPTAP" diff exact.heaptap exact.heaptap >out
+check "diff: no word of it when both are exact" sh -c "! grep -q 'noise\|stimate' out"
+"$HEAPTAP" diff --alloc --fail-over 1 more.heaptap again.heaptap >out 2>err
+same "diff: a growth beyond noise fails" 1 $?
+"$HEAPTAP" diff --inuse --fail-over 1 views.heaptap views.heaptap >out 2>err
+same "diff: none does not" 0 $?
+"$HEAPTAP" diff --json --alloc views.heaptap again.heaptap >diff.json
+check "diff: in JSON" python3 - <<'EOP'
+import json
+d = json.load(open("diff.json"))
+assert d["estimate"] and d["before"]["totals"]["samples"] > 100
+for part in [d] + d["rows"]:
+    for metric in ("inuse", "peak", "alloc", "count"):
+        assert part["growth_low"][metric] <= part["growth"][metric] <= part["growth_high"][metric]
+noise = [r for r in d["rows"] if r["growth_low"]["alloc"] <= 0 <= r["growth_high"]["alloc"]]
+assert len(noise) >= len(d["rows"]) / 2, (len(noise), len(d["rows"]))
+EOP
+
+# Other formats have comments at best.
+for format in svg pprof; do
+    "$HEAPTAP" export -o out.$format views.heaptap
+    "$HEAPTAP" export -o exact.$format exact.heaptap
+done
+check "export: the picture says that it shows estimates" \
+    grep -q "<desc>Estimates from [0-9]* samples" out.svg
+check "export: and not when it shows none" sh -c "! grep -q stimate exact.svg"
+check "export: so does pprof" sh -c "gunzip -c <out.pprof | grep -q 'Estimates from [0-9]* samples'"
+check "export: and not without" sh -c "! gunzip -c <exact.pprof | grep -q 'Estimates from'"
 
 # A second free of a sample, on an allocator that shrugs it off.
 HEAPTAP_SEED=1 HEAPTAP_SAMPLE_COUNT=2 HEAPTAP_OUT=$PWD/twice.heaptap \

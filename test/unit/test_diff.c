@@ -386,6 +386,100 @@ test_json(void **state)
     strbuf_release(&out);
 }
 
+enum { PERIOD = 1000 };
+
+/* A site of P that SAMPLES small blocks of 10 bytes stand for. */
+static void
+add_sampled(struct profile *p, const char *function, int64_t samples)
+{
+    struct counters c = build_counters(samples * PERIOD / 10, samples * PERIOD, 0, 0);
+    uint32_t site = build_site(p, c, function, "main@m.c:5", NULL);
+    double n = (double)samples;
+    struct error_sum sum = {.samples = n,
+                            .blocks = n * PERIOD / 10,
+                            .bytes = n * PERIOD,
+                            .blocks_variance = n * PERIOD / 10 * PERIOD / 10,
+                            .bytes_variance = n * PERIOD * PERIOD};
+    struct errors missed = profile_missed(p, &c);
+
+    p->sites[site].errors.allocated = sum;
+    errors_add_units(&p->sites[site].errors, &missed);
+}
+
+static void
+make_sampled(struct profile *p)
+{
+    p->phases = arena_array(&p->arena, 1, sizeof *p->phases);
+    p->phases[0] = (struct profile_phase){.mode = MODE_BYTES, .period = PERIOD};
+    p->phase_count = 1;
+    p->longest_bytes = PERIOD;
+}
+
+static void
+test_noise(void **state)
+{
+    // If this fails, people chase a growth that is the draw's, or are told that a real one is.
+    struct pair *t = *state;
+    struct diff d;
+
+    make_sampled(t->before);
+    make_sampled(t->after);
+    add_sampled(t->before, "same@a.c:1", 100);
+    add_sampled(t->after, "same@a.c:1", 115);
+    add_sampled(t->before, "grew@a.c:2", 100);
+    add_sampled(t->after, "grew@a.c:2", 160);
+    add_sampled(t->before, "shrank@a.c:3", 160);
+    add_sampled(t->after, "shrank@a.c:3", 100);
+    add_sampled(t->after, "perhaps_new@a.c:4", 2);
+    add_sampled(t->after, "surely_new@a.c:5", 20);
+    for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
+        d = compare(t, (enum diff_by)by, METRIC_ALLOC);
+        assert_true(d.is_estimate);
+        for (int inclusive = 0; inclusive < 2; inclusive++)
+            for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
+                if (m == METRIC_PEAK || m == METRIC_TEMPORARY)
+                    continue;
+                assert_true(diff_is_noise(row_of(&d, "same"), (enum metric)m, inclusive));
+                assert_true(diff_is_noise(row_of(&d, "perhaps_new"), (enum metric)m, inclusive));
+                assert_false(diff_is_noise(row_of(&d, "grew"), (enum metric)m, inclusive));
+                assert_false(diff_is_noise(row_of(&d, "shrank"), (enum metric)m, inclusive));
+                assert_false(diff_is_noise(row_of(&d, "surely_new"), (enum metric)m, inclusive));
+            }
+        assert_false(diff_is_noise(row_of(&d, "grew"), METRIC_TEMPORARY, false));
+    }
+}
+
+static void
+test_noise_beside_exact(void **state)
+{
+    // If this fails, an exact profile and a sampled one are compared as if both were exact, or an
+    // exact pair as if it were not.
+    struct pair *t = *state;
+    struct diff_row *row;
+    struct interval i;
+    struct diff d;
+
+    build_site(t->before, build_counters(10000, 100000, 0, 0), "same@a.c:1", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(10000, 100001, 0, 0), "same@a.c:1", "main@m.c:5", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    row = &d.rows[0];
+    i = diff_interval(&row->before, &row->before_errors, &row->after, &row->after_errors,
+                      METRIC_ALLOC);
+    assert_false(d.is_estimate);
+    assert_true(i.low == 1 && i.high == 1);
+    assert_false(diff_is_noise(row, METRIC_ALLOC, false));
+
+    make_sampled(t->after);
+    add_sampled(t->after, "same@a.c:1", 15); // On top of what was exact.
+    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    row = &d.rows[0];
+    assert_true(d.is_estimate);
+    assert_false(diff_is_noise(row, METRIC_ALLOC, false));
+    i = diff_interval(&row->before, &row->before_errors, &row->after, &row->after_errors,
+                      METRIC_ALLOC);
+    assert_true(i.low > 5000 && i.low < 15001 && i.high > 15001 && i.high < 30000);
+}
+
 #define PAIR_TEST(f) cmocka_unit_test_setup_teardown(f, make_pair, release_pair)
 
 int
@@ -397,7 +491,8 @@ main(void)
         PAIR_TEST(test_by_function), PAIR_TEST(test_unknown_frames),
         PAIR_TEST(test_empty_side),  PAIR_TEST(test_text),
         PAIR_TEST(test_text_fits),   PAIR_TEST(test_colours),
-        PAIR_TEST(test_json),
+        PAIR_TEST(test_json),        PAIR_TEST(test_noise),
+        PAIR_TEST(test_noise_beside_exact),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ extern const char t_realigned[];
 extern const char t_plt[], t_outermost[], t_no_table[], t_undefined_rbp[], t_rbp_at_cfa[];
 extern const char t_rbp_by_rsp[];
 extern const char t_far_rbp[], t_return_elsewhere[], t_moved_rbp[], t_signal[], t_val_offset[];
-extern const char t_in_register[];
+extern const char t_in_register[], t_sigreturn[], t_odd_sigreturn[];
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -113,6 +113,56 @@ __asm__(".text\n"
         "t_signal: nop\n"
         ".cfi_endproc\n"
 
+        // What libc has for the kernel's frame: all registers are in it, at offsets from rsp. The
+        // pc of the odd one is not beside rsp.
+        "t_sigreturn_frame:\n"
+        ".cfi_startproc\n"
+        ".cfi_signal_frame\n"
+        ".cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6\n"
+        ".cfi_escape 0x10, 8, 2, 0x77, 0x28\n"
+        ".cfi_escape 0x10, 9, 2, 0x77, 0x30\n"
+        ".cfi_escape 0x10, 10, 2, 0x77, 0x38\n"
+        ".cfi_escape 0x10, 11, 3, 0x77, 0xc0, 0\n"
+        ".cfi_escape 0x10, 12, 3, 0x77, 0xc8, 0\n"
+        ".cfi_escape 0x10, 13, 3, 0x77, 0xd0, 0\n"
+        ".cfi_escape 0x10, 14, 3, 0x77, 0xd8, 0\n"
+        ".cfi_escape 0x10, 15, 3, 0x77, 0xe0, 0\n"
+        ".cfi_escape 0x10, 5, 3, 0x77, 0xe8, 0\n"
+        ".cfi_escape 0x10, 4, 3, 0x77, 0xf0, 0\n"
+        ".cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0\n"
+        ".cfi_escape 0x10, 3, 3, 0x77, 0x80, 1\n"
+        ".cfi_escape 0x10, 1, 3, 0x77, 0x88, 1\n"
+        ".cfi_escape 0x10, 0, 3, 0x77, 0x90, 1\n"
+        ".cfi_escape 0x10, 2, 3, 0x77, 0x98, 1\n"
+        ".cfi_escape 0x10, 7, 3, 0x77, 0xa0, 1\n"
+        ".cfi_escape 0x10, 16, 3, 0x77, 0xa8, 1\n"
+        "t_sigreturn: nop\n"
+        ".cfi_endproc\n"
+
+        "t_odd_sigreturn_frame:\n"
+        ".cfi_startproc\n"
+        ".cfi_signal_frame\n"
+        ".cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6\n"
+        ".cfi_escape 0x10, 8, 2, 0x77, 0x28\n"
+        ".cfi_escape 0x10, 9, 2, 0x77, 0x30\n"
+        ".cfi_escape 0x10, 10, 2, 0x77, 0x38\n"
+        ".cfi_escape 0x10, 11, 3, 0x77, 0xc0, 0\n"
+        ".cfi_escape 0x10, 12, 3, 0x77, 0xc8, 0\n"
+        ".cfi_escape 0x10, 13, 3, 0x77, 0xd0, 0\n"
+        ".cfi_escape 0x10, 14, 3, 0x77, 0xd8, 0\n"
+        ".cfi_escape 0x10, 15, 3, 0x77, 0xe0, 0\n"
+        ".cfi_escape 0x10, 5, 3, 0x77, 0xe8, 0\n"
+        ".cfi_escape 0x10, 4, 3, 0x77, 0xf0, 0\n"
+        ".cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0\n"
+        ".cfi_escape 0x10, 3, 3, 0x77, 0x80, 1\n"
+        ".cfi_escape 0x10, 1, 3, 0x77, 0x88, 1\n"
+        ".cfi_escape 0x10, 0, 3, 0x77, 0x90, 1\n"
+        ".cfi_escape 0x10, 2, 3, 0x77, 0x98, 1\n"
+        ".cfi_escape 0x10, 7, 3, 0x77, 0xa0, 1\n"
+        ".cfi_escape 0x10, 16, 3, 0x77, 0xb0, 1\n"
+        "t_odd_sigreturn: nop\n"
+        ".cfi_endproc\n"
+
         "t_no_table: nop\n"
         "    nop\n");
 
@@ -156,6 +206,7 @@ test_rules_of_ordinary_frames(void **state)
     assert_rule(t_shrunk, RULE_RBP, 16, -2);
     assert_rule(t_realigned, RULE_RBP_DEREF, -8, 0);
     assert_rule(t_outermost, RULE_END, 0, 0);
+    assert_rule(t_sigreturn, RULE_SIGNAL, 160, 15);
 }
 
 static void
@@ -171,6 +222,7 @@ test_rules_refuse_what_they_cannot_say(void **state)
     assert_rule(t_far_rbp, RULE_FULL, 0, 0);
     assert_rule(t_return_elsewhere, RULE_FULL, 0, 0);
     assert_rule(t_signal, RULE_FULL, 0, 0);
+    assert_rule(t_odd_sigreturn, RULE_FULL, 0, 0);
     assert_rule(t_no_table, RULE_NO_TABLE, 0, 0);
 }
 
@@ -403,6 +455,77 @@ test_bounds(void **state)
     assert_refused(&f, UNWIND_BAD);
     f.r.r[UNWIND_RBP] = UINT64_MAX - 7;
     assert_refused(&f, UNWIND_BAD);
+}
+
+/* A word that is likely to matter: an address around F's stack, whole or not, none, or anything. */
+static uint64_t
+drawn_word(const struct fake *f, unsigned *seed)
+{
+    unsigned r = (unsigned)rand_r(seed);
+    uint64_t near = slot(f, 0) - 64 + r % (8 * STACK_WORDS + 128);
+
+    switch (r >> 16 & 15) {
+    case 0:
+        return 0;
+    case 1:
+        return UINT64_MAX - r % 32;
+    case 2:
+        return near;
+    default:
+        return near & ~UINT64_C(7);
+    }
+}
+
+/* Step F from LABEL by its rule and by the table; SEED draws registers, stack and bounds. */
+static void
+compare_steps(struct fake *f, const char *label, unsigned *seed)
+{
+    const uint32_t rsp_rbp_pc = 1u << UNWIND_RSP | 1u << UNWIND_RBP | 1u << UNWIND_PC;
+    struct unwind_rule rule = rule_at(label);
+    struct unwind_registers before, by_rule;
+    enum unwind_step_result result;
+
+    fake_init(f, label);
+    for (unsigned i = 0; i < STACK_WORDS; i++)
+        f->stack[i] = drawn_word(f, seed);
+    f->r.r[UNWIND_RSP] = drawn_word(f, seed);
+    f->r.r[UNWIND_RBP] = drawn_word(f, seed);
+    if (rand_r(seed) % 8 == 0)
+        f->r.valid &= ~(1u << (rand_r(seed) % 2 ? UNWIND_RBP : UNWIND_RSP));
+    if (rand_r(seed) % 4 == 0) {
+        f->bounds.low += (unsigned)rand_r(seed) % (4 * STACK_WORDS);
+        f->bounds.high -= (unsigned)rand_r(seed) % (4 * STACK_WORDS);
+    }
+    before = by_rule = f->r;
+    result = unwind_step_by_rule(&by_rule, &rule, &f->bounds);
+    assert_int_equal(unwind_step(&f->r, &f->bounds), result);
+    if (result != UNWIND_STEPPED) {
+        assert_memory_equal(&by_rule, &before, sizeof before);
+        return;
+    }
+    assert_int_equal(by_rule.r[UNWIND_RSP], f->r.r[UNWIND_RSP]);
+    assert_int_equal(by_rule.r[UNWIND_PC], f->r.r[UNWIND_PC]);
+    assert_int_equal(by_rule.valid, f->r.valid & rsp_rbp_pc);
+    assert_int_equal(by_rule.exact, f->r.exact);
+    if (by_rule.valid >> UNWIND_RBP & 1)
+        assert_int_equal(by_rule.r[UNWIND_RBP], f->r.r[UNWIND_RBP]);
+}
+
+static void
+test_steps_by_rule(void **state)
+{
+    static const char *const labels[] = {
+        t_entry,     t_pushed,    t_framed,     t_restored,    t_shrunk,
+        t_realigned, t_moved_rbp, t_val_offset, t_in_register, t_sigreturn,
+    };
+    unsigned seed = 1;
+    struct fake f;
+
+    // Breaks: a stack behind a signal is another one than the tables say, or is read out of bounds.
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++)
+        for (unsigned j = 0; j < countof(labels); j++)
+            compare_steps(&f, labels[j], &seed);
 }
 
 static unsigned
@@ -1012,6 +1135,7 @@ main(void)
         cmocka_unit_test(test_signal_frame),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_steps_by_rule),
         cmocka_unit_test(test_live_walk_reaches_the_end),
         cmocka_unit_test(test_live_signal_handler),
         cmocka_unit_test(test_made_up_object),

@@ -1,9 +1,10 @@
 /* stackdiff.c: the unwinder against libunwind and libgcc, on at least 100,000 real stacks.
  *
  * At each event, a call of diff_sample from the workload, from malloc or from a signal handler, one
- * stack is walked four ways:
+ * stack is walked five ways:
  *
- *     rule      the recorder's way: cached rules over rsp and rbp, stepping where no rule can do it
+ *     recorder  src/monitor/walk.c, compared in stackdiff_recorder.c
+ *     rule      another that is like it: cached rules over rsp and rbp, stepping where none can
  *     step      unwind_step all the way
  *     libunwind its step interface on the local process
  *     libgcc    _Unwind_Backtrace, asked of libgcc_s itself: libunwind exports the same names
@@ -45,6 +46,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#include "monitor/arch_x86_64.h"
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
@@ -54,18 +56,12 @@ enum {
     SHOWN_MAX = 5,
 };
 
-enum walk_end {
-    END_WHOLE,
-    END_NO_TABLE,
-    END_BAD,
-    END_LIMIT,
-};
-
 struct walk {
     const char *name;
     unsigned count;
     enum walk_end end;
     uint64_t pc[FRAMES_MAX];
+    bool exact[FRAMES_MAX]; // Of `step` only.
 };
 
 enum difference {
@@ -83,7 +79,7 @@ static const char *const difference_names[DIFF_CLASSES] = {
 };
 
 static const char *const kind_names[] = {
-    "none", "rsp", "rbp", "rbp-deref", "full", "end", "no-table",
+    "none", "rsp", "rbp", "rbp-deref", "signal", "full", "end", "no-table",
 };
 
 struct cache_entry {
@@ -211,7 +207,7 @@ walk_rules(struct unwind_registers r, struct walk *w)
             break;
         if (rule.kind == RULE_NO_TABLE)
             return END_NO_TABLE;
-        if (rule.kind == RULE_FULL || !rbp_known) {
+        if (rule.kind == RULE_FULL || rule.kind == RULE_SIGNAL || !rbp_known) {
             enum unwind_step_result result = catch_up(&r, &stepped, w->count);
 
             if (result != UNWIND_STEPPED)
@@ -233,6 +229,7 @@ walk_steps(struct unwind_registers r, struct walk *w)
     do {
         if (w->count == FRAMES_MAX)
             return END_LIMIT;
+        w->exact[w->count] = r.exact;
         push(w, r.r[UNWIND_PC]);
         result = unwind_step(&r, &sampler.bounds);
     } while (result == UNWIND_STEPPED);
@@ -371,6 +368,21 @@ compare(const struct sampler *s)
 }
 
 static void
+compare_recorder(const struct sampler *s, struct arch_caller caller)
+{
+    const struct walk *w = &s->step;
+    struct diff_stack wanted = {w->count, w->end, w->pc, w->exact};
+
+    if (recorder_agrees(caller.slot, caller.rbp, &wanted))
+        return;
+    atomic_fetch_add(&differences[DIFF_REAL], 1);
+    if (atomic_fetch_add(&shown, 1) < SHOWN_MAX) {
+        fprintf(stderr, "difference: the recorder's walk is not\n");
+        print_walk(w);
+    }
+}
+
+static void
 reset(struct walk *w, const char *name)
 {
     w->name = name;
@@ -423,6 +435,7 @@ diff_sample(void)
         fprintf(stderr, "difference: cannot step out of diff_sample\n");
     } else {
         walk_all(&r, first);
+        compare_recorder(&sampler, ARCH_CALLER());
     }
     atomic_fetch_add(&events, 1);
     sampler.inside = false;
@@ -433,6 +446,7 @@ void
 diff_begin(uint64_t low, uint64_t high)
 {
     sampler.bounds = (struct unwind_bounds){low, high};
+    recorder_begin();
     sampler.sampling = true;
 }
 
@@ -440,6 +454,7 @@ void
 diff_stop(void)
 {
     sampler.sampling = false;
+    recorder_stop();
 }
 
 struct diff_bounds
@@ -457,6 +472,7 @@ diff_flush(void)
     sampler.inside = true;
     memset(sampler.cache, 0, sizeof sampler.cache);
     unw_flush_cache(unw_local_addr_space, 0, 0);
+    recorder_flush();
     sampler.inside = false;
 }
 
@@ -501,6 +517,8 @@ report(void)
         if (kinds[k] == 0)
             status = 1;
     }
+    if (!recorder_report())
+        status = 1;
     printf("\n");
     return status;
 }
@@ -527,6 +545,7 @@ main(int argc, char **argv)
     size_t size;
 
     find_libgcc();
+    recorder_start();
     pthread_getattr_np(pthread_self(), &attributes);
     pthread_attr_getstack(&attributes, &stack, &size);
     pthread_attr_destroy(&attributes);

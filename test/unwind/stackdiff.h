@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Walk the stack of the caller four ways and compare. Nothing happens outside a thread that is
+/* Walk the stack of the caller five ways and compare. Nothing happens outside a thread that is
  * sampling, nor within itself. */
 void diff_sample(void);
 
@@ -27,6 +27,35 @@ struct diff_bounds diff_set_bounds(struct diff_bounds bounds);
 
 /* After dlclose: forget what was compiled for addresses that mean something else now. */
 void diff_flush(void);
+
+/* How a walk ended. */
+enum walk_end {
+    END_WHOLE,
+    END_NO_TABLE,
+    END_BAD,
+    END_LIMIT,
+};
+
+/* A stack, innermost frame first. */
+struct diff_stack {
+    unsigned count;
+    enum walk_end end;
+    const uint64_t *pc;
+    const bool *exact; // Interrupted there.
+};
+
+/* stackdiff_recorder.c: once; for each thread that samples; after dlclose. */
+void recorder_start(void);
+void recorder_begin(void);
+void recorder_stop(void);
+void recorder_flush(void);
+
+/* Is the stack behind the call whose return address is in SLOT, with the caller's RBP, for the
+ * recorder the same as WANTED? */
+bool recorder_agrees(uint64_t slot, uint64_t rbp, const struct diff_stack *wanted);
+
+/* Print the counts; false if nothing was tested, or rules were not used. */
+bool recorder_report(void);
 
 /* One round of everything the workload knows; SEED varies its depths and sizes. */
 void workload_round(unsigned seed);

@@ -41,9 +41,11 @@
 static volatile unsigned sink;
 
 /* Frames written by hand, each of which calls its argument. with_rbx has its CFA in rbx, as the
- * dynamic linker's resolver has; with_deref keeps it in memory below rbp, as gcc but not clang does
- * to realign; without_table has no unwind table and keeps an rbp frame, as JIT code may. */
+ * dynamic linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it keeps
+ * in rbx; with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign;
+ * without_table has no unwind table and keeps an rbp frame, as JIT code may. */
 unsigned with_rbx(unsigned (*f)(unsigned), unsigned n);
+unsigned with_kept_rbp(unsigned (*f)(unsigned), unsigned n);
 unsigned with_deref(unsigned (*f)(unsigned), unsigned n);
 unsigned without_table(unsigned (*f)(unsigned), unsigned n);
 __asm__(".text\n"
@@ -68,6 +70,41 @@ __asm__(".text\n"
         "    ret\n"
         ".cfi_endproc\n"
         ".size with_rbx, . - with_rbx\n"
+        ".type with_kept_rbp, @function\n"
+        "with_kept_rbp:\n"
+        ".cfi_startproc\n"
+        "    pushq %rbp\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        ".cfi_rel_offset %rbp, 0\n"
+        "    movq %rsp, %rbp\n"
+        ".cfi_def_cfa_register %rbp\n"
+        "    call keeps_rbp\n"
+        "    popq %rbp\n"
+        ".cfi_def_cfa %rsp, 8\n"
+        ".cfi_restore %rbp\n"
+        "    ret\n"
+        ".cfi_endproc\n"
+        ".size with_kept_rbp, . - with_kept_rbp\n"
+        ".type keeps_rbp, @function\n"
+        "keeps_rbp:\n"
+        ".cfi_startproc\n"
+        "    pushq %rbx\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        ".cfi_rel_offset %rbx, 0\n"
+        "    movq %rbp, %rbx\n"
+        ".cfi_escape 0x16, 6, 2, 0x73, 0\n"
+        "    xorl %ebp, %ebp\n"
+        "    movq %rdi, %rax\n"
+        "    movl %esi, %edi\n"
+        "    call *%rax\n"
+        "    movq %rbx, %rbp\n"
+        ".cfi_restore %rbp\n"
+        "    popq %rbx\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        ".cfi_restore %rbx\n"
+        "    ret\n"
+        ".cfi_endproc\n"
+        ".size keeps_rbp, . - keeps_rbp\n"
         ".type with_deref, @function\n"
         "with_deref:\n"
         ".cfi_startproc\n"
@@ -169,7 +206,8 @@ unoptimised(unsigned n)
 {
     unsigned result = with_frame_pointer(n);
 
-    return result + with_rbx(with_frame_pointer, n) + with_deref(with_frame_pointer, n);
+    return result + with_rbx(with_frame_pointer, n) + with_kept_rbp(with_frame_pointer, n) +
+           with_deref(with_frame_pointer, n);
 }
 
 static int

@@ -1,0 +1,348 @@
+/* callgraph.c: stacks to a graph of functions.
+ *
+ * Two passes over the stacks. The first makes functions and arcs and adds up; a stamp, the number
+ * of the stack, keeps one stack from being added to the same function or arc twice. Then the
+ * strongly connected components are found, and the second pass adds up what only whole stacks can
+ * tell of a cycle: which of them touch it, and which enter it from where.
+ *
+ *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
+ *                                   F and G are a cycle: 10, entered by main for 10
+ *
+ * Pairs of caller and callee alone, as mprof kept them, would give F 20.
+ *
+ * The cost is the sum of the depths of all stacks, so an arc must be found fast: a caller's frame,
+ * which is a place in its code, nearly always calls the same function, and remembers the arc.
+ */
+#include "analyse/callgraph.h"
+
+#include <stdlib.h>
+
+#include "analyse/components.h"
+
+struct builder {
+    struct functions *functions;
+    const struct stacks *stacks;
+    const struct amount *amounts; // By stack.
+    struct arena *arena;
+    struct callgraph *ret;
+    size_t node_capacity, arc_capacity;
+    size_t *seen, *called; // By node: the last stack counted, plus 1.
+    size_t seen_capacity, called_capacity;
+    size_t *arc_seen; // By arc, likewise.
+    size_t arc_seen_capacity;
+    struct map arc_ids;     // Caller and callee to arc.
+    uint32_t *arc_by_frame; // By frame of the caller: the last arc from there, plus 1.
+};
+
+static void
+ensure_node(struct builder *b, uint32_t id)
+{
+    struct callgraph *g = b->ret;
+
+    for (; g->node_count <= id; g->node_count++) {
+        arena_grow(b->arena, &g->nodes, &b->node_capacity, g->node_count, sizeof *g->nodes);
+        arena_grow(b->arena, &b->seen, &b->seen_capacity, g->node_count, sizeof *b->seen);
+        arena_grow(b->arena, &b->called, &b->called_capacity, g->node_count, sizeof *b->called);
+        g->nodes[g->node_count] = (struct callgraph_node){
+            .cycle = CALLGRAPH_NONE, .index = CALLGRAPH_NONE, .depth = UINT32_MAX};
+        b->seen[g->node_count] = b->called[g->node_count] = 0;
+    }
+}
+
+static uint32_t
+find_arc(struct builder *b, uint32_t caller, uint32_t callee)
+{
+    struct callgraph *g = b->ret;
+    bool is_new;
+    uint64_t *id = map_put(&b->arc_ids, (uint64_t)caller << 32 | callee, &is_new);
+
+    if (!is_new)
+        return (uint32_t)*id;
+    arena_grow(b->arena, &g->arcs, &b->arc_capacity, g->arc_count, sizeof *g->arcs);
+    arena_grow(b->arena, &b->arc_seen, &b->arc_seen_capacity, g->arc_count, sizeof *b->arc_seen);
+    g->arcs[g->arc_count] =
+        (struct callgraph_arc){.caller = caller, .callee = callee, .enters = CALLGRAPH_NONE};
+    b->arc_seen[g->arc_count] = 0;
+    *id = g->arc_count++;
+    return (uint32_t)*id;
+}
+
+/* The arc to CALLEE from CALLER, the function at I of S. */
+static uint32_t
+arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint32_t callee)
+{
+    uint32_t *known = i < s->depth ? &b->arc_by_frame[s->frames[i]] : NULL, arc;
+
+    if (known && *known != 0) {
+        const struct callgraph_arc *a = &b->ret->arcs[*known - 1];
+
+        if (a->caller == caller && a->callee == callee)
+            return *known - 1;
+    }
+    arc = find_arc(b, caller, callee);
+    if (known)
+        *known = arc + 1;
+    return arc;
+}
+
+/* Whether STAMP is met for the first time in the stack NUMBER. */
+static bool
+is_first(size_t *stamp, size_t number)
+{
+    bool first;
+
+    assert(stamp != NULL);
+    first = *stamp != number + 1;
+    *stamp = number + 1;
+    return first;
+}
+
+static void
+count_call(struct builder *b, size_t number, uint32_t arc)
+{
+    struct callgraph_arc *a = &b->ret->arcs[arc];
+
+    if (is_first(&b->arc_seen[arc], number))
+        amount_add(&a->amount, &b->amounts[number]);
+    if (is_first(&b->called[a->callee], number))
+        amount_add(&b->ret->nodes[a->callee].called, &b->amounts[number]);
+}
+
+static void
+count_stack(struct builder *b, size_t number)
+{
+    const struct stack *s = &b->stacks->v[number];
+    const struct amount *amount = &b->amounts[number];
+    const uint32_t *ids;
+    size_t depth = functions_of_stack(b->functions, s, &ids);
+
+    for (size_t i = depth; i-- > 0;) {
+        struct callgraph_node *n;
+
+        ensure_node(b, ids[i]);
+        n = &b->ret->nodes[ids[i]];
+        if (is_first(&b->seen[ids[i]], number))
+            amount_add(&n->inclusive, amount);
+        else
+            n->recursive = counters_sum(n->recursive, amount->calls);
+        if (depth - 1 - i < n->depth)
+            n->depth = (uint32_t)(depth - 1 - i);
+        if (i + 1 < depth && ids[i + 1] != ids[i])
+            count_call(b, number, arc_at(b, s, i + 1, ids[i + 1], ids[i]));
+    }
+    amount_add(&b->ret->nodes[ids[0]].self, amount);
+    amount_add(&b->ret->total, amount);
+}
+
+/* Arcs that carry nothing of the metric are not shown and make no cycle. */
+static bool
+carries(const struct callgraph_arc *a)
+{
+    return amount_sum(&a->amount) > 0;
+}
+
+static void
+find_components(struct builder *b, struct components *ret)
+{
+    const struct callgraph *g = b->ret;
+    uint32_t *first = arena_array(b->arena, g->function_count + 2, sizeof *first), *targets;
+    struct graph graph = {(uint32_t)g->function_count, first, NULL};
+
+    // Counts stand one place late, so that filling in the targets moves them to their beginnings.
+    for (size_t i = 0; i < g->arc_count; i++)
+        first[g->arcs[i].caller + 2] += carries(&g->arcs[i]);
+    for (size_t i = 2; i < g->function_count + 2; i++)
+        first[i] += first[i - 1];
+    targets = arena_array(b->arena, first[g->function_count + 1], sizeof *targets);
+    for (size_t i = 0; i < g->arc_count; i++)
+        if (carries(&g->arcs[i]))
+            targets[first[g->arcs[i].caller + 1]++] = g->arcs[i].callee;
+    graph.targets = targets;
+    components_find(&graph, b->arena, ret);
+}
+
+/* Arcs between functions of a cycle are its calls of itself; those from elsewhere enter it. */
+static void
+enter_cycles(struct builder *b)
+{
+    struct callgraph *g = b->ret;
+    size_t function_arcs = g->arc_count;
+
+    for (size_t i = 0; i < function_arcs; i++) {
+        uint32_t caller = g->arcs[i].caller, cycle = g->nodes[g->arcs[i].callee].cycle;
+
+        if (cycle == CALLGRAPH_NONE || !carries(&g->arcs[i]))
+            continue;
+        if (g->nodes[caller].cycle == cycle) {
+            g->nodes[cycle].recursive =
+                counters_sum(g->nodes[cycle].recursive, g->arcs[i].amount.calls);
+        } else {
+            uint32_t enters = find_arc(b, caller, cycle); // It may move the arcs.
+
+            g->arcs[i].enters = enters;
+        }
+    }
+}
+
+/* Make a node for each component of more than one function. */
+static void
+make_cycles(struct builder *b)
+{
+    struct callgraph *g = b->ret;
+    struct components components;
+    uint32_t *cycles; // Node by component.
+
+    find_components(b, &components);
+    cycles = arena_array(b->arena, components.count, sizeof *cycles);
+    for (uint32_t i = 0; i < g->function_count; i++) {
+        uint32_t *cycle = &cycles[components.of_node[i]];
+
+        if (components.sizes[components.of_node[i]] < 2)
+            continue;
+        if (*cycle == 0) {
+            *cycle = (uint32_t)g->node_count;
+            ensure_node(b, *cycle);
+        }
+        g->nodes[i].cycle = *cycle;
+        amount_add(&g->nodes[*cycle].self, &g->nodes[i].self);
+        if (g->nodes[i].depth < g->nodes[*cycle].depth)
+            g->nodes[*cycle].depth = g->nodes[i].depth;
+    }
+    enter_cycles(b);
+}
+
+/* What whole stacks tell of cycles: after make_cycles. */
+static void
+count_cycles(struct builder *b, size_t number)
+{
+    const struct stack *s = &b->stacks->v[number];
+    const uint32_t *ids;
+    size_t depth = functions_of_stack(b->functions, s, &ids);
+
+    for (size_t i = depth; i-- > 0;) {
+        uint32_t cycle = b->ret->nodes[ids[i]].cycle, arc;
+
+        if (cycle == CALLGRAPH_NONE)
+            continue;
+        if (is_first(&b->seen[cycle], number))
+            amount_add(&b->ret->nodes[cycle].inclusive, &b->amounts[number]);
+        if (i + 1 == depth || b->ret->nodes[ids[i + 1]].cycle == cycle)
+            continue;
+        arc = b->ret->arcs[arc_at(b, s, i + 1, ids[i + 1], ids[i])].enters;
+        if (arc != CALLGRAPH_NONE)
+            count_call(b, number, arc);
+    }
+}
+
+static int
+compare_entries(const void *a, const void *b, void *arg)
+{
+    const struct callgraph *g = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const struct callgraph_node *nx = &g->nodes[x], *ny = &g->nodes[y];
+    int64_t ax = amount_sum(&nx->inclusive), ay = amount_sum(&ny->inclusive);
+
+    if (ax != ay)
+        return ax > ay ? -1 : 1;
+    if (nx->depth != ny->depth)
+        return nx->depth < ny->depth ? -1 : 1;
+    // A cycle stands before its functions.
+    if ((x < g->function_count) != (y < g->function_count))
+        return x < g->function_count ? 1 : -1;
+    return x < y ? -1 : x > y;
+}
+
+static void
+sort_entries(struct builder *b)
+{
+    struct callgraph *g = b->ret;
+    uint32_t cycles = 0;
+
+    g->entries = arena_array(b->arena, g->node_count, sizeof *g->entries);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (amount_sum(&g->nodes[i].inclusive) > 0)
+            g->entries[g->entry_count++] = i;
+    qsort_r(g->entries, g->entry_count, sizeof *g->entries, compare_entries, g);
+    for (size_t i = 0; i < g->entry_count; i++) {
+        g->nodes[g->entries[i]].index = (uint32_t)i;
+        if (g->entries[i] >= g->function_count)
+            g->nodes[g->entries[i]].number = ++cycles;
+    }
+}
+
+static int
+compare_arcs(const void *a, const void *b, void *arg)
+{
+    const struct callgraph *g = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int64_t ax = amount_sum(&g->arcs[x].amount), ay = amount_sum(&g->arcs[y].amount);
+
+    if (ax != ay)
+        return ax > ay ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Give each node its arcs. They are dealt out in order, so each list is in order. */
+static void
+sort_arcs(struct builder *b)
+{
+    struct callgraph *g = b->ret;
+    uint32_t *order = arena_array(b->arena, g->arc_count, sizeof *order);
+    uint32_t count = 0, callers = 0, callees = 0;
+
+    for (uint32_t i = 0; i < g->arc_count; i++) {
+        const struct callgraph_arc *a = &g->arcs[i];
+
+        if (!carries(a))
+            continue;
+        order[count++] = i;
+        g->nodes[a->callee].caller_count++;
+        g->nodes[a->caller].callee_count += a->callee < g->function_count;
+    }
+    qsort_r(order, count, sizeof *order, compare_arcs, g);
+    g->callers = arena_array(b->arena, count, sizeof *g->callers);
+    g->callees = arena_array(b->arena, count, sizeof *g->callees);
+    for (size_t i = 0; i < g->node_count; i++) {
+        struct callgraph_node *n = &g->nodes[i];
+
+        n->first_caller = callers;
+        n->first_callee = callees;
+        callers += n->caller_count;
+        callees += n->callee_count;
+        n->caller_count = n->callee_count = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct callgraph_arc *a = &g->arcs[order[i]];
+        struct callgraph_node *callee = &g->nodes[a->callee], *caller = &g->nodes[a->caller];
+
+        g->callers[callee->first_caller + callee->caller_count++] = order[i];
+        callee->calls_in = counters_sum(callee->calls_in, a->amount.calls);
+        if (a->callee >= g->function_count)
+            continue;
+        g->callees[caller->first_callee + caller->callee_count++] = order[i];
+        caller->calls_out = counters_sum(caller->calls_out, a->amount.calls);
+    }
+}
+
+void
+callgraph_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
+                struct arena *arena, struct callgraph *ret)
+{
+    const struct profile *p = functions->p;
+    struct builder b = {.functions = functions, .stacks = stacks, .arena = arena, .ret = ret};
+
+    *ret = (struct callgraph){.functions = functions};
+    b.amounts = amounts_of_stacks(p, stacks, metric, arena);
+    b.arc_by_frame = arena_array(arena, p->frame_count, sizeof *b.arc_by_frame);
+    for (size_t i = 0; i < stacks->count; i++)
+        count_stack(&b, i);
+    ensure_node(&b, (uint32_t)functions->count - 1);
+    ret->function_count = functions->count;
+    make_cycles(&b);
+    if (ret->node_count > ret->function_count)
+        for (size_t i = 0; i < stacks->count; i++)
+            count_cycles(&b, i);
+    sort_entries(&b);
+    sort_arcs(&b);
+    map_release(&b.arc_ids);
+}

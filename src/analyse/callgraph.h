@@ -1,0 +1,59 @@
+/* callgraph.h: which function called which on the way to an allocation, and what was allocated
+ * there: mprof's call graph, from whole stacks.
+ *
+ * All amounts are sums over stacks, and each stack counts once, however often it repeats the
+ * function or the call: inclusive of a function over the stacks it is on, an arc over the stacks in
+ * which the one calls the other, a cycle over the stacks with any of its functions. So none is ever
+ * more than the total. Without recursion the arcs into a function sum up to what is inclusive in
+ * it; with recursion they may be more, because a stack can enter a function in more than one way.
+ */
+#ifndef ANALYSE_CALLGRAPH_H
+#define ANALYSE_CALLGRAPH_H
+
+#include "analyse/functions.h"
+
+#define CALLGRAPH_NONE UINT32_MAX
+
+/* CALLER, a function, called CALLEE, another one or a cycle as a whole. */
+struct callgraph_arc {
+    uint32_t caller, callee; // Ids of nodes.
+    uint32_t enters;         // The arc to the callee's cycle as a whole; CALLGRAPH_NONE if the
+                             // callee is in none, or the caller in the same.
+    struct amount amount;
+};
+
+/* A function, or a cycle as a whole: functions that call each other, at least two. */
+struct callgraph_node {
+    struct amount self, inclusive;
+    struct amount called; // Of the stacks on which another function called it.
+    int64_t recursive;    // Its further activations on those stacks, each times the allocations; of
+                          // a cycle: calls between its functions.
+    int64_t calls_in;     // Sum over the arcs into it.
+    int64_t calls_out;    // Sum over the arcs out of it.
+    uint32_t cycle;       // Node of the cycle it is in; CALLGRAPH_NONE if none, and for a cycle.
+    uint32_t number;      // Of a cycle, from 1 on, by falling amount; 0 = a function.
+    uint32_t depth;       // The least number of callers above it.
+    uint32_t index;       // Place in entries; CALLGRAPH_NONE if it has none.
+    uint32_t first_caller, caller_count; // In callers.
+    uint32_t first_callee, callee_count; // In callees.
+};
+
+struct callgraph {
+    struct functions *functions;
+    struct callgraph_node *nodes; // Functions by their id, then cycles.
+    size_t node_count, function_count;
+    struct callgraph_arc *arcs;
+    size_t arc_count;
+    uint32_t *callers, *callees; // Arcs of each node, the largest amount first. Those to a cycle as
+                                 // a whole are in the callers of the cycle only.
+    uint32_t *entries;           // Nodes with stacks: the largest inclusive amount first.
+    size_t entry_count;
+    struct amount total;
+};
+
+/* Arcs and entries of no
+ * amount are left out. Everything in *RET is from ARENA. */
+void callgraph_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
+                     struct arena *arena, struct callgraph *ret);
+
+#endif

@@ -1,0 +1,97 @@
+/* components.c: Tarjan's algorithm (1972) without recursion, since a graph of a hundred thousand
+ * functions may be one chain.
+ *
+ * Nodes are numbered in the order of a depth-first search. `low` is the smallest number known to be
+ * reachable among nodes whose component is not finished yet; those are on the stack `open`. A node
+ * that reaches nothing before itself closes a component: it and all above it on `open`.
+ */
+#include "analyse/components.h"
+
+enum { UNVISITED = 0 };
+#define UNFINISHED UINT32_MAX
+
+struct search {
+    const struct graph *g;
+    struct components *ret;
+    uint32_t *number, *low; // By node; numbers from 1 on.
+    uint32_t *next;         // By node: the next arc to follow.
+    uint32_t *open, *path;  // Unfinished nodes; the way from the root of the search.
+    uint32_t open_count, path_count, last_number;
+};
+
+static void
+visit(struct search *s, uint32_t node)
+{
+    s->number[node] = s->low[node] = ++s->last_number;
+    s->next[node] = s->g->first[node];
+    s->ret->of_node[node] = UNFINISHED;
+    s->open[s->open_count++] = node;
+    s->path[s->path_count++] = node;
+}
+
+static void
+close_component(struct search *s, uint32_t root)
+{
+    uint32_t node;
+
+    do {
+        node = s->open[--s->open_count];
+        s->ret->of_node[node] = s->ret->count;
+        s->ret->sizes[s->ret->count]++;
+    } while (node != root);
+    s->ret->count++;
+}
+
+/* NODE has been left: tell the one before it on the path. */
+static void
+leave(struct search *s, uint32_t node)
+{
+    uint32_t parent;
+
+    s->path_count--;
+    if (s->low[node] == s->number[node])
+        close_component(s, node);
+    if (s->path_count == 0)
+        return;
+    parent = s->path[s->path_count - 1];
+    if (s->low[node] < s->low[parent])
+        s->low[parent] = s->low[node];
+}
+
+static void
+search_from(struct search *s, uint32_t root)
+{
+    visit(s, root);
+    while (s->path_count > 0) {
+        uint32_t node = s->path[s->path_count - 1], target;
+
+        if (s->next[node] == s->g->first[node + 1]) {
+            leave(s, node);
+            continue;
+        }
+        target = s->g->targets[s->next[node]++];
+        if (s->number[target] == UNVISITED)
+            visit(s, target);
+        else if (s->ret->of_node[target] == UNFINISHED && s->number[target] < s->low[node])
+            s->low[node] = s->number[target];
+    }
+}
+
+void
+components_find(const struct graph *g, struct arena *arena, struct components *ret)
+{
+    struct search s = {.g = g, .ret = ret};
+
+    *ret = (struct components){
+        .of_node = arena_array(arena, g->node_count, sizeof *ret->of_node),
+        .sizes = arena_array(arena, g->node_count, sizeof *ret->sizes),
+    };
+    s.number = arena_array(arena, g->node_count, sizeof *s.number);
+    s.low = arena_array(arena, g->node_count, sizeof *s.low);
+    s.next = arena_array(arena, g->node_count, sizeof *s.next);
+    s.open = arena_array(arena, g->node_count, sizeof *s.open);
+    s.path = arena_array(arena, g->node_count, sizeof *s.path);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (s.number[i] == UNVISITED)
+            search_from(&s, i);
+}

@@ -1,0 +1,23 @@
+/* components.h: the strongly connected components of a graph: what calls each other in circles. */
+#ifndef ANALYSE_COMPONENTS_H
+#define ANALYSE_COMPONENTS_H
+
+#include "util/arena.h"
+
+/* The arcs out of node i are targets[first[i]] to targets[first[i + 1] - 1]. */
+struct graph {
+    uint32_t node_count;
+    const uint32_t *first; // node_count + 1 of them.
+    const uint32_t *targets;
+};
+
+struct components {
+    uint32_t *of_node; // The component of each node, below count.
+    uint32_t *sizes;   // Nodes in each component.
+    uint32_t count;
+};
+
+/* Linear in time and memory, whatever the depth of the graph. From ARENA. */
+void components_find(const struct graph *g, struct arena *arena, struct components *ret);
+
+#endif

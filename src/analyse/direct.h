@@ -1,0 +1,27 @@
+/* direct.h: what each function allocated itself, by size class, and how much of it is still live.
+ */
+#ifndef ANALYSE_DIRECT_H
+#define ANALYSE_DIRECT_H
+
+#include "analyse/functions.h"
+
+struct direct_row {
+    uint32_t function;
+    struct amount amount; // Of the metric.
+    struct amount kept;   // Live bytes.
+    struct errors errors;
+    struct counters counters; // All size classes.
+};
+
+struct direct {
+    struct direct_row *v; // The largest amount first; then by kept bytes.
+    size_t count;
+    struct direct_row total; // function means nothing.
+};
+
+/* Rows in which neither the metric nor what is kept is more than zero are left out, but are in the
+ * total. Everything in *RET is from ARENA. */
+void direct_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
+                  struct arena *arena, struct direct *ret);
+
+#endif

@@ -1,0 +1,63 @@
+/* functions.h: a stack as the functions on it, for tables about functions.
+ *
+ * A function is what group_function_key (group.h) takes for one. Functions have dense ids, so that
+ * a table is an array. Three ids stand for what is no function.
+ */
+#ifndef ANALYSE_FUNCTIONS_H
+#define ANALYSE_FUNCTIONS_H
+
+#include "analyse/stacks.h"
+
+enum {
+    FUNCTION_OUTSIDE_MAIN = 0, // The loader and the C library, before main began or after it ended.
+    FUNCTION_UNKNOWN = 1,      // Callers that the recorder did not record.
+    FUNCTION_OTHER = 2,        // The site "other".
+    FUNCTION_FIRST = 3,        // The first real one.
+};
+
+struct functions {
+    const struct profile *p;
+    struct arena *arena;
+    struct function {
+        uint32_t frame, location; // One frame of it. Nothing below FUNCTION_FIRST.
+    } * v;
+    size_t count, capacity;
+    uint32_t *by_frame; // Id by frame; 0 = not known yet.
+    struct map ids;     // Function key to id.
+    uint32_t *stack;    // See functions_of_stack.
+    size_t stack_capacity;
+};
+
+/* Everything but F->ids is from ARENA. */
+void functions_init(struct functions *f, const struct profile *p, struct arena *arena);
+void functions_release(struct functions *f);
+
+/* The functions of S, innermost first; at least one. Valid until the next call. Start-up code is
+ * left out as by stack_useful_depth. What the first thread did outside of main has
+ * FUNCTION_OUTSIDE_MAIN as its outermost function; a stack that was not recorded to its end has
+ * FUNCTION_UNKNOWN. The function at I is that of the frame at I, as long as there are frames. */
+size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
+
+/* As frame_name, or a name in brackets. */
+const char *functions_name(const struct functions *f, uint32_t function);
+
+/* The path of its module; NULL if unknown. */
+const char *functions_module(const struct functions *f, uint32_t function);
+
+/* Amounts of one metric, by size class as in struct profile_site. */
+enum { SIZE_CLASS_COUNT = 4 };
+
+struct amount {
+    int64_t by_class[SIZE_CLASS_COUNT];
+    int64_t calls; // Allocations.
+};
+
+int64_t amount_sum(const struct amount *a);
+void amount_add(struct amount *sum, const struct amount *a);
+
+/* The METRIC of each of STACKS, an array as long as theirs, from ARENA. Only for stacks that were
+ * built without a filter of the caller's own (stacks_options.keep). */
+struct amount *amounts_of_stacks(const struct profile *p, const struct stacks *stacks,
+                                 enum metric metric, struct arena *arena);
+
+#endif

@@ -1,0 +1,135 @@
+/* paths.c: stacks to partial paths.
+ *
+ * A path is an array of steps, one per function, and two stacks have the same path if their steps
+ * are the same. A step is the id of a function or, when call sites are told apart, that and the
+ * line, or the address of the call if the line is unknown. A path that was cut and one that was not
+ * stay two, even with the same functions.
+ *
+ * A path keeps no steps of its own, only one of its stacks: with --callers 0 nearly every stack is
+ * a path, and their steps would be as much memory as all stacks.
+ */
+#include "analyse/paths.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+struct merger {
+    struct functions *functions;
+    const struct paths_options *options;
+    struct arena *arena;
+    struct paths *ret;
+    uint32_t *next; // Chains paths with one hash; plus 1.
+    size_t path_capacity, next_capacity;
+    struct map by_hash;        // To the newest path plus 1.
+    const struct stack *stack; // The one being read, and its steps.
+    uint64_t *steps;
+    size_t step_capacity;
+    uint32_t depth;
+    bool cut;
+};
+
+/* The step of S at I, whose function is known. */
+static uint64_t
+step_of(const struct merger *m, const struct stack *s, uint32_t i, uint32_t function)
+{
+    const struct profile_frame *f;
+    bool has_line;
+
+    if (!m->options->call_sites || function < FUNCTION_FIRST)
+        return function;
+    f = &m->functions->p->frames[s->frames[i]];
+    has_line = f->file != 0 && f->line != 0;
+    // Lines have no more than 31 bits in any compiler's debug information.
+    return (uint64_t)function << 32 | (uint64_t)has_line << 31 |
+           ((has_line ? f->line : s->locations[i]) & INT32_MAX);
+}
+
+static void
+read_stack(struct merger *m, const struct stack *s)
+{
+    const uint32_t *functions;
+    size_t depth = functions_of_stack(m->functions, s, &functions);
+
+    m->stack = s;
+    m->cut = functions[depth - 1] == FUNCTION_UNKNOWN;
+    depth -= m->cut;
+    if (m->options->callers != 0 && depth > m->options->callers) {
+        depth = m->options->callers;
+        m->cut = true;
+    }
+    m->depth = (uint32_t)depth;
+    for (uint32_t i = 0; i < m->depth; i++) {
+        arena_grow(m->arena, &m->steps, &m->step_capacity, i, sizeof *m->steps);
+        m->steps[i] = step_of(m, s, i, functions[i]);
+    }
+}
+
+static bool
+is_read(const struct merger *m, const struct path *p)
+{
+    const uint32_t *functions;
+
+    if (p->depth != m->depth || p->cut != m->cut)
+        return false;
+    functions_of_stack(m->functions, p->stack, &functions);
+    for (uint32_t i = 0; i < p->depth; i++)
+        if (step_of(m, p->stack, i, functions[i]) != m->steps[i])
+            return false;
+    return true;
+}
+
+/* The path of the stack that was read, made if new. */
+static struct path *
+find_path(struct merger *m)
+{
+    uint64_t hash = hash_bytes(m->steps, m->depth * sizeof *m->steps) + m->cut;
+    uint64_t *head = map_put(&m->by_hash, hash, NULL);
+    size_t i = m->ret->count;
+
+    for (uint32_t k = (uint32_t)*head; k != 0; k = m->next[k - 1])
+        if (is_read(m, &m->ret->v[k - 1]))
+            return &m->ret->v[k - 1];
+    arena_grow(m->arena, &m->ret->v, &m->path_capacity, i, sizeof *m->ret->v);
+    arena_grow(m->arena, &m->next, &m->next_capacity, i, sizeof *m->next);
+    m->ret->v[i] = (struct path){
+        .stack = m->stack, .depth = m->depth, .cut = m->cut, .counters = COUNTERS_ZERO};
+    m->next[i] = (uint32_t)*head;
+    *head = i + 1;
+    m->ret->count++;
+    return &m->ret->v[i];
+}
+
+static int
+compare_live(const void *a, const void *b)
+{
+    const struct path *x = a, *y = b;
+    int64_t bx = counters_live_bytes(&x->counters), by = counters_live_bytes(&y->counters);
+    int64_t nx = counters_live_blocks(&x->counters), ny = counters_live_blocks(&y->counters);
+
+    if (bx != by)
+        return bx > by ? -1 : 1;
+    if (nx != ny)
+        return nx > ny ? -1 : 1;
+    return x->stack->node < y->stack->node ? -1 : x->stack->node > y->stack->node;
+}
+
+void
+paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
+            const struct paths_options *options, struct arena *arena, struct paths *ret)
+{
+    struct merger m = {.functions = functions, .options = options, .arena = arena, .ret = ret};
+
+    *ret = (struct paths){0};
+    for (size_t i = 0; i < count; i++) {
+        struct path *path;
+
+        read_stack(&m, stacks[i]);
+        path = find_path(&m);
+        counters_add(&path->counters, &stacks[i]->counters);
+        errors_add(&path->errors, &stacks[i]->errors);
+    }
+    if (ret->count > 0)
+        qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
+    map_release(&m.by_hash);
+}

@@ -1,0 +1,29 @@
+/* paths.h: stacks merged by their innermost functions: the partial paths of mprof's leak table. */
+#ifndef ANALYSE_PATHS_H
+#define ANALYSE_PATHS_H
+
+#include "analyse/functions.h"
+
+struct paths_options {
+    size_t callers;  // How many functions of a path are kept, the innermost; 0 = all.
+    bool call_sites; // Tell calls from different lines of one function apart.
+};
+
+struct path {
+    const struct stack *stack; // One of those merged.
+    uint32_t depth; // How many of its functions (functions_of_stack) the path has; at least one.
+    bool cut;       // There are further callers, known or not.
+    struct counters counters;
+    struct errors errors;
+};
+
+struct paths {
+    struct path *v; // The most live bytes first.
+    size_t count;
+};
+
+/* Merge the COUNT STACKS. Everything in *RET is from ARENA. */
+void paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
+                 const struct paths_options *options, struct arena *arena, struct paths *ret);
+
+#endif

@@ -1,0 +1,275 @@
+/* view_paths.c: what is still live, by partial path.
+ *
+ *       blocks        live        %  path
+ *        5,019   999.9 KiB  100.0 %  || > main > make_red_widget > make_widget
+ *            3      12 KiB    0.0 %  || > ... > json::Parser::value > json::Parser::object
+ *                                       > json::Object::insert
+ *
+ * The path is read from the outside in, as in the paper, and "..." says that callers are missing.
+ * It wraps between functions; a function is shortened, never left out. Functions that recur are
+ * written once with a count, or --callers 0 would print a recursion of a thousand levels.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/sampling.h"
+#include "cli/view_json.h"
+#include "cli/view_tables.h"
+#include "report/classic.h"
+#include "symbol/symbol.h"
+
+enum { STEP_PERIOD_MAX = 4, PATH_INDENT = 3 };
+
+/* The words of a path, outermost first. */
+struct words {
+    const char **v;
+    size_t count, capacity;
+};
+
+static void
+add_word(struct arena *a, struct words *w, const char *word)
+{
+    arena_grow(a, &w->v, &w->capacity, w->count, sizeof *w->v);
+    w->v[w->count++] = word;
+}
+
+/* Where step I of PATH was called, "file.c:12" or "libx.so+0x1f30"; "" if the step has no frame. */
+static const char *
+call_site(const struct text_view *v, const struct path *path, uint32_t i, uint32_t function)
+{
+    const struct stack *s = path->stack;
+    const struct profile_frame *f;
+    const struct profile_location *l;
+
+    if (function < FUNCTION_FIRST)
+        return "";
+    f = &v->p->frames[s->frames[i]];
+    l = &v->p->locations[s->locations[i]];
+    if (f->file && f->line)
+        return arena_printf(v->arena, "%s:%" PRIu32, path_basename(profile_string(v->p, f->file)),
+                            f->line);
+    return arena_printf(v->arena, "%s+0x%" PRIx64, path_basename(v->p->modules[l->module].path),
+                        location_pc(l) - v->p->modules[l->module].bias);
+}
+
+/* The steps of PATH as words, shortened to WIDTH. */
+static void
+path_words(const struct text_view *v, const struct leak_paths *l, const struct path *path,
+           size_t width, struct words *ret)
+{
+    const uint32_t *functions;
+
+    functions_of_stack(l->functions, path->stack, &functions);
+    for (uint32_t i = path->depth; i-- > 0;) {
+        const char *name = text_function(v, l->functions, functions[i], width), *site = "";
+
+        if (l->call_sites)
+            site = style_clean(v->arena, call_site(v, path, i, functions[i]));
+        if (*site != '\0')
+            name = arena_printf(v->arena, "%s (%s)", name, site);
+        add_word(v->arena, ret, name);
+    }
+}
+
+/* How often the PERIOD words from FIRST on come again right after. */
+static size_t
+repetitions(const struct words *w, size_t first, size_t period)
+{
+    size_t n = 0;
+
+    while (first + period + n < w->count && strcmp(w->v[first + n], w->v[first + period + n]) == 0)
+        n++;
+    return n / period;
+}
+
+/* W with repetitions written once, as "(x 500)" after the words that recur. */
+static struct words
+fold_recursion(struct arena *a, const struct words *w)
+{
+    struct words ret = {0};
+
+    for (size_t i = 0; i < w->count;) {
+        size_t period = 1, times = 0;
+
+        for (size_t k = 1; k <= STEP_PERIOD_MAX && times < 2; k++) {
+            times = repetitions(w, i, k);
+            period = k;
+        }
+        if (times < 2) {
+            add_word(a, &ret, w->v[i++]);
+            continue;
+        }
+        for (size_t k = 0; k < period; k++)
+            add_word(a, &ret,
+                     arena_printf(a, "%s%s%s", k == 0 && period > 1 ? "(" : "", w->v[i + k],
+                                  k + 1 < period ? ""
+                                  : period > 1   ? arena_printf(a, ") x %zu", times + 1)
+                                                 : arena_printf(a, " x %zu", times + 1)));
+        i += period * (times + 1);
+    }
+    return ret;
+}
+
+/* "|| > main > f", in lines of at most WIDTH columns, the further ones indented by INDENT. */
+static void
+put_path(struct text_view *v, const struct leak_paths *l, const struct path *path, size_t indent)
+{
+    size_t room = style_room(&v->style, indent + PATH_INDENT + 2), used = indent + 2;
+    struct words all = {0}, words;
+
+    room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;
+    path_words(v, l, path, room, &all);
+    words = fold_recursion(v->arena, &all);
+    strbuf_str(v->out, path->cut ? "|| > ..." : "||");
+    used += path->cut ? 6 : 0;
+    for (size_t i = 0; i < words.count; i++) {
+        size_t width = style_width(words.v[i]);
+
+        if (used + 3 + width > v->style.width && i + path->cut > 0) {
+            strbuf_char(v->out, '\n');
+            style_left(v->out, "", indent + PATH_INDENT - 1);
+            used = indent + PATH_INDENT - 1;
+        }
+        strbuf_str(v->out, " > ");
+        style_text(&v->style, v->out, i + 1 == words.count ? INK_BOLD : INK_PLAIN, words.v[i]);
+        used += 3 + width;
+    }
+    strbuf_char(v->out, '\n');
+}
+
+struct paths_widths {
+    size_t blocks, bytes;
+};
+
+static struct paths_widths
+measure(const struct text_view *v, const struct paths *paths, size_t shown)
+{
+    struct paths_widths w = {strlen("blocks"), strlen("live")};
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct counters *c = &paths->v[i].counters;
+        size_t blocks = style_width(style_count(v->arena, counters_live_blocks(c)));
+        size_t bytes = style_width(style_bytes(v->arena, counters_live_bytes(c)));
+
+        w.blocks = blocks > w.blocks ? blocks : w.blocks;
+        w.bytes = bytes > w.bytes ? bytes : w.bytes;
+    }
+    return w;
+}
+
+static void
+put_row(struct text_view *v, const struct leak_paths *l, const struct path *path,
+        const struct paths_widths *w)
+{
+    const struct counters *c = &path->counters;
+    const char *error = sampling_error(v->arena, c, &path->errors, METRIC_INUSE);
+
+    style_right(v->out, style_count(v->arena, counters_live_blocks(c)), w->blocks);
+    style_ink(&v->style, v->out, INK_NUMBER);
+    style_right(v->out, style_bytes(v->arena, counters_live_bytes(c)), w->bytes + 2);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    style_right(v->out,
+                style_percent(v->arena, counters_live_bytes(c),
+                              counters_live_bytes(&l->leaks->stacks.total)),
+                9);
+    strbuf_str(v->out, "  ");
+    put_path(v, l, path, w->blocks + w->bytes + 13);
+    if (*error != '\0')
+        text_line(v, INK_DIM,
+                  arena_printf(v->arena, "%*s%s", (int)(w->blocks + w->bytes + 13), "", error + 1));
+}
+
+void
+text_paths(struct text_view *v, const struct leak_paths *l)
+{
+    size_t limit = v->limit ? v->limit : TEXT_LIMIT;
+    size_t shown = l->paths->count < limit ? l->paths->count : limit;
+    struct paths_widths w = measure(v, l->paths, shown);
+
+    text_leaks_head(v, l->leaks, l->paths->count, "path");
+    if (shown > 0) {
+        strbuf_char(v->out, '\n');
+        style_ink(&v->style, v->out, INK_DIM);
+        style_right(v->out, "blocks", w.blocks);
+        style_right(v->out, "live", w.bytes + 2);
+        style_right(v->out, "%", 9);
+        strbuf_str(v->out, "  path");
+        style_ink(&v->style, v->out, INK_PLAIN);
+        strbuf_char(v->out, '\n');
+    }
+    for (size_t i = 0; i < shown; i++)
+        put_row(v, l, &l->paths->v[i], &w);
+    text_more(v, shown, l->paths->count, "path");
+    text_suppressions(v, l->leaks, l->suppressions);
+    text_losses(v, loss_stack_field_count);
+}
+
+void
+classic_paths(struct text_view *v, const struct leak_paths *l)
+{
+    int64_t total = counters_live_bytes(&l->leaks->stacks.total);
+    size_t limit = v->limit ? v->limit : SIZE_MAX;
+
+    strbuf_str(v->out, "  allocs       bytes (%)  path\n\n");
+    for (size_t i = 0; i < l->paths->count && i < limit; i++) {
+        const struct counters *c = &l->paths->v[i].counters;
+
+        strbuf_fmt(v->out, "%8" PRId64, counters_live_blocks(c));
+        style_right(v->out, classic_share(v->arena, counters_live_bytes(c), total), 16);
+        strbuf_str(v->out, "  ");
+        put_path(v, l, &l->paths->v[i], 26);
+    }
+}
+
+static void
+json_path(struct json *j, const struct text_view *v, const struct leak_paths *l,
+          const struct path *path)
+{
+    const uint32_t *functions;
+
+    functions_of_stack(l->functions, path->stack, &functions);
+    json_array(j, "path");
+    for (uint32_t i = path->depth; i-- > 0;)
+        json_string(j, NULL, functions_name(l->functions, functions[i]));
+    json_end(j);
+    json_bool(j, "cut", path->cut);
+    if (!l->call_sites)
+        return;
+    json_array(j, "call_sites");
+    for (uint32_t i = path->depth; i-- > 0;) {
+        const char *site = call_site(v, path, i, functions[i]);
+
+        json_string(j, NULL, *site ? site : NULL);
+    }
+    json_end(j);
+}
+
+void
+json_paths(struct json *j, const struct text_view *v, const struct leak_paths *l, size_t limit)
+{
+    const struct counters *total = &l->leaks->stacks.total;
+
+    json_object(j, NULL);
+    json_head(j, "heaptap-leak-paths", v->p, &v->p->totals, &v->p->errors);
+    json_losses(j, v->p);
+    json_object(j, "total");
+    json_int(j, "live_blocks", counters_live_blocks(total));
+    json_int(j, "live_bytes", counters_live_bytes(total));
+    json_int(j, "paths", (int64_t)l->paths->count);
+    json_end(j);
+    json_suppressions(j, l->leaks, l->suppressions);
+    json_array(j, "leaks");
+    for (size_t i = 0; i < l->paths->count && i < limit; i++) {
+        const struct counters *c = &l->paths->v[i].counters;
+        int64_t bytes = counters_live_bytes(c), whole = counters_live_bytes(total);
+
+        json_object(j, NULL);
+        json_int(j, "allocs", counters_live_blocks(c));
+        json_int(j, "bytes", bytes);
+        json_double(j, "percent", whole > 0 ? 100.0 * (double)bytes / (double)whole : 0.0);
+        json_path(j, v, l, &l->paths->v[i]);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}

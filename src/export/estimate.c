@@ -1,0 +1,27 @@
+/* estimate.c: what a file for another tool says about estimates.
+ *
+ * The formats have room for values and none for errors. Those with comments or captions get one
+ * sentence: that not everything was recorded, and where the totals may lie. Of single stacks
+ * nothing can be said there; `heaptap report` shows it.
+ */
+#include <inttypes.h>
+
+#include "analyse/interval.h"
+#include "export/export.h"
+
+const char *
+export_estimate(const struct profile *p, const struct stacks *stacks, struct arena *arena)
+{
+    struct interval allocated, live;
+
+    if (!profile_is_estimate(p))
+        return "";
+    allocated = interval_of(&stacks->total, &stacks->errors, INTERVAL_ALLOCATED_BYTES);
+    live = interval_of(&stacks->total, &stacks->errors, INTERVAL_LIVE_BYTES);
+    return arena_printf(arena,
+                        "Estimates from %.0f samples; in 95 of 100 cases %" PRId64 " to %" PRId64
+                        " bytes allocated, %" PRId64 " to %" PRId64 " live",
+                        stacks->errors.allocated.samples, interval_rounded(allocated.low),
+                        interval_rounded(allocated.high), interval_rounded(live.low),
+                        interval_rounded(live.high));
+}

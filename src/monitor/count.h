@@ -1,0 +1,81 @@
+/* count.h: the counters of a site and the bins of sizes, as blocks come and go. Only the thread
+ * that owns them calls these. */
+#ifndef MONITOR_COUNT_H
+#define MONITOR_COUNT_H
+
+#include "base/atomics.h"
+#include "monitor/peak.h"
+#include "monitor/thread.h"
+
+static inline void
+count_bin_alloc(struct thread *t, uint64_t size_bytes)
+{
+    struct disk_range *range;
+
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].allocations);
+        return;
+    }
+    range = &t->bins->range[disk_range_bin(size_bytes)];
+    bump(&range->allocations);
+    bump_by(&range->allocated_bytes, size_bytes);
+}
+
+static inline void
+count_bin_free(struct thread *t, uint64_t size_bytes)
+{
+    struct disk_range *range;
+
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].frees);
+        return;
+    }
+    range = &t->bins->range[disk_range_bin(size_bytes)];
+    bump(&range->frees);
+    bump_by(&range->freed_bytes, size_bytes);
+}
+
+/* Is SIZE_BYTES no smaller and no larger than what C has counted already? */
+static inline bool
+count_is_within(const struct disk_counter *c, uint64_t size_bytes)
+{
+    return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
+}
+
+/* A block of a size within. */
+static inline void
+count_alloc_within(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    peak_before_alloc(t, c);
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    count_bin_alloc(t, size_bytes);
+}
+
+static inline void
+count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
+        store_relaxed(&c->size_min, size_bytes);
+    if (unlikely(size_bytes > c->size_max))
+        store_relaxed(&c->size_max, size_bytes);
+    count_alloc_within(t, c, size_bytes);
+}
+
+static inline void
+count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    peak_before_free(t, c);
+    bump(&c->frees);
+    bump_by(&c->freed_bytes, size_bytes);
+    count_bin_free(t, size_bytes);
+}
+
+/* Was P, a block of SITE, this thread's latest allocation? */
+static inline bool
+count_is_latest(const struct thread *t, const void *p, uint32_t site)
+{
+    return p == t->last_block && site == t->last_site;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* loader.h: what the parts of loading share. Private to src/profile/load*.c.
+ *
+ * A table is taken over by one function. They run in the order in which load_model calls them,
+ * because each relies on the maps that those before it have filled in.
+ */
+#ifndef PROFILE_LOADER_H
+#define PROFILE_LOADER_H
+
+#include "profile/profile.h"
+#include "profile/raw.h"
+#include "util/map.h"
+
+struct loader {
+    struct raw_file *raw;
+    struct profile *p;
+    uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
+    size_t disk_node_count;
+    uint32_t *site_of; // By the file's site id: node * DISK_SIZE_CLASSES + class + 1.
+    uint64_t site_id_end;
+    size_t site_capacity;
+    struct map known_nodes; // Of (parent, location, kind of end) to node id.
+    struct map known_sites; // node * 4 + class to index.
+    struct map known_locations;
+    struct map known_strings; // Offset << 32 | bytes to string id.
+    uint64_t string_bytes;    // Of known strings.
+    uint32_t *depth;          // By node: nodes from the root to it.
+    uint32_t *thread_of;      // By row id: index into threads + 1.
+    uint32_t *thread_of_bins; // By bins index: 1 if a thread claims it.
+    size_t location_capacity;
+    struct map known_thread_sites;
+    size_t thread_site_capacity;
+};
+
+/* load_tree.c */
+
+/* The id of the string S. The recorder and pack write each string once; a file whose strings
+ * overlap so much that they are longer than their table gets no more of them. */
+uint32_t loader_string(struct loader *l, struct disk_string s);
+
+void load_modules(struct loader *l);
+void load_nodes(struct loader *l);
+void load_sites(struct loader *l);
+
+/* The index of the site with the file's id ID; "other" for what belongs to none, which is counted
+ * in HOMELESS. */
+uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
+
+/* Symbols that came with a packed profile. */
+void load_symbols(struct loader *l);
+
+/* Types that came with a packed profile. After load_blocks, which finds the sites. */
+void load_types(struct loader *l);
+
+/* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
+ * of this size can have. */
+bool loader_stacks_fit(const struct loader *l);
+
+/* load_counters.c */
+
+void load_threads(struct loader *l);
+
+/* The blocks of counters; returns the number of counters that belong to no site. */
+size_t load_blocks(struct loader *l);
+
+/* If more is live now than at the peak that was attributed (threads keep a little back), now is
+ * the peak. After load_errors, whose peaks rise with it. */
+void loader_raise_peak(struct profile *p);
+
+void load_bins(struct loader *l);
+
+/* Losses that are known by where allocations were charged to. */
+void loader_count_doubtful(struct profile *p);
+
+/* load_sampling.c */
+
+/* What the estimates may be off by; returns the number of records that belong to no site. */
+size_t load_errors(struct loader *l);
+
+/* A profile of an older recorder has no phases: it is exact. */
+void load_phases(struct loader *l);
+
+/* What a sample that was just missed would have added to each site. After load_errors, load_blocks
+ * and load_phases. */
+void load_units(struct loader *l);
+
+void load_marks(struct loader *l);
+
+#endif

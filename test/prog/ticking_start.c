@@ -1,0 +1,34 @@
+/* cflags: -fno-builtin */
+/* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
+/* ticking_start.c: the first allocations of a program come in main and, at any moment, in the
+ * handler of a timer, before the recorder has found the next allocator. Linked with one that cannot
+ * tell the sizes of its blocks; to ask another library for them crashes.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+enum { PERIOD_US = 40, EACH = 3, PAIRS = 200 };
+
+static void *volatile kept;
+
+static void
+on_tick(int number)
+{
+    (void)number;
+    for (int i = 0; i < EACH; i++)
+        kept = malloc(20);
+}
+
+int
+main(void)
+{
+    struct itimerval every = {{0, PERIOD_US}, {0, PERIOD_US}}, never = {{0, 0}, {0, 0}};
+
+    signal(SIGALRM, on_tick);
+    setitimer(ITIMER_REAL, &every, NULL);
+    for (int i = 0; i < PAIRS; i++)
+        free(malloc(100));
+    setitimer(ITIMER_REAL, &never, NULL);
+    return 0;
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""few_frames.py: does a recording of N frames say what a whole one says when its stacks are cut?
+
+    few_frames.py N WHOLE.json FEW.json      two reports of the same program, --no-fold
+
+Frames are those of the machine: what was inlined belongs to one. Sites whose innermost N frames are
+the same are one site in the recording of N frames, with the sums of their counters.
+"""
+import collections
+import json
+import sys
+
+KEYS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations", "live_bytes")
+
+
+def sites_of(report, depth):
+    sites = collections.defaultdict(lambda: [0] * len(KEYS))
+    deepest = 0
+    for site in report["sites"]:
+        stack = [(f["module"], f["offset"]) for f in site["stack"] if not f["inlined"]]
+        deepest = max(deepest, len(stack))
+        counts = sites[tuple(stack[:depth])]
+        for i, key in enumerate(KEYS):
+            counts[i] += site[key]
+    return dict(sites), deepest
+
+
+depth = int(sys.argv[1])
+with open(sys.argv[2], encoding="utf-8") as f:
+    whole = json.load(f)
+with open(sys.argv[3], encoding="utf-8") as f:
+    few = json.load(f)
+expected, whole_deepest = sites_of(whole, depth)
+got, few_deepest = sites_of(few, depth)
+if few_deepest > depth or few["process"]["frames_kept"] != depth:
+    sys.exit(f"{few_deepest} frames where {depth} were asked for")
+if whole_deepest <= depth:
+    sys.exit(f"no stack is deeper than {depth} frames, so this shows nothing")
+if few["losses"]["truncated_stacks"]:
+    sys.exit("what was asked for counts as lost")
+for stack in expected.keys() | got.keys():
+    if expected.get(stack) != got.get(stack):
+        sys.exit(f"{stack}: {got.get(stack)} instead of {expected.get(stack)}")

@@ -1,0 +1,394 @@
+/* test_tables.c: what the tables of mprof are computed from: stacks as functions, partial paths,
+ * amounts by size class, the call graph, and its cycles. test/run/mprof.sh has them as users see
+ * them; here are the cases that no simple program makes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/callgraph.h"
+#include "analyse/components.h"
+#include "analyse/direct.h"
+#include "analyse/group.h"
+#include "analyse/paths.h"
+#include "build_profile.h"
+#include "cli/view_tables.h"
+
+static struct arena arena;
+
+struct fixture {
+    struct profile *p;
+    struct stacks stacks;
+    struct functions functions;
+};
+
+static void
+begin(struct fixture *f)
+{
+    *f = (struct fixture){.p = build_profile_new()};
+}
+
+static void
+analyse(struct fixture *f)
+{
+    struct stacks_options options = {0};
+    struct err err;
+
+    assert_int_equal(stacks_build(f->p, &options, &arena, &f->stacks, &err), 0);
+    functions_init(&f->functions, f->p, &arena);
+}
+
+static void
+end(struct fixture *f)
+{
+    functions_release(&f->functions);
+    profile_free(f->p);
+    arena_release(&arena);
+}
+
+/* The functions of the stack at I, outermost first, as one text. */
+static const char *
+text_of(struct fixture *f, size_t i)
+{
+    const uint32_t *ids;
+    size_t n = functions_of_stack(&f->functions, &f->stacks.v[i], &ids);
+    const char *text = "";
+
+    while (n-- > 0)
+        text = arena_printf(&arena, "%s%s%s", text, *text ? " " : "",
+                            functions_name(&f->functions, ids[n]));
+    return text;
+}
+
+static const struct counters once = {
+    .allocations = 1, .allocated_bytes = 10, .size_min = 10, .size_max = 10};
+
+static void
+what_runs_outside_of_main_has_a_name(void **state)
+{
+    // If this fails, constructors of libraries hang beneath frames of the loader, or main does.
+    static const char loader[] = "!/lib64/ld-linux-x86-64.so.2";
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.p->process.executable = "/usr/bin/prog";
+    build_site(f.p, once, "pool@p.cc:1!/lib/libstdc++.so.6",
+               arena_printf(&arena, "call_init%s", loader),
+               arena_printf(&arena, "_dl_init%s", loader),
+               arena_printf(&arena, "_dl_start_user%s", loader), NULL);
+    build_site(f.p, once, "init@a.c:1", "__libc_start_main!/lib/libc.so.6", "_start", NULL);
+    build_site(f.p, once, "work@a.c:2", "main@a.c:9", "__libc_start_main!/lib/libc.so.6", "_start",
+               NULL);
+    build_site(f.p, once, "work@a.c:2", "main.cold@a.c:9", "__libc_start_main!/lib/libc.so.6",
+               "_start", NULL);
+    build_site(f.p, once, "main_loop@a.c:3", "_start", NULL);
+    build_site(f.p, once, "work@a.c:4", "start_thread!/lib/libc.so.6", "clone3!/lib/libc.so.6",
+               NULL);
+    // dlopen in main runs constructors, too, and that is main's doing.
+    build_site(f.p, once, "pool@p.cc:2!/lib/libx.so", arena_printf(&arena, "call_init%s", loader),
+               "main@a.c:10", "_start", NULL);
+    build_site(f.p, once, NULL);
+    analyse(&f);
+    assert_string_equal(text_of(&f, 0), "(outside main) pool");
+    assert_string_equal(text_of(&f, 1), "(outside main) init");
+    assert_string_equal(text_of(&f, 2), "main work");
+    assert_string_equal(text_of(&f, 3), "main.cold work");
+    assert_string_equal(text_of(&f, 4), "(outside main) main_loop");
+    assert_string_equal(text_of(&f, 5), "work");
+    assert_string_equal(text_of(&f, 6), "main call_init pool");
+    assert_string_equal(text_of(&f, 7), "[other stacks]");
+    end(&f);
+}
+
+static void
+a_stripped_main_is_main(void **state)
+{
+    // If this fails, all of a stripped program stands outside of main.
+    struct fixture f;
+    const uint32_t *ids;
+    size_t n;
+
+    (void)state;
+    begin(&f);
+    f.p->process.executable = "/usr/bin/prog";
+    build_site(f.p, once, "@a:1!/lib/libz.so", "!/usr/bin/prog", "!/lib/libc.so.6",
+               "__libc_start_main!/lib/libc.so.6", "!/usr/bin/prog", NULL);
+    analyse(&f);
+    n = functions_of_stack(&f.functions, &f.stacks.v[0], &ids);
+    assert_int_equal(n, 2);
+    assert_true(ids[1] >= FUNCTION_FIRST);
+    end(&f);
+}
+
+static void
+amounts_keep_their_classes(void **state)
+{
+    // If this fails, the share of small and large blocks per function is wrong.
+    struct fixture f;
+    struct direct d;
+    static const struct counters sizes[] = {
+        {.allocations = 2, .allocated_bytes = 64, .frees = 1, .freed_bytes = 32, .size_max = 32},
+        {.allocations = 1, .allocated_bytes = 256, .size_max = 256},
+        {.allocations = 3,
+         .allocated_bytes = 6144,
+         .frees = 3,
+         .freed_bytes = 6144,
+         .size_max = 2048},
+        {.allocations = 1, .allocated_bytes = 2049, .size_max = 2049},
+    };
+
+    (void)state;
+    begin(&f);
+    for (size_t i = 0; i < countof(sizes); i++)
+        build_site(f.p, sizes[i], "work@a.c:2", "main@a.c:9", NULL);
+    build_site(f.p, once, "work@a.c:3", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(1, 500, 1, 500), "main@a.c:8", NULL);
+    build_site(f.p, build_counters(4, 0, 4, 0), "nothing@a.c:1", "main@a.c:8", NULL);
+    analyse(&f);
+    direct_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
+    assert_int_equal(d.count, 2);
+    assert_string_equal(functions_name(&f.functions, d.v[0].function), "work");
+    assert_int_equal(d.v[0].amount.by_class[0], 74);
+    assert_int_equal(d.v[0].amount.by_class[1], 256);
+    assert_int_equal(d.v[0].amount.by_class[2], 6144);
+    assert_int_equal(d.v[0].amount.by_class[3], 2049);
+    assert_int_equal(d.v[0].kept.by_class[0], 42);
+    assert_int_equal(d.v[0].kept.by_class[2], 0);
+    assert_int_equal(d.v[0].amount.calls, 8);
+    assert_int_equal(d.total.amount.calls, 13);
+    assert_int_equal(amount_sum(&d.total.amount), 64 + 256 + 6144 + 2049 + 10 + 500);
+    assert_string_equal(text_classes(&arena, &d.v[0].amount, 8523, 8), "llllllxx");
+    end(&f);
+}
+
+static struct paths
+paths_of(struct fixture *f, size_t callers, bool call_sites)
+{
+    struct paths_options options = {.callers = callers, .call_sites = call_sites};
+    const struct stack **sorted = group_sorted_stacks(&f->stacks, METRIC_INUSE, &arena);
+    struct paths paths;
+
+    paths_build(&f->functions, sorted, f->stacks.count, &options, &arena, &paths);
+    return paths;
+}
+
+static void
+paths_merge_what_reads_the_same(void **state)
+{
+    // If this fails, one leak is several rows, or several are one.
+    struct fixture f;
+    struct paths p;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, build_counters(1, 100, 0, 0), "make@a.c:1", "work@a.c:5", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(2, 200, 0, 0), "make@a.c:1", "work@a.c:6", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(4, 400, 1, 100), "make@a.c:1", "work@a.c:6", "run@a.c:7",
+               "main@a.c:9", NULL);
+    build_site(f.p, build_counters(1, 50, 0, 0), "make!/lib/other.so", "work@a.c:5", "main@a.c:9",
+               NULL);
+    analyse(&f);
+    p = paths_of(&f, 5, false);
+    assert_int_equal(p.count, 3);
+    assert_int_equal(counters_live_bytes(&p.v[0].counters), 300);
+    assert_int_equal(counters_live_blocks(&p.v[0].counters), 3);
+    assert_int_equal(p.v[0].depth + p.v[1].depth, 3 + 4);
+    assert_false(p.v[0].cut);
+    // The same two functions, but of one path callers are missing, of the other none.
+    p = paths_of(&f, 3, false);
+    assert_int_equal(p.count, 3);
+    assert_true(p.v[0].cut != p.v[1].cut);
+    p = paths_of(&f, 2, false);
+    assert_int_equal(p.count, 2);
+    assert_int_equal(counters_live_bytes(&p.v[0].counters), 600);
+    assert_true(p.v[0].cut);
+    p = paths_of(&f, 5, true);
+    assert_int_equal(p.count, 4);
+    p = paths_of(&f, 2, true);
+    assert_int_equal(p.count, 3);
+    assert_int_equal(counters_live_bytes(&p.v[0].counters), 500);
+    end(&f);
+}
+
+static void
+nothing_gives_empty_tables(void **state)
+{
+    // If this fails, a program that allocates nothing ends the analysis.
+    struct fixture f;
+    struct callgraph g;
+    struct direct d;
+
+    (void)state;
+    begin(&f);
+    analyse(&f);
+    assert_int_equal(paths_of(&f, 0, true).count, 0);
+    direct_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
+    assert_int_equal(d.count, 0);
+    assert_int_equal(amount_sum(&d.total.amount), 0);
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    assert_int_equal(g.entry_count, 0);
+    end(&f);
+}
+
+static void
+long_paths_wrap(void **state)
+{
+    // If this fails, a path is wider than the terminal, or the function that allocates is missing.
+    static const char longest[] =
+        "std::_Rb_tree_iterator<std::pair<std::string const, std::vector<std::map<int, long> > > > "
+        "std::_Rb_tree<std::string, std::pair<std::string const, int> >::_M_emplace<int>(int&&)";
+    struct fixture f;
+    struct leaks leaks = {0};
+    struct suppressions none = {0};
+    struct strbuf out = {0};
+    struct text_view v;
+    struct paths p;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, build_counters(1, 100, 0, 0), "innermost@a.c:1",
+               arena_printf(&arena, "%s@a.c:5", longest), arena_printf(&arena, "%s@b.c:5", longest),
+               "main@a.c:9", NULL);
+    build_site(f.p, build_counters(1, 50, 0, 0), arena_printf(&arena, "%s@a.c:5", longest),
+               "main@a.c:9", NULL);
+    analyse(&f);
+    p = paths_of(&f, 0, false);
+    leaks.stacks = f.stacks;
+    v = (struct text_view){
+        .p = f.p, .stacks = &f.stacks, .style = {.width = 80}, .arena = &arena, .out = &out};
+    text_paths(&v, &(struct leak_paths){&leaks, &none, &p, &f.functions, false});
+    for (const char *line = strbuf_text(&out); *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+
+        if (style_width(arena_strndup(&arena, line, length)) > 80)
+            fail_msg("too wide: %.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    assert_non_null(strstr(strbuf_text(&out), " > innermost\n"));
+    assert_non_null(strstr(strbuf_text(&out), "_M_emplace"));
+    strbuf_release(&out);
+    end(&f);
+}
+
+static void
+callers_that_were_not_recorded_are_a_caller(void **state)
+{
+    // If this fails, a cut stack looks as if its outermost known frame had started it.
+    struct fixture f;
+    struct callgraph g;
+    struct paths p;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, once, "make@a.c:1", "work@a.c:5", NULL);
+    f.p->nodes[2].flags = NODE_TRUNCATED;
+    analyse(&f);
+    assert_string_equal(text_of(&f, 0), "(unknown callers) work make");
+    p = paths_of(&f, 0, false);
+    assert_int_equal(p.v[0].depth, 2);
+    assert_true(p.v[0].cut);
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    assert_int_equal(g.entry_count, 3);
+    assert_int_equal(g.entries[0], FUNCTION_UNKNOWN);
+    end(&f);
+}
+
+static void
+a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
+{
+    // If this fails, a cycle has more bytes than the program. The stack leaves the cycle of a and b
+    // through out, and comes back by it.
+    struct fixture f;
+    struct callgraph g;
+    const struct callgraph_node *cycle;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, build_counters(1, 70, 0, 0), "a@a.c:1", "out@a.c:3", "a@a.c:2", "b@a.c:2",
+               "a@a.c:4", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(1, 30, 0, 0), "leaf@a.c:1", "main@a.c:9", NULL);
+    analyse(&f);
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    assert_int_equal(amount_sum(&g.total), 100);
+    assert_int_equal(g.node_count, g.function_count + 1);
+    cycle = &g.nodes[g.function_count];
+    assert_int_equal(amount_sum(&cycle->inclusive), 70);
+    assert_int_equal(amount_sum(&cycle->self), 70);
+    assert_int_equal(cycle->called.calls, 1);
+    // out is called by the cycle and calls it, so it is of the cycle; only main enters.
+    assert_int_equal(cycle->caller_count, 1);
+    assert_int_equal(g.nodes[g.entries[0]].cycle, CALLGRAPH_NONE);
+    for (size_t i = 0; i < g.arc_count; i++)
+        assert_true(amount_sum(&g.arcs[i].amount) <= 70);
+    end(&f);
+}
+
+static void
+the_graph_of_a_metric_has_what_the_metric_has(void **state)
+{
+    // If this fails, a function that keeps nothing is shown among those that keep memory, and makes
+    // cycles there.
+    struct fixture f;
+    struct callgraph g;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, build_counters(1, 70, 1, 70), "a@a.c:1", "b@a.c:2", "a@a.c:4", "main@a.c:9",
+               NULL);
+    build_site(f.p, build_counters(1, 30, 0, 0), "b@a.c:1", "a@a.c:4", "main@a.c:9", NULL);
+    analyse(&f);
+    callgraph_build(&f.functions, &f.stacks, METRIC_INUSE, &arena, &g);
+    assert_int_equal(g.node_count, g.function_count);
+    assert_int_equal(g.entry_count, 3);
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    assert_int_equal(g.node_count, g.function_count + 1);
+    end(&f);
+}
+
+static void
+components_are_found_without_recursion(void **state)
+{
+    // If this fails, a long chain of calls overflows our stack, or a cycle is missed.
+    enum { NODES = 300000, RING = 100000 };
+    uint32_t *first = arena_array(&arena, NODES + 1, sizeof *first);
+    uint32_t *targets = arena_array(&arena, NODES, sizeof *targets);
+    struct graph g = {NODES, first, targets};
+    struct components c;
+
+    (void)state;
+    // A chain; its end leads back to RING, and the last node to none.
+    for (uint32_t i = 0; i < NODES; i++) {
+        first[i] = i;
+        targets[i] = i + 1 == NODES - 1 ? RING : i + 1;
+    }
+    first[NODES - 1] = first[NODES] = NODES - 1;
+    components_find(&g, &arena, &c);
+    assert_int_equal(c.sizes[c.of_node[0]], 1);
+    assert_int_equal(c.sizes[c.of_node[RING]], NODES - 1 - RING);
+    assert_int_equal(c.sizes[c.of_node[NODES - 1]], 1);
+    assert_int_equal(c.count, RING + 2);
+    arena_release(&arena);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_runs_outside_of_main_has_a_name),
+        cmocka_unit_test(a_stripped_main_is_main),
+        cmocka_unit_test(amounts_keep_their_classes),
+        cmocka_unit_test(paths_merge_what_reads_the_same),
+        cmocka_unit_test(nothing_gives_empty_tables),
+        cmocka_unit_test(long_paths_wrap),
+        cmocka_unit_test(callers_that_were_not_recorded_are_a_caller),
+        cmocka_unit_test(a_stack_counts_once_in_a_cycle_it_enters_twice),
+        cmocka_unit_test(the_graph_of_a_metric_has_what_the_metric_has),
+        cmocka_unit_test(components_are_found_without_recursion),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* stackdiff_recorder.c: the recorder's own slow walk, as it stands, among the ways to walk a stack.
+ *
+ * walk.c leaves most frames by compiled rules, also behind a signal; the reference is unwind_step
+ * all the way, with all registers. Frames, interrupted or not, and how the stack ends must be the
+ * same wherever a signal came. If it fails, what handlers allocate is charged to wrong stacks.
+ *
+ * Counted besides: the frames behind a signal, and the steps that the recorder made by the tables.
+ * If these are not few, handlers are slow again, though nothing is wrong.
+ *
+ * The parts of the recorder that walk.c calls are the real ones, but for memory, modules and the
+ * call tree. Where stacks lie it finds out itself.
+ */
+#include "stackdiff.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "unwind/unwind.h"
+
+static atomic_ulong steps_by_tables, frames_behind, frames_walked;
+
+static enum unwind_step_result
+counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
+{
+    atomic_fetch_add(&steps_by_tables, 1);
+    return unwind_step(r, bounds);
+}
+
+// The names of walk.c's calls and of those it includes.
+#define unwind_step counted_step
+#include "monitor/rules.c"
+#include "monitor/sys.c"
+#include "monitor/walk.c"
+#undef unwind_step
+
+static struct state the_state;
+static struct first_child no_children[DISK_NODE_FIRST];
+static struct children no_others[1];
+struct state *state = &the_state;
+static _Thread_local struct thread *own;
+static _Thread_local struct disk_thread own_row;
+
+void *
+mem_private(size_t size_bytes)
+{
+    void *p = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        abort();
+    return p;
+}
+
+uint32_t
+modules_id(const struct unwind_object *object)
+{
+    (void)object;
+    return 1;
+}
+
+/* A child looks like its parent, so the node of a whole stack is the root. */
+uint32_t
+nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    (void)frame;
+    (void)flags;
+    return parent;
+}
+
+void
+recorder_start(void)
+{
+    state->first_children = no_children;
+    state->children = no_others;
+    state->depth_max = LIMIT_DEPTH;
+    stack_process_begins();
+    rules_start();
+}
+
+void
+recorder_begin(void)
+{
+    own = mem_private(sizeof *own);
+    own->disk = &own_row;
+    stack_thread_begins(own);
+}
+
+void
+recorder_stop(void)
+{
+    munmap(own, sizeof *own);
+}
+
+void
+recorder_flush(void)
+{
+    add_relaxed(&state->generation, 1u);
+}
+
+/* Does the recorder's stack of COUNT frames below PARENT end as WANTED? */
+static bool
+ends_as(const struct diff_stack *wanted, uint32_t count, uint32_t parent)
+{
+    if (wanted->end == END_LIMIT)
+        return count >= wanted->count;
+    if (wanted->end == END_NO_TABLE && count > wanted->count)
+        return own->walked[wanted->count - 1].flags & DISK_NODE_GUESSED;
+    return count == wanted->count &&
+           (wanted->end == END_NO_TABLE ||
+            parent == (wanted->end == END_WHOLE ? DISK_NODE_ROOT : DISK_NODE_BROKEN));
+}
+
+bool
+recorder_agrees(uint64_t slot, uint64_t rbp, const struct diff_stack *wanted)
+{
+    uint64_t before = own_row.frames_unwound;
+    uint32_t parent = walk_full(own, (struct arch_caller){slot, rbp});
+    uint32_t count = (uint32_t)(own_row.frames_unwound - before);
+    bool behind = false;
+
+    atomic_fetch_add(&frames_walked, count);
+    if (!ends_as(wanted, count, parent))
+        return false;
+    for (uint32_t i = 0; i < wanted->count; i++) {
+        const struct stack_frame *f = &own->walked[i];
+        bool exact = f->flags & DISK_NODE_EXACT;
+
+        if ((f->frame & DISK_ADDRESS_MASK) != (wanted->pc[i] & DISK_ADDRESS_MASK) ||
+            exact != wanted->exact[i] ||
+            (f->flags & DISK_NODE_GUESSED && i + 1 < wanted->count))
+            return false;
+        atomic_fetch_add(&frames_behind, behind);
+        behind |= exact;
+    }
+    return true;
+}
+
+bool
+recorder_report(void)
+{
+    printf("  recorder: frames %lu, behind signals %lu, steps by tables %lu", frames_walked,
+           frames_behind, steps_by_tables);
+    return frames_behind > 0 && steps_by_tables * 4 < frames_walked;
+}
