@@ -459,12 +459,13 @@ facts_of(struct typer *t, uint32_t location, const char *callee)
     return facts;
 }
 
-/* What the blocks of NODE are, asked for by sizes larger by HEADER than SIZES. */
-static struct type_answer
-judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header)
+/* What the blocks of NODE are, if HEADER bytes more than SIZES were asked for, into the empty
+ * RET. */
+static void
+judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
+            struct type_answer *ret)
 {
     const struct profile *p = t->p;
-    struct type_answer fallback = {0};
     const char *callee = NULL;
     bool passes_on = true;
 
@@ -474,44 +475,42 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
         struct type_answer a = {0};
 
         if (location == 0 || l->frame_count == 0)
-            break;
+            return;
         passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
         // Who puts a header in front does not know the type.
-        if (header > 0 && (i == 0 ? !passes_on : a.fact == NULL && !passes_on))
-            break;
-        if (a.fact != NULL && !passes_on)
-            return a;
-        if (a.fact != NULL && fallback.fact == NULL)
-            fallback = a;
+        if (header > 0 && i == 0 && !passes_on)
+            return;
+        if (a.fact != NULL && (!passes_on || ret->fact == NULL))
+            *ret = a;
         callee = plain_name(
             t, profile_string(p, p->frames[l->first_frame + l->frame_count - 1].function));
         node = p->nodes[node].parent;
     }
-    return fallback;
 }
 
-/* What the blocks of NODE are. */
-static struct type_answer
-judge_node(struct typer *t, uint32_t node)
+/* What the blocks of NODE are, into the empty RET. */
+static void
+judge_node(struct typer *t, uint32_t node, struct type_answer *ret)
 {
     const struct type_sizes *asked = &t->sizes[node];
-    struct type_answer a = judge_sizes(t, node, asked, 0);
 
+    judge_sizes(t, node, asked, 0, ret);
     // What merely lies around, or begins the block, is no better than what fits behind a header.
-    if (a.verdict == VERDICT_CERTAIN ||
-        (a.fact != NULL && a.fact->evidence >= EVIDENCE_CERTAIN && a.fit != FIT_HEAD))
-        return a;
+    if (ret->verdict == VERDICT_CERTAIN ||
+        (ret->fact != NULL && ret->fact->evidence >= EVIDENCE_CERTAIN && ret->fit != FIT_HEAD))
+        return;
     for (uint64_t header = 8; header <= HEADER_MAX && asked->min > header; header *= 2) {
         struct type_sizes sizes = {asked->min - header, asked->max - header};
-        struct type_answer behind = judge_sizes(t, node, &sizes, header);
+        struct type_answer behind = {0};
 
+        judge_sizes(t, node, &sizes, header, &behind);
         if (behind.verdict != VERDICT_CERTAIN || !behind.fact->is_aggregate ||
             behind.fit < FIT_TAIL)
             continue;
-        behind.verdict = VERDICT_LIKELY;
-        return behind;
+        *ret = behind;
+        ret->verdict = VERDICT_LIKELY;
+        return;
     }
-    return a;
 }
 
 /* The first type of SIZE; P->type_count if there is none. */
@@ -568,7 +567,7 @@ judge_sites(struct typer *t)
         if (is_new) {
             struct type_answer *a = arena_alloc(&t->scratch, sizeof *a);
 
-            *a = judge_node(t, p->sites[i].node);
+            judge_node(t, p->sites[i].node, a);
             *known = (uintptr_t)a;
         }
         give_type(t, &p->sites[i], (const struct type_answer *)(uintptr_t)*known);
