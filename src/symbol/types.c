@@ -459,7 +459,8 @@ facts_of(struct typer *t, uint32_t location, const char *callee)
     return facts;
 }
 
-/* What the blocks of NODE are, if HEADER bytes more than SIZES were asked for, into the empty RET. */
+/* What the blocks of NODE are, if HEADER bytes more than SIZES were asked for, into the empty
+ * RET. */
 static void
 judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
             struct type_answer *ret)
