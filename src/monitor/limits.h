@@ -7,8 +7,8 @@
 #include "format/format.h"
 
 enum {
-    /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB
-     * of file and at most 48 MiB of index: what a JIT with endless new stacks may cost at the most. */
+    /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB of
+     * file and at most 48 MiB of index: what a JIT with endless new stacks may cost at the most. */
     LIMIT_NODES = 1 << 20,
     /* The ledger entry has 22 bits for the site. */
     LIMIT_SITES = (1 << 22) - 1,

@@ -209,8 +209,8 @@ join(uint32_t tid)
     set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    // Passing stacks of a few frames hang on nothing that shows that they can be read: they may have
-    // been further out than this thread's stack reaches.
+    // Passing stacks of a few frames hang on nothing that shows that they can be read: they may
+    // have been further out than this thread's stack reaches.
     if (state->depth_max != LIMIT_DEPTH)
         stack_forget_all(t);
     else
