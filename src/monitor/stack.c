@@ -69,6 +69,7 @@ stack_forget(struct thread *t)
 {
     t->memo_count = 0;
     t->check_count = CHECKS_HELD;
+    t->memo_version++;
     for (uint32_t i = 0; i < CHECKS_HELD; i++) {
         uint64_t *itself = &t->checks[i].address;
 
@@ -435,6 +436,7 @@ remember_leaf(struct thread *t, uint32_t node)
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
     t->leaf = target_of(node, t->memo_count);
+    t->memo_version++;
     t->history = 0;
     return &t->leaf;
 }
@@ -498,6 +500,8 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     p->join_slot = join->slot;
     p->join_rbp = w->rbp;
     p->join_node = join->node;
+    p->version = w->t->memo_version;
+    p->outer_checks = join->check_start;
     p->join = (uint16_t)(join - w->t->memo);
     return join->cfa_slot == 0;
 }

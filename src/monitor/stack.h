@@ -58,19 +58,30 @@ stack_is_leaf(const struct thread *t, struct arch_caller caller)
            likely(stack_holds(t->checks, t->check_count));
 }
 
-/* Is P the stack that called from CALLER? */
+/* Is the frame that P hangs on still remembered as it was? That shows that P's checks are of this
+ * stack and can be read. */
 static inline bool
-stack_is_passing(const struct thread *t, const struct stack_passing *p, struct arch_caller caller)
+stack_hangs(const struct thread *t, struct stack_passing *p)
 {
     const struct stack_frame *join = &t->memo[p->join];
 
-    // That the remembered frame is there shows that the checks are of this stack and can be read.
+    if (likely(p->version == t->memo_version))
+        return true;
+    if (p->join > t->memo_count || join->slot != p->join_slot || join->node != p->join_node ||
+        (join->rbp != p->join_rbp && join->needs_rbp))
+        return false;
+    p->outer_checks = join->check_start;
+    p->version = t->memo_version;
+    return true;
+}
+
+/* Is P the stack that called from CALLER? */
+static inline bool
+stack_is_passing(const struct thread *t, struct stack_passing *p, struct arch_caller caller)
+{
     return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
-           likely(p->join <= t->memo_count) && likely(join->slot == p->join_slot) &&
-           likely(join->node == p->join_node) &&
-           likely(join->rbp == p->join_rbp || !join->needs_rbp) &&
-           likely(stack_holds(p->checks, p->check_count)) &&
-           likely(stack_holds(t->checks, join->check_start));
+           likely(stack_hangs(t, p)) && likely(stack_holds(p->checks, p->check_count)) &&
+           likely(stack_holds(t->checks, p->outer_checks));
 }
 
 /* The history of T when passing stack I comes next. It stays the same when I alone has come as many

@@ -56,9 +56,11 @@ struct stack_passing {
     uint64_t slot; // Of the innermost frame; 0 = unused.
     uint64_t rbp;  // The caller's; matters if needs_rbp.
     uint64_t join_slot, join_rbp;
+    uint64_t version; // The memo's when the remembered frame was last found to be the same.
     struct stack_target target;
     uint32_t join_node;
-    uint16_t join; // Index of the remembered frame.
+    uint32_t outer_checks; // How many the frames outside the remembered one have.
+    uint16_t join;         // Index of the remembered frame.
     uint8_t needs_rbp;
     uint8_t check_count; // Whole groups.
     // Of the remembered frame itself and all inside it, and the first once more to fill the group.
@@ -96,8 +98,9 @@ struct thread {
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;
     uint32_t memo_count;
-    uint32_t check_count; // Those in front included.
-    uint32_t history;     // Hash of the latest of `passings`.
+    uint32_t check_count;  // Those in front included.
+    uint64_t memo_version; // Rises whenever the memo has changed.
+    uint32_t history;      // Hash of the latest of `passings`.
     uint32_t row;
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
