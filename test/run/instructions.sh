@@ -12,16 +12,16 @@ case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 # loop      measured   bound, 1.5 times that     gcc 12 -O2, Debian 12
 bounds() {
     cat <<'END'
-headline    675        1010
-depth5      379        570
-depth20     457        690
-depth60     647        970
-paths       2050       3080
-deep        2440       3660
+headline    530         800
+depth5      292         440
+depth20     368         550
+depth60     558         840
+paths       1620        2430
+deep        2290        3430
 handler     6430       9650
-churn       556        840
-own-2       523        790
-cross-2     513        770
+churn       418         630
+own-2       370         560
+cross-2     357         540
 END
 }
 
