@@ -27,6 +27,11 @@ static const char *const wrappers[] = {
     "xmalloc", "xcalloc", "xzalloc", "xrealloc", "xreallocarray", "xnmalloc", "xstrdup",
     "xstrndup", "xmemdup", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
     "checked_malloc", "checked_realloc", "emalloc", "ecalloc", "erealloc", "estrdup",
+    "do_xmalloc", "do_xmallocz", "xmallocz", "xmemdupz",
+    // SQLite, which is inside of so many programs
+    "sqlite3MemMalloc", "sqlite3MemRealloc", "mallocWithAlarm", "sqlite3Malloc",
+    "sqlite3Realloc", "sqlite3_malloc*", "sqlite3_realloc*", "sqlite3DbMalloc*",
+    "sqlite3DbRealloc*", "sqlite3MallocZero", "sqlite3DbStr*", "dbMallocRawFinish",
     // GLib
     "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_strdup", "g_strndup",
     "g_memdup*", "g_slice_alloc*", "g_aligned_alloc*",

@@ -181,25 +181,31 @@ alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
     return p;
 }
 
+static inline void
+set_counter(struct stack_target *target, uint64_t size_bytes, uint32_t site, struct disk_counter *c)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+
+    // A handler may jump out between the two; the counter makes them count.
+    target->site[size_class] = site;
+    signal_fence();
+    target->counter[size_class] = c;
+}
+
 /* The same when the thread is ordinary and the stack is that of TARGET, which will know the counter
  * from now on. */
 static NOINLINE void *
 alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
-    uint32_t size_class = disk_size_class(size_bytes);
     struct disk_counter *c;
     int64_t change;
 
     t->countdown--;
     if (likely(p != NULL)) {
         c = block_begins(t, p, size_bytes, false, target->sites, &change);
-        if (likely(c != NULL)) {
-            // A handler may jump out between the two; the counter makes them count.
-            target->site[size_class] = t->last_site;
-            signal_fence();
-            target->counter[size_class] = c;
-        }
+        if (likely(c != NULL))
+            set_counter(target, size_bytes, t->last_site, c);
         peak_change(t, change);
     } else {
         bump(&t->disk->failed_calls);
@@ -222,16 +228,39 @@ alloc_settles(void *p)
     return p;
 }
 
+static INLINE enum ordinary
+count_at(struct thread *t, void *p, size_t size_bytes, const struct stack_target *target)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+
+    return ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+}
+
+/* Count P in at TARGET, whose counter may not be known yet. */
+static NOINLINE void *
+alloc_looks_up(void *p, size_t size_bytes, struct stack_target *target)
+{
+    struct thread *t = tls.self;
+    uint32_t site = load_relaxed(&target->sites[disk_size_class(size_bytes)]);
+    enum ordinary result;
+
+    if (unlikely(!nodes_is_site(site)) || t->blocks[site / DISK_BLOCK_SITES] == NULL)
+        return alloc_at(p, size_bytes, target);
+    set_counter(target, size_bytes, site, thread_counter(t, site));
+    result = count_at(t, p, size_bytes, target);
+    if (result == ORDINARY_NOT)
+        return alloc_at(p, size_bytes, target);
+    return result == ORDINARY_DONE ? p : alloc_settles(p);
+}
+
 static INLINE void *
 alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
 {
-    uint32_t size_class = disk_size_class(size_bytes);
-    enum ordinary result =
-        ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+    enum ordinary result = count_at(t, p, size_bytes, target);
 
     if (likely(result == ORDINARY_DONE))
         return p;
-    return result == ORDINARY_NOT ? alloc_at(p, size_bytes, target) : alloc_settles(p);
+    return result == ORDINARY_NOT ? alloc_looks_up(p, size_bytes, target) : alloc_settles(p);
 }
 
 static NOINLINE void *

@@ -303,7 +303,7 @@ step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t fla
 }
 
 /* Walk from W outwards until the memo is met or the stack ends. */
-static inline enum outcome
+static INLINE enum outcome
 walk_out(struct walk *w)
 {
     struct thread *t = w->t;
@@ -469,7 +469,7 @@ passing_key(struct thread *t, struct arch_caller caller)
 
 /* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
  * room or it is too strange. */
-static bool
+static inline bool
 fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
 {
     const struct stack_frame *join = w->join;
@@ -509,7 +509,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
 /* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
  * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
  * costs less, and leaves the memo for those that come back to it. */
-static inline struct stack_target *
+static INLINE struct stack_target *
 pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node)
 {
     struct thread *t = w->t;
