@@ -38,15 +38,18 @@ known ticking.heaptap "leaf:main allocations=1 frees=0" \
     "leaf:work allocations=400000 frees=400000" \
     "losses events=0 unknown_frees=0 unwind_failures=0 truncated_stacks=0"
 
-# The same from the very beginning. Not every start is interrupted where it matters.
-starts=0
-for _ in $(seq 100); do
-    timeout 20 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \
+# The same from the very beginning. Not every start is interrupted where it matters. A machine on
+# which such ticks are too fast makes fewer.
+starts=0 slow=0 status=0
+while [ $((starts + 10 * slow)) -lt 100 ]; do
+    timeout 5 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \
         >/dev/null 2>start.err
     status=$?
-    # 124: ticks that are too fast for a busy machine, which is not what this asks.
     [ "$status" = 0 ] || [ "$status" = 124 ] || break
-    starts=$((starts + 1))
+    starts=$((starts + 1)) slow=$((slow + (status == 124)))
 done
-same "ticks while the recorder starts: exit status of start $starts" 100 "$starts"
+[ "$slow" = 0 ] || echo "# $slow of $starts starts were not finished in 5 s"
+case $status in 0 | 124) passed "ticks while the recorder starts" ;;
+*) failed "ticks while the recorder starts: status $status of start $starts" ;;
+esac
 finish
