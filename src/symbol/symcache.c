@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "util/bytes.h"
 #include "util/replace.h"
 
 enum {
@@ -58,38 +59,6 @@ enum {
 #define MAGIC "heaptaps"
 #define ASKED_SERVER (UINT32_C(1) << 31)
 #define FILE_BYTES_MAX (256 * MIB)
-
-static uint32_t
-get32(const uint8_t *p)
-{
-    uint32_t value;
-
-    memcpy(&value, p, sizeof value);
-    return le32toh(value);
-}
-
-static uint64_t
-get64(const uint8_t *p)
-{
-    uint64_t value;
-
-    memcpy(&value, p, sizeof value);
-    return le64toh(value);
-}
-
-static void
-put32(struct strbuf *out, uint32_t value)
-{
-    value = htole32(value);
-    strbuf_add(out, &value, sizeof value);
-}
-
-static void
-put64(struct strbuf *out, uint64_t value)
-{
-    value = htole64(value);
-    strbuf_add(out, &value, sizeof value);
-}
 
 /* The file while it is being parsed: where its parts begin. */
 struct parts {

@@ -24,43 +24,12 @@
 
 #include "base/hash.h"
 #include "symbol/symcache.h"
+#include "util/bytes.h"
 
 enum { FORMAT_VERSION = 1, ID_MAX = 32, HEAD_BYTES = 64, HASHED_FROM = 16, ENTRY_BYTES = 12 };
 
 #define MAGIC "heaptapt"
 #define KIND "types-"
-
-static uint32_t
-get32(const uint8_t *p)
-{
-    uint32_t value;
-
-    memcpy(&value, p, sizeof value);
-    return le32toh(value);
-}
-
-static uint64_t
-get64(const uint8_t *p)
-{
-    uint64_t value;
-
-    memcpy(&value, p, sizeof value);
-    return le64toh(value);
-}
-
-static void
-put32(struct strbuf *out, uint32_t value)
-{
-    value = htole32(value);
-    strbuf_add(out, &value, sizeof value);
-}
-
-static void
-put64(struct strbuf *out, uint64_t value)
-{
-    value = htole64(value);
-    strbuf_add(out, &value, sizeof value);
-}
 
 /* Whether DATA has the head of the types of ID and the size that it says. */
 static bool
