@@ -47,39 +47,9 @@ bins_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *
 }
 
 static int
-bins_set(struct view_set *set)
-{
-    struct strbuf out = {0};
-    struct json j;
-    int rc = 0;
-
-    json_begin(&j, &out);
-    if (view_options.json && set->count > 1)
-        view_session_json(set, &j, &set->arena);
-    for (size_t i = 0; i < set->count && rc == 0; i++) {
-        if (i > 0 && !view_options.json)
-            strbuf_char(&out, '\n');
-        rc = bins_one(set->v[i], &set->arena, &j, &out);
-    }
-    if (rc != 0) {
-        strbuf_release(&out);
-        return rc;
-    }
-    if (view_options.json && set->count > 1)
-        view_session_json_end(&j);
-    return view_print(&out);
-}
-
-static int
 run_bins(int count, char **arguments)
 {
-    struct view_set set;
-    int rc = view_open(count > 0 ? arguments[0] : NULL, &set);
-
-    if (rc == 0)
-        rc = bins_set(&set);
-    view_close(&set);
-    return rc;
+    return view_each(count > 0 ? arguments[0] : NULL, VIEW_SESSION, bins_one);
 }
 
 static const struct opt options[] = {
