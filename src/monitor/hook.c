@@ -48,19 +48,10 @@ enter(uint64_t slot)
 {
     struct thread *t = tls.self;
 
-    tls.entered = slot;
-    tls.busy = BUSY_MONITOR;
-    signal_fence();
+    event_enters(slot);
     if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY))
         t = enter_slowly(t);
     return t;
-}
-
-static inline void
-leave(void)
-{
-    signal_fence();
-    tls.busy = BUSY_NO;
 }
 
 COLD struct thread *
@@ -72,7 +63,7 @@ hook_enter(uint64_t slot)
 COLD void
 hook_leave(void)
 {
-    leave();
+    event_leaves();
 }
 
 /* Cycle counter if this event is the one to be timed. */
@@ -170,7 +161,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         }
         event_ends(t, began);
     }
-    leave();
+    event_leaves();
 }
 
 /* hook_alloc when anything is out of the ordinary. */
@@ -210,7 +201,7 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
     } else {
         bump(&t->disk->failed_calls);
     }
-    leave();
+    event_leaves();
     return p;
 }
 
@@ -218,7 +209,7 @@ void
 hook_settle(void)
 {
     peak_settle(tls.self);
-    leave();
+    event_leaves();
 }
 
 static NOINLINE void *
@@ -287,7 +278,7 @@ hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    ordinary_begins(caller.slot);
+    event_enters(caller.slot);
     if (unlikely(!ordinary_thread(t)))
         return alloc_slowly(p, size_bytes, caller);
     if (!stack_is_leaf(t, caller))
@@ -357,7 +348,7 @@ hook_free(void *p, struct arch_caller caller)
     } else {
         pass_on = !next_is_boot(p);
     }
-    leave();
+    event_leaves();
     return pass_on;
 }
 
@@ -372,7 +363,7 @@ hook_realloc_begin(void *p, struct arch_caller caller)
         if (unlikely(old.site == 0))
             unusual_free(t, p, old, caller);
     }
-    leave();
+    event_leaves();
     return old;
 }
 
@@ -409,7 +400,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     int64_t change = 0, left;
 
     if (t == NULL) {
-        leave();
+        event_leaves();
         return;
     }
     if (!ok) {
@@ -432,7 +423,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         peak_change(t, change + left);
         event_ends(t, began);
     }
-    leave();
+    event_leaves();
 }
 
 /* Has the call that set tls.busy been left without our seeing it, by a longjmp out of a signal

@@ -21,9 +21,9 @@ enum ordinary {
     ORDINARY_NOT,       // Nothing was done.
 };
 
-/* Begin an event of the function called from SLOT. Sets tls.busy, which was BUSY_NO. */
+/* Any event of the function called from SLOT begins. Sets tls.busy, which was BUSY_NO. */
 static inline void
-ordinary_begins(uint64_t slot)
+event_enters(uint64_t slot)
 {
     tls.entered = slot;
     tls.busy = BUSY_MONITOR;
@@ -31,7 +31,7 @@ ordinary_begins(uint64_t slot)
 }
 
 static inline void
-ordinary_ends(void)
+event_leaves(void)
 {
     signal_fence();
     tls.busy = BUSY_NO;
@@ -64,7 +64,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     store_relaxed(slot, entry);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    ordinary_ends();
+    event_leaves();
     return ORDINARY_DONE;
 }
 
@@ -89,15 +89,15 @@ ordinary_begun_free(const void *p)
     c = &b->counters[site % DISK_BLOCK_SITES];
     KEEP(c);
     t->countdown--;
-    count_free(t, c, size_bytes);
     store_relaxed(slot, ledger_ended(entry));
+    count_free(t, c, size_bytes);
     if (count_is_latest(t, p, site)) {
         bump(&c->temporary);
         t->last_block = NULL;
     }
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    ordinary_ends();
+    event_leaves();
     return ORDINARY_DONE;
 }
 
@@ -108,10 +108,10 @@ ordinary_free(const void *p, uint64_t slot)
 {
     enum ordinary result;
 
-    ordinary_begins(slot);
+    event_enters(slot);
     result = ordinary_begun_free(p);
     if (unlikely(result == ORDINARY_NOT))
-        ordinary_ends();
+        event_leaves();
     return result;
 }
 
