@@ -85,8 +85,9 @@ settle_alone(struct thread *t)
 
     if (!t->at_peak && live > t->peak_seen) {
         t->at_peak = true;
+        t->raised_from = t->peak_seen;
         // Not alone for ever: a second thread may be adding to it at this moment.
-        add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
+        t->raised_epoch = add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
     }
     if (t->pending_bytes > slack || t->pending_bytes < -slack) {
         flush(t);
@@ -100,9 +101,68 @@ peak_settle(struct thread *t)
     if (!load_relaxed(&state->multi)) {
         settle_alone(t);
     } else {
-        if (raise_peak(t->shared, flush(t)))
-            add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
+        int64_t before = load_relaxed(&t->shared->peak_bytes), live = flush(t);
+
+        if (raise_peak(t->shared, live)) {
+            t->raised_to = live;
+            t->raised_from = before;
+            t->raised_epoch = add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
+        }
         peak_share_slack();
     }
     set_span(t);
+}
+
+/* The maximum is LIVE again, and was reached in EPOCH. */
+static void
+put_back(struct thread *t, int64_t live, uint64_t epoch)
+{
+    store_relaxed(&t->shared->peak_bytes, live);
+    store_relaxed(&t->shared->peak_epoch, epoch);
+}
+
+/* While T is alone, at a maximum no counter has saved for it. */
+static bool
+take_back_alone(struct thread *t, int64_t size_bytes)
+{
+    int64_t live;
+
+    if (!t->at_peak)
+        return false;
+    t->pending_bytes -= size_bytes;
+    live = load_relaxed(&t->shared->flushed_bytes) + t->pending_bytes;
+    if (live > t->raised_from) {
+        // What came before it made the maximum, or makes one without it.
+        if (load_relaxed(&t->shared->peak_bytes) > live)
+            store_relaxed(&t->shared->peak_bytes, live);
+        t->peak_seen = live;
+    } else {
+        t->at_peak = false;
+        t->peak_seen = t->raised_from;
+        put_back(t, t->raised_from, t->raised_epoch);
+    }
+    set_span(t);
+    return true;
+}
+
+bool
+peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    int64_t without = t->raised_to - (int64_t)size_bytes;
+
+    if (!load_relaxed(&state->multi))
+        return take_back_alone(t, (int64_t)size_bytes);
+    if (load_relaxed(&t->shared->peak_bytes) != t->raised_to ||
+        load_relaxed(&t->shared->peak_epoch) != t->raised_epoch + 1)
+        return false;
+    if (c->peak_epoch == t->raised_epoch + 1) {
+        bump_by(&c->peak_bytes, -(int64_t)size_bytes);
+        bump_by(&c->peak_blocks, -1);
+    }
+    if (without > t->raised_from)
+        put_back(t, without, t->raised_epoch + 1);
+    else
+        put_back(t, t->raised_from, t->raised_epoch);
+    peak_change(t, -(int64_t)size_bytes);
+    return true;
 }

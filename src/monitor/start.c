@@ -17,9 +17,12 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "base/version.h"
+#include "monitor/announce.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
+#include "monitor/heap.h"
+#include "monitor/label.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
@@ -214,7 +217,8 @@ start_tables(void)
     choose_ledger();
     stack_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start();
+           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
+           label_start() && heap_start();
 }
 
 static bool
@@ -318,6 +322,7 @@ process_begins(void)
 {
     uint32_t busy = tls.busy;
 
+    announce_recorder();
     if (output_environment("HEAPTAP_RESERVE") != NULL && tls.self == NULL)
         thread_join();
     tls.busy = busy;
