@@ -13,6 +13,7 @@
 
 #include "base/atomics.h"
 #include "monitor/heap.h"
+#include "monitor/history.h"
 #include "monitor/hook.h"
 #include "monitor/label.h"
 #include "monitor/sample.h"
@@ -204,7 +205,7 @@ api_phase(const char *name)
     struct call call;
 
     if (call_begins(&call, caller))
-        sample_mark(name, DISK_SNAPSHOT_PHASE);
+        history_snapshot(name, DISK_SNAPSHOT_PHASE);
     call_ends(&call);
 }
 
@@ -215,7 +216,7 @@ api_snapshot(const char *name)
     struct call call;
 
     if (call_begins(&call, caller))
-        sample_mark(name, DISK_SNAPSHOT_PROGRAM);
+        history_snapshot(name, DISK_SNAPSHOT_PROGRAM);
     call_ends(&call);
 }
 

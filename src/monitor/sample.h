@@ -51,9 +51,6 @@ void sample_poll(void);
  * thread that is in the recorder. */
 void sample_switch(bool on);
 
-/* The program asks for a mark. For a thread that is in the recorder. */
-void sample_mark(const char *name, enum disk_snapshot_kind kind);
-
 /* The credit is used up: what becomes of this call from SLOT for SIZE_BYTES? */
 enum gate sample_look(uint64_t size_bytes, uint64_t slot);
 

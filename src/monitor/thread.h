@@ -106,9 +106,9 @@ struct thread {
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
     int64_t peak_seen; // The maximum of live bytes, as long as T is the only thread.
-    // When T last raised the maximum: to what, from what, and the epoch before. See peak_take_back.
-    int64_t raised_to, raised_from;
-    uint64_t raised_epoch;
+    // When T last raised the maximum: from what to what, and its epoch. See peak_take_back.
+    int64_t raised_from, raised_to;
+    uint64_t epoch_before, epoch_raised;
 
     uint32_t generation; // state->generation when the caches below were last emptied.
     uint64_t stack_low,
