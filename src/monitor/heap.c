@@ -46,7 +46,7 @@
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES };
+enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RECORD_OTHER = 1 };
 
 static const char other_heaps[] = "other heaps";
 static uint32_t places[HEAP_NAMES];
@@ -58,19 +58,14 @@ bool
 heap_start(void)
 {
     state->heaps = mem_private(sizeof *state->heaps);
-    return state->heaps != NULL && table_take(&state->tables[DISK_HEAPS], 1) == 0;
+    return state->heaps != NULL && table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
+           table_take(&state->tables[DISK_HEAPS], 1) == RECORD_OTHER;
 }
 
 static void
 lose_event(void)
 {
     add_relaxed(&state->header->losses.heap_events, UINT64_C(1));
-}
-
-static struct disk_heap *
-record_of(const struct heap_name *n)
-{
-    return table_record(&state->tables[DISK_HEAPS], load_acquire(&n->record));
 }
 
 /* A full tree must not mix this heap's bytes with others: it has nodes below "other". */
@@ -85,35 +80,43 @@ make_others(struct heap_name *n)
     }
 }
 
-static COLD struct heap_name *
-make_name(uint32_t number)
+/* Give the name NUMBER a record: the one of "other heaps" when there are no more. */
+static COLD uint32_t
+make_record(uint32_t number)
 {
     struct heap_name *n = &state->heaps->names[number];
     size_t size_bytes = sizeof other_heaps - 1;
     const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
-    uint64_t id = table_take(&state->tables[DISK_HEAPS], 1);
+    uint64_t id = number != NAME_OTHER ? table_take(&state->tables[DISK_HEAPS], 1) : RECORD_OTHER;
     struct disk_heap *r;
     uint32_t none = 0;
 
     if (id >= LIMIT_HEAPS)
-        return NULL;
+        return 0;
     r = table_record(&state->tables[DISK_HEAPS], id);
-    r->name = file_string(text, size_bytes);
+    if (r->name.bytes == 0)
+        r->name = file_string(text, size_bytes);
     r->created_ns = sys_clock_ns() - state->start_ns;
     // The record of one that lost the race stays unpublished.
-    if (cas_acq_rel(&n->record, &none, (uint32_t)id))
-        store_release(&r->id, (uint32_t)id);
+    if (!cas_acq_rel(&n->record, &none, (uint32_t)id))
+        return none;
+    store_release(&r->id, (uint32_t)id);
     make_others(n);
-    return n;
+    return (uint32_t)id;
 }
 
-/* The name of that number in this process, or NULL when there is no memory for it. */
+/* The name of that number in this process. */
 static struct heap_name *
 name_of(uint32_t number)
 {
     struct heap_name *n = &state->heaps->names[number];
 
-    return likely(load_acquire(&n->record) != 0) ? n : make_name(number);
+    if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
+        return n;
+    n = &state->heaps->names[NAME_OTHER];
+    if (load_acquire(&n->record) == 0)
+        make_record(NAME_OTHER);
+    return n;
 }
 
 static uint32_t
@@ -157,6 +160,18 @@ static uint32_t
 handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
 {
     return (uint32_t)(handle >> shift & ((UINT64_C(1) << bits) - 1));
+}
+
+static struct heap_name *
+name_of_handle(uint64_t handle)
+{
+    return name_of(handle_part(handle, 0, HANDLE_NAME_BITS));
+}
+
+static struct disk_heap *
+record_of(uint64_t handle)
+{
+    return table_record(&state->tables[DISK_HEAPS], name_of_handle(handle)->record);
 }
 
 /* Indexes given out. A process constant, so that a child gives out none that it has inherited. */
@@ -251,8 +266,7 @@ uint64_t
 heap_create(const char *name, unsigned skip_frames)
 {
     uint32_t number = number_of(name);
-    struct heap_name *n = name_of(number);
-    uint32_t index = n != NULL ? take_free() : (uint32_t)(HEAP_CHUNKS * HEAP_CHUNK);
+    uint32_t index = take_free();
     struct instance *h = index < HEAP_CHUNKS * HEAP_CHUNK ? instance_at(index) : NULL;
     uint32_t skip_max = (1 << HANDLE_SKIP_BITS) - 1;
     uint64_t handle;
@@ -265,7 +279,7 @@ heap_create(const char *name, unsigned skip_frames)
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
     store_release(&h->owner, handle);
-    add_relaxed(&record_of(n)->made, UINT64_C(1));
+    add_relaxed(&record_of(handle)->made, UINT64_C(1));
     return handle;
 }
 
@@ -291,12 +305,10 @@ static uint32_t
 site_of(struct thread *t, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
         struct arch_caller caller)
 {
-    struct heap_name *n = name_of(handle_part(handle, 0, HANDLE_NAME_BITS));
+    struct heap_name *n = name_of_handle(handle);
     uint32_t node = stack_node(t, caller);
     uint32_t site;
 
-    if (n == NULL)
-        return 0;
     node = label_here(skip_frames(node, handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS)));
     node = nodes_tag(node, tag, load_relaxed(&n->record));
     site = node != DISK_NODE_OTHER ? nodes_site(state->nodes[node].site, size_bytes) : 0;
@@ -522,21 +534,19 @@ void
 heap_reset(struct thread *t, uint64_t handle)
 {
     struct instance *h = instance_of(handle);
-    struct heap_name *n = h != NULL ? name_of(handle_part(handle, 0, HANDLE_NAME_BITS)) : NULL;
 
-    if (n == NULL)
+    if (h == NULL)
         return;
     end_all(t, h);
-    add_relaxed(&record_of(n)->resets, UINT64_C(1));
+    add_relaxed(&record_of(handle)->resets, UINT64_C(1));
 }
 
 void
 heap_destroy(struct thread *t, uint64_t handle)
 {
     struct instance *h = instance_of(handle);
-    struct heap_name *n = h != NULL ? name_of(handle_part(handle, 0, HANDLE_NAME_BITS)) : NULL;
 
-    if (n == NULL)
+    if (h == NULL)
         return;
     // From here on nobody else finds it, so it is put on the list once.
     if (!cas_acq_rel(&h->owner, &handle, OWNER_NONE))
@@ -544,7 +554,7 @@ heap_destroy(struct thread *t, uint64_t handle)
     end_all(t, h);
     heap_live_clear(&h->lives);
     put_free(handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1);
-    add_relaxed(&record_of(n)->destroyed, UINT64_C(1));
+    add_relaxed(&record_of(handle)->destroyed, UINT64_C(1));
 }
 
 /* --- Backing ---------------------------------------------------------------------------------- */
@@ -581,49 +591,50 @@ is_free_place(const void *p)
     return slot == NULL || !ledger_is_live(load_relaxed(slot));
 }
 
-/* P of SIZE_BYTES backs the heap from now on; FOREIGN is 0 or BACKING_FOREIGN. */
-static void
-backing_begins(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes, uint64_t foreign,
-               struct arch_caller caller)
+/* Tell the ledger that P, of which it knew OLD, backs the heap at SITE. */
+static bool
+keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t site)
 {
-    uint32_t site = site_of(t, handle, DISK_TAG_BACKING, size_bytes, caller);
-    struct disk_counter *c = site != 0 ? thread_counter(t, site) : NULL;
+    uint64_t foreign = old.site == 0 ? BACKING_FOREIGN : 0;
     struct ledger_entry none;
 
-    if (c == NULL || !is_free_place(p) ||
-        !ledger_insert_odd(p, size_bytes | foreign, site | LEDGER_BACKING, &none)) {
-        lose_event();
-        return;
-    }
+    if (!is_free_place(p) ||
+        !ledger_insert_odd(p, size_bytes | foreign, site | LEDGER_BACKING, &none))
+        return false;
     sample_filter_add(p);
-    count_in(t, c, (struct heap_block){.count = 1, .size_bytes = size_bytes});
+    return true;
 }
 
 void
 heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
              struct arch_caller caller)
 {
-    struct instance *h = p != NULL ? instance_of(handle) : NULL;
-    uint64_t foreign = BACKING_FOREIGN;
+    struct heap_block b = {.count = 1};
+    struct disk_counter *c = NULL;
     struct ledger_entry old;
 
-    if (h == NULL || is_off())
+    if (p == NULL || instance_of(handle) == NULL || is_off())
         return;
     old = ledger_remove(p);
     if (ledger_is_backing(old)) {
         hook_keep_again(t, p, old); // It backs one heap at a time.
         return;
     }
+    b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & (BACKING_FOREIGN - 1);
+    b.site = site_of(t, handle, DISK_TAG_BACKING, b.size_bytes, caller);
+    if (b.site != 0)
+        c = thread_counter(t, b.site);
+    if (c == NULL || !keep_backing(p, old, b.size_bytes, b.site)) {
+        hook_keep_again(t, p, old);
+        lose_event();
+        return;
+    }
     if (ledger_is_exact(old))
         undo_alloc(t, p, old);
     else if (old.site != 0)
         peak_change(t, sample_ends(t, old, p, false));
-    if (old.site != 0) {
-        foreign = 0;
-        size_bytes = old.size_bytes;
-    }
     t->last_block = NULL;
-    backing_begins(t, handle, p, clamp(size_bytes) & (BACKING_FOREIGN - 1), foreign, caller);
+    count_in(t, c, b);
 }
 
 int64_t
