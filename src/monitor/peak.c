@@ -127,6 +127,17 @@ peak_look_up(struct thread *t)
     set_span(t);
 }
 
+/* T has brought live bytes to a new maximum. */
+static void
+new_peak(struct thread *t, int64_t from, int64_t to)
+{
+    t->raised_from = from;
+    t->raised_to = to;
+    t->epoch_before = load_relaxed(&t->shared->peak_epoch);
+    peak_raise_epoch(&t->shared->peak_epoch);
+    t->epoch_raised = load_relaxed(&t->shared->peak_epoch);
+}
+
 static void
 settle_alone(struct thread *t)
 {
@@ -134,7 +145,7 @@ settle_alone(struct thread *t)
     int64_t slack = load_relaxed(&state->slack_bytes);
 
     if (!t->at_peak && live > t->peak_seen) {
-        peak_raise_epoch(&t->shared->peak_epoch);
+        new_peak(t, t->peak_seen, live);
         signal_fence(); // A handler that jumps out in between leaves another maximum to come.
         t->at_peak = true;
     }
@@ -150,9 +161,68 @@ peak_settle(struct thread *t)
     if (!load_relaxed(&state->multi)) {
         settle_alone(t);
     } else {
-        if (raise_peak(t->shared, flush(t)))
-            peak_raise_epoch(&t->shared->peak_epoch);
+        int64_t before = load_relaxed(&t->shared->peak_bytes), live = flush(t);
+
+        if (raise_peak(t->shared, live))
+            new_peak(t, before, live);
         peak_share_slack();
     }
     set_span(t);
+}
+
+/* The maximum is LIVE again, and was reached in EPOCH. */
+static void
+put_back(struct thread *t, int64_t live, uint64_t epoch)
+{
+    store_relaxed(&t->shared->peak_bytes, live);
+    store_relaxed(&t->shared->peak_epoch, epoch);
+}
+
+/* While T is alone, at a maximum no counter has saved for it. */
+static bool
+take_back_alone(struct thread *t, int64_t size_bytes)
+{
+    int64_t live;
+
+    if (!t->at_peak)
+        return false;
+    t->pending_bytes -= size_bytes;
+    live = load_relaxed(&t->shared->flushed_bytes) + t->pending_bytes;
+    if (live > t->raised_from) {
+        // What came before it made the maximum, or makes one without it.
+        t->peak_seen = live;
+        if (load_relaxed(&t->shared->peak_bytes) > live)
+            store_relaxed(&t->shared->peak_bytes, live);
+    } else {
+        t->at_peak = false;
+        t->peak_seen = t->raised_from;
+        put_back(t, t->raised_from, t->epoch_before);
+    }
+    set_span(t);
+    return true;
+}
+
+bool
+peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    int64_t without = t->raised_to - (int64_t)size_bytes;
+
+    // What it was at a snapshot is to be written down first.
+    if (peak_is_behind(t, c))
+        return false;
+    if (!load_relaxed(&state->multi))
+        return take_back_alone(t, (int64_t)size_bytes);
+    if (load_relaxed(&t->shared->peak_bytes) != t->raised_to ||
+        load_relaxed(&t->shared->peak_epoch) != t->epoch_raised)
+        return false;
+    if (c->peak_epoch >= t->epoch_raised) {
+        bump_by(&c->peak_bytes, -(int64_t)size_bytes);
+        bump_by(&c->peak_blocks, -1);
+    }
+    if (without > t->raised_from)
+        put_back(t, without, t->epoch_raised);
+    else
+        put_back(t, t->raised_from, t->epoch_before);
+    peak_change(t, -(int64_t)size_bytes);
+    return true;
 }

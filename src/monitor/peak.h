@@ -33,6 +33,12 @@ void peak_look_up(struct thread *t);
 /* Let all know of the maximum that T has seen. */
 void peak_publish(struct thread *t);
 
+/* T's latest event has added a block of SIZE_BYTES to counter C, and that is to have never been: if
+ * it has made a new maximum, take that back, and the bytes out of T's sum. The counter is left to
+ * the caller. False: do as for any block that ends. With one thread the peak is then what it was;
+ * with several, up to what others did in between. */
+bool peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes);
+
 /* T's pending bytes have left their span. */
 void peak_settle(struct thread *t);
 

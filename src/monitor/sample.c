@@ -34,8 +34,10 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "monitor/file.h"
+#include "monitor/heap.h"
 #include "monitor/history.h"
 #include "monitor/hook.h"
+#include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
 #include "monitor/output.h"
@@ -121,8 +123,8 @@ find_phase(const struct draw_phase *phase)
     return LIMIT_PHASES;
 }
 
-static void
-filter_add(const void *p)
+void
+sample_filter_add(const void *p)
 {
     uint8_t *count = sample_filter_of(p), there = load_relaxed(count);
 
@@ -244,6 +246,41 @@ set_phase(uint64_t mode, uint64_t period)
     phase = draw_phase(mode, period);
     sample.begin_ns = sample.end_ns = 0; // Whoever asks by hand does not want it changed later.
     return change_phase(&phase);
+}
+
+/* Become the one thread that changes the phase. Waits a bounded while. */
+static bool
+take_turn(void)
+{
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
+        uint32_t idle = 0;
+
+        if (cas_acq_rel(&state->change_busy, &idle, 1u))
+            return true;
+        sys_wait(i);
+    }
+    return false;
+}
+
+void
+sample_switch(bool on)
+{
+    const struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
+    const struct draw_phase exact = draw_phase(DISK_MODE_EXACT, 0);
+    uint64_t mask = sys_block_signals();
+
+    if (take_turn()) {
+        bool is_on = sample.mode != DISK_MODE_OFF;
+
+        sample.begin_ns = sample.end_ns = 0; // As in set_phase.
+        if (on && !is_on)
+            change_phase(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+        else if (!on && is_on)
+            change_phase(&off);
+        store_release(&state->change_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+    sample_adopt();
 }
 
 static void
@@ -589,7 +626,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
     const struct draw_phase *phase = &sample.phases[tls.sampled_phase];
-    uint32_t site = nodes_site(state->nodes[stack_node(t, caller)].site, size_bytes);
+    uint32_t site = nodes_site(state->nodes[label_here(stack_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
     bool up = draw_rounds_up(phase, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_phase + 1) << LEDGER_PHASE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
@@ -608,7 +645,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
     if (old.site != 0)
         *ret_change += hook_settle_lost_free(t, old, p);
-    filter_add(p);
+    sample_filter_add(p);
     t->last_block = p;
     t->last_site = site;
     return c;
@@ -645,9 +682,15 @@ int64_t
 sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved)
 {
     uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
-    struct draw_weight w = weight_of(old);
-    struct disk_counter *c = thread_counter(t, site);
+    struct disk_counter *c;
+    struct draw_weight w;
 
+    if (ledger_is_backing(old)) {
+        filter_drop(p);
+        return heap_backing_goes(t, old, moved);
+    }
+    w = weight_of(old);
+    c = thread_counter(t, site);
     if (c == NULL) {
         bump(&t->disk->no_memory_events);
         return 0;

@@ -17,10 +17,13 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "base/version.h"
+#include "monitor/announce.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
+#include "monitor/heap.h"
 #include "monitor/history.h"
+#include "monitor/label.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
@@ -216,7 +219,8 @@ start_tables(void)
     choose_ledger();
     stack_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start();
+           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
+           label_start() && heap_names_start();
 }
 
 static bool
@@ -321,6 +325,7 @@ process_begins(void)
 {
     uint32_t busy = tls.busy;
 
+    announce_recorder();
     if (tls.self == NULL && (output_environment("HEAPTAP_RESERVE") != NULL ||
                              output_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
         thread_join();

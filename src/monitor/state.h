@@ -72,6 +72,10 @@ struct state {
     uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
+    /* heap.c, label.c */
+    struct heaps *heaps;     // NULL until the program makes a heap.
+    uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
+
     /* mem.c */
     struct {
         void *address;
@@ -149,6 +153,7 @@ struct tls {
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; sample.c.
+    uint32_t labels;  // The thread's set; label.h. 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
     // Return addresses of calls back from the next allocator, for allocations and for frees, the
     // latest first: seen before without a signal frame between.
