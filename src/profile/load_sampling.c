@@ -44,7 +44,7 @@ load_errors(struct loader *l)
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
         struct errors e;
 
-        if (d->site == 0)
+        if (d->site == 0 || loader_backing_at(l, d->site) != NULL)
             continue;
         e = (struct errors){
             .allocated = read_error(&d->allocated),
