@@ -52,6 +52,7 @@ run_diff(int count, char **arguments)
 static int
 open_side(const char *what, struct side *ret)
 {
+    struct stacks_options options = view_stacks_options(true);
     int rc = view_open(what, &ret->set);
 
     if (rc != 0)
@@ -60,7 +61,8 @@ open_side(const char *what, struct side *ret)
     if (rc != 0)
         return rc;
     rc = view_symbolise(ret->set.v[0]);
-    return rc ? rc : view_stacks(ret->set.v[0], true, &ret->set.arena, &ret->stacks);
+    options.merge_labels = false;
+    return rc ? rc : view_stacks_with(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
 }
 
 static int

@@ -119,6 +119,28 @@ opts_parse_size(const char *text, uint64_t *ret)
     return scale(whole, fraction, digits, (uint64_t)1 << (10 * (unit - units + 1)), ret);
 }
 
+/* Whether TEXT is choice I of O, "name" or "name=" and more. */
+static bool
+is_choice(const struct opt *o, const char *text, int i)
+{
+    size_t length = strlen(o->choices[i]);
+
+    if (length > 0 && o->choices[i][length - 1] == '=')
+        return strncmp(text, o->choices[i], length) == 0 && text[length] != '\0';
+    return strcmp(text, o->choices[i]) == 0;
+}
+
+static void
+store_choice(const struct opt *o, const char *text, int i)
+{
+    const char *equals = strchr(text, '=');
+
+    if (o->kind == OPT_CHOICE)
+        *(int *)o->value = i;
+    else
+        *(struct opt_choice *)o->value = (struct opt_choice){i, equals ? equals + 1 : NULL};
+}
+
 static int
 parse_choice(const struct opt *o, const char *text, struct err *err)
 {
@@ -127,8 +149,8 @@ parse_choice(const struct opt *o, const char *text, struct err *err)
     int rc;
 
     for (int i = 0; o->choices[i] != NULL; i++) {
-        if (strcmp(text, o->choices[i]) == 0) {
-            *(int *)o->value = i;
+        if (is_choice(o, text, i)) {
+            store_choice(o, text, i);
             strbuf_release(&list);
             return 0;
         }
@@ -175,6 +197,7 @@ store(const struct opt *o, const char *text, struct err *err)
         return 0;
     }
     case OPT_CHOICE:
+    case OPT_CHOICE_OF:
         return parse_choice(o, text, err);
     case OPT_END:
         break;
