@@ -78,12 +78,41 @@ tags_has_labels(const struct profile *p)
 }
 
 const char *
-tags_text(const struct profile *p, const struct profile_heap *heap,
-          const struct profile_label_set *labels, struct arena *arena)
+tags_text(const struct profile_heap *heap, const struct profile_label_set *labels,
+          struct arena *arena)
 {
     const char *of_labels = labels ? labels->text : "with different labels";
 
-    if (heap == &p->heaps[0])
+    if (!heap->own)
         return of_labels;
     return arena_printf(arena, "[heap %s]%s%s", heap->name, *of_labels ? "  " : "", of_labels);
+}
+
+static const char *
+value_root(const struct profile_label_set *set, const char *key, struct arena *arena)
+{
+    const char *value = tags_value(set, key);
+
+    if (value == NULL)
+        return arena_printf(arena, "[without %s]", key);
+    return arena_printf(arena, set->count > 0 ? "[%s=%s]" : "[%s: %s]", key, value);
+}
+
+const char *
+tags_root(const struct profile *p, const struct tag_roots *roots, uint32_t heap, uint32_t labels,
+          struct arena *arena)
+{
+    const struct profile_label_set *set = &p->label_sets[labels < p->label_set_count ? labels : 0];
+
+    switch (roots->by) {
+    case ROOT_HEAP:
+        return arena_printf(arena, p->heaps[heap].own ? "[heap %s]" : "[%s]", p->heaps[heap].name);
+    case ROOT_LABELS:
+        return arena_printf(arena, "[%s]", *set->text ? set->text : "without labels");
+    case ROOT_VALUE:
+        return value_root(set, roots->key, arena);
+    case ROOT_NONE:
+        break;
+    }
+    return NULL;
 }

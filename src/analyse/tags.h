@@ -40,8 +40,19 @@ bool tags_has_labels(const struct profile *p);
 
 /* What tells the blocks of HEAP and LABELS (NULL: of several) from others, to stand above their
  * stack: "[heap parser arena]  tenant=acme"; "" for malloc's without labels. */
-const char *tags_text(const struct profile *p, const struct profile_heap *heap,
-                      const struct profile_label_set *labels, struct arena *arena);
+const char *tags_text(const struct profile_heap *heap, const struct profile_label_set *labels,
+                      struct arena *arena);
+
+/* What stacks are put below, for formats that know nothing but frames. */
+struct tag_roots {
+    enum { ROOT_NONE, ROOT_HEAP, ROOT_LABELS, ROOT_VALUE } by;
+    const char *key; // ROOT_VALUE: of that label.
+};
+
+/* What a frame for blocks of P's HEAP with LABELS is called: "[heap parser arena]", "[malloc]",
+ * "[kind=get, tenant=acme]", "[tenant=acme]", "[without tenant]"; NULL for ROOT_NONE. */
+const char *tags_root(const struct profile *p, const struct tag_roots *roots, uint32_t heap,
+                      uint32_t labels, struct arena *arena);
 
 /* The value that KEY has in SET; the text of a set that is not known in detail; NULL without that
  * label. Interned in the profile. */

@@ -68,8 +68,8 @@ open_side(const char *what, struct side *ret)
 static int
 write_flamegraph(struct side *before, struct side *after, enum metric metric)
 {
-    struct flame_side a = {before->set.v[0], &before->stacks},
-                      b = {after->set.v[0], &after->stacks};
+    struct flame_side a = {.p = before->set.v[0], .stacks = &before->stacks},
+                      b = {.p = after->set.v[0], .stacks = &after->stacks};
     struct strbuf out = {0};
     int rc = write_file_check(opts.flamegraph, &before->set);
 

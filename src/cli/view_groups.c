@@ -140,14 +140,13 @@ identity_fit(enum group_by by)
 }
 
 static size_t
-group_columns(enum group_by by, enum metric metric, bool errors, struct column *c)
+group_columns(const struct text_view *v, enum group_by by, enum metric metric, struct column *c)
 {
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
     const char *title = text_metric_column(metric);
-    static const char *const names[] = {"function", "function", "line", "file",
-                                        "module",   "thread",   "size", "type",
-                                        "heap",     "labels",   "value"};
-    bool both = has_callees(by);
+    const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
+                                 "size",     "type",     "heap", "labels", v->label};
+    bool both = has_callees(by), errors = has_errors(v, by);
     size_t n = 0;
 
     c[n++] = (struct column){.kind = kind, .title = title};
@@ -394,7 +393,7 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
 {
     struct column columns[TABLE_COLUMNS_MAX];
     bool errors = has_errors(v, by);
-    size_t n = group_columns(by, metric, errors, columns);
+    size_t n = group_columns(v, by, metric, columns);
 
     n = identity_columns(by, columns, n);
     table_begin(ret, v->arena, columns, n);

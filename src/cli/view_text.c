@@ -507,7 +507,7 @@ put_tags(struct text_view *v, const struct stack *s)
 {
     const struct profile_label_set *labels =
         s->labels == STACK_LABELS_SEVERAL ? NULL : &v->p->label_sets[s->labels];
-    const char *text = tags_text(v->p, &v->p->heaps[s->heap], labels, v->arena);
+    const char *text = tags_text(&v->p->heaps[s->heap], labels, v->arena);
 
     if (*text != '\0')
         put_note(v, text);

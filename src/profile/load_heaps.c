@@ -56,6 +56,7 @@ load_heaps(struct loader *l)
     p->heap_count = count + 1;
     for (size_t i = 0; i <= count; i++) {
         p->heaps[i] = (struct profile_heap){.name = intern(l, i == 0 ? HEAP_MALLOC : HEAP_UNKNOWN),
+                                            .own = i > 0,
                                             .counters = COUNTERS_ZERO,
                                             .backing = COUNTERS_ZERO};
     }
@@ -148,11 +149,14 @@ load_label_sets(struct loader *l)
     }
 }
 
-/* The index of record ID of a table of COUNT records and one for those that are unknown. */
+/* The index of record ID among COUNT; the last stands for those that are not in the file. */
 static uint32_t
-index_of(uint64_t id, size_t count)
+index_of(struct loader *l, uint64_t id, size_t count)
 {
-    return id != 0 && id < count ? (uint32_t)id : (uint32_t)count - 1;
+    if (id != 0 && id < count - 1)
+        return (uint32_t)id;
+    l->unknown_tags++;
+    return (uint32_t)count - 1;
 }
 
 uint32_t
@@ -160,18 +164,15 @@ loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags)
 {
     uint64_t id = d->frame & DISK_ADDRESS_MASK;
     uint32_t labels = tags >> TAGS_LABELS_SHIFT << TAGS_LABELS_SHIFT;
-    uint32_t heap = index_of(id, l->p->heap_count) << TAGS_HEAP_SHIFT;
+    uint64_t kind = d->frame >> DISK_ADDRESS_BITS;
 
-    switch (d->frame >> DISK_ADDRESS_BITS) {
-    case DISK_TAG_LABELS:
-        return tags ? 0 : index_of(id, l->p->label_set_count) << TAGS_LABELS_SHIFT;
-    case DISK_TAG_HEAP:
-        return tags == labels ? tags | heap : 0;
-    case DISK_TAG_BACKING:
-        return tags & TAGS_BACKING ? 0 : labels | heap | TAGS_BACKING;
-    default:
-        return 0;
-    }
+    if (kind == DISK_TAG_LABELS && tags == 0)
+        return index_of(l, id, l->p->label_set_count) << TAGS_LABELS_SHIFT;
+    if (kind == DISK_TAG_HEAP && tags == labels)
+        return labels | index_of(l, id, l->p->heap_count) << TAGS_HEAP_SHIFT;
+    if (kind == DISK_TAG_BACKING && (tags & TAGS_BACKING) == 0)
+        return labels | index_of(l, id, l->p->heap_count) << TAGS_HEAP_SHIFT | TAGS_BACKING;
+    return 0;
 }
 
 void

@@ -193,6 +193,11 @@ load_nodes(struct loader *l)
     if (bad_tags)
         raw_note(l->raw, "%zu tags of heaps and labels are not where they can be and were skipped",
                  bad_tags);
+    if (l->unknown_tags)
+        raw_note(l->raw,
+                 "%zu tags are of heaps or labels that the file has not; those are shown "
+                 "as unknown",
+                 l->unknown_tags);
 }
 
 static uint64_t

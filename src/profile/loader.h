@@ -31,6 +31,7 @@ struct loader {
     struct map known_sites; // A site's key (load_tree.c) to its index.
     struct map known_backings; // That of a stack that backs a heap to its index.
     size_t backing_capacity;
+    size_t unknown_tags; // Of heaps or sets of labels that are not in the file.
     struct map known_locations;
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.

@@ -177,6 +177,7 @@ struct profile_thread_site {
 /* Heaps of one name; the first of a profile is malloc. */
 struct profile_heap {
     const char *name;         // Interned; never empty.
+    bool own;                 // The program's own: not malloc.
     uint64_t created_ns;      // Elapsed, of the first of that name.
     uint64_t made, destroyed; // How many.
     uint64_t resets;

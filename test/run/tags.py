@@ -1,6 +1,7 @@
 """tags.py: heaps, labels and backing in profiles written here byte by byte (docs/format.md 4.3).
 
     tags.py HEAPTAP views         what every view says of a small profile, number by number
+    tags.py HEAPTAP exports       what other tools are told of it, and what pack and diff make of it
     tags.py HEAPTAP damage        tags where none can be, of what is not there, without end
     tags.py HEAPTAP make FILE     write the small profile
 
@@ -8,12 +9,16 @@ The profile has one stack, main > handle > parse, whose blocks are malloc's and 
 and without labels, and one whose blocks back the heaps. If this fails, bytes are counted
 for the wrong heap or tenant, twice, or not at all; or a file from someone else is believed.
 """
+import gzip
 import json
+import re
+import shutil
 import struct
 import subprocess
 import sys
 
-from hostile import COUNTERS, HEAPS, LABELS, NODES, THREADS, Checks, Maker, run
+from hostile import (COUNTERS, EVIL, HEAPS, LABELS, MEMORY_BYTES, NODES, THREADS, Checks, Maker,
+                     is_clean, run)
 
 TAG, ROOT, OTHER = 4, 0, 1
 TAG_LABELS, TAG_HEAP, TAG_BACKING = 0xfffd << 48, 0xfffe << 48, 0xffff << 48
@@ -75,23 +80,27 @@ def names(m):
               [(0x401000 + 16 * i, i, 1) for i in range(4)])
 
 
-def small():
-    m = Tags()
+def small(swapped=False, packed=True):
+    """SWAPPED: the same with other numbers for heaps and labels."""
+    m = Tags(packed)
     names(m)
-    m.heaps([("parser arena", 2, 1, 3), ("session pool", 1, 0, 0), ("unused arena", 1, 0, 0)])
-    m.label_sets([b"kind\0get\0tenant\0acme\0", b"tenant\0globex\0"])
+    heaps = [("parser arena", 2, 1, 3), ("session pool", 1, 0, 0), ("unused arena", 1, 0, 0)]
+    sets = [b"kind\0get\0tenant\0acme\0", b"tenant\0globex\0"]
+    m.heaps(heaps[::-1] if swapped else heaps)
+    m.label_sets(sets[::-1] if swapped else sets)
+    arena, pool, get, other = (3, 2, 3, 2) if swapped else (1, 2, 2, 3)
     parse = m.node(m.node(m.node(ROOT, MAIN), HANDLE), PARSE, 5)
     grow = m.node(parse, GROW)
-    acme, globex = m.tag(parse, TAG_LABELS | 2), m.tag(parse, TAG_LABELS | 3)
-    m.tag(acme, TAG_HEAP | 1, 6)
-    m.tag(globex, TAG_HEAP | 1, 7)
-    m.tag(parse, TAG_HEAP | 2, 8)
-    m.tag(parse, TAG_HEAP | 2, 9)  # A race: the same tag twice.
-    m.tag(grow, TAG_BACKING | 1, 10)
-    m.tag(m.tag(grow, TAG_HEAP | 1), TAG_BACKING | 2, 11)
+    acme, globex = m.tag(parse, TAG_LABELS | get), m.tag(parse, TAG_LABELS | other)
+    m.tag(acme, TAG_HEAP | arena, 6)
+    m.tag(globex, TAG_HEAP | arena, 7)
+    m.tag(parse, TAG_HEAP | pool, 8)
+    m.tag(parse, TAG_HEAP | pool, 9)  # A race: the same tag twice.
+    m.tag(grow, TAG_BACKING | arena, 10)
+    m.tag(m.tag(grow, TAG_HEAP | arena), TAG_BACKING | pool, 11)
     m.node(parse, GROW, 12)
-    m.tag(OTHER, TAG_HEAP | 2, 13)
-    m.tag(m.rows and globex, TAG_HEAP | 2, 14)
+    m.tag(OTHER, TAG_HEAP | pool, 13)
+    m.tag(globex, TAG_HEAP | pool, 14)
     m.count(5, 10, 20, 4)     # malloc
     m.count(6, 100, 10, 40)   # parser arena, acme
     m.count(7, 50, 8)         # parser arena, globex
@@ -241,12 +250,351 @@ def views(heaptap, checks):
     check_text(heaptap, checks)
 
 
+# --- exports -------------------------------------------------------------------------------------
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def fields(data):
+    """(number, value) of a protocol buffer's fields; a value is a number or bytes."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        yield key >> 3, value
+
+
+def pprof_samples(path):
+    """(labels, values) of each sample of a profile.proto."""
+    with gzip.open(path) as f:
+        top = list(fields(f.read()))
+    strings, samples = [v.decode() for n, v in top if n == 6], []
+    for number, sample in top:
+        if number != 2:
+            continue
+        labels, values = [], []
+        for n, v in fields(sample):
+            if n == 3:
+                label = dict(fields(v))
+                labels.append((strings[label[1]], strings[label[2]]))
+            elif n == 2:
+                at = 0
+                while at < len(v):
+                    value, at = varint(v, at)
+                    values.append(value)
+        samples.append((sorted(labels), values))
+    return samples
+
+
+def check_pprof(heaptap, checks):
+    status, _, err = view(heaptap, "export", "-o", "small.pb.gz")
+    got = sorted((labels, values[1], values[3]) for labels, values in pprof_samples("small.pb.gz"))
+    arena, pool = ("heap", "parser arena"), ("heap", "session pool")
+    acme = [("kind", "get"), ("tenant", "acme")]
+    wanted = sorted([([("heap", "malloc")], 16, 0), ([("heap", "malloc")], 200, 120),
+                     (sorted([arena, *acme]), 1000, 600), ([arena, ("tenant", "globex")], 400, 400),
+                     ([pool], 10, 10), ([pool], 240, 210), ([pool, ("tenant", "globex")], 4, 4)])
+    checks.say("pprof: samples have their heap and labels", (status, got) == (0, wanted),
+               f"{status} {err!r} {got}")
+    if shutil.which("go") is None:
+        print("ok - go tool pprof # SKIP needs go")
+        return
+    go = ["go", "tool", "pprof", "-unit=B"]
+    tags = subprocess.run([*go, "-tags", "small.pb.gz"], capture_output=True, text=True,
+                          timeout=300, check=False).stdout
+    tags = re.sub(" +", " ", tags)
+    checks.say("go tool pprof -tags tells the arenas and the tenants apart",
+               all(line in tags for line in
+                   ("1000.0B (74.40%): parser arena", "224.0B (16.67%): session pool",
+                    "120.0B ( 8.93%): malloc", "600.0B (59.76%): acme",
+                    "404.0B (40.24%): globex")), tags)
+    for focus, wanted_line in (("heap=parser arena", "1000B"), ("tenant=globex", "404B")):
+        top = subprocess.run([*go, "-top", f"-tagfocus={focus}", "small.pb.gz"], text=True,
+                             capture_output=True, timeout=300, check=False).stdout
+        checks.say(f"go tool pprof -tagfocus={focus}",
+                   f"Showing nodes accounting for {wanted_line}," in top, top)
+
+
+def check_roots(heaptap, checks):
+    for root, wanted in (
+            (None, "[other stacks] 10\nmain;handle;parse 1334\n"),
+            ("heap", "[heap parser arena];main;handle;parse 1000\n"
+                     "[heap session pool];[other stacks] 10\n"
+                     "[heap session pool];main;handle;parse 214\n"
+                     "[malloc];main;handle;parse 120\n"),
+            ("label=tenant", "[tenant=acme];main;handle;parse 600\n"
+                             "[tenant=globex];main;handle;parse 404\n"
+                             "[without tenant];[other stacks] 10\n"
+                             "[without tenant];main;handle;parse 330\n"),
+            ("label", "[kind=get, tenant=acme];main;handle;parse 600\n"
+                      "[tenant=globex];main;handle;parse 404\n"
+                      "[without labels];[other stacks] 10\n"
+                      "[without labels];main;handle;parse 330\n")):
+        options = ["--root-by", root] if root else []
+        status, out, err = view(heaptap, "export", "-f", "collapsed", *options)
+        checks.say(f"collapsed {' '.join(options)}", (status, out) == (0, wanted),
+                   f"{status} {err!r} {out!r}")
+    _, out, _ = view(heaptap, "export", "-f", "flamegraph", "--root-by", "heap")
+    checks.say("flame graph --root-by heap", all(f'"[{box}]"' in out for box in (
+        "malloc", "heap parser arena", "heap session pool")), out[-2000:])
+    status, _, err = view(heaptap, "export", "-f", "pprof-text", "--root-by", "heap")
+    checks.say("pprof-text has no room for roots", status == 2 and "collapsed" in err, err)
+
+
+def check_pprof_text(heaptap, checks):
+    _, out, _ = view(heaptap, "export", "-f", "pprof-text")
+    head = out.splitlines()[0]
+    rows = sorted(re.match(r" *(\d+): (\d+) \[(\d+): (\d+)\] @", line).groups()
+                  for line in out.split("\n\n")[0].splitlines()[1:])
+    checks.say("pprof-text: one row for a stack, and right sums",
+               head == "heap profile: 126: 1344 [172: 1870] @ heapprofile" and rows == [
+                   ("0", "0", "1", "16"), ("124", "1334", "169", "1844"), ("2", "10", "2", "10")],
+               f"{head} {rows}")
+
+
+def check_pack(heaptap, checks):
+    before = document(heaptap, "report")
+    small(packed=False).write("small.heaptap")
+    subprocess.run([heaptap, "pack", "-o", "packed.heaptap", "small.heaptap"], check=True,
+                   capture_output=True, timeout=60)
+    done = subprocess.run([heaptap, "report", "--json", "packed.heaptap"], check=True,
+                          capture_output=True, timeout=60)
+    after = json.loads(done.stdout)
+    checks.say("pack keeps heaps, labels and what backs heaps",
+               all(before[part] == after[part] for part in ("heaps", "labels", "totals")),
+               f"{after['heaps']} {after['labels']}")
+
+
+def check_diff(heaptap, checks):
+    small(swapped=True).write("swapped.heaptap")
+    d = document(heaptap, "diff", "swapped.heaptap")
+    checks.say("diff: heaps and labels are the same by name, whatever their numbers",
+               d["rows"] == [] and d["unchanged_rows"] == 7, f"{d['rows']}")
+    grown = small()
+    grown.segments = [s for s in grown.segments if s[0] not in (COUNTERS, NODES, THREADS)]
+    grown.count(7, 60, 8)
+    grown.finish()
+    grown.write("grown.heaptap")
+    done = subprocess.run([heaptap, "diff", "--json", "small.heaptap", "grown.heaptap"],
+                          check=True, capture_output=True, timeout=60)
+    rows = [(r["heap"], r["labels"], r["growth"]["inuse"]) for r in json.loads(done.stdout)["rows"]]
+    checks.say("diff: a stack that grows in one heap for one tenant",
+               rows == [("parser arena", {"tenant": "globex"}, 80)], f"{rows}")
+    done = subprocess.run([heaptap, "diff", "small.heaptap", "grown.heaptap"], text=True,
+                          check=True, capture_output=True, timeout=60)
+    checks.say("diff: says so in text", "[heap parser arena]  tenant=globex" in done.stdout,
+               done.stdout)
+
+
+def exports(heaptap, checks):
+    small().write("small.heaptap")
+    check_pprof(heaptap, checks)
+    check_roots(heaptap, checks)
+    check_pprof_text(heaptap, checks)
+    check_diff(heaptap, checks)
+    check_pack(heaptap, checks)
+
+
+# --- damage --------------------------------------------------------------------------------------
+
+def stack_and(*tags, incompatible=1, heaps=1, sets=1):
+    """A stack with a site (64 bytes), and below it one tag after another; on each tag 100 bytes,
+    and on a frame below the last if it is 0."""
+    m = Tags()
+    names(m)
+    m.incompatible = incompatible
+    m.heaps([("arena", 1, 0, 0)] * heaps)
+    m.label_sets([b"k\0v\0"] * sets)
+    at = m.node(ROOT, MAIN, 5)
+    m.count(5, 2, 32)
+    for i, tag in enumerate(tags):
+        parent = at if not isinstance(tag, tuple) else tag[0]
+        frame = tag[1] if isinstance(tag, tuple) else tag
+        at = m.tag(parent, frame, 6 + i) if frame else m.node(parent, PARSE, 6 + i)
+        m.count(6 + i, 5, 20)
+    m.finish()
+    return m
+
+
+WRONG = "not where they can be"
+FRAME_BELOW = "no valid parent"
+UNKNOWN = "shown as unknown"
+# What is made, live bytes by heap, and what a note says.
+DAMAGE = {
+    "a heap of a number that is none": ((TAG_HEAP | 9,), {"malloc": 64, "(unknown heap)": 100},
+                                        UNKNOWN),
+    "heap number 0": ((TAG_HEAP,), {"malloc": 64, "(unknown heap)": 100},
+                                        UNKNOWN),
+    "a huge heap number": ((TAG_HEAP | (1 << 48) - 1,),
+        {"malloc": 64, "(unknown heap)": 100}, UNKNOWN),
+    "labels of a number that is none": ((TAG_LABELS | 77,), {"malloc": 164},
+                                        UNKNOWN),
+    "labels number 0": ((TAG_LABELS,), {"malloc": 164},
+                                        UNKNOWN),
+    "backing of a heap that is none": ((TAG_BACKING | 9,), {"malloc": 64, "(unknown heap)": 0},
+                                        UNKNOWN),
+    "a frame below a heap": ((TAG_HEAP | 1, 0), {"malloc": 164, "arena": 100}, FRAME_BELOW),
+    "a frame below backing": ((TAG_BACKING | 1, 0), {"malloc": 164}, FRAME_BELOW),
+    "a frame below labels": ((TAG_LABELS | 2, 0), {"malloc": 264}, FRAME_BELOW),
+    "labels below a heap": ((TAG_HEAP | 1, TAG_LABELS | 2), {"malloc": 164, "arena": 100}, WRONG),
+    "labels below labels": ((TAG_LABELS | 2, TAG_LABELS | 2), {"malloc": 264}, WRONG),
+    "labels below backing": ((TAG_BACKING | 1, TAG_LABELS | 2), {"malloc": 164}, WRONG),
+    "a heap below a heap": ((TAG_HEAP | 1, TAG_HEAP | 1), {"malloc": 164, "arena": 100}, WRONG),
+    "a heap below backing": ((TAG_BACKING | 1, TAG_HEAP | 1), {"malloc": 164}, WRONG),
+    "backing below backing": ((TAG_BACKING | 1, TAG_BACKING | 1), {"malloc": 164},
+                              WRONG),
+    "a tag below nothing": (((ROOT, TAG_HEAP | 1),), {"malloc": 164}, WRONG),
+    "a tag below itself": (((5, TAG_HEAP | 1),), {"malloc": 164}, WRONG),
+    "a tag below what comes later": (((900, TAG_HEAP | 1),), {"malloc": 164}, WRONG),
+    "a tag below the mark of a cut stack": (((2, TAG_HEAP | 1),), {"malloc": 164}, WRONG),
+    "a tag that is a frame": ((MODULE | 0x401000,), {"malloc": 164}, WRONG),
+    "a tag of another kind": ((0xfffc << 48 | 1,), {"malloc": 164}, WRONG),
+    "a tag below a tag that is none": ((0xfffc << 48, TAG_HEAP | 1), {"malloc": 264}, WRONG),
+}
+
+
+def check_damaged(heaptap, checks, name, m, wanted, said):
+    m.write("small.heaptap")
+    try:
+        d = document(heaptap, "report")
+    except (AssertionError, ValueError) as e:
+        checks.say(name, False, str(e))
+        return
+    wanted = {"arena": 0, **wanted}
+    got = {h["heap"]: h["live_bytes"] for h in d["heaps"]}
+    notes = " ".join(d["notes"])
+    good = got == wanted and sum(got.values()) == d["totals"]["live_bytes"] and \
+        sum(s["live_bytes"] for s in d["sites"]) == d["totals"]["live_bytes"]
+    checks.say(name, good and (said in notes if said else not notes),
+               f"{got} {d['totals']} {notes}")
+
+
+def check_label_texts(heaptap, checks):
+    for name, text, wanted in (
+            ("no NUL at the end", b"a\0b", {"a": "b"}), ("a key alone", b"a", {"a": ""}),
+            ("an empty value", b"a\0\0", {"a": ""}), ("an empty key", b"\0b\0c\0d\0", {"c": "d"}),
+            ("nothing but NULs", bytes(4000), None), ("no byte", b"", None),
+            ("far too long", b"a\0" + b"b" * 9000, None),
+            ("too many", b"".join(b"k%d\0v\0" % i for i in range(70)),
+             {f"k{i}": "v" for i in range(64)})):
+        m = stack_and(TAG_LABELS | 2, sets=0)
+        m.segments = [s for s in m.segments if s[0] != LABELS]
+        m.label_sets([text])
+        m.write("small.heaptap")
+        got = [s["labels"] for s in document(heaptap, "report")["sites"] if s["labels"] != {}]
+        checks.say(f"labels: {name}", got == [wanted], f"{got}")
+
+
+def evil_tags():
+    m = Tags()
+    names(m)
+    m.heaps([(b"heap" + e, 1, 0, 0) for e in EVIL])
+    m.label_sets([b"key" + e.replace(b"\0", b"") + b"\0value" + e + b"\0" for e in EVIL])
+    main = m.node(ROOT, MAIN)
+    for i in range(len(EVIL)):
+        labels = m.tag(main, TAG_LABELS | 2 + i)
+        m.tag(labels, TAG_HEAP | 1 + i, 5 + i)
+        m.count(5 + i, 10, 20)
+        m.tag(main, TAG_BACKING | 1 + i, 100 + i)
+        m.count(100 + i, 10, 20)
+    m.finish()
+    return m
+
+
+def check_evil(heaptap, checks):
+    evil_tags().write("small.heaptap")
+    for arguments in (["report"], ["report", "--wide"], ["report", "--by", "heap"],
+                      ["report", "--by", "label"], ["report", "--by", "label=key"], ["leaks"],
+                      ["leaks", "--paths"], ["leaks", "--classic"], ["diff", "small.heaptap"],
+                      ["report", "--json"], ["export", "-f", "collapsed", "--root-by", "heap"],
+                      ["export", "-f", "collapsed", "--root-by", "label"],
+                      ["report", "--heap", EVIL[0]]):
+        status, out, err, _ = run(heaptap, [*arguments, "small.heaptap"])
+        bad = [line for line in (out + err).split(b"\n") if not is_clean(line)]
+        checks.say(f"names that drive terminals: {arguments}", status == 0 and not bad,
+                   f"status {status}: {bad[:2]!r}")
+    out = run(heaptap, ["export", "-f", "flamegraph", "--root-by", "label", "small.heaptap"])[1]
+    checks.say("names that drive browsers: flame graph",
+               out.count(b"<script") == 1 and out.count(b"</script") == 1 and
+               out.count(b"]]>") == 1 and b"<img" not in out, f"{out[-500:]!r}")
+
+
+def many_heaps():
+    """Heaps and sets that all have names as long as the table of strings."""
+    m, count = Tags(), 60000
+    names(m)
+    off, size = m.string("a" * (1 << 20))
+    m.segment(HEAPS, b"".join(struct.pack("<II2I4Q16x", i, 0, off + i, size - i, 0, 1, 0, 0)
+                              for i in range(count)))
+    m.segment(LABELS, b"".join(struct.pack("<II2I16x", i, 0, off + i, min(4096, size - i))
+                               for i in range(count)))
+    main = m.node(ROOT, MAIN, 5)
+    m.count(5, 1, 10)
+    for i in range(20000):
+        m.tag(m.tag(main, TAG_LABELS | i), TAG_HEAP | i, 6 + i)
+        m.count(6 + i, 1, 10)
+    m.finish()
+    return m
+
+
+def deep_tags():
+    """A deep stack with a site for each of many sets of labels."""
+    m, at = Tags(), ROOT
+    for i in range(1000):
+        at = m.node(at, MODULE | 0x401000 + i)
+    m.label_sets([b"k\0%d\0" % i for i in range(4000)])
+    for i in range(200000):
+        m.tag(m.tag(at, TAG_LABELS | 2 + i % 4000), TAG_HEAP | 1, 5 + i)
+        m.count(5 + i, 1, 10)
+    m.finish()
+    return m
+
+
+def damage(heaptap, checks):
+    for name, (tags, wanted, said) in DAMAGE.items():
+        check_damaged(heaptap, checks, name, stack_and(*tags), wanted, said)
+    # A live process may set the flag after the header was copied.
+    check_damaged(heaptap, checks, "tags without the header's flag are tags",
+                  stack_and(TAG_HEAP | 1, incompatible=0), {"malloc": 64, "arena": 100}, "")
+    for kind in (TAG_LABELS, TAG_HEAP, TAG_BACKING):
+        m = stack_and()
+        m.segments = [s for s in m.segments if s[0] not in (NODES, THREADS, COUNTERS)]
+        m.node(4, kind | 1, 6)
+        m.count(6, 5, 20)
+        m.finish()
+        check_damaged(heaptap, checks, f"module {kind >> 48:#x} without the tag's flag is a frame",
+                      m, {"malloc": 164}, "")
+    m = stack_and()
+    m.incompatible = 2
+    m.write("small.heaptap")
+    status, _, err = view(heaptap, "report")
+    checks.say("an incompatible flag of the future is refused", status == 3 and "0x2" in err, err)
+    check_label_texts(heaptap, checks)
+    check_evil(heaptap, checks)
+    for name, make in (("many heaps", many_heaps), ("deep tags", deep_tags)):
+        make().write("small.heaptap")
+        for arguments in (["report"], ["report", "--json"], ["leaks"], ["report", "--by", "label"],
+                          ["export", "-o", "many.pb.gz"], ["diff", "small.heaptap"]):
+            status, _, err, memory = run(heaptap, [*arguments, "small.heaptap"])
+            checks.say(f"{name}: {' '.join(arguments)}: within seconds and a gigabyte",
+                       status in (0, 3) and memory < MEMORY_BYTES,
+                       f"status {status}, {memory >> 20} MiB, {err[:200]!r}")
+
+
 def main():
     heaptap, what, checks = sys.argv[1], sys.argv[2], Checks()
     if what == "make":
         small().write(sys.argv[3])
     else:
-        {"views": views}[what](heaptap, checks)
+        {"views": views, "exports": exports, "damage": damage}[what](heaptap, checks)
     sys.exit(checks.failed > 0)
 
 

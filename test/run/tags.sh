@@ -9,4 +9,6 @@ tags() {
 }
 
 tags views
+tags exports
+tags damage
 finish

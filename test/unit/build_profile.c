@@ -174,7 +174,6 @@ build_profile_new(void)
     p->module_count = p->location_count = p->node_count = 1;
     strtab_id(&p->strings, "");
     build_heap(p, "malloc");
-    p->heaps[0].made = 0;
     build_labels(p, NULL, NULL);
     return p;
 }
@@ -220,7 +219,8 @@ build_heap(struct profile *p, const char *name)
     p->heaps = append(p, p->heaps, i, sizeof *p->heaps);
     p->heaps[i] =
         (struct profile_heap){.name = strtab_get(&p->strings, strtab_id(&p->strings, name)),
-                              .made = 1,
+                              .own = i > 0,
+                              .made = i > 0,
                               .counters = COUNTERS_ZERO,
                               .backing = COUNTERS_ZERO};
     p->heap_count++;
