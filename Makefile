@@ -15,6 +15,7 @@
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
 #   make setup      install what the build needs (tools/setup build)
+#   make examples   programs that use heaptap.h, into build/examples
 #   make programs   what the tests need, without running them
 #   make clean
 #
@@ -56,7 +57,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test torture bench bench-programs programs check demo run-demo fuzz fuzz-merge \
+.PHONY: all test torture bench bench-programs programs examples check demo run-demo fuzz fuzz-merge \
         fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
@@ -82,7 +83,7 @@ warnings := -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Wvla \
 cxx_warnings := -Wall -Wextra -Wshadow
 werror := $(if $(DEVELOPER),-Werror)
 CFLAGS ?= -O2 -g
-base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc $(warnings)
+base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(warnings)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
 tool_flags := $(base_flags) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
 
@@ -198,7 +199,7 @@ endif
 #   /* cflags: -O0 */    /* libs: -lpthread */
 directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 directive = $(call directive-of,$(1),$<)
-prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc
+prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc -Iinclude
 # They tell gcc a few things that clang has no name for.
 ifneq ($(findstring clang,$(CC)),)
 prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
@@ -343,8 +344,19 @@ $(bench_programs): $(BUILD)/bench/bin/%: bench/%.c $(bench_shared) bench/descent
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -o $@ $< $(bench_shared) -lpthread
 
+# What a user would write, built with nothing but the public header.
+examples := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+example_flags := -O2 -g -Wall -Wextra -Iinclude
+$(examples): $(BUILD)/%: %.c $(BUILD)/test.flags
+	$(call say,PROG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(example_flags) $(werror) -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< \
+	    $(call directive,libs)
+
+examples: all $(examples)
+
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
-          $(bench_programs) \
+          $(bench_programs) $(examples) \
           $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
 # Two steps, because the first installs what the second asks pkg-config about.

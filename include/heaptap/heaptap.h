@@ -80,18 +80,26 @@ struct heaptap_recorder {
     int (*write)(int fd, const char *format);
 };
 
+#if defined(HEAPTAP_IS_RECORDER)
+
+extern const struct heaptap_recorder heaptap_recorder_v1;
+
+#else
+
 #if defined(__GNUC__) && defined(__ELF__)
 
-extern const struct heaptap_recorder heaptap_recorder_v1 __attribute__((weak));
+extern const struct heaptap_recorder heaptap_recorder_v1
+    __attribute__((weak, visibility("default")));
 
 /* One in each executable and shared object, for all its files together. In a shared object the
  * dynamic linker fills it in. In an executable linkers may take an undefined weak symbol for 0, so
  * there the note tells the recorder where to write: at the place of its word plus what the word
- * says. */
+ * says. Every file has one, because linkers that throw away what nobody uses keep notes, but not
+ * those that stand in a group. */
 __attribute__((weak, visibility("hidden"), used)) const struct heaptap_recorder *heaptap_recorder_ =
     &heaptap_recorder_v1;
 
-__asm__(".pushsection .note.heaptap,\"aG\",@note,heaptap_note_,comdat\n"
+__asm__(".pushsection .note.heaptap,\"a\",@note\n"
         "\t.balign 4\n"
         "\t.long 8, 8, 1\n"
         "\t.asciz \"heaptap\"\n"
@@ -259,6 +267,8 @@ heaptap_write(int fd, const char *format)
 {
     return HEAPTAP_ASK_(write(fd, format), -1);
 }
+
+#endif
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 
 #include "base/atomics.h"
 #include "monitor/count.h"
+#include "monitor/label.h"
 #include "monitor/modules.h"
 #include "monitor/next.h"
 #include "monitor/nodes.h"
@@ -24,7 +25,6 @@
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
-#include "monitor/tick.h"
 #include "monitor/unknown.h"
 #include "monitor/walk.h"
 
@@ -34,7 +34,7 @@ enter_slowly(struct thread *t)
 {
     if (!thread_is_ready(t))
         t = thread_join();
-    if (t != NULL) {
+    if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
         thread_look_up(t);
         sample_adopt();
     }
@@ -64,20 +64,6 @@ COLD void
 hook_leave(void)
 {
     event_leaves();
-}
-
-/* Cycle counter if this event is the one to be timed. */
-static inline uint64_t
-event_begins(struct thread *t)
-{
-    return unlikely(--t->countdown == 0) ? arch_cycles() : 0;
-}
-
-static inline void
-event_ends(struct thread *t, uint64_t began)
-{
-    if (unlikely(t->countdown == 0))
-        tick(t, arch_cycles() - began);
 }
 
 COLD int64_t
@@ -154,7 +140,8 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         int64_t change;
 
         if (likely(p != NULL)) {
-            block_begins(t, p, size_bytes, odd, stack_target(t, caller)->sites, &change);
+            block_begins(t, p, size_bytes, odd, label_sites(stack_target(t, caller)->sites),
+                         &change);
             peak_change(t, change);
         } else {
             bump(&t->disk->failed_calls);
@@ -413,7 +400,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         left = hook_block_moves(t, old, p, result != NULL);
         t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false,
-                                          stack_target(t, caller)->sites, &change)
+                                          label_sites(stack_target(t, caller)->sites), &change)
                            : NULL;
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);
@@ -517,6 +504,8 @@ hook_nest_begins(struct nest *n, uint64_t slot)
         }
         tls.self = nested;
     }
+    if (thread_is_ready(t))
+        peak_finish_raise();
     // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
     // first event at its very beginning.
     tls.nests += n->first;

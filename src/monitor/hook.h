@@ -11,6 +11,21 @@
 #include "monitor/ledger.h"
 #include "monitor/sample.h"
 #include "monitor/state.h"
+#include "monitor/tick.h"
+
+/* Cycle counter if this event is the one to be timed. */
+static inline uint64_t
+event_begins(struct thread *t)
+{
+    return unlikely(--t->countdown == 0) ? arch_cycles() : 0;
+}
+
+static inline void
+event_ends(struct thread *t, uint64_t began)
+{
+    if (unlikely(t->countdown == 0))
+        tick(t, arch_cycles() - began);
+}
 
 /* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. Returns P. */
 void *hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
@@ -51,8 +66,9 @@ enum nest_kind {
 enum nest_kind hook_nest_begins(struct nest *n, uint64_t slot);
 void hook_nest_ends(const struct nest *n);
 
-/* For sample.c. Begin an event of the function called from SLOT: this thread's struct, or NULL if
- * it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by hook_leave. */
+/* For sample.c and api.c. Begin an event of the function called from SLOT: this thread's struct, or
+ * NULL if it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by
+ * hook_leave. */
 struct thread *hook_enter(uint64_t slot);
 void hook_leave(void);
 

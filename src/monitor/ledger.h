@@ -24,6 +24,9 @@ enum {
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
 enum { LEDGER_PHASE_SHIFT = LEDGER_SITE_BITS + 1 }; // Phase plus 1.
 
+/* All of these bits of a block that backs one of the program's own heaps: no phase, rounded up. */
+#define LEDGER_BACKING LEDGER_ROUNDED_UP
+
 struct ledger_entry {
     uint32_t site;       // 0 = not known to be live. A sample: more than LEDGER_SITE_BITS.
     uint32_t freed_site; // By ledger_remove: the site of a block that was here and has ended.
@@ -37,6 +40,13 @@ static inline bool
 ledger_is_exact(struct ledger_entry e)
 {
     return e.site - 1 < LEDGER_SITE_MASK;
+}
+
+/* Is it that of a block that backs one of the program's own heaps? */
+static inline bool
+ledger_is_backing(struct ledger_entry e)
+{
+    return e.site >> LEDGER_SITE_BITS == LEDGER_BACKING >> LEDGER_SITE_BITS;
 }
 
 /* Remember block P. *RET_OLD gets the entry that was still there, if any: a block whose free went

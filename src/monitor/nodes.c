@@ -246,3 +246,31 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
         return (uint32_t)site;
     return nodes_is_site(there) ? there : other;
 }
+
+/* A reader that does not know of tags would take them for frames. */
+static uint64_t
+tag_frame(uint32_t tag, uint32_t id)
+{
+    uint64_t *flags = &state->header->incompatible;
+
+    if (unlikely(!(load_relaxed(flags) & DISK_INCOMPATIBLE_TAGS)))
+        or_relaxed(flags, (uint64_t)DISK_INCOMPATIBLE_TAGS);
+    return (uint64_t)tag << DISK_ADDRESS_BITS | id;
+}
+
+uint32_t
+nodes_tag(uint32_t node, uint32_t tag, uint32_t id)
+{
+    return nodes_child(node, tag_frame(tag, id), DISK_NODE_TAG);
+}
+
+uint32_t
+nodes_make_tag(uint32_t tag, uint32_t id)
+{
+    uint32_t node = make_node(DISK_NODE_OTHER, tag_frame(tag, id), DISK_NODE_TAG);
+
+    for (uint32_t i = 0; node != 0 && i < DISK_SIZE_CLASSES; i++)
+        if (nodes_make_site(state->nodes[node].site, i) <= DISK_SIZE_CLASSES)
+            return 0;
+    return node;
+}

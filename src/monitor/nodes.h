@@ -59,4 +59,20 @@ nodes_site(uint32_t *sites, uint64_t size_bytes)
     return likely(nodes_is_site(site)) ? site : nodes_make_site(sites, size_class);
 }
 
+/* The node that SITES belong to. */
+static inline uint32_t
+nodes_of(const uint32_t *sites)
+{
+    size_t offset = (size_t)((const char *)sites - (const char *)state->nodes->site);
+
+    return (uint32_t)(offset / sizeof *state->nodes);
+}
+
+/* The child of NODE for a tag, an enum disk_tag, with index ID. */
+uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
+
+/* A new node for a tag below "other", with all its sites: to be kept by the caller, nodes_tag does
+ * not find it. 0 without room. */
+uint32_t nodes_make_tag(uint32_t tag, uint32_t id);
+
 #endif

@@ -1,6 +1,8 @@
 /* peak.c: the slow parts of peak.h. */
 #include "monitor/peak.h"
 
+#include "monitor/history.h"
+
 bool
 peak_share_slack(void)
 {
@@ -49,6 +51,54 @@ raise_peak(struct disk_shared *s, int64_t live)
     return false;
 }
 
+static void
+raise_to(uint64_t *word, uint64_t value)
+{
+    uint64_t there = load_relaxed(word);
+
+    while (there < value && !cas_acq_rel(word, &there, value))
+        continue;
+}
+
+/* Announced before it is raised, so that who sees the new epoch knows what it is for. Who raises it
+ * at the same time for something else takes this one, and the next is announced: then some counters
+ * do the same once more. */
+void
+peak_raise_epoch(uint64_t *announced)
+{
+    uint64_t *epoch = &state->header->shared.epoch;
+    uint64_t present = load_relaxed(epoch);
+
+    do
+        raise_to(announced, present + 1);
+    while (!cas_acq_rel(epoch, &present, present + 1));
+}
+
+COLD void
+peak_finish_raise(void)
+{
+    struct disk_shared *s = &state->header->shared;
+
+    raise_to(&s->epoch, load_relaxed(&s->peak_epoch));
+}
+
+COLD void
+peak_catch_up(struct thread *t, struct disk_counter *c)
+{
+    // In this order. What is announced after that is for a newer epoch, hence for the next time.
+    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t peak = load_acquire(&t->shared->peak_epoch);
+
+    if (t->at_peak && load_acquire(&t->shared->snapshot_epoch) >= peak)
+        peak_ends(t);
+    history_note(c);
+    signal_fence();
+    if (t->at_peak)
+        store_relaxed(&c->peak_epoch, peak - 1);
+    else
+        peak_save(t, c, epoch);
+}
+
 /* Add T's pending bytes to those of all. Returns live bytes. */
 static int64_t
 flush(struct thread *t)
@@ -77,6 +127,17 @@ peak_look_up(struct thread *t)
     set_span(t);
 }
 
+/* T has brought live bytes to a new maximum. */
+static void
+new_peak(struct thread *t, int64_t from, int64_t to)
+{
+    t->raised_from = from;
+    t->raised_to = to;
+    t->epoch_before = load_relaxed(&t->shared->peak_epoch);
+    peak_raise_epoch(&t->shared->peak_epoch);
+    t->epoch_raised = load_relaxed(&t->shared->peak_epoch);
+}
+
 static void
 settle_alone(struct thread *t)
 {
@@ -84,9 +145,9 @@ settle_alone(struct thread *t)
     int64_t slack = load_relaxed(&state->slack_bytes);
 
     if (!t->at_peak && live > t->peak_seen) {
+        new_peak(t, t->peak_seen, live);
+        signal_fence(); // A handler that jumps out in between leaves another maximum to come.
         t->at_peak = true;
-        // Not alone for ever: a second thread may be adding to it at this moment.
-        add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
     }
     if (t->pending_bytes > slack || t->pending_bytes < -slack) {
         flush(t);
@@ -100,9 +161,68 @@ peak_settle(struct thread *t)
     if (!load_relaxed(&state->multi)) {
         settle_alone(t);
     } else {
-        if (raise_peak(t->shared, flush(t)))
-            add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
+        int64_t before = load_relaxed(&t->shared->peak_bytes), live = flush(t);
+
+        if (raise_peak(t->shared, live))
+            new_peak(t, before, live);
         peak_share_slack();
     }
     set_span(t);
+}
+
+/* The maximum is LIVE again, and was reached in EPOCH. */
+static void
+put_back(struct thread *t, int64_t live, uint64_t epoch)
+{
+    store_relaxed(&t->shared->peak_bytes, live);
+    store_relaxed(&t->shared->peak_epoch, epoch);
+}
+
+/* While T is alone, at a maximum no counter has saved for it. */
+static bool
+take_back_alone(struct thread *t, int64_t size_bytes)
+{
+    int64_t live;
+
+    if (!t->at_peak)
+        return false;
+    t->pending_bytes -= size_bytes;
+    live = load_relaxed(&t->shared->flushed_bytes) + t->pending_bytes;
+    if (live > t->raised_from) {
+        // What came before it made the maximum, or makes one without it.
+        t->peak_seen = live;
+        if (load_relaxed(&t->shared->peak_bytes) > live)
+            store_relaxed(&t->shared->peak_bytes, live);
+    } else {
+        t->at_peak = false;
+        t->peak_seen = t->raised_from;
+        put_back(t, t->raised_from, t->epoch_before);
+    }
+    set_span(t);
+    return true;
+}
+
+bool
+peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    int64_t without = t->raised_to - (int64_t)size_bytes;
+
+    // What it was at a snapshot is to be written down first.
+    if (peak_is_behind(t, c))
+        return false;
+    if (!load_relaxed(&state->multi))
+        return take_back_alone(t, (int64_t)size_bytes);
+    if (load_relaxed(&t->shared->peak_bytes) != t->raised_to ||
+        load_relaxed(&t->shared->peak_epoch) != t->epoch_raised)
+        return false;
+    if (c->peak_epoch >= t->epoch_raised) {
+        bump_by(&c->peak_bytes, -(int64_t)size_bytes);
+        bump_by(&c->peak_blocks, -1);
+    }
+    if (without > t->raised_from)
+        put_back(t, without, t->epoch_raised);
+    else
+        put_back(t, t->raised_from, t->epoch_before);
+    peak_change(t, -(int64_t)size_bytes);
+    return true;
 }

@@ -34,7 +34,10 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "monitor/file.h"
+#include "monitor/heap.h"
+#include "monitor/history.h"
 #include "monitor/hook.h"
+#include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
 #include "monitor/output.h"
@@ -120,8 +123,8 @@ find_phase(const struct draw_phase *phase)
     return LIMIT_PHASES;
 }
 
-static void
-filter_add(const void *p)
+void
+sample_filter_add(const void *p)
 {
     uint8_t *count = sample_filter_of(p), there = load_relaxed(count);
 
@@ -224,49 +227,13 @@ change_phase(const struct draw_phase *phase)
 
 /* --- Marks and requests ----------------------------------------------------------------------- */
 
-/* All counters of the process together; counts them where they are. */
-static void
-sum_up(struct disk_snapshot *ret)
-{
-    const struct table *t = &state->tables[DISK_COUNTERS];
-    uint64_t count = load_acquire(&t->mapped_bytes) / sizeof(struct disk_block);
-
-    if (count > load_relaxed(&t->used))
-        count = load_relaxed(&t->used);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct disk_block *b = table_record(t, i);
-
-        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
-            const struct disk_counter *c = &b->counters[s];
-
-            ret->allocations += load_relaxed(&c->allocations);
-            ret->allocated_bytes += load_relaxed(&c->allocated_bytes);
-            ret->live_bytes +=
-                (int64_t)(load_relaxed(&c->allocated_bytes) - load_relaxed(&c->freed_bytes));
-        }
-    }
-}
-
+/* NAME and KIND come from a tool. */
 static enum disk_answer
-set_mark(const uint64_t *name)
+set_mark(const uint64_t *name, uint64_t kind)
 {
-    struct table *t = &state->tables[DISK_SNAPSHOTS];
-    struct disk_snapshot sum = {0}, *mark;
-    uint64_t index;
-
-    if (name[0] == 0)
+    if (kind != DISK_SNAPSHOT_PERIOD && (kind != DISK_SNAPSHOT_ASKED || name[0] == 0))
         return DISK_ANSWER_REFUSED;
-    if (t->used >= LIMIT_SNAPSHOTS || (index = table_take(t, 1)) == TABLE_NONE)
-        return DISK_ANSWER_FULL;
-    sum_up(&sum);
-    mark = table_record(t, index);
-    mark->live_bytes = sum.live_bytes;
-    mark->allocations = sum.allocations;
-    mark->allocated_bytes = sum.allocated_bytes;
-    __builtin_memcpy(mark->name, name, sizeof mark->name);
-    mark->id = (uint32_t)index + 1;
-    store_release(&mark->elapsed_ns, sys_clock_ns() - state->start_ns + 1);
-    return DISK_ANSWER_DONE;
+    return history_snapshot((const char *)name, (enum disk_snapshot_kind)kind);
 }
 
 static enum disk_answer
@@ -279,6 +246,41 @@ set_phase(uint64_t mode, uint64_t period)
     phase = draw_phase(mode, period);
     sample.begin_ns = sample.end_ns = 0; // Whoever asks by hand does not want it changed later.
     return change_phase(&phase);
+}
+
+/* Become the one thread that changes the phase. Waits a bounded while. */
+static bool
+take_turn(void)
+{
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
+        uint32_t idle = 0;
+
+        if (cas_acq_rel(&state->change_busy, &idle, 1u))
+            return true;
+        sys_wait(i);
+    }
+    return false;
+}
+
+void
+sample_switch(bool on)
+{
+    const struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
+    const struct draw_phase exact = draw_phase(DISK_MODE_EXACT, 0);
+    uint64_t mask = sys_block_signals();
+
+    if (take_turn()) {
+        bool is_on = sample.mode != DISK_MODE_OFF;
+
+        sample.begin_ns = sample.end_ns = 0; // As in set_phase.
+        if (on && !is_on)
+            change_phase(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+        else if (!on && is_on)
+            change_phase(&off);
+        store_release(&state->change_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+    sample_adopt();
 }
 
 static void
@@ -297,7 +299,7 @@ take_request(uint64_t generation)
     if (words[0] == DISK_CONTROL_PHASE)
         answer = set_phase(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
-        answer = set_mark(&words[1]);
+        answer = set_mark(&words[1], words[5]);
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);
 }
@@ -624,7 +626,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
     const struct draw_phase *phase = &sample.phases[tls.sampled_phase];
-    uint32_t site = nodes_site(state->nodes[stack_node(t, caller)].site, size_bytes);
+    uint32_t site = nodes_site(state->nodes[label_here(stack_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
     bool up = draw_rounds_up(phase, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_phase + 1) << LEDGER_PHASE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
@@ -643,7 +645,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
     if (old.site != 0)
         *ret_change += hook_settle_lost_free(t, old, p);
-    filter_add(p);
+    sample_filter_add(p);
     t->last_block = p;
     t->last_site = site;
     return c;
@@ -680,9 +682,15 @@ int64_t
 sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved)
 {
     uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
-    struct draw_weight w = weight_of(old);
-    struct disk_counter *c = thread_counter(t, site);
+    struct disk_counter *c;
+    struct draw_weight w;
 
+    if (ledger_is_backing(old)) {
+        filter_drop(p);
+        return heap_backing_goes(t, old, moved);
+    }
+    w = weight_of(old);
+    c = thread_counter(t, site);
     if (c == NULL) {
         bump(&t->disk->no_memory_events);
         return 0;

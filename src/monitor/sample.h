@@ -47,6 +47,10 @@ void sample_adopt(void);
 /* Is anything asked for, or is it time? To be called in the recorder now and then. */
 void sample_poll(void);
 
+/* The program itself says that recording begins, in the way that was asked for, or ends. For a
+ * thread that is in the recorder. */
+void sample_switch(bool on);
+
 /* The credit is used up: what becomes of this call from SLOT for SIZE_BYTES? */
 enum gate sample_look(uint64_t size_bytes, uint64_t slot);
 
@@ -112,6 +116,9 @@ sample_filter_of(const void *p)
 {
     return &sample_filter[(uintptr_t)p >> SAMPLE_PAGE_BITS & (SAMPLE_FILTER_PAGES - 1)];
 }
+
+/* A block at P must be seen when it is freed, whatever the phase. Taken back by sample_ends. */
+void sample_filter_add(const void *p);
 
 /* There is something on P's page: is it not P? */
 bool sample_is_nothing(const void *p);

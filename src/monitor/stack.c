@@ -56,14 +56,6 @@ target_of(uint32_t node, uint32_t frames)
     };
 }
 
-static uint32_t
-node_of(const struct stack_target *target)
-{
-    size_t offset = (size_t)((const char *)target->sites - (const char *)state->nodes->site);
-
-    return (uint32_t)(offset / sizeof *state->nodes);
-}
-
 COLD void
 stack_forget(struct thread *t)
 {
@@ -648,5 +640,5 @@ stack_target_elsewhere(struct thread *t, struct arch_caller caller)
 uint32_t
 stack_node(struct thread *t, struct arch_caller caller)
 {
-    return node_of(stack_target(t, caller));
+    return nodes_of(stack_target(t, caller)->sites);
 }

@@ -72,6 +72,10 @@ struct state {
     uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
+    /* heap.c, label.c */
+    struct heaps *heaps;     // NULL until the program makes a heap.
+    uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
+
     /* mem.c */
     struct {
         void *address;
@@ -122,6 +126,19 @@ struct state {
     uint32_t timeline_busy; // Atomic.
     uint64_t stack_top;     // Upper end of the main thread's stack.
     uint64_t stack_limit;   // Lower end to which it may grow.
+
+    /* history.c */
+    uint32_t snapshot_latest;  // Atomic: the highest id that was announced; 0 = none.
+    uint32_t snapshot_busy;    // Atomic: a thread is at the timeline's next snapshot.
+    uint64_t snapshot_next_ns; // Atomic: elapsed, when that is due.
+    uint64_t snapshot_width_ns;
+    uint32_t snapshots_of_width; // Taken since the width has doubled.
+    uint64_t width_history;      // Bytes of HISTORY in use at that time.
+    uint64_t growth_bytes;       // A snapshot for so much growth of live bytes; 0 = none.
+    int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
+    uint32_t growth_count;       // Atomic: such snapshots.
+    uint32_t signal_count;       // Atomic: signals that asked for one.
+    uint32_t snapshot_signal;    // Its number; 0 = none.
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */
@@ -136,6 +153,7 @@ struct tls {
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; sample.c.
+    uint32_t labels;  // The thread's set; label.h. 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
     // Return addresses of calls back from the next allocator, for allocations and for frees, the
     // latest first: seen before without a signal frame between.

@@ -161,6 +161,41 @@ sys_write_politely(int fd, const void *data, size_t size_bytes)
 }
 
 int
+sys_write_all(int fd, const void *data, size_t size_bytes)
+{
+    static const uint64_t deadly = UINT64_C(1) << (SIGPIPE - 1) | UINT64_C(1) << (SIGXFSZ - 1);
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    const char *p = data;
+    uint64_t before, pending = deadly;
+    long r;
+
+    // Only these: whoever waits here for a slow reader must still hear of the others.
+    r = CALL(SYS_rt_sigprocmask, SIG_BLOCK, &deadly, &before, sizeof before, 0, 0);
+    if (r != 0)
+        return (int)r;
+    CALL(SYS_rt_sigpending, &pending, sizeof pending, 0, 0, 0, 0);
+    while (size_bytes > 0) {
+        r = sys_write(fd, p, size_bytes);
+        if (r > 0) {
+            p += r;
+            size_bytes -= (size_t)r;
+        } else if (r == -EAGAIN) {
+            CALL(SYS_poll, &ready, 1, -1, 0, 0, 0);
+        } else if (r != -EINTR) {
+            break;
+        }
+    }
+    if (r == -EPIPE && !(pending & UINT64_C(1) << (SIGPIPE - 1)))
+        discard_signal(SIGPIPE);
+    if (r == -EFBIG && !(pending & UINT64_C(1) << (SIGXFSZ - 1)))
+        discard_signal(SIGXFSZ);
+    CALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before, 0, 0);
+    if (size_bytes == 0)
+        return 0;
+    return r < 0 ? (int)r : -EIO;
+}
+
+int
 sys_unlink(const char *path)
 {
     return (int)CALL(SYS_unlinkat, AT_FDCWD, path, 0, 0, 0, 0);

@@ -44,6 +44,10 @@ long sys_write(int fd, const void *data, size_t size_bytes);
 
 /* Write DATA at once or not at all: never waits for a reader, and raises no signal. */
 void sys_write_politely(int fd, const void *data, size_t size_bytes);
+
+/* Write all of DATA, waiting as long as it takes, and raise no signal: 0, or a negative error
+ * number. */
+int sys_write_all(int fd, const void *data, size_t size_bytes);
 int sys_unlink(const char *path);
 int sys_mkdir(const char *path, int mode);
 

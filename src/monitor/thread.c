@@ -170,11 +170,11 @@ thread_tell_all(void)
 
     for (uint32_t i = 0; i < rows; i++) {
         struct thread *t = load_acquire(&state->threads[i]);
-        uint32_t ready = THREAD_READY;
+        uint32_t ready = t != NULL ? load_relaxed(&t->ready) : (uint32_t)THREAD_NOT;
 
         // After what there is to tell was written; thread_look_up does the opposite.
-        if (t != NULL)
-            cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE);
+        while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
+            continue;
     }
 }
 
@@ -306,7 +306,7 @@ thread_look_up(struct thread *t)
 {
     uint32_t generation;
 
-    exchange_seq_cst(&t->ready, (uint32_t)THREAD_READY);
+    exchange_seq_cst(&t->ready, (uint32_t)(tls.labels == 0 ? THREAD_READY : THREAD_LABELLED));
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;

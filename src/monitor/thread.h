@@ -70,7 +70,8 @@ struct stack_passing {
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
     THREAD_READY = 1,
-    THREAD_STALE = 2, // Joined, and must look up what has changed before its next event.
+    THREAD_STALE = 2,    // Joined, and must look up what has changed before its next event.
+    THREAD_LABELLED = 3, // As READY, but its allocations carry labels.
 };
 
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
@@ -105,6 +106,9 @@ struct thread {
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
     int64_t peak_seen; // The maximum of live bytes, as long as T is the only thread.
+    // When T last raised the maximum: from what to what, and its epoch. See peak_take_back.
+    int64_t raised_from, raised_to;
+    uint64_t epoch_before, epoch_raised;
 
     uint32_t generation; // state->generation when the caches below were last emptied.
     uint64_t stack_low,

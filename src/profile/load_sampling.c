@@ -164,7 +164,7 @@ load_marks(struct loader *l)
     for (size_t i = 0; i < count; i++) {
         const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
 
-        if (d->elapsed_ns == 0)
+        if (d->elapsed_ns == 0 || d->kind == DISK_SNAPSHOT_TIMED)
             continue;
         p->marks[p->mark_count++] = (struct profile_mark){
             .elapsed_ns = d->elapsed_ns,

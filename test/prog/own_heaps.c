@@ -1,0 +1,543 @@
+/* cflags: -O1 -fno-inline -fno-builtin -Wno-unused-result */
+/* libs: -lpthread */
+/* own_heaps.c: events of heaps of the program's own, with sums known by construction.
+ *
+ *     own_heaps CASE
+ *
+ * test/run/api.sh says for each case what the profile must hold. Blocks of malloc that a case does
+ * not speak of are none: nothing here prints.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "heaptap/heaptap.h"
+
+enum { MILLION = 1000000 };
+
+static char *const base = (char *)0x10000;
+static void *volatile kept;
+
+/* --- One thread -------------------------------------------------------------------------------- */
+
+/* 3 blocks of 100, one freed, one resized to 300, one overwritten by 50; a free of what is not. */
+static void
+run_events(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("events", 0);
+
+    heaptap_alloc(heap, base, 1, 100);
+    heaptap_alloc(heap, base + 100, 1, 100);
+    heaptap_alloc(heap, base + 200, 1, 100);
+    heaptap_free(heap, base);
+    heaptap_resize(heap, base + 100, base + 1000, 300);
+    heaptap_alloc(heap, base + 200, 1, 50);
+    heaptap_free(heap, base + 5);
+    heaptap_alloc(heap, NULL, 10, 1000);
+    heaptap_free(heap, NULL);
+    heaptap_alloc(NULL, base, 1, 7);
+    heaptap_free(NULL, base);
+    heaptap_reset(NULL);
+}
+
+/* A million live blocks end at once; then 10 of 8 bytes live. */
+static void
+run_reset(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("million", 0);
+    struct timespec from, to;
+    FILE *out;
+
+    for (uintptr_t i = 0; i < MILLION; i++)
+        heaptap_alloc(heap, base + 16 * i, 1, 16);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    heaptap_reset(heap);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    for (uintptr_t i = 0; i < 10; i++)
+        heaptap_alloc(heap, base + 16 * i, 1, 8);
+    out = fopen("reset.ns", "w");
+    fprintf(out, "%lld\n", (to.tv_sec - from.tv_sec) * 1000000000LL + (to.tv_nsec - from.tv_nsec));
+    fclose(out);
+}
+
+/* Resets and frees take turns so often that the count of emptyings goes round. */
+static void
+run_round(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("round", 0);
+
+    for (int i = 0; i < 140000; i++) {
+        heaptap_alloc(heap, base, 1, 10);
+        heaptap_alloc(heap, base + 16, 1, 20);
+        heaptap_free(heap, base);
+        heaptap_reset(heap);
+    }
+    heaptap_free(heap, base + 16);
+    heaptap_alloc(heap, base + 16, 1, 30);
+}
+
+/* 100,000 requests, each with an arena of its own, never more than 3 at once. */
+static void
+run_requests(void)
+{
+    heaptap_heap *heap[3] = {NULL};
+
+    for (int i = 0; i < 100000; i++) {
+        heaptap_heap **mine = &heap[i % 3];
+
+        heaptap_heap_destroy(*mine);
+        *mine = heaptap_heap_create("request arena", 0);
+        for (uintptr_t k = 0; k < 5; k++)
+            heaptap_alloc(*mine, base + 64 * k, 1, 64);
+        heaptap_free(*mine, base);
+    }
+}
+
+static void
+run_names(void)
+{
+    char name[32];
+
+    for (int i = 0; i < 3000; i++) {
+        heaptap_heap *heap;
+
+        snprintf(name, sizeof name, "name %d", i);
+        heap = heaptap_heap_create(name, 0);
+        heaptap_alloc(heap, base, 1, 1);
+    }
+}
+
+static void
+wrapped(heaptap_heap *heap, char *p, size_t bytes)
+{
+    heaptap_alloc(heap, p, 1, bytes);
+}
+
+static void
+wrapped_twice(heaptap_heap *heap, char *p, size_t bytes)
+{
+    wrapped(heap, p, bytes);
+}
+
+static void
+first_user(heaptap_heap *heap)
+{
+    wrapped_twice(heap, base, 10);
+}
+
+static void
+second_user(heaptap_heap *heap)
+{
+    wrapped_twice(heap, base + 10, 20);
+}
+
+/* Two users of an allocator of two functions; and so many frames to skip that one is left. */
+static void
+run_skip(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("skip", 2);
+    heaptap_heap *all = heaptap_heap_create("skip all", 255);
+
+    first_user(heap);
+    second_user(heap);
+    first_user(all);
+    second_user(all);
+}
+
+/* --- Backing ----------------------------------------------------------------------------------- */
+
+/* Chunks of 1000000 from malloc, of which 600000 are given out, next to 500000 of plain malloc.
+ * The most that ever lives is 500000 + 2 * 600000. */
+static void
+run_nested(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("nested", 0);
+    char *plain = malloc(500000);
+    char *chunk[2];
+
+    for (int i = 0; i < 2; i++) {
+        chunk[i] = malloc(1000000);
+        heaptap_backing(heap, chunk[i], 1000000);
+        for (int k = 0; k < 6; k++)
+            heaptap_alloc(heap, chunk[i] + 100000 * k, 1, 100000);
+    }
+    heaptap_reset(heap);
+    free(chunk[0]);
+    kept = plain;
+}
+
+/* A maximum of 2000000 stands when a chunk of 1500000 comes on top of 1000000: it must not make
+ * another, nor must what is made of it. */
+static void
+run_below(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("below", 0);
+    char *first = malloc(1000000), *second = malloc(1000000), *chunk;
+
+    kept = first;
+    free(second);
+    chunk = malloc(1500000);
+    heaptap_backing(heap, chunk, 1500000);
+    heaptap_alloc(heap, chunk, 1, 700000);
+    free(malloc(100));
+}
+
+/* Backing that is given back without being freed, that moves, and that is not malloc's. */
+static void
+run_backing(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("backing", 0);
+    char *p = malloc(1000), *q = malloc(2000), *r = aligned_alloc(32, 3008);
+    char *mapped = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    heaptap_backing(heap, p, 1000);
+    heaptap_backing_end(heap, p);
+    heaptap_backing(heap, q, 2000);
+    q = realloc(q, 4000);
+    heaptap_backing(heap, r, 3008);
+    heaptap_backing(heap, r, 3008);
+    heaptap_backing_end(heap, p);
+    heaptap_backing(heap, mapped, 8192);
+    heaptap_backing_end(heap, mapped);
+    heaptap_backing(heap, mapped, 4096);
+    heaptap_backing(heap, r + 16, 100);
+    free(r);
+    free(p);
+    kept = q;
+}
+
+/* --- Labels ------------------------------------------------------------------------------------ */
+
+static void
+one_of_each(heaptap_heap *heap)
+{
+    kept = malloc(100);
+    kept = realloc(kept, 200);
+    heaptap_alloc(heap, NULL, 1, 1000);
+}
+
+static void *
+without_labels(void *heap)
+{
+    one_of_each(heap);
+    return NULL;
+}
+
+static void *
+with_labels(void *arg)
+{
+    heaptap_labels_set((heaptap_labels)(uintptr_t)arg);
+    kept = malloc(10);
+    return NULL;
+}
+
+static void
+run_labels(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("labelled", 0);
+    heaptap_labels before, both;
+    pthread_t thread;
+    void *p;
+
+    one_of_each(heap);
+    heaptap_label("tenant", "acme");
+    before = heaptap_labels_get();
+    one_of_each(heap);
+    heaptap_label("kind", "upload");
+    one_of_each(heap);
+    both = heaptap_labels_get();
+    heaptap_label("tenant", "other one");
+    one_of_each(heap);
+    heaptap_labels_set(before);
+    one_of_each(heap);
+    p = malloc(7);
+    heaptap_label("tenant", NULL);
+    free(p);
+    one_of_each(heap);
+    pthread_create(&thread, NULL, with_labels, (void *)(uintptr_t)both);
+    pthread_join(thread, NULL);
+    heaptap_label("tenant", "acme");
+    pthread_create(&thread, NULL, without_labels, heap);
+    pthread_join(thread, NULL);
+}
+
+/* 10,000 different requests with a label of their own, 8 bytes each. */
+static void
+run_many_labels(void)
+{
+    char value[32];
+
+    for (int i = 0; i < 10000; i++) {
+        snprintf(value, sizeof value, "%d", i);
+        heaptap_label("request", value);
+        kept = malloc(8);
+    }
+    heaptap_label("request", NULL);
+    kept = malloc(5);
+}
+
+/* --- Forks, handlers, threads ------------------------------------------------------------------ */
+
+/* The child goes on with what it has inherited: 2 blocks of the heap, labelled, and a free of one
+ * from before. The parent has 1. */
+static void
+run_fork(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("inherited", 0);
+    pid_t child;
+
+    heaptap_label("who", "me");
+    heaptap_alloc(heap, base, 1, 100);
+    child = fork();
+    if (child == 0) {
+        heaptap_heap *mine = heaptap_heap_create("of the child", 0);
+
+        heaptap_alloc(heap, base + 100, 1, 10);
+        heaptap_alloc(heap, base + 200, 1, 20);
+        heaptap_free(heap, base);
+        heaptap_alloc(mine, base, 1, 3);
+        heaptap_reset(heap);
+        heaptap_heap_destroy(heap);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static heaptap_heap *shared;
+static volatile sig_atomic_t interruptions;
+
+static void
+on_alarm(int signal)
+{
+    char *p = base + 16 * (MILLION + (uintptr_t)interruptions);
+
+    (void)signal;
+    interruptions = interruptions + 1;
+    heaptap_alloc(shared, p, 1, 1);
+    heaptap_free(shared, p);
+    heaptap_alloc(shared, NULL, 1, 2);
+    heaptap_label("in", "handler");
+    free(malloc(3));
+    heaptap_label("in", NULL);
+}
+
+/* Alarms all the time; each leaves a block of 2. The rest balances. */
+static void
+run_handler(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    FILE *out;
+
+    shared = heaptap_heap_create("interrupted", 0);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; interruptions < 2000 || i < 100000; i++) {
+        heaptap_alloc(shared, base, 1, 100);
+        free(malloc(50));
+        heaptap_free(shared, base);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    out = fopen("interruptions", "w");
+    fprintf(out, "%d\n", (int)interruptions);
+    fclose(out);
+}
+
+enum { THREADS = 8, EACH = 50000, RING = 4096 };
+
+static uint64_t ring[RING]; /* Addresses on their way from one thread to another. */
+
+/* Allocates EACH blocks of 10 at addresses of its own, and frees whatever it finds in the ring
+ * where it puts them. */
+static void *
+hammer(void *arg)
+{
+    uintptr_t number = (uintptr_t)arg;
+    uint64_t seed = number + 1;
+
+    for (uintptr_t i = 0; i < EACH; i++) {
+        char *p = base + 16 * (number * EACH + i);
+        uint64_t there;
+
+        heaptap_alloc(shared, p, 1, 10);
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        there = __atomic_exchange_n(&ring[seed >> 52], (uint64_t)(uintptr_t)p, __ATOMIC_ACQ_REL);
+        if (there != 0)
+            heaptap_free(shared, (void *)(uintptr_t)there);
+    }
+    return NULL;
+}
+
+/* All threads in one pool, without a lock; what is left in the ring is live at the end. */
+static void
+run_threads(void)
+{
+    pthread_t threads[THREADS];
+    int left = 0;
+    FILE *out;
+
+    shared = heaptap_heap_create("pool", 0);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, hammer, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < RING; i++)
+        left += ring[i] != 0;
+    out = fopen("left", "w");
+    fprintf(out, "%d\n", left);
+    fclose(out);
+}
+
+static int stop_it;
+
+static void *
+reset_all_the_time(void *arg)
+{
+    (void)arg;
+    while (!__atomic_load_n(&stop_it, __ATOMIC_ACQUIRE))
+        heaptap_reset(shared);
+    return NULL;
+}
+
+/* Resets while others allocate and free: the program's mistake, which must harm nothing. */
+static void
+run_race(void)
+{
+    pthread_t threads[3], resetter;
+
+    shared = heaptap_heap_create("race", 0);
+    pthread_create(&resetter, NULL, reset_all_the_time, NULL);
+    for (uintptr_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, hammer, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    __atomic_store_n(&stop_it, 1, __ATOMIC_RELEASE);
+    pthread_join(resetter, NULL);
+    heaptap_reset(shared);
+}
+
+/* --- The recorder ------------------------------------------------------------------------------ */
+
+static void
+run_stop(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("stopped", 0);
+    void *p = malloc(100);
+
+    heaptap_alloc(heap, base, 1, 100);
+    heaptap_stop();
+    kept = malloc(1000);
+    heaptap_alloc(heap, base + 100, 1, 1000);
+    free(p);
+    heaptap_free(heap, base);
+    heaptap_start();
+    kept = malloc(10);
+    heaptap_alloc(heap, base + 200, 1, 10);
+    heaptap_free(heap, base + 100);
+}
+
+/* Words that no function may stumble over. */
+static void
+run_nonsense(void)
+{
+    heaptap_heap *heap = heaptap_heap_create(NULL, 1u << 31), *gone, *wrong;
+    char huge[5000];
+
+    heaptap_alloc(heap, (void *)UINTPTR_MAX, SIZE_MAX, SIZE_MAX);
+    heaptap_free(heap, (void *)UINTPTR_MAX);
+    heaptap_alloc(heap, base, 0, 0);
+    heaptap_free(heap, base);
+    heaptap_resize(heap, NULL, NULL, 5);
+    heaptap_backing(heap, NULL, 5);
+    heaptap_backing_end(heap, base);
+    gone = heaptap_heap_create("gone", 0);
+    heaptap_heap_destroy(gone);
+    heaptap_heap_destroy(gone);
+    heaptap_alloc(gone, base, 1, 1);
+    wrong = (heaptap_heap *)(uintptr_t)0x123456789abcdef0u;
+    heaptap_alloc(wrong, base, 1, 1);
+    heaptap_heap_destroy(wrong);
+    memset(huge, 'x', sizeof huge - 1);
+    huge[sizeof huge - 1] = '\0';
+    heaptap_heap_create(huge, 0);
+    heaptap_label(NULL, NULL);
+    heaptap_label("", "x");
+    heaptap_label(huge, "x");
+    kept = malloc(11);
+    heaptap_labels_set(12345);
+    heaptap_phase(NULL);
+    heaptap_snapshot(huge);
+    if (heaptap_is_present() && (heaptap_write(-1, "pprof") != -1 || heaptap_write(1, NULL) != -1 ||
+                                 heaptap_write(1, "xml") != -1))
+        exit(1);
+}
+
+/* Stacks without end, until the tree is full: what the heap holds must stay its own. */
+static void
+dig(heaptap_heap *heap, unsigned path, int depth)
+{
+    if (depth == 0) {
+        heaptap_alloc(heap, NULL, 1, 10);
+        kept = malloc(7);
+    } else if (path & 1) {
+        dig(heap, path >> 1, depth - 1);
+        kept = NULL;
+    } else {
+        dig(heap, path >> 1, depth - 1);
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void
+run_full(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("crowded", 0);
+
+    for (unsigned path = 0; path < 1 << 14; path++)
+        dig(heap, path, 14);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"events", run_events},
+    {"reset", run_reset},
+    {"round", run_round},
+    {"requests", run_requests},
+    {"names", run_names},
+    {"skip", run_skip},
+    {"nested", run_nested},
+    {"below", run_below},
+    {"backing", run_backing},
+    {"labels", run_labels},
+    {"many_labels", run_many_labels},
+    {"fork", run_fork},
+    {"handler", run_handler},
+    {"threads", run_threads},
+    {"race", run_race},
+    {"stop", run_stop},
+    {"nonsense", run_nonsense},
+    {"full", run_full},
+};
+
+int
+main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    }
+    return 2;
+}
