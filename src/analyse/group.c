@@ -342,6 +342,16 @@ group_positive(const struct stacks *stacks, const struct stack *const *sorted, e
     return n;
 }
 
+struct counters
+group_all_sizes(const struct profile *p)
+{
+    struct counters sum = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < p->bin_count; i++)
+        counters_add(&sum, &p->bins[i].counters);
+    return sum;
+}
+
 size_t
 group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT])
 {

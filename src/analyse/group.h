@@ -63,6 +63,9 @@ size_t group_positive(const struct stacks *stacks, const struct stack *const *so
  */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
+/* What all sizes come to: malloc's blocks, those that back heaps included. */
+struct counters group_all_sizes(const struct profile *p);
+
 /* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
 enum { SIZE_RANGE_COUNT = 9 };
 struct size_range {

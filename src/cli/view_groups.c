@@ -384,7 +384,12 @@ heap_place(const struct text_view *v, const struct profile_heap *heap, enum metr
 static int64_t
 group_whole(const struct text_view *v, enum group_by by, enum metric metric)
 {
-    return metric_value(by == BY_SIZE ? &v->p->heaps[0].counters : &v->stacks->total, metric);
+    struct counters sizes;
+
+    if (by != BY_SIZE)
+        return metric_value(&v->stacks->total, metric);
+    sizes = group_all_sizes(v->p);
+    return metric_value(&sizes, metric);
 }
 
 void

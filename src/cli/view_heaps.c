@@ -127,10 +127,12 @@ text_not_in_bins(struct text_view *v)
     const struct profile *p = v->p;
     int64_t calls = p->totals.allocations - p->heaps[0].counters.allocations;
 
+    // The sizes of a chunk that backs a heap are known as malloc saw it.
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->arena,
-                               "Blocks of the program's own heaps are not counted by size: %s",
+                               "Not counted here: %s of the program's own heaps. What backs "
+                               "them is, if malloc's.",
                                style_plural(v->arena, calls, "call")));
 }
 

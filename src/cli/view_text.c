@@ -631,7 +631,7 @@ put_sizes(struct text_view *v)
     };
     struct size_range ranges[SIZE_RANGE_COUNT];
     size_t n = group_size_ranges(v->p, ranges);
-    int64_t calls = v->p->heaps[0].counters.allocations;
+    int64_t calls = group_all_sizes(v->p).allocations;
     struct table t;
 
     if (n == 0)

@@ -10,5 +10,6 @@ tags() {
 
 tags views
 tags exports
+tags real "$PROG/two_arenas"
 tags damage
 finish
