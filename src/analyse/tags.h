@@ -44,8 +44,10 @@ const char *tags_text(const struct profile_heap *heap, const struct profile_labe
                       struct arena *arena);
 
 /* What stacks are put below, for formats that know nothing but frames. */
+enum tag_root { ROOT_NONE, ROOT_HEAP, ROOT_LABELS, ROOT_VALUE };
+
 struct tag_roots {
-    enum { ROOT_NONE, ROOT_HEAP, ROOT_LABELS, ROOT_VALUE } by;
+    enum tag_root by;
     const char *key; // ROOT_VALUE: of that label.
 };
 

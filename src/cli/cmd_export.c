@@ -16,7 +16,7 @@
 static struct {
     const char *format, *output;
     struct metric_choice metric;
-    struct opt_choice root; // As root_names; -1 = not given.
+    struct opt_choice root; // enum tag_root less 1; -1 = not given.
     bool invert, list;
 } opts = {.metric = {.metric = -1}, .root = {-1, NULL}};
 
@@ -101,7 +101,7 @@ export_one(struct profile *p, const struct exporter *exporter, struct view_set *
     struct export_options options = {
         .metric = metric_chosen(&opts.metric),
         .inverted = opts.invert,
-        .roots = {ROOT_NONE + 1 + opts.root.choice, opts.root.of},
+        .roots = {(enum tag_root)(opts.root.choice + 1), opts.root.of},
     };
     struct stacks_options stacks_options = view_stacks_options(true);
     struct strbuf out = {0};

@@ -107,8 +107,7 @@ help_choices(const struct opt *o, struct strbuf *out)
         return;
     strbuf_str(out, " One of: ");
     for (int i = 0; o->choices[i] != NULL; i++)
-        strbuf_fmt(out, "%s%s%s", i ? ", " : "", o->choices[i],
-                   o->choices[i][strlen(o->choices[i]) - 1] == '=' ? "KEY" : "");
+        strbuf_fmt(out, "%s%s%s", i ? ", " : "", o->choices[i], opts_after_choice(o->choices[i]));
     strbuf_char(out, '.');
 }
 

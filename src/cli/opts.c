@@ -119,13 +119,21 @@ opts_parse_size(const char *text, uint64_t *ret)
     return scale(whole, fraction, digits, (uint64_t)1 << (10 * (unit - units + 1)), ret);
 }
 
+const char *
+opts_after_choice(const char *choice)
+{
+    size_t length = strlen(choice);
+
+    return length > 0 && choice[length - 1] == '=' ? "KEY" : "";
+}
+
 /* Whether TEXT is choice I of O, "name" or "name=" and more. */
 static bool
 is_choice(const struct opt *o, const char *text, int i)
 {
     size_t length = strlen(o->choices[i]);
 
-    if (length > 0 && o->choices[i][length - 1] == '=')
+    if (*opts_after_choice(o->choices[i]))
         return strncmp(text, o->choices[i], length) == 0 && text[length] != '\0';
     return strcmp(text, o->choices[i]) == 0;
 }
@@ -155,7 +163,7 @@ parse_choice(const struct opt *o, const char *text, struct err *err)
             return 0;
         }
         suggest_offer(&s, o->choices[i]);
-        strbuf_fmt(&list, "%s%s", i ? ", " : "", o->choices[i]);
+        strbuf_fmt(&list, "%s%s%s", i ? ", " : "", o->choices[i], opts_after_choice(o->choices[i]));
     }
     if (s.nearest)
         rc = err_set(err, HEAPTAP_USAGE,

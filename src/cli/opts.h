@@ -35,6 +35,9 @@ struct opt {
     const char *const *choices;
 };
 
+/* What is shown behind CHOICE: "KEY" if more has to follow. */
+const char *opts_after_choice(const char *choice);
+
 struct command {
     const char *name;
     const char *arguments;   // For usage: "[PROFILE|PID|DIRECTORY]".

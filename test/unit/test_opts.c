@@ -176,9 +176,9 @@ explains_mistakes(void **state)
     refuses("--budget 3Q",
             "option '--budget': '3Q' is no size; write a number such as 4096, 64K, 1.5M "
             "or 2G");
-    refuses("--by label=", "option '--by': 'label=' is not one of file, label, label= (did you "
-                           "mean label=?)");
-    refuses("--by file=x", "option '--by': 'file=x' is not one of file, label, label=");
+    refuses("--by label=", "option '--by': 'label=' is not one of file, label, label=KEY (did you "
+                           "mean label?)");
+    refuses("--by xyzzy=x", "option '--by': 'xyzzy=x' is not one of file, label, label=KEY");
     refuses("--colour gren",
             "option '--colour': 'gren' is not one of red, green, blue (did you mean "
             "green?)");
