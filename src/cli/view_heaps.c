@@ -67,7 +67,7 @@ put_table(struct text_view *v, const struct groups *groups, enum group_by by, si
     bool heaps = by == BY_HEAP;
     const struct column columns[] = {
         {COLUMN_BYTES, NULL, "live", false, NULL},
-        {COLUMN_PERCENT, NULL, "% of peak", true, NULL},
+        {COLUMN_PERCENT, NULL, v->stacks->total.peak_bytes ? "% of peak" : NULL, true, NULL},
         {COLUMN_BYTES, NULL, "allocated", true, NULL},
         {COLUMN_COUNT, NULL, "calls", true, NULL},
         {COLUMN_COUNT, NULL, heaps ? "resets" : NULL, true, NULL},

@@ -225,7 +225,8 @@ add_label(struct writer *w, const char *key, const char *value)
 static void
 add_labels(struct writer *w, const struct stack *s)
 {
-    const struct profile_label_set *set = &w->p->label_sets[s->labels];
+    const struct profile_label_set *set =
+        &w->p->label_sets[s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels];
 
     if (w->has_heaps)
         add_label(w, HEAP_KEY, w->p->heaps[s->heap].name);

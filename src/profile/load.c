@@ -202,7 +202,7 @@ load_model(struct raw_file *raw, const char *name)
         raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
                  homeless);
     loader_raise_peak(p);
-    load_heap_sums(&l);
+    profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);
     load_phases(&l);

@@ -174,18 +174,3 @@ loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags)
         return labels | index_of(l, id, l->p->heap_count) << TAGS_HEAP_SHIFT | TAGS_BACKING;
     return 0;
 }
-
-void
-load_heap_sums(struct loader *l)
-{
-    struct profile *p = l->p;
-
-    for (size_t i = 0; i < p->site_count; i++) {
-        const struct profile_site *site = &p->sites[i];
-
-        counters_add(&p->heaps[site->heap].counters, &site->counters);
-        counters_add(&p->label_sets[site->labels].counters, &site->counters);
-    }
-    for (size_t i = 0; i < p->backing_count; i++)
-        counters_add(&p->heaps[p->backings[i].heap].backing, &p->backings[i].counters);
-}

@@ -82,9 +82,6 @@ void load_label_sets(struct loader *l);
 /* What the tag D says below a path of which TAGS was said; 0 if there is no such tag there. */
 uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 
-/* What belongs to each heap and carries each set of labels. After loader_raise_peak. */
-void load_heap_sums(struct loader *l);
-
 /* load_counters.c */
 
 void load_threads(struct loader *l);

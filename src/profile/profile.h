@@ -384,6 +384,9 @@ void profile_free(struct profile *p);
 /* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
+/* Add sites and backings up by heap and by labels, anew. For those who have changed them. */
+void profile_sum_heaps(struct profile *p);
+
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 

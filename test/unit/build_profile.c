@@ -255,35 +255,12 @@ build_labels(struct profile *p, const char *first_key, ...)
     return i;
 }
 
-/* Take C out of SUM; sizes stay. */
-static void
-subtract(struct counters *sum, const struct counters *c)
-{
-    struct counters negative = {
-        .allocations = -c->allocations,
-        .allocated_bytes = -c->allocated_bytes,
-        .frees = -c->frees,
-        .freed_bytes = -c->freed_bytes,
-        .peak_blocks = -c->peak_blocks,
-        .peak_bytes = -c->peak_bytes,
-        .temporary = -c->temporary,
-        .size_min = SIZE_MIN_NONE,
-    };
-
-    counters_add(sum, &negative);
-}
-
 void
 build_tags(struct profile *p, uint32_t site, uint32_t heap, uint32_t labels)
 {
-    struct profile_site *s = &p->sites[site];
-
-    subtract(&p->heaps[s->heap].counters, &s->counters);
-    subtract(&p->label_sets[s->labels].counters, &s->counters);
-    s->heap = heap;
-    s->labels = labels;
-    counters_add(&p->heaps[heap].counters, &s->counters);
-    counters_add(&p->label_sets[labels].counters, &s->counters);
+    p->sites[site].heap = heap;
+    p->sites[site].labels = labels;
+    profile_sum_heaps(p);
 }
 
 uint32_t
