@@ -57,8 +57,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test torture bench bench-programs programs examples check demo run-demo fuzz fuzz-merge \
-        fuzz-coverage lint install uninstall man setup clean FORCE
+.PHONY: all test torture bench bench-programs programs examples check demo run-demo fuzz \
+        fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))

@@ -51,7 +51,8 @@ static bool
 call_begins(struct call *c, struct arch_caller caller)
 {
     *c = (struct call){0};
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF)
+    // A child that has just ended an event of its parent's is off until its next one: orphan.c.
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF && state->orphan_tid == 0)
         return false;
     if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
         return false;

@@ -55,7 +55,7 @@ static struct texts names = {
     .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
 
 bool
-heap_start(void)
+heap_names_start(void)
 {
     state->heaps = mem_private(sizeof *state->heaps);
     return state->heaps != NULL && table_take(&state->tables[DISK_HEAPS], 1) == 0 &&

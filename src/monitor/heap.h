@@ -23,7 +23,7 @@ struct heaps {
     void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.
 };
 
-bool heap_start(void);
+bool heap_names_start(void);
 
 /* What the program has of a heap; 0 = none. */
 uint64_t heap_create(const char *name, unsigned skip_frames);

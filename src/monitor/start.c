@@ -220,7 +220,7 @@ start_tables(void)
     stack_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
            ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
-           label_start() && heap_start();
+           label_start() && heap_names_start();
 }
 
 static bool

@@ -27,7 +27,7 @@ enum { MILLION = 1000000 };
 static char *const base = (char *)0x10000;
 static void *volatile kept;
 
-/* --- One thread -------------------------------------------------------------------------------- */
+/* --- One thread ------------------------------------------------------------------------------ */
 
 /* 3 blocks of 100, one freed, one resized to 300, one overwritten by 50; a free of what is not. */
 static void
@@ -59,9 +59,9 @@ run_reset(void)
 
     for (uintptr_t i = 0; i < MILLION; i++)
         heaptap_alloc(heap, base + 16 * i, 1, 16);
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
     heaptap_reset(heap);
-    clock_gettime(CLOCK_MONOTONIC, &to);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     for (uintptr_t i = 0; i < 10; i++)
         heaptap_alloc(heap, base + 16 * i, 1, 8);
     out = fopen("reset.ns", "w");
@@ -153,7 +153,7 @@ run_skip(void)
     second_user(all);
 }
 
-/* --- Backing ----------------------------------------------------------------------------------- */
+/* --- Backing --------------------------------------------------------------------------------- */
 
 /* Chunks of 1000000 from malloc, of which 600000 are given out, next to 500000 of plain malloc.
  * The most that ever lives is 500000 + 2 * 600000. */
@@ -215,7 +215,7 @@ run_backing(void)
     kept = q;
 }
 
-/* --- Labels ------------------------------------------------------------------------------------ */
+/* --- Labels ---------------------------------------------------------------------------------- */
 
 static void
 one_of_each(heaptap_heap *heap)
@@ -285,7 +285,7 @@ run_many_labels(void)
     kept = malloc(5);
 }
 
-/* --- Forks, handlers, threads ------------------------------------------------------------------ */
+/* --- Forks, handlers, threads ---------------------------------------------------------------- */
 
 /* The child goes on with what it has inherited: 2 blocks of the heap, labelled, and a free of one
  * from before. The parent has 1. */
@@ -425,7 +425,7 @@ run_race(void)
     heaptap_reset(shared);
 }
 
-/* --- The recorder ------------------------------------------------------------------------------ */
+/* --- The recorder ---------------------------------------------------------------------------- */
 
 static void
 run_stop(void)

@@ -1,0 +1,15 @@
+/* libown_plugin.c: allocations of a plug-in with a heap of its own; also linked into own_matrix. */
+#include "heaptap/heaptap.h"
+
+void plugin_run(void);
+
+/* 5 objects of 11 bytes each. */
+void
+plugin_run(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("plug-in", 0);
+    int i;
+
+    for (i = 0; i < 5; i++)
+        heaptap_alloc(heap, 0, 1, 11);
+}

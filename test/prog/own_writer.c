@@ -1,0 +1,61 @@
+/* cflags: -O1 -fno-inline -fno-builtin -fno-optimize-sibling-calls */
+/* own_writer.c: writes its own profile to standard output, and says on standard error what came of
+ * it.
+ *
+ *     own_writer FORMAT
+ *
+ * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heap of its own
+ * with 200 objects of 10, each on another stack, of which as many were reset before. A handler of
+ * SIGUSR1 allocates and frees. Nothing else allocates.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heaptap/heaptap.h"
+
+static void *volatile kept;
+
+static void
+on_signal(int number)
+{
+    (void)number;
+    free(malloc(7));
+}
+
+/* 8 turns, left or right, make 256 stacks. */
+static void
+turn(heaptap_heap *heap, unsigned way, int turns)
+{
+    if (turns == 0) {
+        heaptap_alloc(heap, NULL, 1, 10);
+    } else if (way & 1) {
+        turn(heap, way >> 1, turns - 1);
+        kept = NULL;
+    } else {
+        turn(heap, way >> 1, turns - 1);
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    heaptap_heap *heap = heaptap_heap_create("writer", 0);
+    const char *result = "-1\n";
+
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 3; i++)
+        kept = malloc(1000);
+    free(kept);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            heaptap_reset(heap);
+        for (unsigned way = 0; way < 200; way++)
+            turn(heap, way, 8);
+    }
+    if (argc == 2 && heaptap_write(STDOUT_FILENO, argv[1]) == 0)
+        result = "0\n";
+    return write(STDERR_FILENO, result, strlen(result)) > 0 ? 0 : 1;
+}
