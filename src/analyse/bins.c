@@ -104,7 +104,8 @@ add_known(const struct profile *p, struct arena *arena, struct bins *bins)
         const struct counters *c = &site->counters;
         struct bin_row *row = NULL;
 
-        if (site->verdict >= VERDICT_LIKELY && site->type != 0 &&
+        // Only malloc's blocks are in the bins.
+        if (site->heap == 0 && site->verdict >= VERDICT_LIKELY && site->type != 0 &&
             (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
             row = find_row(bins, c->size_min);
         if (row != NULL)

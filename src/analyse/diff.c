@@ -3,8 +3,9 @@
  * Two runs never agree on addresses, and after an edit not on lines either. What survives is how a
  * stack reads: functions, files, inlining. So each frame gets an id by (function, file, inlined),
  * the same in both profiles, and stacks are walked from the root into one common tree whose edges
- * are exact 64-bit keys (parent << 32 | frame id). Stacks that end at the same node are one row,
- * also two of one profile that only differ in their lines. A renamed function is another function:
+ * are exact 64-bit keys (parent << 32 | frame id); heap and labels are two more edges, by name.
+ * Stacks that end at the same node are one row, also two of one profile that only differ in their
+ * lines. A renamed function is another function:
  * its row goes to zero and a new one appears.
  *
  * By function, a stack counts once for each function in it, however often recursion repeats it;
@@ -29,6 +30,7 @@ struct builder {
     enum diff_by by;
     enum metric metric;
     struct strtab keys; // What a frame reads as to its entry plus 1.
+    struct strtab tags; // Names of heaps, and labels.
     struct strbuf key;
     struct entry *entries;
     size_t entry_count, entry_capacity;
@@ -88,6 +90,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     map_release(&b.children);
     map_release(&b.rows_by_node);
     strtab_release(&b.keys);
+    strtab_release(&b.tags);
     strbuf_release(&b.key);
 }
 
@@ -194,25 +197,39 @@ count_row(struct diff_row *row, const struct stack *s, bool is_after, bool inner
                &s->errors);
 }
 
+static uint64_t
+child_of(struct builder *b, uint64_t node, uint32_t edge)
+{
+    bool new;
+    uint64_t *child = map_put(&b->children, node << 32 | edge, &new);
+
+    if (new)
+        *child = b->children.count;
+    return *child;
+}
+
 /* Charge S to its row, made if new. ENTRIES has its frames' entries, LINES their lines. */
 static void
-add_by_site(struct builder *b, const struct stack *s, const uint32_t *entries,
-            const uint32_t *lines, uint32_t depth, bool is_after)
+add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
+            const uint32_t *entries, const uint32_t *lines, uint32_t depth, bool is_after)
 {
+    uint32_t set = s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels;
+    const struct profile_heap *heap = &p->heaps[s->heap];
+    const struct profile_label_set *labels = &p->label_sets[set];
     uint64_t node = 0, *row;
     struct diff_frame *frames;
     bool new;
 
-    for (uint32_t i = depth; i-- > 0;) {
-        uint64_t *child = map_put(&b->children, node << 32 | entries[i], &new);
-
-        if (new)
-            *child = b->children.count;
-        node = *child;
-    }
+    for (uint32_t i = depth; i-- > 0;)
+        node = child_of(b, node, entries[i]);
+    node = child_of(b, node, strtab_id(&b->tags, heap->name));
+    node = child_of(b, node, strtab_id(&b->tags, labels->text));
     row = map_put(&b->rows_by_node, node, &new);
-    if (new)
+    if (new) {
         *row = new_row(b, depth);
+        b->ret->rows[*row].heap = heap;
+        b->ret->rows[*row].labels = labels;
+    }
     frames = b->ret->rows[*row].frames;
     for (uint32_t i = 0; i < depth; i++) {
         frames[i] = b->entries[entries[i]].frame;
@@ -253,7 +270,7 @@ add_stack(struct builder *b, const struct profile *p, const struct stack *s, boo
         lines[i] = f.line;
     }
     if (b->by == DIFF_BY_SITE)
-        add_by_site(b, s, entries, lines, depth, is_after);
+        add_by_site(b, p, s, entries, lines, depth, is_after);
     else
         add_by_function(b, s, entries, depth, is_after);
     free(entries);
@@ -283,6 +300,10 @@ compare_names(const struct diff_row *a, const struct diff_row *b)
         if (order == 0)
             order = strcmp(a->frames[i].file, b->frames[i].file);
     }
+    if (order == 0 && a->heap && b->heap)
+        order = strcmp(a->heap->name, b->heap->name);
+    if (order == 0 && a->labels && b->labels)
+        order = strcmp(a->labels->text, b->labels->text);
     return order ? order : a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 

@@ -26,6 +26,9 @@ struct diff_frame {
 struct diff_row {
     struct diff_frame *frames; // Innermost first; depth of them, at least one.
     uint32_t depth;            // 1 for a function.
+    // Of a stack, in one of the profiles; NULL for a function.
+    const struct profile_heap *heap;
+    const struct profile_label_set *labels;
     struct counters before,
         after; // Of the stack; of a function: of the stacks that it is innermost in.
     // Of the stack; of a function: of the stacks that it is in, each counted once.
@@ -43,7 +46,8 @@ struct diff {
 };
 
 /* Compare two sets of stacks. Frames are the same if their function, their file as recorded and
- * their being inlined are; addresses and lines may differ. Rows by function are sorted by the
+ * their being inlined are; addresses and lines may differ. Stacks are if their frames are, and the
+ * name of their heap and their labels. Rows by function are sorted by the
  * change of their own value, then by that of the inclusive one. Everything in *RET is from ARENA.
  */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,

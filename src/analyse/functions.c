@@ -168,7 +168,7 @@ amounts_of_stacks(const struct profile *p, const struct stacks *stacks, enum met
 
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
-        uint32_t stack = stacks->node_stacks[s->node];
+        uint32_t stack = stacks->site_stacks[i];
         struct amount a = {.calls = s->counters.allocations};
 
         if (stack == 0)

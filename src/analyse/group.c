@@ -20,6 +20,7 @@ struct grouper {
     const struct profile *p;
     struct arena *arena;
     enum group_by by;
+    const char *key; // Of BY_LABEL_VALUE.
     struct groups *ret;
     size_t capacity;
     struct map rows;    // Key to row index plus 1.
@@ -31,6 +32,8 @@ static void add_stack(struct grouper *g, const struct stacks *stacks, size_t ind
 static void add_threads(struct grouper *g, const struct stacks *stacks);
 static void add_sizes(struct grouper *g);
 static void add_types(struct grouper *g, const struct stacks *stacks);
+static void add_heaps(struct grouper *g, const struct stacks *stacks);
+static void add_labels(struct grouper *g, const struct stacks *stacks);
 static void sort_rows(struct groups *groups, enum metric metric);
 
 static uint64_t
@@ -83,9 +86,9 @@ find_row(struct grouper *g, uint64_t key, uint32_t frame, uint32_t location)
 
 void
 group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
-             enum metric metric, struct arena *arena, struct groups *ret)
+             const char *key, enum metric metric, struct arena *arena, struct groups *ret)
 {
-    struct grouper g = {.p = p, .arena = arena, .by = by, .ret = ret};
+    struct grouper g = {.p = p, .arena = arena, .by = by, .key = key, .ret = ret};
 
     *ret = (struct groups){0};
     if (by == BY_THREAD)
@@ -94,6 +97,10 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
         add_sizes(&g);
     else if (by == BY_TYPE)
         add_types(&g, stacks);
+    else if (by == BY_HEAP)
+        add_heaps(&g, stacks);
+    else if (by == BY_LABEL || by == BY_LABEL_VALUE)
+        add_labels(&g, stacks);
     else
         for (size_t i = 0; i < stacks->count; i++)
             add_stack(&g, stacks, i);
@@ -169,7 +176,7 @@ add_threads(struct grouper *g, const struct stacks *stacks)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *ts = &p->thread_sites[i];
 
-        if (stacks->node_stacks[p->sites[ts->site].node] != 0)
+        if (stacks->site_stacks[ts->site] != 0)
             counters_add(&sums[ts->thread], &ts->counters);
     }
     for (size_t i = 0; i < p->thread_count; i++)
@@ -205,12 +212,61 @@ add_types(struct grouper *g, const struct stacks *stacks)
         const struct profile_site *site = &g->p->sites[i];
         size_t row;
 
-        if (stacks->node_stacks[site->node] == 0)
+        if (stacks->site_stacks[i] == 0)
             continue;
         row = find_row(g, type_key(site), GROUP_NO_FRAME, 0);
         g->ret->v[row].site = site;
         counters_add(&g->ret->v[row].self, &site->counters);
         counters_add(&g->ret->v[row].inclusive, &site->counters);
+    }
+}
+
+static void
+add_whole_site(struct group_row *r, const struct profile_site *site)
+{
+    counters_add(&r->self, &site->counters);
+    counters_add(&r->inclusive, &site->counters);
+    errors_add(&r->self_errors, &site->errors);
+    errors_add(&r->inclusive_errors, &site->errors);
+}
+
+static struct group_row *
+heap_row(struct grouper *g, uint32_t heap)
+{
+    size_t row = find_row(g, heap, GROUP_NO_FRAME, 0);
+
+    g->ret->v[row].heap = &g->p->heaps[heap];
+    return &g->ret->v[row];
+}
+
+/* The sites that the filter kept, by heap. A heap without any may still be backed. */
+static void
+add_heaps(struct grouper *g, const struct stacks *stacks)
+{
+    for (size_t i = 0; i < g->p->site_count; i++)
+        if (stacks->site_stacks[i] != 0)
+            add_whole_site(heap_row(g, g->p->sites[i].heap), &g->p->sites[i]);
+    for (uint32_t i = 1; i < g->p->heap_count && !stacks->filtered; i++)
+        if (g->p->heaps[i].made != 0 || g->p->heaps[i].backing.allocations != 0)
+            heap_row(g, i);
+}
+
+/* The sites that the filter kept, by their labels or the value of one. Equal texts are at equal
+ * addresses. */
+static void
+add_labels(struct grouper *g, const struct stacks *stacks)
+{
+    for (size_t i = 0; i < g->p->site_count; i++) {
+        const struct profile_site *site = &g->p->sites[i];
+        const struct profile_label_set *set = &g->p->label_sets[site->labels];
+        const char *text = g->by == BY_LABEL ? set->text : tags_value(set, g->key);
+        size_t row;
+
+        if (stacks->site_stacks[i] == 0)
+            continue;
+        row = find_row(g, (uintptr_t)text, GROUP_NO_FRAME, 0);
+        g->ret->v[row].labels = text;
+        add_whole_site(&g->ret->v[row], site);
     }
 }
 
@@ -235,6 +291,10 @@ compare_rows(const void *a, const void *b, void *arg)
         order = compare_values((int64_t)y->bin->size_min, (int64_t)x->bin->size_min);
     if (order == 0 && x->site)
         order = compare_values((int64_t)type_key(x->site), (int64_t)type_key(y->site));
+    if (order == 0 && x->heap && y->heap)
+        order = strcmp(x->heap->name, y->heap->name);
+    if (order == 0 && x->labels && y->labels)
+        order = strcmp(x->labels, y->labels);
     if (order == 0)
         order = compare_values(y->frame, x->frame);
     return order;
@@ -280,6 +340,16 @@ group_positive(const struct stacks *stacks, const struct stack *const *sorted, e
     while (n < stacks->count && metric_value(&sorted[n]->counters, metric) > 0)
         n++;
     return n;
+}
+
+struct counters
+group_all_sizes(const struct profile *p)
+{
+    struct counters sum = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < p->bin_count; i++)
+        counters_add(&sum, &p->bins[i].counters);
+    return sum;
 }
 
 size_t

@@ -1,5 +1,5 @@
-/* group.h: stacks added up by function, line, file, module; and the profile's threads and sizes in
- * the same form, so that one table shows all of them.
+/* group.h: stacks added up by function, line, file, module; and the profile's threads, sizes,
+ * types, heaps and labels in the same form, so that one table shows all of them.
  */
 #ifndef ANALYSE_GROUP_H
 #define ANALYSE_GROUP_H
@@ -15,12 +15,15 @@ enum group_by {
     BY_THREAD,
     BY_SIZE,
     BY_TYPE,
+    BY_HEAP,
+    BY_LABEL,       // By whole sets of labels.
+    BY_LABEL_VALUE, // By the values of one label.
 };
 
 #define GROUP_NO_FRAME UINT32_MAX
 
 /* What identifies the row depends on the grouping; the rest is NULL or GROUP_NO_FRAME. For BY_SITE,
- * BY_THREAD, BY_SIZE and BY_TYPE inclusive and self are the same. */
+ * BY_THREAD, BY_SIZE, BY_TYPE, BY_HEAP and BY_LABEL… inclusive and self are the same. */
 struct group_row {
     uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Where that frame came from.
@@ -28,6 +31,8 @@ struct group_row {
     const struct profile_thread *thread; // BY_THREAD
     const struct profile_bin *bin;       // BY_SIZE
     const struct profile_site *site;     // BY_TYPE: one of the sites whose blocks are that.
+    const struct profile_heap *heap;     // BY_HEAP
+    const char *labels; // BY_LABEL: their text; BY_LABEL_VALUE: the value, NULL without that label.
     struct counters inclusive;           // Of stacks with such a frame anywhere, each counted once.
     struct counters self;                // Of stacks whose innermost frame is such a one.
     struct errors inclusive_errors, self_errors; // Not known by thread and by size: zero.
@@ -39,10 +44,11 @@ struct groups {
 };
 
 /* Everything in *RET is from ARENA or borrowed from STACKS and P. Rows that are all zero are left
- * out. BY_SIZE knows nothing of the filter: sizes are of the whole process. For BY_TYPE P must have
- * its types; a type is a row for each verdict. */
+ * out, but not heaps that exist, as long as nothing is filtered. BY_SIZE knows nothing of the
+ * filter: sizes are of malloc in the whole process. For BY_TYPE P must have its types; a type is a
+ * row for each verdict. KEY is the label of BY_LABEL_VALUE. */
 void group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
-                  enum metric metric, struct arena *arena, struct groups *ret);
+                  const char *key, enum metric metric, struct arena *arena, struct groups *ret);
 
 /* Pointers to all stacks, largest METRIC first; ties in an order that is the same in every run.
  * From ARENA. */
@@ -56,6 +62,9 @@ size_t group_positive(const struct stacks *stacks, const struct stack *const *so
 /* A number equal for frames of one function: by name and module, or by address when it has no name.
  */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
+
+/* What all sizes come to: malloc's blocks, those that back heaps included. */
+struct counters group_all_sizes(const struct profile *p);
 
 /* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
 enum { SIZE_RANGE_COUNT = 9 };

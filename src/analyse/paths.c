@@ -3,7 +3,7 @@
  * A path is an array of steps, one per function, and two stacks have the same path if their steps
  * are the same. A step is the id of a function or, when call sites are told apart, that and the
  * line, or the address of the call if the line is unknown. A path that was cut and one that was not
- * stay two, even with the same functions.
+ * stay two, even with the same functions; so do paths of blocks of different heaps.
  *
  * A path keeps no steps of its own, only one of its stacks: with --callers 0 nearly every stack is
  * a path, and their steps would be as much memory as all stacks.
@@ -70,7 +70,7 @@ is_read(const struct merger *m, const struct path *p)
 {
     const uint32_t *functions;
 
-    if (p->depth != m->depth || p->cut != m->cut)
+    if (p->depth != m->depth || p->cut != m->cut || p->stack->heap != m->stack->heap)
         return false;
     functions_of_stack(m->functions, p->stack, &functions);
     for (uint32_t i = 0; i < p->depth; i++)
@@ -83,7 +83,7 @@ is_read(const struct merger *m, const struct path *p)
 static struct path *
 find_path(struct merger *m)
 {
-    uint64_t hash = hash_bytes(m->steps, m->depth * sizeof *m->steps) + m->cut;
+    uint64_t hash = hash_bytes(m->steps, m->depth * sizeof *m->steps) + m->cut + 2 * m->stack->heap;
     uint64_t *head = map_put(&m->by_hash, hash, NULL);
     size_t i = m->ret->count;
 

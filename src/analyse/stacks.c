@@ -9,7 +9,8 @@
  * Each frame is judged once (does it match the filter, is it a wrapper) and gets a canonical frame:
  * the first one that reads the same. Stacks are equal when their canonical frames are, so comparing
  * two stacks compares integers. A frame that is only a module, without function or file, reads as
- * its address and is its own canonical frame.
+ * its address and is its own canonical frame. Heap and labels are no frames: they are compared
+ * beside them.
  *
  * The filter looks at the stack before folding, so that --filter xmalloc finds what xmalloc
  * allocated. Does no I/O; knows nothing of how stacks are shown.
@@ -36,14 +37,16 @@ struct builder {
     struct map frames_by_hash; // To the newest canonical frame plus 1.
     struct map stacks_by_hash; // To the newest stack plus 1.
     uint32_t *next_stack;      // Chains stacks with one hash; plus 1.
-    uint32_t *node_stacks;
+    struct map stacks_by_node; // Of node and tags, so that a stack is read once.
+    struct tag_picks picks;
+    uint32_t *site_stacks;
     size_t stack_capacity, next_capacity;
     uint32_t *frames, *locations; // The stack being read, before folding.
     size_t frame_capacity, location_capacity, depth;
     uint32_t flags;
 };
 
-static bool add_site(struct builder *b, const struct profile_site *site);
+static uint32_t add_site(struct builder *b, const struct profile_site *site);
 
 static int
 compile(regex_t *re, const char *text, const char *what, struct err *err)
@@ -88,11 +91,16 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     b.wraps = arena_alloc(arena, p->frame_count);
     b.canonical = arena_array(arena, p->frame_count, sizeof *b.canonical);
     b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
-    b.node_stacks = arena_array(arena, p->node_count, sizeof *b.node_stacks);
-    ret->node_stacks = b.node_stacks;
+    b.site_stacks = arena_array(arena, p->site_count, sizeof *b.site_stacks);
+    ret->site_stacks = b.site_stacks;
+    tags_pick(p, &options->tags, arena, &b.picks);
+    ret->filtered = options->filter || tags_are_picked(&b.picks);
     for (size_t i = 0; i < p->site_count; i++) {
-        if (!add_site(&b, &p->sites[i]))
+        b.site_stacks[i] = add_site(&b, &p->sites[i]);
+        if (b.site_stacks[i] == 0) {
+            ret->filtered = true;
             continue;
+        }
         counters_add(&ret->total, &p->sites[i].counters);
         errors_add(&ret->errors, &p->sites[i].errors);
     }
@@ -100,6 +108,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     errors_add_units(&ret->errors, &missed);
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
+    map_release(&b.stacks_by_node);
     if (options->filter)
         regfree(&b.filter);
     if (options->fold)
@@ -225,9 +234,11 @@ folded_depth(struct builder *b)
 }
 
 static bool
-reads_same(struct builder *b, const struct stack *s, const uint32_t *frames, size_t depth)
+reads_same(struct builder *b, const struct stack *s, const struct profile_site *site,
+           const uint32_t *frames, size_t depth)
 {
-    if (s->depth != depth || s->flags != b->flags)
+    if (s->depth != depth || s->flags != b->flags || s->heap != site->heap ||
+        (s->labels != site->labels && !b->options->merge_labels))
         return false;
     for (size_t i = 0; i < depth; i++)
         if (canonical_frame(b, s->frames[i]) != canonical_frame(b, frames[i]))
@@ -236,7 +247,7 @@ reads_same(struct builder *b, const struct stack *s, const uint32_t *frames, siz
 }
 
 static uint32_t
-append_stack(struct builder *b, size_t folded, uint32_t node)
+append_stack(struct builder *b, size_t folded, const struct profile_site *site)
 {
     size_t depth = b->depth - folded, i = b->ret->count;
     uint32_t *frames = arena_array(b->arena, depth, sizeof *frames);
@@ -252,49 +263,82 @@ append_stack(struct builder *b, size_t folded, uint32_t node)
                                   .locations = locations,
                                   .depth = (uint32_t)depth,
                                   .flags = b->flags,
-                                  .node = node,
+                                  .node = site->node,
+                                  .heap = site->heap,
+                                  .labels = site->labels,
                                   .counters = COUNTERS_ZERO};
     b->ret->count++;
     return (uint32_t)i;
 }
 
-/* The index of the stack in b->frames without its first FOLDED frames, made if new. */
+/* The index of the stack in b->frames, which is SITE's, without its first FOLDED frames, made if
+ * new. */
 static uint32_t
-find_stack(struct builder *b, size_t folded, uint32_t node)
+find_stack(struct builder *b, size_t folded, const struct profile_site *site)
 {
-    uint64_t hash = b->flags, *head;
+    uint64_t hash = b->flags | site->heap << 8, *head;
     uint32_t i;
 
+    if (!b->options->merge_labels)
+        hash |= (uint64_t)site->labels << 32;
     for (size_t k = folded; k < b->depth; k++)
         hash = hash_u64(hash * 31 + canonical_frame(b, b->frames[k]) + 1);
     head = map_put(&b->stacks_by_hash, hash, NULL);
     for (i = (uint32_t)*head; i != 0; i = b->next_stack[i - 1])
-        if (reads_same(b, &b->ret->v[i - 1], b->frames + folded, b->depth - folded))
+        if (reads_same(b, &b->ret->v[i - 1], site, b->frames + folded, b->depth - folded))
             return i - 1;
-    i = append_stack(b, folded, node);
+    i = append_stack(b, folded, site);
     b->next_stack[i] = (uint32_t)*head;
     *head = i + 1;
     return i;
 }
 
-/* Charge SITE to its stack; false if the filter leaves it out. */
-static bool
-add_site(struct builder *b, const struct profile_site *site)
+/* What the sites of one stack have in common. */
+static uint64_t
+stack_key(const struct builder *b, const struct profile_site *site)
 {
-    uint32_t *known = &b->node_stacks[site->node];
+    uint64_t key = (uint64_t)site->node << 32 | site->heap << 16;
 
+    // The loader has less than 2^16 of each.
+    return b->options->merge_labels ? key : key | site->labels;
+}
+
+/* The index plus 1 of the stack of SITE; 0 if the filter leaves it out. */
+static uint32_t
+stack_of_site(struct builder *b, const struct profile_site *site)
+{
+    uint64_t *known;
+
+    if (!tags_keep(&b->picks, site))
+        return 0;
+    known = map_put(&b->stacks_by_node, stack_key(b, site), NULL);
     if (*known == 0 || b->options->keep) {
         read_stack(b, site->node);
         if (!passes_filter(b))
-            return false;
+            return 0;
         if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames, b->depth))
-            return false;
+            return 0;
         if (*known == 0)
-            *known = find_stack(b, folded_depth(b), site->node) + 1;
+            *known = (uint64_t)find_stack(b, folded_depth(b), site) + 1;
     }
-    counters_add(&b->ret->v[*known - 1].counters, &site->counters);
-    errors_add(&b->ret->v[*known - 1].errors, &site->errors);
-    return true;
+    return (uint32_t)*known;
+}
+
+/* Charge SITE to its stack; returns as stack_of_site. */
+static uint32_t
+add_site(struct builder *b, const struct profile_site *site)
+{
+    uint32_t stack = stack_of_site(b, site);
+    struct stack *s;
+
+    if (stack == 0)
+        return 0;
+    s = &b->ret->v[stack - 1];
+    if (s->labels != site->labels)
+        s->labels = STACK_LABELS_SEVERAL;
+    counters_add(&s->counters, &site->counters);
+    errors_add(&s->errors, &site->errors);
+    return stack;
 }
 
 static bool

@@ -1,5 +1,6 @@
 /* stacks.h: the form in which every analysis and exporter reads a profile: one entry per distinct
- * stack of source-level frames, inlined functions expanded, wrappers folded, filtered.
+ * stack of source-level frames, inlined functions expanded, wrappers folded, filtered. Blocks of
+ * different heaps, and of different labels unless they are merged, are entries of their own.
  *
  * P must be symbolised. A frame is an index into P's frames array; equal functions at different
  * addresses are different indices, so compare by profile_frame fields. Stacks that read the same
@@ -9,6 +10,7 @@
 #ifndef ANALYSE_STACKS_H
 #define ANALYSE_STACKS_H
 
+#include "analyse/tags.h"
 #include "profile/profile.h"
 
 struct stack {
@@ -17,11 +19,17 @@ struct stack {
     uint32_t depth;            // 0 for the site "other".
     uint32_t flags;            // enum profile_node_flags of all nodes together.
     uint32_t node;             // The innermost node; one of several if they read the same.
+    uint32_t heap;             // Index into p->heaps.
+    uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
     struct counters counters;  // All size classes of all nodes that read the same.
     struct errors errors;
 };
 
+#define STACK_LABELS_SEVERAL UINT32_MAX
+
 struct stacks_options {
+    struct tag_filter tags; // Keep blocks of some heaps or labels only.
+    bool merge_labels;      // Stacks that only differ in labels are one.
     const char *filter; // Extended regex: keep stacks with a function, file or module that matches;
                         // NULL = all.
     const char *fold;   // Extended regex: innermost frames whose function matches are charged to
@@ -38,8 +46,8 @@ struct stacks {
     size_t count;
     struct counters total; // Of the stacks kept by the filter.
     struct errors errors;  // Of the total.
-    const uint32_t
-        *node_stacks; // By node id: index into v plus 1; 0 = no site there, or filtered out.
+    const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
+    bool filtered;               // Something was.
 };
 
 /* Everything in *RET is from ARENA. HEAPTAP_USAGE with ERR set when a regex is invalid. A stack

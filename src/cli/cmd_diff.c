@@ -52,6 +52,7 @@ run_diff(int count, char **arguments)
 static int
 open_side(const char *what, struct side *ret)
 {
+    struct stacks_options options = view_stacks_options(true);
     int rc = view_open(what, &ret->set);
 
     if (rc != 0)
@@ -60,14 +61,15 @@ open_side(const char *what, struct side *ret)
     if (rc != 0)
         return rc;
     rc = view_symbolise(ret->set.v[0]);
-    return rc ? rc : view_stacks(ret->set.v[0], true, &ret->set.arena, &ret->stacks);
+    options.merge_labels = false;
+    return rc ? rc : view_stacks_with(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
 }
 
 static int
 write_flamegraph(struct side *before, struct side *after, enum metric metric)
 {
-    struct flame_side a = {before->set.v[0], &before->stacks},
-                      b = {after->set.v[0], &after->stacks};
+    struct flame_side a = {.p = before->set.v[0], .stacks = &before->stacks},
+                      b = {.p = after->set.v[0], .stacks = &after->stacks};
     struct strbuf out = {0};
     int rc = write_file_check(opts.flamegraph, &before->set);
 

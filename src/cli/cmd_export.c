@@ -16,8 +16,11 @@
 static struct {
     const char *format, *output;
     struct metric_choice metric;
+    struct opt_choice root; // enum tag_root less 1; -1 = not given.
     bool invert, list;
-} opts = {.metric = {.metric = -1}};
+} opts = {.metric = {.metric = -1}, .root = {-1, NULL}};
+
+static const char *const root_names[] = {"heap", "label", "label=", NULL};
 
 static int export_one(struct profile *p, const struct exporter *exporter, struct view_set *set);
 
@@ -77,6 +80,12 @@ run_export(int count, char **arguments)
         say_error("%s is a binary format and stdout a terminal; use -o FILE", e->name);
         return EXIT_USAGE;
     }
+    if (opts.root.choice >= 0 && !e->can_root) {
+        say_error("%s has heaps and labels of its own, or no room for them; --root-by is for "
+                  "collapsed and flamegraph",
+                  e->name);
+        return EXIT_USAGE;
+    }
     rc = view_open(count > 0 ? arguments[0] : NULL, &set);
     if (rc == 0)
         rc = view_one(&set, count > 0 ? arguments[0] : "the session");
@@ -89,17 +98,22 @@ run_export(int count, char **arguments)
 static int
 export_one(struct profile *p, const struct exporter *exporter, struct view_set *set)
 {
-    struct export_options options = {.metric = metric_chosen(&opts.metric),
-                                     .inverted = opts.invert};
+    struct export_options options = {
+        .metric = metric_chosen(&opts.metric),
+        .inverted = opts.invert,
+        .roots = {(enum tag_root)(opts.root.choice + 1), opts.root.of},
+    };
+    struct stacks_options stacks_options = view_stacks_options(true);
     struct strbuf out = {0};
     struct err err = {""};
     struct stacks stacks;
     int rc = to_stdout() ? 0 : write_file_check(opts.output, set);
 
+    stacks_options.merge_labels = false;
     if (rc == 0)
         rc = view_symbolise(p);
     if (rc == 0)
-        rc = view_stacks(p, true, &set->arena, &stacks);
+        rc = view_stacks_with(p, &stacks_options, &set->arena, &stacks);
     if (rc == 0 && exporter->write(p, &stacks, &options, &out, &err) != 0) {
         say_error("%s", err.text);
         rc = EXIT_BUG;
@@ -126,6 +140,10 @@ static const struct opt options[] = {
                    "allocations, or the count of allocations. Formats that carry them all start "
                    "with it."),
     {OPT_FLAG, 0, "invert", &opts.invert, NULL, "Flame graph: put the root at the bottom.", NULL},
+    {OPT_CHOICE_OF, 0, "root-by", &opts.root, "WHAT",
+     "Flame graph and collapsed: put a frame above each stack that names the heap, the labels, or "
+     "the value of the label KEY of its blocks.",
+     root_names},
     VIEW_STACK_OPTIONS,
     {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",
      "Of a session, take the process of PROGRAM, or the process PID.", NULL},
@@ -147,7 +165,9 @@ const struct command command_export = {
                    "raw addresses, so it "
                    "is never folded; go tool pprof mistakes addresses of position-dependent "
                    "programs in it, and should "
-                   "be given pprof.",
+                   "be given pprof.\n\n"
+                   "In pprof, samples have the labels that the program gave, and one called heap "
+                   "if the program has heaps of its own: go tool pprof -tags and -tagfocus.",
     .examples =
         "heaptap export -o heap.svg app.heaptap\tflame graph of what is in use\n"
         "heaptap export --peak -o heap.svg app.heaptap\tthe same, starting with the peak\n"

@@ -102,12 +102,8 @@ show_paths(struct text_view *v, const struct leaks *leaks, const struct suppress
 static int
 leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
 {
-    struct stacks_options options = {
-        .filter = view_options.filter,
-        .fold = view_options.fold,
-        .no_fold = view_options.no_fold ||
-                   (view_options.json && !wants_paths() && view_options.fold == NULL),
-    };
+    struct stacks_options options =
+        view_stacks_options(!view_options.json || wants_paths() || view_options.fold);
     struct suppressions suppressions = {0};
     struct err err = {""};
     struct text_view v;
@@ -123,6 +119,7 @@ leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf 
         say_error("%s", err.text);
         return exit_code(rc);
     }
+    view_warn_of_tags(p, arena);
     v = view_text(p, &leaks.stacks, arena, out);
     if (wants_paths())
         show_paths(&v, &leaks, &suppressions, j);
@@ -194,6 +191,8 @@ const struct command command_leaks = {
     .description =
         "Lists the blocks that were not freed, by the stack that allocated them. They are called "
         "still live, not leaked: whether anything still points to them has not been checked.\n\n"
+        "Blocks of heaps of the program's own stand among those of malloc, with the heap's name in "
+        "brackets.\n\n"
         "Blocks that the C and C++ libraries keep on purpose are suppressed; so is what a file "
         "given with --suppressions names. What each suppression has hidden is shown.\n\n"
         "--paths merges stacks whose innermost functions are the same, whatever the lines, and "

@@ -9,14 +9,14 @@
 #include "cli/view_json.h"
 #include "symbol/types.h"
 
-static const char *const by_names[] = {"site",   "function", "line", "file",
-                                       "module", "thread",   "size", "type", NULL};
+static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
+                                       "size", "type",     "heap", "label", "label=", NULL};
 
 static struct {
-    int by; // enum group_by; -1 = not given.
+    struct opt_choice by; // enum group_by; -1 = not given.
     struct metric_choice metric;
     bool tree, invert;
-} opts = {.by = -1, .metric.metric = -1};
+} opts = {.by = {-1, NULL}, .metric.metric = -1};
 
 static int report_set(struct view_set *set);
 
@@ -44,7 +44,7 @@ metric_is_given(void)
 static bool
 is_overview(void)
 {
-    return !opts.tree && !opts.invert && opts.by < 0 && !metric_is_given();
+    return !opts.tree && !opts.invert && opts.by.choice < 0 && !metric_is_given();
 }
 
 static void
@@ -53,10 +53,10 @@ report_text(struct text_view *v, enum metric metric)
     if (opts.tree || opts.invert) {
         text_header(v);
         text_tree(v, opts.invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric);
-    } else if (opts.by > BY_SITE) {
+    } else if (opts.by.choice > BY_SITE) {
         text_header(v);
-        text_groups(v, (enum group_by)opts.by, metric);
-    } else if (opts.by == BY_SITE || metric_is_given()) {
+        text_groups(v, (enum group_by)opts.by.choice, metric);
+    } else if (opts.by.choice == BY_SITE || metric_is_given()) {
         text_header(v);
         text_sites(v, metric);
     } else {
@@ -71,8 +71,8 @@ report_json(struct json *j, struct text_view *v, enum metric metric)
 
     if (opts.tree || opts.invert)
         json_tree(j, v, opts.invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric);
-    else if (opts.by > BY_SITE)
-        json_groups(j, v, (enum group_by)opts.by, metric, limit);
+    else if (opts.by.choice > BY_SITE)
+        json_groups(j, v, (enum group_by)opts.by.choice, metric, limit);
     else
         json_report(j, v, metric, limit);
 }
@@ -90,9 +90,10 @@ report_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf
         rc = view_stacks(p, !view_options.json || view_options.fold, arena, &stacks);
     if (rc != 0)
         return rc;
-    if (opts.by == BY_TYPE)
+    if (opts.by.choice == BY_TYPE)
         symbol_types(p, NULL);
     v = view_text(p, &stacks, arena, out);
+    v.label = opts.by.of;
     if (view_options.json)
         report_json(j, &v, metric);
     else
@@ -105,13 +106,14 @@ check_options(void)
 {
     enum metric metric = metric_chosen(&opts.metric);
 
-    if (opts.by == BY_SIZE && (metric == METRIC_PEAK || metric == METRIC_TEMPORARY)) {
+    if (opts.by.choice == BY_SIZE && (metric == METRIC_PEAK || metric == METRIC_TEMPORARY)) {
         say_error("--by size knows live bytes, allocated bytes and calls, not --metric %s",
                   metric_name(metric));
         return EXIT_USAGE;
     }
-    if (opts.by == BY_SIZE && view_options.filter) {
-        say_error("--by size is about the whole process; it cannot be filtered");
+    if (opts.by.choice == BY_SIZE &&
+        (view_options.filter || view_options.tags.heap || view_options.tags.label)) {
+        say_error("--by size is about malloc in the whole process; it cannot be filtered");
         return EXIT_USAGE;
     }
     return 0;
@@ -151,8 +153,10 @@ report_set(struct view_set *set)
 }
 
 static const struct opt options[] = {
-    {OPT_CHOICE, 0, "by", &opts.by, "WHAT",
-     "Add up by site, function, line, file, module, thread, size or type.", by_names},
+    {OPT_CHOICE_OF, 0, "by", &opts.by, "WHAT",
+     "Add up by site, function, line, file, module, thread, size, type, heap, labels, or the value "
+     "of the label KEY.",
+     by_names},
     METRIC_OPTIONS(opts.metric, "What to sort by and show: bytes in use, bytes at the peak, bytes "
                                 "allocated, temporary allocations, or the count of allocations."),
     {OPT_FLAG, 0, "tree", &opts.tree, NULL, "Show a tree from main down to those who allocate.",
@@ -183,6 +187,8 @@ const struct command command_report = {
         "A site is a distinct stack. Percentages are of the section's total. Functions that only "
         "pass an allocation on (operator new, xmalloc, allocators of containers) are left out and "
         "their caller is charged.\n\n"
+        "Heaps and labels are those that the program tells of with heaptap.h. What such a heap "
+        "makes its blocks from, its backing, is in no total: it is shown with how full it is.\n\n"
         "A table by function, line, file or module has two columns: what the innermost frame is "
         "charged with, and inclusive of what it calls, where each stack counts once, however "
         "often it recurses.",
@@ -190,6 +196,7 @@ const struct command command_report = {
                 "heaptap report 4711\ta running process\n"
                 "heaptap report --by function --peak app.heaptap\twho held memory at the peak\n"
                 "heaptap report --tree --alloc app.heaptap\tchurn from main downwards\n"
+                "heaptap report --by label=tenant app.heaptap\twhat each tenant holds\n"
                 "heaptap report --filter 'json_.*' --json app.heaptap\ta part, for a script\n",
     .options = options,
     .min_arguments = 0,

@@ -68,7 +68,7 @@ bash_values(struct strbuf *out, const struct command *c)
         if (o->letter != 0)
             strbuf_fmt(out, "|%s:-%c", c->name, o->letter);
         strbuf_str(out, ") ");
-        if (o->kind == OPT_CHOICE) {
+        if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
             strbuf_str(out, "words='");
             add_words(out, o->choices);
             strbuf_str(out, "' ;;\n");
@@ -160,7 +160,7 @@ zsh_option(struct strbuf *out, const struct opt *o)
         quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }
-    if (o->kind == OPT_CHOICE) {
+    if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
         strbuf_char(out, '(');
         add_words(out, o->choices);
         strbuf_char(out, ')');

@@ -115,6 +115,8 @@ json_row(struct diff_view *v, struct json *j, const struct diff_row *row)
         json_interval(j, "", &row->before, &row->before_errors, &row->after, &row->after_errors);
     json_sides(j, "before", &row->before, "after", &row->after);
     if (v->by == DIFF_BY_SITE) {
+        json_string(j, "heap", row->heap->name);
+        json_labels(j, row->labels);
         json_frames(j, row);
     } else {
         json_string(j, "function", row->frames[0].function);

@@ -247,6 +247,7 @@ text_site(struct diff_view *v, const struct diff_row *row)
 {
     int64_t growth = diff_growth(&row->before, &row->after, v->metric);
     int64_t hue = diff_is_noise(row, v->metric, false) ? 0 : growth;
+    const char *tags = tags_text(row->heap, row->labels, v->arena);
     struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
                                       &row->after_errors, v->metric);
 
@@ -260,6 +261,8 @@ text_site(struct diff_view *v, const struct diff_row *row)
     strbuf_char(v->out, '\n');
     if (i.low < i.high)
         put_noise(v, INDENT, i, v->metric);
+    if (*tags)
+        line(v, style_clean(v->arena, arena_printf(v->arena, "%*s%s", INDENT, "", tags)));
     text_stack(v, row);
     strbuf_char(v->out, '\n');
 }

@@ -103,11 +103,11 @@ help_option_label(const struct opt *o, struct strbuf *out)
 void
 help_choices(const struct opt *o, struct strbuf *out)
 {
-    if (o->kind != OPT_CHOICE)
+    if (o->kind != OPT_CHOICE && o->kind != OPT_CHOICE_OF)
         return;
     strbuf_str(out, " One of: ");
     for (int i = 0; o->choices[i] != NULL; i++)
-        strbuf_fmt(out, "%s%s", i ? ", " : "", o->choices[i]);
+        strbuf_fmt(out, "%s%s%s", i ? ", " : "", o->choices[i], opts_after_choice(o->choices[i]));
     strbuf_char(out, '.');
 }
 

@@ -119,6 +119,36 @@ opts_parse_size(const char *text, uint64_t *ret)
     return scale(whole, fraction, digits, (uint64_t)1 << (10 * (unit - units + 1)), ret);
 }
 
+const char *
+opts_after_choice(const char *choice)
+{
+    size_t length = strlen(choice);
+
+    return length > 0 && choice[length - 1] == '=' ? "KEY" : "";
+}
+
+/* Whether TEXT is choice I of O, "name" or "name=" and more. */
+static bool
+is_choice(const struct opt *o, const char *text, int i)
+{
+    size_t length = strlen(o->choices[i]);
+
+    if (*opts_after_choice(o->choices[i]))
+        return strncmp(text, o->choices[i], length) == 0 && text[length] != '\0';
+    return strcmp(text, o->choices[i]) == 0;
+}
+
+static void
+store_choice(const struct opt *o, const char *text, int i)
+{
+    const char *equals = strchr(text, '=');
+
+    if (o->kind == OPT_CHOICE)
+        *(int *)o->value = i;
+    else
+        *(struct opt_choice *)o->value = (struct opt_choice){i, equals ? equals + 1 : NULL};
+}
+
 static int
 parse_choice(const struct opt *o, const char *text, struct err *err)
 {
@@ -127,13 +157,13 @@ parse_choice(const struct opt *o, const char *text, struct err *err)
     int rc;
 
     for (int i = 0; o->choices[i] != NULL; i++) {
-        if (strcmp(text, o->choices[i]) == 0) {
-            *(int *)o->value = i;
+        if (is_choice(o, text, i)) {
+            store_choice(o, text, i);
             strbuf_release(&list);
             return 0;
         }
         suggest_offer(&s, o->choices[i]);
-        strbuf_fmt(&list, "%s%s", i ? ", " : "", o->choices[i]);
+        strbuf_fmt(&list, "%s%s%s", i ? ", " : "", o->choices[i], opts_after_choice(o->choices[i]));
     }
     if (s.nearest)
         rc = err_set(err, HEAPTAP_USAGE,
@@ -175,6 +205,7 @@ store(const struct opt *o, const char *text, struct err *err)
         return 0;
     }
     case OPT_CHOICE:
+    case OPT_CHOICE_OF:
         return parse_choice(o, text, err);
     case OPT_END:
         break;

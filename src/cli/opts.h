@@ -11,12 +11,18 @@
 #include "util/err.h"
 
 enum opt_kind {
-    OPT_END = 0,  // The last entry of a table.
-    OPT_FLAG,     // bool *
-    OPT_STRING,   // const char **
-    OPT_SIZE,     // uint64_t *; accepts 10, 64K, 1.5M, 2G
-    OPT_COUNT,    // uint64_t *; a plain number
-    OPT_CHOICE,   // int *; index into the NULL-terminated choices
+    OPT_END = 0,   // The last entry of a table.
+    OPT_FLAG,      // bool *
+    OPT_STRING,    // const char **
+    OPT_SIZE,      // uint64_t *; accepts 10, 64K, 1.5M, 2G
+    OPT_COUNT,     // uint64_t *; a plain number
+    OPT_CHOICE,    // int *; index into the NULL-terminated choices
+    OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
+};
+
+struct opt_choice {
+    int choice;     // Index into the choices.
+    const char *of; // What follows the "=" of the choice; NULL for one without.
 };
 
 struct opt {
@@ -28,6 +34,9 @@ struct opt {
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
 };
+
+/* What is shown behind CHOICE: "KEY" if more has to follow. */
+const char *opts_after_choice(const char *choice);
 
 struct command {
     const char *name;

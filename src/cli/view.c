@@ -19,7 +19,7 @@
 #include "profile/origin.h"
 #include "symbol/symbol.h"
 
-enum { PROCESSES_SHOWN = 20, PIDS_TOLD = 5 };
+enum { PROCESSES_SHOWN = 20, PIDS_TOLD = 5, HEAPS_TOLD = 10 };
 
 struct view_options view_options = {.depth = TEXT_DEPTH};
 
@@ -202,21 +202,79 @@ view_symbolise(struct profile *p)
     return 0;
 }
 
-int
-view_stacks(const struct profile *p, bool fold, struct arena *arena, struct stacks *ret)
+struct stacks_options
+view_stacks_options(bool fold)
 {
-    struct stacks_options options = {
+    return (struct stacks_options){
+        .tags = view_options.tags,
         .filter = view_options.filter,
         .fold = view_options.fold,
         .no_fold = view_options.no_fold || !fold,
+        .merge_labels = !view_options.json,
     };
-    struct err err = {""};
-    int rc = stacks_build(p, &options, arena, ret, &err);
+}
 
-    if (rc == 0)
+static bool
+any(const bool *v, size_t count)
+{
+    for (size_t i = 0; v != NULL && i < count; i++)
+        if (v[i])
+            return true;
+    return v == NULL;
+}
+
+/* The names of P's heaps, as far as they fit into a message. */
+static const char *
+heap_names(const struct profile *p, struct arena *arena)
+{
+    const char *text = p->heaps[0].name;
+    size_t told = 1;
+
+    for (size_t i = 1; i < p->heap_count; i++) {
+        if (p->heaps[i].made == 0)
+            continue;
+        if (told++ == HEAPS_TOLD)
+            return arena_printf(arena, "%s, \xe2\x80\xa6", text);
+        text = arena_printf(arena, "%s, %s", text, p->heaps[i].name);
+    }
+    return text;
+}
+
+void
+view_warn_of_tags(const struct profile *p, struct arena *arena)
+{
+    struct tag_picks picks;
+
+    tags_pick(p, &view_options.tags, arena, &picks);
+    if (!any(picks.heaps, p->heap_count))
+        say_warning("process %u has no heap '%s'; there is %s", p->process.pid,
+                    view_options.tags.heap, heap_names(p, arena));
+    if (!any(picks.label_sets, p->label_set_count))
+        say_warning("process %u has no label '%s'%s", p->process.pid, view_options.tags.label,
+                    tags_has_labels(p) ? "; heaptap report --by label shows all" : " or any other");
+}
+
+int
+view_stacks_with(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+                 struct stacks *ret)
+{
+    struct err err = {""};
+    int rc = stacks_build(p, options, arena, ret, &err);
+
+    if (rc == 0) {
+        view_warn_of_tags(p, arena);
         return 0;
+    }
     say_error("%s", err.text);
     return exit_code(rc);
+}
+
+int
+view_stacks(const struct profile *p, bool fold, struct arena *arena, struct stacks *ret)
+{
+    struct stacks_options options = view_stacks_options(fold);
+
+    return view_stacks_with(p, &options, arena, ret);
 }
 
 struct text_view
@@ -227,6 +285,7 @@ view_text(const struct profile *p, const struct stacks *stacks, struct arena *ar
         .p = p,
         .stacks = stacks,
         .filter = view_options.filter,
+        .tags = view_options.tags,
         .style = style_for(STDOUT_FILENO, view_options.wide),
         .arena = arena,
         .out = out,

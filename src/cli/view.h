@@ -9,6 +9,7 @@
 /* The values of the common options; one command runs in a process. */
 struct view_options {
     const char *filter, *fold, *only;
+    struct tag_filter tags;
     bool no_fold, wide, json;
     uint64_t limit; // 0 = the view's default.
     uint64_t depth;
@@ -24,7 +25,13 @@ extern struct view_options view_options;
      "Charge innermost functions that match REGEX to their callers, as is done with "             \
      "operator new, xmalloc and other common wrappers.", NULL},                                   \
     {OPT_FLAG, 0, "no-fold", &view_options.no_fold, NULL,                                         \
-     "Do not charge the common wrappers to their callers.", NULL}
+     "Do not charge the common wrappers to their callers.", NULL},                                \
+    {OPT_STRING, 0, "heap", &view_options.tags.heap, "NAME",                                      \
+     "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work " \
+     "as in the shell, and malloc is a name, too.", NULL},                                        \
+    {OPT_STRING, 0, "label", &view_options.tags.label, "KEY[=VALUE]",                             \
+     "Keep only blocks that the program has given the label KEY, and if it says so with a value " \
+     "like VALUE; * and ? work as in the shell.", NULL}
 #define VIEW_SHOW_OPTIONS                                                                         \
     {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",                                    \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
@@ -54,8 +61,16 @@ int view_symbolise(struct profile *p);
 /* The same, without saying what was missing. */
 int view_symbolise_quietly(struct profile *p);
 
-/* Build the stacks of a symbolised P under the common options. As view_open. */
+/* The common options for stacks. Text merges what differs in labels only. */
+struct stacks_options view_stacks_options(bool fold);
+
+/* Say so if no heap or label of P is what the options ask for. */
+void view_warn_of_tags(const struct profile *p, struct arena *arena);
+
+/* Build the stacks of a symbolised P under the common options, or under OPTIONS. As view_open. */
 int view_stacks(const struct profile *p, bool fold, struct arena *arena, struct stacks *ret);
+int view_stacks_with(const struct profile *p, const struct stacks_options *options,
+                     struct arena *arena, struct stacks *ret);
 
 /* A text view of P under the common options, writing to OUT; styled for stdout. */
 struct text_view view_text(const struct profile *p, const struct stacks *stacks,

@@ -205,6 +205,7 @@ text_bins(struct text_view *v, size_t top)
             rows[i] = &bins.v[i];
     put_rows(v, &bins, rows, shown);
     put_rest(v, &bins, rows, shown);
+    text_not_in_bins(v);
     if (v->p->type_count > 0)
         text_line(v, INK_DIM, LEGEND);
 }
@@ -337,6 +338,7 @@ json_bins(struct json *j, const struct text_view *v, size_t top)
     rows = bins_by_bytes(&bins, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
+    json_int(j, "calls_of_heaps", v->p->totals.allocations - v->p->heaps[0].counters.allocations);
     json_array(j, "bins");
     for (size_t i = 0; i < bins.count && i < top; i++)
         json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);

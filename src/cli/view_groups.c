@@ -1,4 +1,4 @@
-/* view_groups.c: the tables by function, line, file, module, thread and size.
+/* view_groups.c: the tables by function, line, file, module, thread, size, type, heap and labels.
  *
  * One table serves text and JSON. Its first columns are for people (the metric, its share, the same
  * with callees, a name); the rest has a key and no title: all counters exactly, and what the row
@@ -121,15 +121,32 @@ has_errors(const struct text_view *v, enum group_by by)
     return profile_is_estimate(v->p) && by != BY_THREAD && by != BY_SIZE;
 }
 
+/* How the name of a row is cut. */
+static text_fit_fn *
+identity_fit(enum group_by by)
+{
+    switch (by) {
+    case BY_FUNCTION:
+    case BY_SITE:
+    case BY_TYPE:
+        return fit_function;
+    case BY_HEAP:
+    case BY_LABEL:
+    case BY_LABEL_VALUE:
+        return NULL;
+    default:
+        return fit_path;
+    }
+}
+
 static size_t
-group_columns(enum group_by by, enum metric metric, bool errors, struct column *c)
+group_columns(const struct text_view *v, enum group_by by, enum metric metric, struct column *c)
 {
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
     const char *title = text_metric_column(metric);
-    static const char *const names[] = {"function", "function", "line", "file",
-                                        "module",   "thread",   "size", "type"};
-    bool both = has_callees(by);
-    bool is_function = by == BY_FUNCTION || by == BY_SITE || by == BY_TYPE;
+    const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
+                                 "size",     "type",     "heap", "labels", v->label};
+    bool both = has_callees(by), errors = has_errors(v, by);
     size_t n = 0;
 
     c[n++] = (struct column){.kind = kind, .title = title};
@@ -140,13 +157,14 @@ group_columns(enum group_by by, enum metric metric, bool errors, struct column *
         .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
     if (by == BY_TYPE)
         c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "verdict", .dim = true};
-    c[n++] = (struct column){
-        .kind = COLUMN_TEXT, .title = names[by], .fit = is_function ? fit_function : fit_path};
+    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = names[by], .fit = identity_fit(by)};
     if (by != BY_TYPE)
         c[n++] = (struct column){.kind = COLUMN_TEXT,
-                                 .title = by == BY_FUNCTION ? "where" : NULL,
+                                 .title = by == BY_FUNCTION ? "where"
+                                          : by == BY_HEAP   ? "how full"
+                                                            : NULL,
                                  .dim = true,
-                                 .fit = fit_path};
+                                 .fit = by == BY_HEAP ? NULL : fit_path};
     n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
     if (errors)
         n = add_counter_columns(c, n, inclusive_error_keys, countof(inclusive_error_keys));
@@ -173,6 +191,16 @@ identity_columns(enum group_by by, struct column *c, size_t n)
                                          {.kind = COLUMN_TEXT, .key = "verdict"},
                                          {.kind = COLUMN_COUNT, .key = "size_min"},
                                          {.kind = COLUMN_COUNT, .key = "size_max"}};
+    static const struct column heap[] = {{.kind = COLUMN_TEXT, .key = "heap"},
+                                         {.kind = COLUMN_COUNT, .key = "made"},
+                                         {.kind = COLUMN_COUNT, .key = "destroyed"},
+                                         {.kind = COLUMN_COUNT, .key = "resets"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_live_blocks"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_live_bytes"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_peak_bytes"}};
+    static const struct column labels[] = {{.kind = COLUMN_TEXT, .key = "labels"}};
+    static const struct column value[] = {{.kind = COLUMN_TEXT, .key = "label"},
+                                          {.kind = COLUMN_TEXT, .key = "value"}};
     static const struct column module[] = {{.kind = COLUMN_TEXT, .key = "module"}};
     static const struct column file[] = {{.kind = COLUMN_TEXT, .key = "file"}};
     static const struct {
@@ -181,7 +209,8 @@ identity_columns(enum group_by by, struct column *c, size_t n)
     } identities[] = {
         [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 2},
         [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
-        [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},
+        [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
+        [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
     };
 
     for (size_t i = 0; i < identities[by].count; i++)
@@ -201,6 +230,18 @@ static const char *const verdict_names[] = {
     [VERDICT_LIKELY] = "likely",
     [VERDICT_CERTAIN] = "certain",
 };
+
+static void
+heap_cells(const struct profile_heap *heap, struct table *t)
+{
+    table_string(t, heap->name);
+    table_number(t, (int64_t)heap->made);
+    table_number(t, (int64_t)heap->destroyed);
+    table_number(t, (int64_t)heap->resets);
+    table_number(t, counters_live_blocks(&heap->backing));
+    table_number(t, counters_live_bytes(&heap->backing));
+    table_number(t, heap->backing.peak_bytes);
+}
 
 static void
 identity_cells(const struct text_view *v, enum group_by by, const struct group_row *r,
@@ -238,6 +279,16 @@ identity_cells(const struct text_view *v, enum group_by by, const struct group_r
         table_string(t, verdict_names[r->site->verdict]);
         table_number(t, r->self.allocations ? (int64_t)r->self.size_min : 0);
         table_number(t, (int64_t)r->self.size_max);
+        break;
+    case BY_HEAP:
+        heap_cells(r->heap, t);
+        break;
+    case BY_LABEL_VALUE:
+        table_string(t, v->label);
+        table_string(t, r->labels);
+        break;
+    case BY_LABEL:
+        table_string(t, r->labels);
         break;
     }
 }
@@ -282,6 +333,12 @@ row_name(const struct text_view *v, enum group_by by, const struct group_row *r)
         return size_text(v->arena, r->bin->size_min, r->bin->size_max);
     if (by == BY_TYPE)
         return type_name(v, r->site);
+    if (by == BY_HEAP)
+        return r->heap->name;
+    if (by == BY_LABEL)
+        return *r->labels ? r->labels : "without labels";
+    if (by == BY_LABEL_VALUE)
+        return r->labels ? r->labels : arena_printf(v->arena, "without %s", v->label);
     if (r->frame == GROUP_NO_FRAME)
         return "other";
     file = profile_string(p, p->frames[r->frame].file);
@@ -310,12 +367,29 @@ row_place(const struct text_view *v, uint32_t frame)
     return text_is_wide(v) ? path : path_basename(path);
 }
 
+/* How full HEAP is, and how it came to be. */
+static const char *
+heap_place(const struct text_view *v, const struct profile_heap *heap, enum metric metric)
+{
+    const char *full = v->stacks->filtered ? "" : text_fullness(v->arena, heap, metric);
+
+    if (heap == &v->p->heaps[0])
+        return "";
+    return arena_printf(v->arena, "%s%s%" PRIu64 " made, %s", full, *full ? "; " : "", heap->made,
+                        style_plural(v->arena, (int64_t)heap->resets, "reset"));
+}
+
 /* The value that percentages of a grouping are of: sizes and threads are not filtered by stack
  * alike. */
 static int64_t
 group_whole(const struct text_view *v, enum group_by by, enum metric metric)
 {
-    return metric_value(by == BY_SIZE ? &v->p->totals : &v->stacks->total, metric);
+    struct counters sizes;
+
+    if (by != BY_SIZE)
+        return metric_value(&v->stacks->total, metric);
+    sizes = group_all_sizes(v->p);
+    return metric_value(&sizes, metric);
 }
 
 void
@@ -324,7 +398,7 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
 {
     struct column columns[TABLE_COLUMNS_MAX];
     bool errors = has_errors(v, by);
-    size_t n = group_columns(by, metric, errors, columns);
+    size_t n = group_columns(v, by, metric, columns);
 
     n = identity_columns(by, columns, n);
     table_begin(ret, v->arena, columns, n);
@@ -341,7 +415,9 @@ text_group_table(const struct text_view *v, const struct groups *groups, enum gr
             table_string(ret, verdict_names[r->site->verdict]);
         table_string(ret, row_name(v, by, r));
         if (by != BY_TYPE)
-            table_string(ret, has_frame ? row_place(v, r->frame) : "");
+            table_string(ret, has_frame       ? row_place(v, r->frame)
+                              : by == BY_HEAP ? heap_place(v, r->heap, metric)
+                                              : "");
         add_counter_cells(ret, &r->inclusive);
         if (errors)
             add_error_cells(ret, &r->inclusive, &r->inclusive_errors);
@@ -382,13 +458,20 @@ put_verdicts(struct text_view *v, const struct groups *groups, enum metric metri
 }
 
 void
+text_build_groups(const struct text_view *v, enum group_by by, enum metric metric,
+                  struct groups *ret)
+{
+    group_stacks(v->p, v->stacks, by, v->label, metric, v->arena, ret);
+}
+
+void
 text_groups(struct text_view *v, enum group_by by, enum metric metric)
 {
     size_t limit = v->limit ? v->limit : TEXT_LIMIT;
     struct groups groups;
     struct table t;
 
-    group_stacks(v->p, v->stacks, by, metric, v->arena, &groups);
+    text_build_groups(v, by, metric, &groups);
     text_group_table(v, &groups, by, metric, &t);
     if (by == BY_TYPE)
         put_verdicts(v, &groups, metric);

@@ -323,6 +323,9 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
         json_counters(j, &v[i]->counters);
         if (profile_is_estimate(p))
             json_errors(j, "", &v[i]->counters, &v[i]->errors);
+        json_string(j, "heap", p->heaps[v[i]->heap].name);
+        if (v[i]->labels != STACK_LABELS_SEVERAL)
+            json_labels(j, &p->label_sets[v[i]->labels]);
         json_flags(j, v[i]->flags);
         json_stack(j, "stack", p, v[i]);
         json_end(j);
@@ -347,6 +350,8 @@ json_report(struct json *j, const struct text_view *v, enum metric metric, size_
     report_head(j, v, metric);
     json_threads(j, v->p);
     json_sizes(j, v->p);
+    json_heaps(j, v->p);
+    json_label_sets(j, v->p);
     json_timeline(j, v->p);
     json_unknown_frees(j, v);
     json_sites(j, "sites", v->p, all, v->stacks->count < limit ? v->stacks->count : limit);
@@ -374,7 +379,7 @@ json_groups(struct json *j, const struct text_view *v, enum group_by by, enum me
     struct groups groups;
     struct table t;
 
-    group_stacks(v->p, v->stacks, by, metric, v->arena, &groups);
+    text_build_groups(v, by, metric, &groups);
     text_group_table(v, &groups, by, metric, &t);
     json_object(j, NULL);
     report_head(j, v, metric);

@@ -33,6 +33,13 @@ void json_tree(struct json *j, const struct text_view *v, enum tree_direction di
 void json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
 
+/* "labels": an object, or null if they are not known; of SET. */
+void json_labels(struct json *j, const struct profile_label_set *set);
+
+/* "heaps": malloc and the program's own; and "labels", of the whole process. */
+void json_heaps(struct json *j, const struct profile *p);
+void json_label_sets(struct json *j, const struct profile *p);
+
 /* "suppressed": what each suppression has hidden. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);

@@ -6,6 +6,7 @@
  *                                       > json::Object::insert
  *
  * The path is read from the outside in, as in the paper, and "..." says that callers are missing.
+ * A heap of the program's own is the last step: "> parse > [heap parser arena]".
  * It wraps between functions; a function is shortened, never left out. Functions that recur are
  * written once with a count, or --callers 0 would print a recursion of a thousand levels.
  */
@@ -69,6 +70,12 @@ path_words(const struct text_view *v, const struct leak_paths *l, const struct p
             name = arena_printf(v->arena, "%s (%s)", name, site);
         add_word(v->arena, ret, name);
     }
+    if (v->p->heaps[path->stack->heap].own)
+        add_word(v->arena, ret,
+                 style_cut_end(v->arena,
+                               style_clean(v->arena, tags_text(&v->p->heaps[path->stack->heap],
+                                                               &v->p->label_sets[0], v->arena)),
+                               width));
 }
 
 /* How often the PERIOD words from FIRST on come again right after. */
@@ -233,6 +240,7 @@ json_path(struct json *j, const struct text_view *v, const struct leak_paths *l,
         json_string(j, NULL, functions_name(l->functions, functions[i]));
     json_end(j);
     json_bool(j, "cut", path->cut);
+    json_string(j, "heap", v->p->heaps[path->stack->heap].name);
     if (!l->call_sites)
         return;
     json_array(j, "call_sites");

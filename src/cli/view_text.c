@@ -26,8 +26,10 @@ const struct loss_field loss_fields[] = {
     FIELD(reentrant_events, "lost in signal handlers that interrupted the recorder"),
     FIELD(no_memory_events, "lost because the recorder got no memory"),
     FIELD(no_thread_events, "lost because more threads ran at once than it follows"),
+    FIELD(heap_events, "lost of heaps of the program's own"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
     FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
+    FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
     FIELD(truncated_stacks, "allocations with a stack deeper than the recorder follows"),
     FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
     FIELD(frames_without_module, "code addresses without a name: too many libraries"),
@@ -38,9 +40,10 @@ const struct loss_field loss_fields[] = {
     FIELD(inherited_frees, "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
+    FIELD(history_records, "values at a snapshot that found no room"),
 };
 const size_t loss_field_count = countof(loss_fields);
-const size_t loss_stack_field_count = 10;
+const size_t loss_stack_field_count = 12;
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
@@ -132,6 +135,12 @@ text_header(struct text_view *v)
                                style_plural(v->arena, v->p->frames_kept, "innermost frame")));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
+    if (v->tags.heap)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->arena, "Only blocks of the heap %s", v->tags.heap));
+    if (v->tags.label)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->arena, "Only blocks with the label %s", v->tags.label));
     strbuf_char(v->out, '\n');
     put_totals(v);
     sampling_text(v);
@@ -184,7 +193,7 @@ put_totals(struct text_view *v)
     struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
     const char *peak_time = "";
 
-    if (v->filter == NULL && v->p->peak_elapsed_ns)
+    if (!v->stacks->filtered && v->p->peak_elapsed_ns)
         peak_time = arena_printf(a, "after %s", style_duration(a, v->p->peak_elapsed_ns));
     peak_time = arena_printf(a, "%s%s", peak_time, total_error(v, METRIC_PEAK));
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
@@ -271,9 +280,11 @@ text_overview(struct text_view *v)
     text_header(v);
     put_recorder(v);
     text_unknown_frees(v);
+    text_heaps(v, limit);
+    text_labels(v, limit);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
-    if (v->filter == NULL)
+    if (!v->stacks->filtered)
         put_sizes(v);
     put_section(v, METRIC_ALLOC, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_TEMPORARY, limit, OVERVIEW_PERCENT_MIN);
@@ -492,6 +503,17 @@ number_stack(struct text_view *v, const struct stack *s, bool *ret_new)
 }
 
 static void
+put_tags(struct text_view *v, const struct stack *s)
+{
+    const struct profile_label_set *labels =
+        s->labels == STACK_LABELS_SEVERAL ? NULL : &v->p->label_sets[s->labels];
+    const char *text = tags_text(&v->p->heaps[s->heap], labels, v->arena);
+
+    if (*text != '\0')
+        put_note(v, text);
+}
+
+static void
 put_site(struct text_view *v, const struct stack *s, enum metric metric)
 {
     bool is_new;
@@ -519,6 +541,7 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                                    sampling_error(v->arena, &s->counters, &s->errors, metric)),
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
+    put_tags(v, s);
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
 }
 
@@ -608,7 +631,7 @@ put_sizes(struct text_view *v)
     };
     struct size_range ranges[SIZE_RANGE_COUNT];
     size_t n = group_size_ranges(v->p, ranges);
-    int64_t calls = v->p->totals.allocations;
+    int64_t calls = group_all_sizes(v->p).allocations;
     struct table t;
 
     if (n == 0)
@@ -627,6 +650,7 @@ put_sizes(struct text_view *v)
         table_string(&t, bar(v->arena, c->allocations, calls));
     }
     table_text(&t, &v->style, SIZE_MAX, v->out);
+    text_not_in_bins(v);
 }
 
 void

@@ -13,6 +13,8 @@ struct text_view {
     const struct profile *p;
     const struct stacks *stacks;
     const char *filter; // As given, or NULL; for the header.
+    struct tag_filter tags; // Likewise.
+    const char *label;      // Of tables by the values of one label.
     struct style style;
     struct arena *arena;
     struct strbuf *out;
@@ -42,6 +44,20 @@ void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t coun
                      const char *noun);
 void text_suppressions(struct text_view *v, const struct leaks *leaks,
                        const struct suppressions *suppressions);
+
+/* The program's own heaps and its labels, at most LIMIT of each; nothing if there are none. */
+void text_heaps(struct text_view *v, size_t limit);
+void text_labels(struct text_view *v, size_t limit);
+
+/* How full HEAP is by METRIC, "62 % of 4.0 MiB"; "" if nothing is known to back it. */
+const char *text_fullness(struct arena *arena, const struct profile_heap *heap, enum metric metric);
+
+/* What is not in the bins: a line if the program has heaps of its own. */
+void text_not_in_bins(struct text_view *v);
+
+/* The groups of the view BY what METRIC says. */
+void text_build_groups(const struct text_view *v, enum group_by by, enum metric metric,
+                       struct groups *ret);
 
 /* Frees that ended no live block, by stack; nothing at all when there are none. */
 void text_unknown_frees(struct text_view *v);

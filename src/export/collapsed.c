@@ -10,7 +10,8 @@
  * ordinary frames. Lines are sorted by their bytes, and stacks that read the same are one line, so
  * that two exports can be compared with diff(1).
  *
- * One metric per file: the format has room for one number.
+ * One metric per file: the format has room for one number. Of heaps and labels it knows nothing:
+ * they can stand as the outermost frame, "[heap parser arena];main;…" (options.roots).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,10 +46,16 @@ add_name(struct strbuf *b, const char *name)
 }
 
 static const char *
-stack_text(const struct profile *p, const struct stack *s, struct strbuf *scratch,
-           struct arena *arena)
+stack_text(const struct profile *p, const struct stack *s, const struct tag_roots *roots,
+           struct strbuf *scratch, struct arena *arena)
 {
+    const char *root = tags_root(p, roots, s->heap, s->labels, arena);
+
     strbuf_clear(scratch);
+    if (root != NULL) {
+        add_name(scratch, root);
+        strbuf_char(scratch, ';');
+    }
     if (s->depth == 0)
         strbuf_str(scratch, FRAME_NAME_OTHER);
     for (uint32_t i = s->depth; i-- > 0;) {
@@ -94,7 +101,8 @@ export_collapsed(const struct profile *p, const struct stacks *stacks,
         int64_t value = metric_value(&stacks->v[i].counters, options->metric);
 
         if (value != 0)
-            lines[count++] = (struct line){stack_text(p, &stacks->v[i], &scratch, &arena), value};
+            lines[count++] = (struct line){
+                stack_text(p, &stacks->v[i], &options->roots, &scratch, &arena), value};
     }
     write_lines(lines, count, out);
     strbuf_release(&scratch);

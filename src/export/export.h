@@ -12,6 +12,7 @@
 struct export_options {
     enum metric metric; // What single-valued formats show; the others carry all and start with it.
     bool inverted;      // Flame graph: root at the bottom, flames upwards.
+    struct tag_roots roots; // What frames stand above the stacks; in exporters that can.
 };
 
 /* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc. Exporters keep
@@ -24,6 +25,7 @@ struct exporter {
     const char *extensions; // Separated by blanks, each with its dot; the first is the usual one.
     const char *summary;    // One line, no full stop.
     bool binary;            // Not fit for a terminal.
+    bool can_root;          // Knows options.roots.
     export_fn *write;
 };
 

@@ -86,12 +86,16 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
 
 /* The node of stack S, made if new; the innermost frames of an absurdly deep one are left out. */
 static uint32_t
-stack_node(struct builder *b, const struct profile *p, const struct stack *s, uint32_t *known)
+stack_node(struct builder *b, const struct flame_side *side, const struct stack *s, uint32_t *known)
 {
+    const struct profile *p = side->p;
+    const char *root = tags_root(p, &side->roots, s->heap, s->labels, b->arena);
     uint32_t node = 0, end = 0;
 
+    if (root != NULL)
+        node = child_node(b, 0, frame_id(b, root, "", false, "", false), 0);
     if (s->depth == 0)
-        return child_node(b, 0, frame_id(b, FRAME_NAME_OTHER, "", false, "", false), 0);
+        return child_node(b, node, frame_id(b, FRAME_NAME_OTHER, "", false, "", false), 0);
     if (s->depth > FLAME_DEPTH_MAX) {
         end = s->depth - FLAME_DEPTH_MAX;
         b->too_deep += end;
@@ -110,7 +114,7 @@ read_side(struct builder *b, const struct flame_side *side, bool is_before)
 
     for (size_t i = 0; i < side->stacks->count; i++) {
         const struct stack *s = &side->stacks->v[i];
-        uint32_t leaf = stack_node(b, side->p, s, known);
+        uint32_t leaf = stack_node(b, side, s, known);
         struct flame_node *n = &b->nodes[leaf];
 
         for (int m = 0; m < METRICS; m++)

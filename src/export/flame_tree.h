@@ -41,6 +41,7 @@ struct flame_tree {
 struct flame_side {
     const struct profile *p;
     const struct stacks *stacks;
+    struct tag_roots roots; // Boxes between the root and the stacks.
 };
 
 /* Merge BEFORE (or NULL) and AFTER. A node that has less than one CUT_FRACTION-th of the root in

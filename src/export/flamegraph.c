@@ -133,7 +133,7 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
                   const struct export_options *options, struct strbuf *out, struct err *err)
 {
     struct arena arena = {0};
-    struct flame_side side = {p, stacks};
+    struct flame_side side = {p, stacks, options->roots};
     struct picture pic = {
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 

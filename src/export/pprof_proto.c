@@ -2,7 +2,7 @@
  *
  *     sample_type   alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes
  *                   peak_objects/count peak_space/bytes temporary_objects/count
- *     sample        location ids leaf first, one value per sample type
+ *     sample        location ids leaf first, one value per sample type, labels
  *     location      id, mapping, address, line { function, line } innermost first: inlined calls
  *     mapping       id, start, limit, offset, file, build id; the program itself is number 1
  *     function      id, name, linkage name, file
@@ -17,10 +17,14 @@
  * consumer that finds the file may still symbolise it; all other mappings are declared complete,
  * which keeps consumers from looking for files that may be gone or newer.
  *
+ * A sample has the labels that the program gave. If the program has heaps of its own, each sample
+ * names its heap, malloc too; a label that is called so itself becomes "heap_label".
+ *
  * Values are true values, not to be scaled again. Negative ones (a row in flight) count as
  * nothing. The gzip header carries no time, so equal profiles give equal bytes.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "analyse/frame_name.h"
@@ -45,6 +49,9 @@ enum {
     VALUE_UNIT = 2,
     SAMPLE_LOCATION = 1,
     SAMPLE_VALUE = 2,
+    SAMPLE_LABEL = 3,
+    LABEL_KEY = 1,
+    LABEL_STRING = 2,
     MAPPING_ID = 1,
     MAPPING_START = 2,
     MAPPING_LIMIT = 3,
@@ -64,6 +71,8 @@ enum {
     FUNCTION_LINKAGE = 3,
     FUNCTION_FILE = 4,
 };
+
+#define HEAP_KEY "heap" // Of the label that names a heap.
 
 struct value_type {
     const char *name;
@@ -89,6 +98,7 @@ struct writer {
     struct map name_pairs; // String ids of name and linkage name to a dense number.
     struct map functions;  // That number and the file's string id to the function's id.
     bool *known;           // By module: some frame of it has a name.
+    bool has_heaps;        // Heaps of the program's own.
     struct strbuf samples, locations_out, functions_out; // Finished fields of the profile.
     struct strbuf ids, values, message, line;            // Scratch.
 };
@@ -204,6 +214,32 @@ frames_of_location(const struct profile *p, const struct stack *s, uint32_t i)
 }
 
 static void
+add_label(struct writer *w, const char *key, const char *value)
+{
+    proto_uint(&w->line, LABEL_KEY, strtab_id(&w->strings, key));
+    proto_uint(&w->line, LABEL_STRING, strtab_id(&w->strings, value));
+    proto_nested(&w->message, SAMPLE_LABEL, &w->line);
+}
+
+/* Add heap and labels of S to the sample in w->message. */
+static void
+add_labels(struct writer *w, const struct stack *s)
+{
+    const struct profile_label_set *set =
+        &w->p->label_sets[s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels];
+
+    if (w->has_heaps)
+        add_label(w, HEAP_KEY, w->p->heaps[s->heap].name);
+    for (size_t i = 0; i < set->count; i++) {
+        const char *key = set->v[i].key;
+
+        add_label(w, strcmp(key, HEAP_KEY) == 0 ? HEAP_KEY "_label" : key, set->v[i].value);
+    }
+    if (set->count == 0 && *set->text != '\0')
+        add_label(w, "labels", set->text);
+}
+
+static void
 add_sample(struct writer *w, const struct stack *s)
 {
     const struct counters *c = &s->counters;
@@ -226,6 +262,7 @@ add_sample(struct writer *w, const struct stack *s)
         proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);
     proto_nested(&w->message, SAMPLE_VALUE, &w->values);
+    add_labels(w, s);
     proto_nested(&w->samples, PROFILE_SAMPLE, &w->message);
 }
 
@@ -359,7 +396,7 @@ int
 export_pprof(const struct profile *p, const struct stacks *stacks,
              const struct export_options *options, struct strbuf *out, struct err *err)
 {
-    struct writer w = {.p = p};
+    struct writer w = {.p = p, .has_heaps = tags_has_heaps(p)};
     struct strbuf plain = {0};
     int rc;
 

@@ -12,9 +12,11 @@
  * other word would make consumers scale them again.
  *
  * Stacks are raw, one per node, not folded and not by source frame: the consumer symbolises itself
- * and shows inlined functions its own way. Consumers take return addresses and subtract one,
- * google-pprof from all but the leaf, go from all. So callers are written as the address after the
- * call, and the leaf one byte before that: both readings then lie inside the call instruction.
+ * and shows inlined functions its own way. Blocks of all heaps, and with all labels, are in the
+ * row of their stack: the format cannot tell them apart. Consumers take return addresses and
+ * subtract one, google-pprof from all but the leaf, go from all. So callers are written as the
+ * address after the call, and the leaf one byte before that: both readings then lie inside the
+ * call instruction.
  *
  * Only executable mappings matter to consumers, and only they are written. go tool pprof moves the
  * start of a program that is mapped at 0x400000 and then finds the wrong functions in position-
@@ -71,7 +73,7 @@ collect_rows(const struct profile *p, const struct stacks *stacks, struct arena 
         struct row r = {counters_live_blocks(c), counters_live_bytes(c), c->allocations,
                         c->allocated_bytes};
 
-        if (stacks->node_stacks[p->sites[i].node] != 0)
+        if (stacks->site_stacks[i] != 0)
             add_row(&rows[p->sites[i].node], &r);
     }
     for (size_t i = 0; i < p->node_count; i++) {

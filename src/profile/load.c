@@ -1,8 +1,9 @@
 /* load.c: making sense of the tables.
  *
  * What the recorder keeps apart for speed is put together here, in this order: the call tree and
- * its sites (load_tree.c), the counters of all threads (load_counters.c), how they came about
- * (load_sampling.c), then what stands alone: timeline, frees of unknown blocks, the header.
+ * its sites (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
+ * (load_counters.c), how they came about (load_sampling.c), then what stands alone: timeline, frees
+ * of unknown blocks, the header.
  *
  * Everything is computed from one copy of the rows, so totals are the sum of what is shown, also
  * while the process is running. A copy may catch an event half applied: then a value is off by
@@ -71,14 +72,13 @@ load_unknown_frees(struct loader *l)
     for (size_t i = 1; i < count; i++) {
         const struct disk_unknown_free *d = raw_record(l->raw, DISK_UNKNOWN_FREES, i);
         bool known = d->node < l->disk_node_count && l->node_of[d->node] != 0;
-        uint32_t site = d->site < l->site_id_end ? l->site_of[d->site] : 0;
 
         if (d->count == 0 || d->kind < FREE_FOREIGN || d->kind > FREE_INHERITED)
             continue;
         p->unknown_frees[p->unknown_free_count++] = (struct profile_unknown_free){
             .kind = d->kind,
             .node = known ? l->node_of[d->node] - 1 : 1,
-            .site_node = site ? (site - 1) / DISK_SIZE_CLASSES : 0,
+            .site_node = loader_node_at(l, d->site),
             .count = d->count,
             .address = d->address,
         };
@@ -164,8 +164,11 @@ load_header(struct loader *l)
     p->losses.no_memory_events += h->losses.no_memory_events;
     p->losses.frames_without_module = h->losses.frames_without_module;
     p->losses.reentrant_events += h->losses.reentrant_events;
-    p->losses.events =
-        p->losses.reentrant_events + p->losses.no_memory_events + p->losses.no_thread_events;
+    p->losses.heap_events = h->losses.heap_events;
+    p->losses.label_sets = h->losses.label_sets;
+    p->losses.history_records = h->losses.history_records;
+    p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
+                       p->losses.no_thread_events + p->losses.heap_events;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
@@ -188,6 +191,8 @@ load_model(struct raw_file *raw, const char *name)
     p->path = arena_strdup(&p->arena, name);
     p->frames_kept = raw->header.depth_max < DISK_DEPTH_MAX ? raw->header.depth_max : 0;
     load_modules(&l);
+    load_heaps(&l);
+    load_label_sets(&l);
     load_nodes(&l);
     load_sites(&l);
     load_threads(&l);
@@ -197,6 +202,7 @@ load_model(struct raw_file *raw, const char *name)
         raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
                  homeless);
     loader_raise_peak(p);
+    profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);
     load_phases(&l);
@@ -211,6 +217,7 @@ load_model(struct raw_file *raw, const char *name)
     map_release(&l.known_strings);
     map_release(&l.known_nodes);
     map_release(&l.known_sites);
+    map_release(&l.known_backings);
     map_release(&l.known_locations);
     map_release(&l.known_thread_sites);
     if (fit)

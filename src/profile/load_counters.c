@@ -2,7 +2,8 @@
  *
  * A counter of the file belongs to one thread and one site. Its numbers are added to the pair, the
  * thread, the site and the totals at once, so a total is the sum of what is shown, also while the
- * process is running. Which part of a counter belongs to the peak is the rule of format.md 4.4.
+ * process is running. Blocks that back a heap are counted apart. Which part of a counter belongs to
+ * the peak is the rule of format.md 4.4.
  *
  * A counter whose site makes no sense is counted under "other", never dropped: the totals are
  * right even where the tree is not.
@@ -120,12 +121,17 @@ load_blocks(struct loader *l)
             continue;
         for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
             uint64_t id = (uint64_t)b->first_site + s;
+            struct profile_backing *backing;
             struct counters c;
 
             if (counter_is_zero(&b->counters[s]))
                 continue;
             c = read_counter(&b->counters[s], epoch);
-            add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
+            backing = loader_backing_at(l, id);
+            if (backing != NULL)
+                counters_add(&backing->counters, &c);
+            else
+                add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
         }
     }
     return homeless;
@@ -151,6 +157,12 @@ loader_raise_peak(struct profile *p)
             c = &p->thread_sites[j].counters;
         else
             c = all[j - p->thread_site_count];
+        c->peak_bytes = counters_live_bytes(c);
+        c->peak_blocks = counters_live_blocks(c);
+    }
+    for (size_t i = 0; i < p->backing_count; i++) {
+        struct counters *c = &p->backings[i].counters;
+
         c->peak_bytes = counters_live_bytes(c);
         c->peak_blocks = counters_live_blocks(c);
     }

@@ -2,7 +2,14 @@
  *
  * Equal nodes that two threads added at once become one; the pseudo-nodes that stand for
  * "truncated" and "broken" become flags of the frames below them. A node comes after its parent in
- * the file, so one pass is enough, and a parent that is not before its node is damage.
+ * the file, so one pass is enough, and a parent that is not before its node is damage. Tags become
+ * no nodes: they map to the frame that they are below, and what they say is a part of the keys of
+ * their sites:
+ *
+ *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
+ *
+ * The header's flag for tags is not asked for. A live process may have set it after the header was
+ * copied and before the nodes were; it is there for readers that know no tags.
  *
  * What few bytes can claim over and over (one string by many names, deep stacks by many sites, many
  * frames by many locations) is bounded by the size of the file. Damage is skipped and counted; only
@@ -48,8 +55,8 @@ load_modules(struct loader *l)
     struct profile *p = l->p;
 
     p->module_count = count > 1 ? count : 1;
-    if (p->module_count > UINT16_MAX)
-        p->module_count = UINT16_MAX;
+    if (p->module_count > DISK_TAG_LABELS)
+        p->module_count = DISK_TAG_LABELS;
     p->modules = arena_array(&p->arena, p->module_count, sizeof *p->modules);
     p->modules[0].path = "";
     for (size_t i = 1; i < p->module_count; i++) {
@@ -114,18 +121,55 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
+/* Node I of the file, a frame, to a node; false if it has no place in the tree. */
+static bool
+load_frame(struct loader *l, size_t i, const struct disk_node *d)
+{
+    struct profile *p = l->p;
+    uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
+    uint32_t parent, location;
+
+    if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
+        flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
+        parent = 1;
+    } else {
+        parent = d->parent < i && l->tags_of[d->parent] == 0 ? l->node_of[d->parent] : 0;
+    }
+    if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX)
+        return false;
+    location = add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+    // What an interrupted function "called" is the trampoline of its signal handler.
+    if (p->locations[p->nodes[parent - 1].location].exact)
+        p->locations[location].at_start = true;
+    l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
+    return true;
+}
+
+/* Node I of the file, a tag, to the node that it is below; false if it has no place there. */
+static bool
+load_tag(struct loader *l, size_t i, const struct disk_node *d)
+{
+    if (d->parent >= i || d->parent == DISK_NODE_ROOT || l->node_of[d->parent] == 0)
+        return false;
+    l->tags_of[i] = loader_add_tag(l, d, l->tags_of[d->parent]);
+    if (l->tags_of[i] != 0)
+        l->node_of[i] = l->node_of[d->parent];
+    return l->tags_of[i] != 0;
+}
+
 void
 load_nodes(struct loader *l)
 {
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_NODES);
-    size_t bad = 0;
+    size_t bad = 0, bad_tags = 0;
 
     add_location(l, 0, false);
     if (count < DISK_NODE_FIRST)
         count = 0;
     l->disk_node_count = count;
     l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
+    l->tags_of = arena_array(&p->arena, count + 1, sizeof *l->tags_of);
     l->depth = arena_array(&p->arena, count + 2, sizeof *l->depth);
     p->nodes = arena_array(&p->arena, count + 2, sizeof *p->nodes);
     p->nodes[0] = (struct profile_node){0};
@@ -136,44 +180,61 @@ load_nodes(struct loader *l)
         l->node_of[DISK_NODE_OTHER] = 2;
     for (size_t i = DISK_NODE_FIRST; i < count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
-        uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
-        uint32_t parent, location;
 
         if (d->frame == 0)
             continue;
-        if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
-            flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
-            parent = 1;
-        } else {
-            parent = d->parent < i ? l->node_of[d->parent] : 0;
-        }
-        if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX) {
-            bad++;
-            continue;
-        }
-        location = add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
-        // What an interrupted function "called" is the trampoline of its signal handler.
-        if (p->locations[p->nodes[parent - 1].location].exact)
-            p->locations[location].at_start = true;
-        l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
+        if (d->flags & DISK_NODE_TAG)
+            bad_tags += !load_tag(l, i, d);
+        else
+            bad += !load_frame(l, i, d);
     }
     if (bad)
         raw_note(l->raw, "%zu call tree nodes have no valid parent and were skipped", bad);
+    if (bad_tags)
+        raw_note(l->raw, "%zu tags of heaps and labels are not where they can be and were skipped",
+                 bad_tags);
+    if (l->unknown_tags)
+        raw_note(l->raw,
+                 "%zu tags are of heaps or labels that the file has not; those are shown "
+                 "as unknown",
+                 l->unknown_tags);
 }
 
-/* The index of the site of NODE and SIZE_CLASS, added if new. */
+static uint64_t
+site_key(uint32_t node, uint32_t size_class, uint32_t tags)
+{
+    return ((uint64_t)node * DISK_SIZE_CLASSES + size_class) << TAGS_BITS | tags;
+}
+
 static uint32_t
-add_site(struct loader *l, uint32_t node, uint32_t size_class)
+key_node(uint64_t key)
+{
+    return (uint32_t)((key >> TAGS_BITS) / DISK_SIZE_CLASSES);
+}
+
+static uint32_t
+key_heap(uint64_t key)
+{
+    return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
+}
+
+/* The index of the site with KEY, added if new. */
+static uint32_t
+add_site(struct loader *l, uint64_t key)
 {
     struct profile *p = l->p;
     bool new;
-    uint64_t *known =
-        map_put(&l->known_sites, (uint64_t)node * DISK_SIZE_CLASSES + size_class, &new);
+    uint64_t *known = map_put(&l->known_sites, key, &new);
 
     if (new) {
         arena_grow(&p->arena, &p->sites, &l->site_capacity, p->site_count, sizeof *p->sites);
         p->sites[p->site_count] = (struct profile_site){
-            .node = node, .size_class = size_class, .counters = COUNTERS_ZERO};
+            .node = key_node(key),
+            .size_class = (uint32_t)(key >> TAGS_BITS) % DISK_SIZE_CLASSES,
+            .heap = key_heap(key),
+            .labels = (uint32_t)(key >> TAGS_LABELS_SHIFT) % LOADER_LABEL_SETS_MAX,
+            .counters = COUNTERS_ZERO,
+        };
         *known = p->site_count++;
     }
     return (uint32_t)*known;
@@ -211,7 +272,7 @@ load_sites(struct loader *l)
             if (d->site[c] >= SITE_ID_MAX || l->node_of[i] == 0)
                 bad++;
             else
-                l->site_of[d->site[c]] = 1 + (l->node_of[i] - 1) * DISK_SIZE_CLASSES + c;
+                l->site_of[d->site[c]] = 1 + site_key(l->node_of[i] - 1, c, l->tags_of[i]);
         }
     }
     if (bad)
@@ -221,17 +282,42 @@ load_sites(struct loader *l)
 uint32_t
 loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
 {
-    uint32_t where;
     uint32_t site;
 
     if (id >= l->site_id_end || l->site_of[id] == 0) {
         ++*homeless;
-        return add_site(l, 1, 0);
+        return add_site(l, site_key(1, 0, 0));
     }
-    where = l->site_of[id] - 1;
-    site = add_site(l, where / DISK_SIZE_CLASSES, where % DISK_SIZE_CLASSES);
+    site = add_site(l, l->site_of[id] - 1);
     l->p->sites[site].id = (uint32_t)id;
     return site;
+}
+
+struct profile_backing *
+loader_backing_at(struct loader *l, uint64_t id)
+{
+    uint64_t key = id < l->site_id_end && l->site_of[id] != 0 ? l->site_of[id] - 1 : 0;
+    struct profile *p = l->p;
+    bool new;
+    uint64_t *known;
+
+    if ((key & TAGS_BACKING) == 0)
+        return NULL;
+    known = map_put(&l->known_backings, (uint64_t)key_node(key) << 32 | key_heap(key), &new);
+    if (new) {
+        arena_grow(&p->arena, &p->backings, &l->backing_capacity, p->backing_count,
+                   sizeof *p->backings);
+        p->backings[p->backing_count] = (struct profile_backing){
+            .heap = key_heap(key), .node = key_node(key), .counters = COUNTERS_ZERO};
+        *known = p->backing_count++;
+    }
+    return &p->backings[*known];
+}
+
+uint32_t
+loader_node_at(const struct loader *l, uint64_t id)
+{
+    return id < l->site_id_end && l->site_of[id] != 0 ? key_node(l->site_of[id] - 1) : 0;
 }
 
 void
@@ -315,9 +401,11 @@ loader_stacks_fit(const struct loader *l)
 
         frames[i] = frames[p->nodes[i].parent] + (own > 0 ? own : 1);
     }
-    for (size_t i = 0; i < p->site_count && fit; i++) {
-        fit = frames[p->sites[i].node] <= left;
-        left -= fit ? frames[p->sites[i].node] : 0;
+    for (size_t i = 0; i < p->site_count + p->backing_count && fit; i++) {
+        uint32_t node = i < p->site_count ? p->sites[i].node : p->backings[i - p->site_count].node;
+
+        fit = frames[node] <= left;
+        left -= fit ? frames[node] : 0;
     }
     arena_release(&scratch);
     return fit;

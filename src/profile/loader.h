@@ -10,16 +10,28 @@
 #include "profile/raw.h"
 #include "util/map.h"
 
+/* What the tags of a path say of the sites below them, in one number: the index of a set of labels,
+ * that of a heap, and whether it is backing that heap; 0 = nothing. */
+enum { TAGS_BACKING = 1, TAGS_HEAP_SHIFT = 1, TAGS_LABELS_SHIFT = 13, TAGS_BITS = 26 };
+enum {
+    LOADER_HEAPS_MAX = 1 << (TAGS_LABELS_SHIFT - TAGS_HEAP_SHIFT),
+    LOADER_LABEL_SETS_MAX = 1 << (TAGS_BITS - TAGS_LABELS_SHIFT),
+};
+
 struct loader {
     struct raw_file *raw;
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
-    uint32_t *site_of; // By the file's site id: node * DISK_SIZE_CLASSES + class + 1.
+    uint32_t *tags_of; // By the file's node id: what tags say; of a frame nothing.
+    uint64_t *site_of; // By the file's site id: the site's key plus 1; 0 = no such site.
     uint64_t site_id_end;
     size_t site_capacity;
     struct map known_nodes; // Of (parent, location, kind of end) to node id.
-    struct map known_sites; // node * 4 + class to index.
+    struct map known_sites; // A site's key (load_tree.c) to its index.
+    struct map known_backings; // That of a stack that backs a heap to its index.
+    size_t backing_capacity;
+    size_t unknown_tags; // Of heaps or sets of labels that are not in the file.
     struct map known_locations;
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.
@@ -41,9 +53,15 @@ void load_modules(struct loader *l);
 void load_nodes(struct loader *l);
 void load_sites(struct loader *l);
 
-/* The index of the site with the file's id ID; "other" for what belongs to none, which is counted
- * in HOMELESS. */
+/* The index of the site with the file's id ID, which is no backing; "other" for what belongs to
+ * none, which is counted in HOMELESS. */
 uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
+
+/* The backing that the file's site ID is, made if new; NULL for all that is part of the totals. */
+struct profile_backing *loader_backing_at(struct loader *l, uint64_t id);
+
+/* The stack of the file's site ID; 0 if there is none. */
+uint32_t loader_node_at(const struct loader *l, uint64_t id);
 
 /* Symbols that came with a packed profile. */
 void load_symbols(struct loader *l);
@@ -54,6 +72,15 @@ void load_types(struct loader *l);
 /* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
  * of this size can have. */
 bool loader_stacks_fit(const struct loader *l);
+
+/* load_heaps.c */
+
+/* Heaps and sets of labels. Before load_nodes, which finds the tags. */
+void load_heaps(struct loader *l);
+void load_label_sets(struct loader *l);
+
+/* What the tag D says below a path of which TAGS was said; 0 if there is no such tag there. */
+uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 
 /* load_counters.c */
 

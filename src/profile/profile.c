@@ -96,6 +96,23 @@ profile_missed(const struct profile *p, const struct counters *sizes)
 }
 
 void
+profile_sum_heaps(struct profile *p)
+{
+    for (size_t i = 0; i < p->heap_count; i++)
+        p->heaps[i].counters = p->heaps[i].backing = COUNTERS_ZERO;
+    for (size_t i = 0; i < p->label_set_count; i++)
+        p->label_sets[i].counters = COUNTERS_ZERO;
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+
+        counters_add(&p->heaps[site->heap].counters, &site->counters);
+        counters_add(&p->label_sets[site->labels].counters, &site->counters);
+    }
+    for (size_t i = 0; i < p->backing_count; i++)
+        counters_add(&p->heaps[p->backings[i].heap].backing, &p->backings[i].counters);
+}
+
+void
 profile_add_frame(struct profile *p, const struct profile_frame *frame)
 {
     arena_grow(&p->arena, &p->frames, &p->frame_capacity, p->frame_count, sizeof *p->frames);

@@ -153,10 +153,12 @@ struct profile_type {
     uint32_t name; // String, with scopes.
 };
 
-/* A site: one stack (node) in one size class. Analyses that think in stacks add the sites of a
- * node up. */
+/* A site: one stack (node) in one size class, for blocks of one heap with one set of labels.
+ * Analyses that think in stacks add the sites of a node up. */
 struct profile_site {
     uint32_t node;
+    uint32_t heap;       // Index into heaps; 0 = malloc.
+    uint32_t labels;     // Index into label_sets; 0 = none.
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
     uint32_t id;         // In the file; 0 for a site that no file has.
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
@@ -170,6 +172,36 @@ struct profile_thread_site {
     uint32_t thread; // Index into threads.
     uint32_t site;   // Index into sites.
     struct counters counters;
+};
+
+/* Heaps of one name; the first of a profile is malloc. */
+struct profile_heap {
+    const char *name;         // Interned; never empty.
+    bool own;                 // The program's own: not malloc.
+    uint64_t created_ns;      // Elapsed, of the first of that name.
+    uint64_t made, destroyed; // How many.
+    uint64_t resets;
+    struct counters counters; // The sum over its sites.
+    struct counters backing;  // Of the blocks that it makes its own from. Part of no total.
+};
+
+/* The stack of blocks that a heap makes its own from. */
+struct profile_backing {
+    uint32_t heap; // Index into heaps; not 0.
+    uint32_t node;
+    struct counters counters;
+};
+
+struct profile_label {
+    const char *key, *value; // Interned.
+};
+
+/* The labels of blocks; the first set of a profile is the empty one. */
+struct profile_label_set {
+    const char *text;        // Interned: "kind=get, tenant=acme"; what is known if that is not.
+    struct profile_label *v; // By key.
+    size_t count;
+    struct counters counters; // The sum over the sites that have it.
 };
 
 struct profile_thread {
@@ -248,9 +280,11 @@ struct profile_losses {
     uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
     uint64_t no_memory_events; // The recorder got no memory.
     uint64_t no_thread_events; // More threads at once than rows.
+    uint64_t heap_events;      // Of the program's own heaps.
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
+    uint64_t label_sets;   // Times that a set of labels became "other labels".
     // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
     uint64_t truncated_stacks;
     uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
@@ -263,6 +297,7 @@ struct profile_losses {
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
     uint64_t failed_calls;       // Allocation calls that returned no block.
+    uint64_t history_records;    // Values at a snapshot that found no room.
     bool
         file_failed; // The file could not grow: what came later is missing after the process ended.
 };
@@ -303,6 +338,12 @@ struct profile {
     size_t node_count;
     struct profile_site *sites;
     size_t site_count;
+    struct profile_heap *heaps; // At least one.
+    size_t heap_count;
+    struct profile_label_set *label_sets; // At least one.
+    size_t label_set_count;
+    struct profile_backing *backings;
+    size_t backing_count;
     struct profile_thread *threads;
     size_t thread_count;
     struct profile_thread_site *thread_sites;
@@ -342,6 +383,9 @@ void profile_free(struct profile *p);
 
 /* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
+
+/* Add sites and backings up by heap and by labels, anew. For those who have changed them. */
+void profile_sum_heaps(struct profile *p);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);

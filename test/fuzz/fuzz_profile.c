@@ -1,6 +1,6 @@
 /* fuzz_profile.c: any bytes at all load as a profile, or are refused with a sentence; what loads
- * adds up: the totals are the sum of the sites and of the threads, every id points somewhere, and
- * every number lies in the interval that is said of it.
+ * adds up: the totals are the sum of the sites, threads, heaps and labels, every id points
+ * somewhere, and every number lies in the interval that is said of it.
  *
  * Blind changes hardly ever hit one of the few words that matter among the zeros of a profile, and
  * never one in a compressed table. So the mutator knows the container: mostly it changes one word
@@ -10,7 +10,7 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only see that memory is finite.
  */
-/* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c */
+/* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c src/profile/load_heaps.c */
 /* covers: src/profile/load_counters.c src/profile/load_sampling.c src/analyse/interval.c */
 #include <math.h>
 #include <stdio.h>
@@ -56,12 +56,38 @@ check_ids(const struct profile *p)
         demand(p->locations[i].first_frame + p->locations[i].frame_count <= p->frame_count,
                "its frames exist");
     }
-    for (size_t i = 0; i < p->site_count; i++)
+    for (size_t i = 0; i < p->site_count; i++) {
         demand(p->sites[i].node < p->node_count, "a site's node exists");
+        demand(p->sites[i].heap < p->heap_count, "its heap exists");
+        demand(p->sites[i].labels < p->label_set_count, "its labels exist");
+    }
+    for (size_t i = 0; i < p->backing_count; i++) {
+        demand(p->backings[i].node < p->node_count, "a backing's node exists");
+        demand(p->backings[i].heap > 0 && p->backings[i].heap < p->heap_count,
+               "what it backs is a heap of the program's own");
+    }
+    for (size_t i = 0; i < p->heap_count; i++)
+        demand(*p->heaps[i].name != '\0', "a heap has a name");
     for (size_t i = 0; i < p->site_count; i++)
         demand(p->sites[i].verdict <= VERDICT_CERTAIN, "a site's verdict is one");
     for (size_t i = 1; i < p->type_count; i++)
         demand(p->types[i - 1].size <= p->types[i].size, "types are in the order of size");
+}
+
+/* Heaps and sets of labels share everything out. */
+static void
+check_shares(const struct profile *p)
+{
+    struct counters heaps = COUNTERS_ZERO, sets = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < p->heap_count; i++)
+        counters_add(&heaps, &p->heaps[i].counters);
+    for (size_t i = 0; i < p->label_set_count; i++)
+        counters_add(&sets, &p->label_sets[i].counters);
+    demand(heaps.allocations == p->totals.allocations && heaps.peak_bytes == p->totals.peak_bytes,
+           "totals are the sum of the heaps");
+    demand(sets.allocations == p->totals.allocations && sets.peak_bytes == p->totals.peak_bytes,
+           "totals are the sum of the labels");
 }
 
 static void
@@ -142,6 +168,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     }
     check_ids(p);
     check_sums(p);
+    check_shares(p);
     check_sampling(p);
     profile_free(p);
     return 0;
@@ -162,7 +189,7 @@ near_a_limit(uint64_t *state, uint64_t old)
     static const double odd[] = {NAN, INFINITY, -1, 1e-300, 1e59, 1e61};
     uint64_t bits;
 
-    switch (pick(state, 9)) {
+    switch (pick(state, 10)) {
     case 0:
         return 0;
     case 1:
@@ -178,6 +205,8 @@ near_a_limit(uint64_t *state, uint64_t old)
     case 6:
         memcpy(&bits, &odd[pick(state, countof(odd))], sizeof bits);
         return bits;
+    case 7:
+        return (DISK_TAG_LABELS + pick(state, 3)) << DISK_ADDRESS_BITS | pick(state, 4);
     default:
         return pick(state, 16);
     }

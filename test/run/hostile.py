@@ -22,8 +22,10 @@ import threading
 SECONDS, MEMORY_BYTES = 60, 1 << 30
 SHOWN = 1 << 22  # Of an output. A child's peak memory begins as that of this process.
 STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
+HEAPS, LABELS = 17, 18
 RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
-          BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24}
+          BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
+          HEAPS: 64, LABELS: 32}
 PACKED, GONE, ZSTD = 3, 4, 1
 DATA_OFF = 16384
 VIEWS = {
@@ -54,6 +56,7 @@ class Maker:
     def __init__(self, packed=True):
         self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
         self.command = self.executable = (0, 0)
+        self.incompatible = 0
 
     def string(self, text):
         data = text if isinstance(text, bytes) else text.encode()
@@ -97,7 +100,7 @@ class Maker:
 
     def bytes(self):
         self.segment(STRINGS, bytes(self.strings))
-        header = struct.pack("<QIIQQ", 0x0150415450414548, 1, 4096, 0, 0)
+        header = struct.pack("<QIIQQ", 0x0150415450414548, 1, 4096, self.incompatible, 0)
         header += struct.pack("<IIII", PACKED if self.packed else 2, GONE, 0, 0)
         header = header.ljust(136, b"\0") + struct.pack("<4I", *self.command, *self.executable)
         header = header.ljust(512, b"\0") + struct.pack("<Q", 1)
@@ -401,4 +404,5 @@ def main():
     sys.exit(checks.failed > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

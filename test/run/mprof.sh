@@ -59,7 +59,7 @@ shows "leaks --classic" "  allocs       bytes (%)  path
     leaks --classic widgets.heaptap
 json "leaks --paths --json" 'd["format"] == "heaptap-leak-paths" and d["leaks"] == [{"allocs": 5019,
     "bytes": 1023876, "percent": 100, "path": ["main", "make_red_widget", "make_widget"],
-    "cut": False}]' leaks --paths widgets.heaptap
+    "cut": False, "heap": "malloc"}]' leaks --paths widgets.heaptap
 shows "leaks --callers" "Still live at end: 999.9 KiB in 5,019 blocks, 1 path
 Whether anything still points to these blocks has not been checked.
 

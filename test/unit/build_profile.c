@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MAX = 4096, BASE_ADDRESS = 0x400000, MODULE_BYTES = 0x10000000 };
+enum { FRAMES_MAX = 4096, LABELS_MAX = 8, BASE_ADDRESS = 0x400000, MODULE_BYTES = 0x10000000 };
 
 /* Make index COUNT of ITEMS valid and return the array, which may have moved. */
 static void *
@@ -173,6 +173,8 @@ build_profile_new(void)
     p->nodes = append(p, NULL, 0, sizeof *p->nodes);
     p->module_count = p->location_count = p->node_count = 1;
     strtab_id(&p->strings, "");
+    build_heap(p, "malloc");
+    build_labels(p, NULL, NULL);
     return p;
 }
 
@@ -204,7 +206,61 @@ build_site_frames(struct profile *p, struct counters counters, const char *const
     p->sites[p->site_count] = (struct profile_site){
         .node = node, .size_class = size_class, .counters = counters};
     counters_add(&p->totals, &counters);
+    counters_add(&p->heaps[0].counters, &counters);
+    counters_add(&p->label_sets[0].counters, &counters);
     return (uint32_t)p->site_count++;
+}
+
+uint32_t
+build_heap(struct profile *p, const char *name)
+{
+    uint32_t i = (uint32_t)p->heap_count;
+
+    p->heaps = append(p, p->heaps, i, sizeof *p->heaps);
+    p->heaps[i] =
+        (struct profile_heap){.name = strtab_get(&p->strings, strtab_id(&p->strings, name)),
+                              .own = i > 0,
+                              .made = i > 0,
+                              .counters = COUNTERS_ZERO,
+                              .backing = COUNTERS_ZERO};
+    p->heap_count++;
+    return i;
+}
+
+uint32_t
+build_labels(struct profile *p, const char *first_key, ...)
+{
+    uint32_t i = (uint32_t)p->label_set_count;
+    struct profile_label_set set = {.v = arena_array(&p->arena, LABELS_MAX, sizeof *set.v),
+                                    .counters = COUNTERS_ZERO};
+    const char *text = "";
+    va_list ap;
+
+    va_start(ap, first_key);
+    for (const char *key = first_key; key != NULL && set.count < LABELS_MAX;
+         key = va_arg(ap, const char *)) {
+        const char *value = va_arg(ap, const char *);
+
+        set.v[set.count++] = (struct profile_label){
+            strtab_get(&p->strings, strtab_id(&p->strings, key)),
+            strtab_get(&p->strings, strtab_id(&p->strings, value)),
+        };
+        text = arena_printf(&p->arena, "%s%s%s=%s", text, set.count > 1 ? ", " : "", key, value);
+    }
+    va_end(ap);
+    set.text = strtab_get(&p->strings, strtab_id(&p->strings, text));
+    p->label_sets = append(p, p->label_sets, i, sizeof *p->label_sets);
+    p->label_sets[i] = set;
+    p->label_set_count++;
+    return i;
+}
+
+void
+build_tags(struct profile *p, uint32_t site, uint32_t heap, uint32_t labels)
+{
+    p->sites[site].heap = heap;
+    p->sites[site].labels = labels;
+    profile_sum_heaps(p);
 }
 
 uint32_t

@@ -30,6 +30,15 @@ uint32_t build_site(struct profile *p, struct counters counters, ...) __attribut
 uint32_t build_site_frames(struct profile *p, struct counters counters, const char *const *frames,
                            size_t count);
 
+/* Add a heap of the program's own; returns its index. */
+uint32_t build_heap(struct profile *p, const char *name);
+
+/* Add a set of labels, key and value in turn up to NULL, by key; returns its index. */
+uint32_t build_labels(struct profile *p, const char *first_key, ...) __attribute__((sentinel));
+
+/* Say that the blocks of SITE are of HEAP and have LABELS. */
+void build_tags(struct profile *p, uint32_t site, uint32_t heap, uint32_t labels);
+
 /* Add a thread; returns its index. */
 uint32_t build_thread(struct profile *p, const char *name);
 

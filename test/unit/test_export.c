@@ -709,7 +709,7 @@ test_flamegraph_diff(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(stacks_build(p[i], &(struct stacks_options){0}, &arena, &stacks[i], &err),
                          0);
-        sides[i] = (struct flame_side){p[i], &stacks[i]};
+        sides[i] = (struct flame_side){.p = p[i], .stacks = &stacks[i]};
     }
     flamegraph_diff(&sides[0], &sides[1], METRIC_INUSE, &out);
     assert_well_formed(out.text);

@@ -30,7 +30,7 @@ group(const struct profile *p, enum group_by by, enum metric metric, const char 
     struct stacks s = build(p, filter);
     struct groups g;
 
-    group_stacks(p, &s, by, metric, &arena, &g);
+    group_stacks(p, &s, by, NULL, metric, &arena, &g);
     return g;
 }
 

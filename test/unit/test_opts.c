@@ -12,12 +12,14 @@
 #include "cli/suggest.h"
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
+static const char *const groups[] = {"file", "label", "label=", NULL};
 
 static struct {
     bool json, wide;
     const char *fold;
     uint64_t budget_bytes, limit;
     int colour;
+    struct opt_choice by;
 } got;
 
 static const struct opt table[] = {
@@ -27,6 +29,7 @@ static const struct opt table[] = {
     {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
     {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
     {OPT_CHOICE, 0, "colour", &got.colour, "WHICH", "Colour.", colours},
+    {OPT_CHOICE_OF, 0, "by", &got.by, "WHAT", "Group.", groups},
     {.kind = OPT_END},
 };
 
@@ -49,6 +52,21 @@ parse(const char *line, bool stop_at_first)
     for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
         arguments[count++] = word;
     return opts_parse(table, stop_at_first, count, arguments, &left, &err);
+}
+
+static void
+a_choice_may_take_more(void **state)
+{
+    // Breaks: --by label=tenant would be refused, or group by another label.
+    (void)state;
+    assert_int_equal(parse("--by label", false), 0);
+    assert_int_equal(got.by.choice, 1);
+    assert_null(got.by.of);
+    assert_int_equal(parse("--by label=tenant", false), 0);
+    assert_int_equal(got.by.choice, 2);
+    assert_string_equal(got.by.of, "tenant");
+    assert_int_equal(parse("--by=label=a=b", false), 0);
+    assert_string_equal(got.by.of, "a=b");
 }
 
 static void
@@ -158,6 +176,9 @@ explains_mistakes(void **state)
     refuses("--budget 3Q",
             "option '--budget': '3Q' is no size; write a number such as 4096, 64K, 1.5M "
             "or 2G");
+    refuses("--by label=", "option '--by': 'label=' is not one of file, label, label=KEY (did you "
+                           "mean label?)");
+    refuses("--by xyzzy=x", "option '--by': 'xyzzy=x' is not one of file, label, label=KEY");
     refuses("--colour gren",
             "option '--colour': 'gren' is not one of red, green, blue (did you mean "
             "green?)");
@@ -304,6 +325,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parses_every_form),
+        cmocka_unit_test(a_choice_may_take_more),
         cmocka_unit_test(keeps_arguments_in_order),
         cmocka_unit_test(ends_options_at_two_dashes),
         cmocka_unit_test(stops_at_first_argument),

@@ -190,8 +190,8 @@ what_is_no_profile_is_refused_with_a_reason(void **unused)
     h->version = 99;
     refused(b.data, b.size_bytes, "version 99");
     h->version = DISK_VERSION;
-    h->incompatible = 1;
-    refused(b.data, b.size_bytes, "features 0x1");
+    h->incompatible = 0x80;
+    refused(b.data, b.size_bytes, "features 0x80");
     arena_release(&b.arena);
 }
 

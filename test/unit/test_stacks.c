@@ -84,7 +84,7 @@ test_wrappers_are_charged_to_their_caller(void **state)
     assert_int_equal(s.v[0].counters.allocations, 2);
     assert_int_equal(s.v[1].depth, 1);
     assert_string_equal(function_at(p, &s.v[1], 0), "xcalloc");
-    assert_int_equal(s.node_stacks[p->sites[1].node], 1);
+    assert_int_equal(s.site_stacks[1], 1);
     s = build(p, (struct stacks_options){.no_fold = true});
     assert_int_equal(s.count, 3);
     profile_free(p);

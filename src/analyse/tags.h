@@ -1,0 +1,63 @@
+/* tags.h: heaps and labels: which blocks a filter keeps, and what blocks with the same are called.
+ */
+#ifndef ANALYSE_TAGS_H
+#define ANALYSE_TAGS_H
+
+#include "profile/profile.h"
+
+/* What a user asks for; NULL = all. In patterns * and ? stand for any text and any character. */
+struct tag_filter {
+    const char *heap;  // A pattern for the heap's name; "malloc" is the C library's.
+    const char *label; // KEY: blocks with that label; KEY=PATTERN: and with such a value.
+};
+
+/* The same for one profile; NULL = all. */
+struct tag_picks {
+    const bool *heaps;      // By heap.
+    const bool *label_sets; // By set.
+};
+
+/* From ARENA. */
+void tags_pick(const struct profile *p, const struct tag_filter *filter, struct arena *arena,
+               struct tag_picks *ret);
+
+static inline bool
+tags_are_picked(const struct tag_picks *picks)
+{
+    return picks->heaps != NULL || picks->label_sets != NULL;
+}
+
+static inline bool
+tags_keep(const struct tag_picks *picks, const struct profile_site *site)
+{
+    return (picks->heaps == NULL || picks->heaps[site->heap]) &&
+           (picks->label_sets == NULL || picks->label_sets[site->labels]);
+}
+
+/* Whether P has blocks, or more than malloc, to tell apart by heap; and by labels. */
+bool tags_has_heaps(const struct profile *p);
+bool tags_has_labels(const struct profile *p);
+
+/* What tells the blocks of HEAP and LABELS (NULL: of several) from others, to stand above their
+ * stack: "[heap parser arena]  tenant=acme"; "" for malloc's without labels. */
+const char *tags_text(const struct profile_heap *heap, const struct profile_label_set *labels,
+                      struct arena *arena);
+
+/* What stacks are put below, for formats that know nothing but frames. */
+enum tag_root { ROOT_NONE, ROOT_HEAP, ROOT_LABELS, ROOT_VALUE };
+
+struct tag_roots {
+    enum tag_root by;
+    const char *key; // ROOT_VALUE: of that label.
+};
+
+/* What a frame for blocks of P's HEAP with LABELS is called: "[heap parser arena]", "[malloc]",
+ * "[kind=get, tenant=acme]", "[tenant=acme]", "[without tenant]"; NULL for ROOT_NONE. */
+const char *tags_root(const struct profile *p, const struct tag_roots *roots, uint32_t heap,
+                      uint32_t labels, struct arena *arena);
+
+/* The value that KEY has in SET; the text of a set that is not known in detail; NULL without that
+ * label. Interned in the profile. */
+const char *tags_value(const struct profile_label_set *set, const char *key);
+
+#endif
