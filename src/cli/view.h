@@ -8,7 +8,7 @@
 
 /* The values of the common options; one command runs in a process. */
 struct view_options {
-    const char *filter, *fold, *only;
+    const char *filter, *fold, *only, *at, *between;
     bool no_fold, wide, json;
     uint64_t limit; // 0 = the view's default.
     uint64_t depth;
@@ -24,7 +24,14 @@ extern struct view_options view_options;
      "Charge innermost functions that match REGEX to their callers, as is done with "             \
      "operator new, xmalloc and other common wrappers.", NULL},                                   \
     {OPT_FLAG, 0, "no-fold", &view_options.no_fold, NULL,                                         \
-     "Do not charge the common wrappers to their callers.", NULL}
+     "Do not charge the common wrappers to their callers.", NULL},                                \
+    {OPT_STRING, 0, "at", &view_options.at, "WHEN",                                               \
+     "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
+     "second), a time such as 90s or 1h30m after the start or -5m before the end, start or end. " \
+     "A time means the last snapshot before it.", NULL},                                          \
+    {OPT_STRING, 0, "between", &view_options.between, "A..B",                                     \
+     "Show what happened between two such moments; live bytes are then what they grew by. The "   \
+     "name of a phase alone means from its beginning to that of the next.", NULL}
 #define VIEW_SHOW_OPTIONS                                                                         \
     {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",                                    \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
@@ -46,6 +53,10 @@ struct view_set {
  * or the exit code after saying why. */
 int view_open(const char *what, struct view_set *ret);
 void view_close(struct view_set *set);
+
+/* 0 if METRIC is known of P, which may be cut by --at or --between; else says so and returns
+ * EXIT_USAGE. */
+int view_check_metric(const struct profile *p, enum metric metric);
 
 /* Symbolise P, with progress if stderr is a terminal, and say on stderr what was missing.
  * Returns as view_open does. */

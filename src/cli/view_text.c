@@ -130,6 +130,8 @@ text_header(struct text_view *v)
         text_line(v, INK_DIM,
                   arena_printf(v->arena, "stacks are cut to %s",
                                style_plural(v->arena, v->p->frames_kept, "innermost frame")));
+    if (v->p->extent != EXTENT_WHOLE)
+        text_line(v, INK_WARNING, text_extent(v->p, v->arena));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     strbuf_char(v->out, '\n');
@@ -138,8 +140,26 @@ text_header(struct text_view *v)
 }
 
 static const char *
+moment_text(const struct profile_moment *m, struct arena *arena)
+{
+    return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
+                        *m->name ? " (" : "", m->name, *m->name ? ")" : "");
+}
+
+const char *
+text_extent(const struct profile *p, struct arena *arena)
+{
+    if (p->extent == EXTENT_AT)
+        return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
+    return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),
+                        moment_text(&p->to, arena));
+}
+
+static const char *
 live_word(const struct text_view *v)
 {
+    if (v->p->extent != EXTENT_WHOLE)
+        return v->p->extent == EXTENT_AT ? "Live then" : "Growth of live";
     return v->p->process.ended ? "Still live at end" : "Live now";
 }
 
@@ -190,12 +210,14 @@ put_totals(struct text_view *v)
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
               total_error(v, METRIC_ALLOC));
     put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
-    put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
-              peak_time);
+    if (!c->partial)
+        put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
+                  peak_time);
     put_total(v, &w, live_word(v), style_count(a, counters_live_blocks(c)),
               style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
-    put_total(v, &w, "Temporary", style_count(a, c->temporary),
-              style_percent(a, c->temporary, c->allocations), "of allocations");
+    if (!c->partial)
+        put_total(v, &w, "Temporary", style_count(a, c->temporary),
+                  style_percent(a, c->temporary, c->allocations), "of allocations");
 }
 
 void
@@ -219,7 +241,8 @@ recorder_share(struct text_view *v)
     double events = (double)(v->p->totals.allocations + v->p->totals.frees);
 
     // The cost of an event times estimated events would be no cost of ours.
-    if (profile_is_estimate(v->p) || r->events_timed == 0 || v->p->process.elapsed_ns == 0)
+    if (profile_is_estimate(v->p) || v->p->extent != EXTENT_WHOLE || r->events_timed == 0 ||
+        v->p->process.elapsed_ns == 0)
         return "";
     return arena_printf(v->arena, " and ~%.1f %% of the time",
                         100.0 * (double)r->timed_ns / (double)r->events_timed * events /
@@ -273,7 +296,7 @@ text_overview(struct text_view *v)
     text_unknown_frees(v);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
-    if (v->filter == NULL)
+    if (v->filter == NULL && v->p->extent == EXTENT_WHOLE)
         put_sizes(v);
     put_section(v, METRIC_ALLOC, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_TEMPORARY, limit, OVERVIEW_PERCENT_MIN);

@@ -122,10 +122,27 @@ program_name(const struct profile *p)
 static const char *
 totals_text(struct arena *arena, const struct counters *c)
 {
+    if (c->partial)
+        return arena_printf(
+            arena, "%s in use in %s blocks, %s allocated in %s calls",
+            amount(arena, counters_live_bytes(c), true), grouped(arena, counters_live_blocks(c)),
+            amount(arena, c->allocated_bytes, true), grouped(arena, c->allocations));
     return arena_printf(arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
                         amount(arena, counters_live_bytes(c), true),
                         grouped(arena, counters_live_blocks(c)), amount(arena, c->peak_bytes, true),
                         amount(arena, c->allocated_bytes, true), grouped(arena, c->allocations));
+}
+
+/* ", as at 64.0 s" */
+static const char *
+extent_text(const struct profile *p, struct arena *arena)
+{
+    double from = (double)p->from.elapsed_ns / 1e9, to = (double)p->to.elapsed_ns / 1e9;
+
+    if (p->extent == EXTENT_WHOLE)
+        return "";
+    return p->extent == EXTENT_AT ? arena_printf(arena, ", as at %.1f s", to)
+                                  : arena_printf(arena, ", from %.1f s to %.1f s", from, to);
 }
 
 int
@@ -138,7 +155,8 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
-    pic.title = arena_printf(&arena, "%s: heap by call stack", program_name(p));
+    pic.title =
+        arena_printf(&arena, "%s: heap by call stack%s", program_name(p), extent_text(p, &arena));
     pic.subtitle = arena_printf(&arena, "%s; pid %" PRIu32 ", %.1f s; heaptap %s",
                                 totals_text(&arena, &stacks->total), p->process.pid,
                                 (double)p->process.elapsed_ns / 1e9,

@@ -401,4 +401,5 @@ def main():
     sys.exit(checks.failed > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""timeline.py: what views say of moments that are past, against what is true of them.
+
+    timeline.py HEAPTAP moments   report at and between snapshots, of a profile made here
+    timeline.py HEAPTAP thinned   the same after packing, which takes snapshots out
+    timeline.py HEAPTAP damaged   the tables of the history at values that they must not have
+    timeline.py HEAPTAP chart     what `heaptap timeline` says of stacks that grow, rest and churn
+
+Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view tells
+of a moment what was not so, or a file that someone else has made stops what reads it.
+"""
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import hostile  # noqa: E402
+import past  # noqa: E402
+from past import ALLOCATED, ALLOCATIONS, FREED, FREES  # noqa: E402
+
+HEAPTAP = sys.argv[1]
+failures = 0
+
+
+def tell(good, name, *why):
+    global failures
+    print(f"{'ok' if good else 'not ok'} - {name}")
+    if not good:
+        failures += 1
+        print("#  ", *(str(w)[:600] for w in why))
+
+
+def view(*arguments):
+    done = subprocess.run([HEAPTAP, *arguments], capture_output=True, text=True, timeout=100,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def report(*arguments):
+    status, out, err = view("report", "--json", *arguments)
+    assert status == 0, (arguments, status, err)
+    return json.loads(out)
+
+
+def members(site):
+    return [site[m] for m in ("allocations", "allocated_bytes", "frees", "freed_bytes")]
+
+
+def by_function(document):
+    """What is said of each site, by its innermost function; what is all zero is nothing."""
+    return {s["stack"][0]["function"]: members(s) for s in document["sites"] if any(members(s))}
+
+
+def busy_past(seed, snapshots, seconds=1):
+    """Three threads at a dozen sites; most snapshots find most counters at rest."""
+    rng, p = random.Random(seed), past.Past()
+    sites = [p.site([f"site_{i}", f"caller_{i % 3}", "main"]) for i in range(12)]
+    held = []
+    for i in range(snapshots):
+        for _ in range(rng.choice([0, 1, 5, 20])):
+            site, thread, size = rng.choice(sites), rng.randrange(3), rng.choice([8, 100, 5000])
+            if held and rng.random() < 0.4:
+                site, size = held.pop(rng.randrange(len(held)))
+                p.free(thread, site, 1, size)
+            else:
+                p.allocate(thread, site, 1, size)
+                held.append((site, size))
+        p.wait(seconds)
+        name = {3: "first", 7: "again", 11: "again", 20: "loading", 30: "serving"}.get(i, "")
+        kind = past.PHASE if name.endswith("ing") else past.ASKED if name else past.TIMED
+        p.snapshot(name, kind)
+    p.allocate(1, sites[0], 7, 70)
+    p.wait(seconds)
+    return p
+
+
+def sums_at(p, n):
+    """Of the first N snapshots, by function; all that is zero left out."""
+    sums = {} if n == 0 else p.sums() if n > len(p.truth) else p.truth[n - 1]
+    return {f"site_{s}": list(v) for s, v in sums.items() if any(v)}
+
+
+def difference(p, a, b):
+    before, after = sums_at(p, a), sums_at(p, b)
+    gained = {f: [x - y for x, y in zip(v, before.get(f, [0] * 4))] for f, v in after.items()}
+    return {f: v for f, v in gained.items() if any(v)}
+
+
+def check_totals(document, name):
+    sums = [0] * 4
+    for values in by_function(document).values():
+        sums = [a + b for a, b in zip(sums, values)]
+    total = document["totals"]
+    threads = [sum(column) for column in zip(*(members(t) for t in document["threads"]))]
+    tell(members(total) == sums == threads, f"{name}: sites and threads add up to the totals",
+         members(total), sums, threads)
+    tell(total["live_bytes"] == sums[ALLOCATED] - sums[FREED] and
+         total["live_blocks"] == sums[ALLOCATIONS] - sums[FREES] and
+         all(total[m] is None for m in ("peak_bytes", "peak_blocks", "temporary", "size_min",
+                                        "size_max", "reallocations", "peak_elapsed_ns")),
+         f"{name}: what is not known is null", total)
+
+
+def moments():
+    p = busy_past(1, 40)
+    p.write("moments.heaptap")
+    wrong = [n for n in range(42)
+             if by_function(report("--at", f"{n}.5s", "moments.heaptap")) != sums_at(p, n)]
+    tell(not wrong, "each moment is exact", wrong)
+    for when, n in (("first", 4), ("again", 12), ("again#1", 8), ("again#2", 12), ("start", 0),
+                    ("end", 41), ("-1s", 40), ("-30s", 11), ("7s", 7), ("7000ms", 7),
+                    ("0.1m", 6), ("0.5min5s", 35), ("1h", 41)):
+        document = report("--at", when, "moments.heaptap")
+        tell(by_function(document) == sums_at(p, n) and
+             document["at"]["elapsed_ns"] == n * 10 ** 9, f"at {when}", document["at"])
+    check_totals(report("--at", "again", "moments.heaptap"), "at")
+    for span, a, b in (("first..again", 4, 12), ("..first", 0, 4), ("loading..", 21, 41),
+                       ("loading", 21, 31), ("serving", 31, 41), ("10s..30.9s", 10, 30),
+                       ("-10s..-5s", 31, 36), ("start..end", 0, 41)):
+        document = report("--between", span, "moments.heaptap")
+        tell(by_function(document) == difference(p, a, b) and
+             (document["from"]["elapsed_ns"], document["to"]["elapsed_ns"]) ==
+             (a * 10 ** 9, b * 10 ** 9), f"between {span}", document["from"], document["to"])
+    check_totals(report("--between", "first..again", "moments.heaptap"), "between")
+    named = [(s["name"], s["kind"], s["elapsed_ns"], s["live_bytes"])
+             for s in report("moments.heaptap")["snapshots"]]
+    wanted = [(name, "phase" if kind == past.PHASE else "asked", ns,
+               sum(v[ALLOCATED] - v[FREED] for v in p.truth[i].values()))
+              for i, (ns, name, kind) in enumerate(p.snapshots) if name]
+    tell(named == wanted, "the named snapshots with their totals", named, wanted)
+    other_views(p)
+    refused()
+
+
+def other_views(p):
+    status, out, _ = view("diff", "--json", "moments.heaptap@first", "moments.heaptap@again")
+    growth = json.loads(out)["growth"] if status == 0 else out
+    gained = [sum(v[i] for v in difference(p, 4, 12).values()) for i in range(4)]
+    tell(status == 0 and growth == {"inuse": gained[ALLOCATED] - gained[FREED], "peak": None,
+                                    "alloc": gained[ALLOCATED], "temporary": None,
+                                    "count": gained[ALLOCATIONS]}, "diff of two moments", growth)
+    live = sum(v[ALLOCATED] - v[FREED] for v in sums_at(p, 12).values())
+    _, out, _ = view("leaks", "--json", "--at", "again", "moments.heaptap")
+    tell(json.loads(out)["total"]["live_bytes"] == live, "leaks at a moment", out[:300])
+    _, out, _ = view("export", "--at", "again", "-f", "collapsed", "moments.heaptap")
+    tell(sum(int(line.split()[-1]) for line in out.splitlines()) == live,
+         "collapsed stacks at a moment", out[:300])
+    for arguments in (["report"], ["report", "--by", "function"], ["report", "--by", "thread"],
+                      ["report", "--tree"], ["leaks", "--paths"], ["direct"], ["callgraph"]):
+        for option in (["--at", "again"], ["--between", "first..again"]):
+            status, out, err = view(*arguments, *option, "moments.heaptap")
+            tell(status == 0 and out and "Peak" not in out and "Temporary" not in out,
+                 f"{' '.join(arguments + option)}: says no peak", status, out, err)
+    status, out, _ = view("report", "--at", "again", "moments.heaptap")
+    tell("As it was at 12.00 s (again)" in out, "the view says which moment it shows", out)
+    status, out, _ = view("report", "--between", "loading", "moments.heaptap")
+    tell("What happened from 21.00 s (loading) to 31.00 s (serving)" in out,
+         "and between which", out)
+
+
+def refused():
+    for arguments, status, word in (
+            (["--at", "never"], 2, "its snapshots are first, again, loading, serving"),
+            (["--at", "again#3"], 2, "no moment"), (["--at", "5"], 2, "no moment"),
+            (["--at", "-"], 2, "no moment"), (["--at", "5s5"], 2, "no moment"),
+            (["--between", "again"], 2, "A..B"), (["--between", "again..first"], 2, "no snapshot"),
+            (["--between", "3.1s..3.2s"], 2, "no snapshot"),
+            (["--at", "first", "--between", "first.."], 2, "exclude"),
+            (["--at", "first", "--peak"], 2, "whole run"),
+            (["--between", "first..", "--temporary"], 2, "whole run"),
+            (["--at", "first", "--by", "size"], 2, "whole run")):
+        got, _, err = view("report", *arguments, "moments.heaptap")
+        tell(got == status and word in err, f"refused: {' '.join(arguments)}", got, err)
+
+
+def thinned():
+    p = busy_past(2, 3000, seconds=0.5)
+    p.write("long.heaptap")
+    status, _, err = view("pack", "-o", "thin.heaptap", "long.heaptap")
+    tell(status == 0, "a long history packs", err)
+    moments_of = {}
+    for name in ("long", "thin"):
+        _, out, err = view("timeline", "--json", f"{name}.heaptap")
+        moments_of[name] = [s["elapsed_ns"] for s in json.loads(out)["points"]]
+    kept = moments_of["thin"]
+    tell(len(moments_of["long"]) == 3002, "all snapshots are there before", len(moments_of["long"]))
+    tell(200 < len(kept) <= 256 + 5 + 2, "256 and those with names after", len(kept))
+    gaps = [b - a for a, b in zip(kept, kept[1:])]
+    tell(max(gaps) <= 3 * 1500 * 10 ** 9 / 256, "evenly spread", max(gaps))
+    ids = [round(ns / (5 * 10 ** 8)) for ns in kept[1:-1]]
+    wrong = [n for n in random.Random(3).sample(ids, 40) + [4, 8, 12, 21, 31]
+             if by_function(report("--at", f"{n * 0.5 + 0.01}s", "thin.heaptap")) != sums_at(p, n)]
+    tell(not wrong, "values at what is kept are as before", wrong)
+    whole = by_function(report("thin.heaptap"))
+    tell(whole == sums_at(p, 3001), "so is the end", whole)
+    small = os.path.getsize("thin.heaptap")
+    tell(small < os.path.getsize("long.heaptap") / 10, "and it is small", small)
+    view("pack", "-o", "again.heaptap", "thin.heaptap")
+    with open("thin.heaptap", "rb") as a, open("again.heaptap", "rb") as b:
+        tell(a.read() == b.read(), "packing twice changes nothing")
+
+
+BAD = [0, 1, 255, 4096, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1]
+
+
+def damaged():
+    p = busy_past(4, 40)
+    p.write("whole.heaptap")
+    with open("whole.heaptap", "rb") as f:
+        intact = f.read()
+    tables = {}
+    for at in range(4096, 16384, 48):
+        kind, _, off, size = struct.unpack_from("<IIQQ", intact, at)
+        if kind in (hostile.COUNTERS, past.SNAPSHOTS, past.HISTORY):
+            tables[kind] = (off, size)
+    bad, rng = [], random.Random(5)
+    for _ in range(150):
+        data = bytearray(intact)
+        for _ in range(rng.choice([1, 3, 30])):
+            off, size = tables[rng.choice([past.SNAPSHOTS, past.HISTORY, past.HISTORY,
+                                           hostile.COUNTERS])]
+            at, value = off + 4 * rng.randrange(size // 4 - 2), rng.choice(BAD)
+            struct.pack_into(*(("<Q", data, at, value) if rng.random() < 0.5 else
+                               ("<I", data, at, value & 0xffffffff)))
+        with open("damaged.heaptap", "wb") as f:
+            f.write(data)
+        for arguments in (["report", "--at", "20s"], ["report", "--json", "--between", "3s..30s"],
+                          ["timeline"], ["timeline", "--json"],
+                          ["timeline", "--svg", "t.svg", "--flame", "f.svg"],
+                          ["pack", "-o", "packed.heaptap"]):
+            status, _, err = view(*arguments, "damaged.heaptap")
+            if status not in (0, 2, 3):
+                bad.append((arguments, status, err))
+    tell(not bad, "damaged histories are shown or refused", bad)
+
+
+{"moments": moments, "thinned": thinned, "damaged": damaged}[sys.argv[2]]()
+sys.exit(failures > 0)
