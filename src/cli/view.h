@@ -17,14 +17,16 @@ extern struct view_options view_options;
 
 /* Rows for a command's table. */
 // clang-format off
-#define VIEW_STACK_OPTIONS                                                                        \
+#define VIEW_FOLD_OPTIONS                                                                         \
     {OPT_STRING, 0, "filter", &view_options.filter, "REGEX",                                      \
      "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
     {OPT_STRING, 0, "fold", &view_options.fold, "REGEX",                                          \
      "Charge innermost functions that match REGEX to their callers, as is done with "             \
      "operator new, xmalloc and other common wrappers.", NULL},                                   \
     {OPT_FLAG, 0, "no-fold", &view_options.no_fold, NULL,                                         \
-     "Do not charge the common wrappers to their callers.", NULL},                                \
+     "Do not charge the common wrappers to their callers.", NULL}
+#define VIEW_STACK_OPTIONS                                                                        \
+    VIEW_FOLD_OPTIONS,                                                                            \
     {OPT_STRING, 0, "at", &view_options.at, "WHEN",                                               \
      "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
      "second), a time such as 90s or 1h30m after the start or -5m before the end, start or end. " \

@@ -327,7 +327,7 @@ json_flags(struct json *j, uint32_t flags)
     json_bool(j, "broken", (flags & NODE_BROKEN) != 0);
 }
 
-static void
+void
 json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s)
 {
     json_array(j, key);
