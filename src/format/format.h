@@ -55,11 +55,12 @@ struct disk_shared {
     uint64_t peak_epoch; // The epoch of the latest maximum of live bytes; starts at 1.
     // The maximum as the recorder saw it. The exact peak is the sum of attributions.
     int64_t peak_bytes;
-    int64_t flushed_bytes; // Live bytes that threads have flushed.
-    uint64_t peak_ns;      // Elapsed when the peak was last seen to have risen (coarse).
-    uint64_t last_ns;      // Elapsed at the last tick of any thread, or at exit.
-    uint64_t epoch;        // Rises with each new maximum and each snapshot; starts at 1.
-    uint64_t reserved[2];
+    int64_t flushed_bytes;   // Live bytes that threads have flushed.
+    uint64_t peak_ns;        // Elapsed when the peak was last seen to have risen (coarse).
+    uint64_t last_ns;        // Elapsed at the last tick of any thread, or at exit.
+    uint64_t epoch;          // Rises with each new maximum and each snapshot; starts at 1.
+    uint64_t snapshot_epoch; // That of the latest snapshot; 0 = none yet.
+    uint64_t reserved[1];
 };
 static_assert(sizeof(struct disk_shared) == 64, "format.md 2.4");
 

@@ -42,11 +42,10 @@ count_is_within(const struct disk_counter *c, uint64_t size_bytes)
     return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
 }
 
-/* A block of a size within. */
+/* A block of a size within, and C is prepared (peak.h). */
 static inline void
-count_alloc_within(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
-    peak_before_alloc(t, c);
     bump(&c->allocations);
     bump_by(&c->allocated_bytes, size_bytes);
     count_bin_alloc(t, size_bytes);
@@ -59,16 +58,24 @@ count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
         store_relaxed(&c->size_min, size_bytes);
     if (unlikely(size_bytes > c->size_max))
         store_relaxed(&c->size_max, size_bytes);
-    count_alloc_within(t, c, size_bytes);
+    peak_before_alloc(t, c);
+    count_prepared_alloc(t, c, size_bytes);
+}
+
+/* C is prepared. */
+static inline void
+count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    bump(&c->frees);
+    bump_by(&c->freed_bytes, size_bytes);
+    count_bin_free(t, size_bytes);
 }
 
 static inline void
 count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
     peak_before_free(t, c);
-    bump(&c->frees);
-    bump_by(&c->freed_bytes, size_bytes);
-    count_bin_free(t, size_bytes);
+    count_prepared_free(t, c, size_bytes);
 }
 
 /* Was P, a block of SITE, this thread's latest allocation? */

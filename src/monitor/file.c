@@ -242,7 +242,9 @@ grow(struct table *t)
     error = grow_from_file(t, table_off, size_bytes);
     if (error != 0) {
         file_fails(error == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, error);
-        if (load_relaxed(&t->full) || !mem_populate(t->base + table_off, size_bytes)) {
+        // Values of counters that are missing in the file would make what is there wrong.
+        if (load_relaxed(&t->full) || t->kind == DISK_HISTORY || t->kind == DISK_SNAPSHOTS ||
+            !mem_populate(t->base + table_off, size_bytes)) {
             store_relaxed(&t->full, 1u);
             return;
         }

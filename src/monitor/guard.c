@@ -1,10 +1,14 @@
-/* guard.c: SIGBUS from our own mappings.
+/* guard.c: the signals that we handle: SIGBUS from our own mappings, and one chosen by the user.
  *
  * Somebody truncates the profile while it is mapped, its disk fails, or a file system that could
  * not reserve blocks is full: then the next store into a page that is gone raises SIGBUS, and the
  * program would die of it. So while the program has SIGBUS at its default, we handle it: a page of
  * ours is replaced by zeroed memory, the profile is marked as failed, and the program goes on. Any
  * other SIGBUS gets the default action, as if we were not there.
+ *
+ * The signal that is to be a snapshot (HEAPTAP_SNAPSHOT_SIGNAL) is ours while the program leaves it
+ * to its default. In a child made by fork it does nothing until that is recorded; if that is not to
+ * be recorded, it gets the default action.
  *
  * The program must not see that. The functions by which it looks at dispositions are intercepted
  * and say "default" where they would name our handler. A program that sets a disposition of its own
@@ -21,6 +25,7 @@
 
 #include "base/atomics.h"
 #include "monitor/file.h"
+#include "monitor/history.h"
 #include "monitor/next.h"
 #include "monitor/sys.h"
 
@@ -53,42 +58,88 @@ next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_ol
     return f(number, new, ret_old);
 }
 
+/* Do with signal NUMBER what would be done without us; SENT is false if what we return to raises it
+ * again. */
+static void
+act_by_default(int number, bool sent)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+
+    next_sigaction(number, &usual, NULL);
+    if (sent)
+        sys_tgkill(sys_getpid(), sys_gettid(), number);
+}
+
 static void
 on_sigbus(int number, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
-    struct sigaction dies = {.sa_handler = SIG_DFL};
 
     (void)context;
     if (info->si_code > 0 && state != NULL && load_acquire(&state->ready) == READY_YES &&
         file_page_gone((uintptr_t)info->si_addr))
         return;
-    // A fault comes again when we return; what somebody sent must be sent again.
-    next_sigaction(number, &dies, NULL);
-    if (info->si_code <= 0)
-        sys_tgkill(sys_getpid(), sys_gettid(), number);
+    act_by_default(number, info->si_code <= 0);
     errno = saved_errno;
+}
+
+static void
+on_snapshot(int number, siginfo_t *info, void *context)
+{
+    uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_OFF;
+    int saved_errno = errno;
+
+    (void)info;
+    (void)context;
+    if (ready == READY_YES)
+        history_signal();
+    else if (ready == READY_OFF)
+        act_by_default(number, true);
+    errno = saved_errno;
+}
+
+/* Faults come again and again if they are not handled. */
+static bool
+may_be_snapshot(int number)
+{
+    return number > 0 && number != SIGBUS && number != SIGSEGV && number != SIGFPE &&
+           number != SIGILL && number != SIGTRAP && number != SIGSYS && number != SIGABRT;
+}
+
+static void
+take_signal(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction ours = {.sa_sigaction = handler,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | flags};
+    struct sigaction old;
+
+    if (next_sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+        next_sigaction(number, &ours, NULL);
 }
 
 void
 guard_start(void)
 {
-    struct sigaction ours = {.sa_sigaction = on_sigbus,
-                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER};
-    struct sigaction old;
     int saved_errno = errno;
 
-    if (next_sigaction(SIGBUS, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-        old.sa_handler == SIG_DFL)
-        next_sigaction(SIGBUS, &ours, NULL);
+    take_signal(SIGBUS, on_sigbus, SA_NODEFER);
+    if (may_be_snapshot((int)state->snapshot_signal))
+        take_signal((int)state->snapshot_signal, on_snapshot, 0);
     errno = saved_errno;
+}
+
+static bool
+is_ours(uintptr_t handler)
+{
+    return handler == (uintptr_t)on_sigbus || handler == (uintptr_t)on_snapshot;
 }
 
 /* What the program is to see of disposition *A. */
 static void
 hide(struct sigaction *a)
 {
-    if ((a->sa_flags & SA_SIGINFO) && a->sa_sigaction == on_sigbus)
+    if ((a->sa_flags & SA_SIGINFO) && is_ours((uintptr_t)a->sa_sigaction))
         *a = (struct sigaction){.sa_handler = SIG_DFL};
 }
 
@@ -97,7 +148,7 @@ hidden_sigaction(int number, const struct sigaction *new, struct sigaction *ret_
 {
     int result = next_sigaction(number, new, ret_old);
 
-    if (unlikely(number == SIGBUS) && result == 0 && ret_old != NULL)
+    if (result == 0 && ret_old != NULL)
         hide(ret_old);
     return result;
 }
@@ -129,7 +180,7 @@ __sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
             return SIG_ERR;                                                                        \
         }                                                                                          \
         old = f(number, handler);                                                                  \
-        return unlikely((uintptr_t)old == (uintptr_t)on_sigbus) ? SIG_DFL : old;                   \
+        return unlikely(is_ours((uintptr_t)old)) ? SIG_DFL : old;                                  \
     }
 
 SIGNAL(signal)

@@ -2,7 +2,8 @@
 #ifndef MONITOR_GUARD_H
 #define MONITOR_GUARD_H
 
-/* Watch over the mapped file of this process, if the program leaves SIGBUS to its default. */
+/* Watch over the mapped file of this process, if the program leaves SIGBUS to its default; and take
+ * the signal that is to be a snapshot, if it leaves that one. */
 void guard_start(void);
 
 #endif

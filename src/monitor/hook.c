@@ -517,6 +517,8 @@ hook_nest_begins(struct nest *n, uint64_t slot)
         }
         tls.self = nested;
     }
+    if (thread_is_ready(t))
+        peak_finish_raise();
     // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
     // first event at its very beginning.
     tls.nests += n->first;

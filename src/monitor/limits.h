@@ -28,7 +28,7 @@ enum {
      * kind is used again when they have run out. */
     LIMIT_PHASES = 511,
     /* Moments whose counters are known, those of the timeline included, and how many of them are
-     * kept for others. More are refused. */
+     * kept for others. More are refused. In a month the timeline takes some 3,000. */
     LIMIT_SNAPSHOTS = 8192,
     LIMIT_SNAPSHOTS_ASKED = 1024,
     /* Values of counters at such moments: 40 MiB. */

@@ -2,9 +2,9 @@
  *
  * An event is ordinary if the thread has a struct and nothing to look up, the event is not the one
  * to be timed, and the block is plain (ledger.h), with counters of this thread that need no new
- * bounds. All that is found out before anything is changed, so what is not ordinary can still take
- * the general way (hook.c), as if nothing had been. Nothing is called, so that the compiler saves
- * few registers or none.
+ * bounds and have nothing to write down for a snapshot. All that is found out before anything is
+ * changed, so what is not ordinary can still take the general way (hook.c), as if nothing had been.
+ * Nothing is called, so that the compiler saves few registers or none.
  */
 #ifndef MONITOR_ORDINARY_H
 #define MONITOR_ORDINARY_H
@@ -55,9 +55,10 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     uint32_t entry;
 
     if (unlikely(!count_is_within(c, size_bytes)) || unlikely(slot == NULL) ||
-        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
+        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)) ||
+        unlikely(!peak_prepares_alloc(t, c)))
         return ORDINARY_NOT;
-    count_alloc_within(t, c, size_bytes);
+    count_prepared_alloc(t, c, size_bytes);
     t->countdown--;
     t->last_block = p;
     t->last_site = site;
@@ -88,9 +89,11 @@ ordinary_begun_free(const void *p)
     size_bytes = ledger_plain_size(entry, p);
     c = &b->counters[site % DISK_BLOCK_SITES];
     KEEP(c);
+    if (unlikely(!peak_prepares_free(t, c)))
+        return ORDINARY_NOT;
     t->countdown--;
     store_relaxed(slot, ledger_ended(entry));
-    count_free(t, c, size_bytes);
+    count_prepared_free(t, c, size_bytes);
     if (count_is_latest(t, p, site)) {
         bump(&c->temporary);
         t->last_block = NULL;

@@ -1,6 +1,8 @@
 /* peak.c: the slow parts of peak.h. */
 #include "monitor/peak.h"
 
+#include "monitor/history.h"
+
 bool
 peak_share_slack(void)
 {
@@ -49,6 +51,54 @@ raise_peak(struct disk_shared *s, int64_t live)
     return false;
 }
 
+static void
+raise_to(uint64_t *word, uint64_t value)
+{
+    uint64_t there = load_relaxed(word);
+
+    while (there < value && !cas_acq_rel(word, &there, value))
+        continue;
+}
+
+/* Announced before it is raised, so that who sees the new epoch knows what it is for. Who raises it
+ * at the same time for something else takes this one, and the next is announced: then some counters
+ * do the same once more. */
+void
+peak_raise_epoch(uint64_t *announced)
+{
+    uint64_t *epoch = &state->header->shared.epoch;
+    uint64_t present = load_relaxed(epoch);
+
+    do
+        raise_to(announced, present + 1);
+    while (!cas_acq_rel(epoch, &present, present + 1));
+}
+
+COLD void
+peak_finish_raise(void)
+{
+    struct disk_shared *s = &state->header->shared;
+
+    raise_to(&s->epoch, load_relaxed(&s->peak_epoch));
+}
+
+COLD void
+peak_catch_up(struct thread *t, struct disk_counter *c)
+{
+    // In this order. What is announced after that is for a newer epoch, hence for the next time.
+    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t peak = load_acquire(&t->shared->peak_epoch);
+
+    if (t->at_peak && load_acquire(&t->shared->snapshot_epoch) >= peak)
+        peak_ends(t);
+    history_note(c);
+    signal_fence();
+    if (t->at_peak)
+        store_relaxed(&c->peak_epoch, peak - 1);
+    else
+        peak_save(t, c, epoch);
+}
+
 /* Add T's pending bytes to those of all. Returns live bytes. */
 static int64_t
 flush(struct thread *t)
@@ -84,9 +134,9 @@ settle_alone(struct thread *t)
     int64_t slack = load_relaxed(&state->slack_bytes);
 
     if (!t->at_peak && live > t->peak_seen) {
+        peak_raise_epoch(&t->shared->peak_epoch);
+        signal_fence(); // A handler that jumps out in between leaves another maximum to come.
         t->at_peak = true;
-        // Not alone for ever: a second thread may be adding to it at this moment.
-        add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
     }
     if (t->pending_bytes > slack || t->pending_bytes < -slack) {
         flush(t);
@@ -101,7 +151,7 @@ peak_settle(struct thread *t)
         settle_alone(t);
     } else {
         if (raise_peak(t->shared, flush(t)))
-            add_relaxed(&t->shared->peak_epoch, UINT64_C(1));
+            peak_raise_epoch(&t->shared->peak_epoch);
         peak_share_slack();
     }
     set_span(t);

@@ -1,13 +1,18 @@
-/* peak.h: the exact peak, attributed lazily.
+/* peak.h: the exact peak, attributed lazily; and what a counter does before it changes.
  *
- * The epoch rises whenever live bytes come to a new maximum. A counter saves its live value before
- * its first change in a newer epoch, so at any time its share of the peak is the saved value if
- * it was saved in the current epoch, else its live value as it is. Nothing is copied when a peak
- * is reached.
+ * The epoch rises whenever live bytes come to a new maximum, and with each snapshot. Before its
+ * first change in a newer epoch a counter saves its live value, if there has been a new maximum,
+ * and writes down all its values, if there has been a snapshot (history.c). So its share of the
+ * peak is at any time the saved value if it was saved since the epoch of the peak, else its live
+ * value as it is. Nothing is copied when a peak is reached or a snapshot is taken.
  *
  * With one thread every event sees the exact sum. While that only grows (at_peak), each allocation
  * makes a new maximum: all of them share one epoch, in which nothing is saved until the first
- * decrease. So a program that builds up its data pays for none of this.
+ * decrease. So a program that builds up its data pays for none of this. A counter that writes
+ * values of a snapshot meanwhile gets the epoch just before that of the peak, so as not to count
+ * as saved for it: thus no counter ever has the present epoch while t->at_peak. A snapshot with a
+ * newer epoch than the peak's leaves no epoch in between; then the run of maxima ends at the next
+ * event, like by a decrease, and the next maximum begins another.
  *
  * With several threads, each keeps back up to slack_bytes of change; the slack shrinks with the
  * number of threads so that the whole error stays within max(LIMIT_PEAK_ERROR_BYTES, peak / 1024).
@@ -31,28 +36,51 @@ void peak_publish(struct thread *t);
 /* T's pending bytes have left their span. */
 void peak_settle(struct thread *t);
 
+/* Raise the epoch for what ANNOUNCED stands for, the header's peak_epoch or snapshot_epoch, which
+ * gets that epoch first. */
+void peak_raise_epoch(uint64_t *announced);
+
+/* Do for a thread that was interrupted in peak_raise_epoch, and may never come back, what is left
+ * to do there. */
+void peak_finish_raise(void);
+
+/* Before counter C of T changes: all that is to be done for a snapshot and the peak. */
+void peak_catch_up(struct thread *t, struct disk_counter *c);
+
+/* C has all that it has to have for EPOCH, which was read before. */
 static inline void
-peak_save(const struct thread *t, struct disk_counter *c)
+peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
-    store_relaxed(&c->peak_bytes, (int64_t)(c->allocated_bytes - c->freed_bytes));
-    store_relaxed(&c->peak_blocks, (int64_t)(c->allocations - c->frees));
-    store_relaxed(&c->peak_epoch, load_relaxed(&t->shared->peak_epoch));
+    // A maximum is announced before its epoch: paired with peak_raise_epoch.
+    if (likely(c->peak_epoch < load_acquire(&t->shared->peak_epoch))) {
+        store_relaxed(&c->peak_bytes, (int64_t)(c->allocated_bytes - c->freed_bytes));
+        store_relaxed(&c->peak_blocks, (int64_t)(c->allocations - c->frees));
+    }
+    signal_fence();
+    store_relaxed(&c->peak_epoch, epoch);
 }
 
-/* Has the epoch risen since counter C saved, so that it has to before it changes? It need not while
- * t->at_peak and blocks are only added. */
+/* Has C not changed since before the latest snapshot? The epoch must have been read before. */
 static inline bool
-peak_must_save(const struct thread *t, const struct disk_counter *c)
+peak_is_behind(const struct thread *t, const struct disk_counter *c)
 {
-    return c->peak_epoch != load_relaxed(&t->shared->peak_epoch);
+    return c->peak_epoch < load_acquire(&t->shared->snapshot_epoch);
 }
 
-/* To be called before a block is added to counter C. */
-static inline void
-peak_before_alloc(const struct thread *t, struct disk_counter *c)
+/* To be called before a block is added to counter C. False: nothing was done, peak_catch_up must
+ * be called. */
+static inline bool
+peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {
-    if (unlikely(peak_must_save(t, c)) && !t->at_peak)
-        peak_save(t, c);
+    uint64_t epoch = load_acquire(&t->shared->epoch);
+
+    if (likely(c->peak_epoch == epoch))
+        return true;
+    if (unlikely(peak_is_behind(t, c)))
+        return false;
+    if (!t->at_peak)
+        peak_save(t, c, epoch);
+    return true;
 }
 
 /* Live bytes are about to fall from their maximum. */
@@ -65,15 +93,38 @@ peak_ends(struct thread *t)
 }
 
 /* The same before one is taken away. */
-static inline void
-peak_before_free(struct thread *t, struct disk_counter *c)
+static inline bool
+peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
-    if (likely(!peak_must_save(t, c)))
-        return;
+    uint64_t epoch = load_acquire(&t->shared->epoch);
+
+    if (likely(c->peak_epoch == epoch))
+        return true;
+    if (unlikely(peak_is_behind(t, c)))
+        return false;
     // No counter has saved in the epoch of a maximum that lasts, so its end is noticed here.
     if (t->at_peak)
         peak_ends(t);
-    peak_save(t, c);
+    peak_save(t, c, epoch);
+    return true;
+}
+
+/* Both as they are used where a call does no harm. */
+static inline void
+peak_before_alloc(struct thread *t, struct disk_counter *c)
+{
+    if (unlikely(!peak_prepares_alloc(t, c)))
+        peak_catch_up(t, c);
+}
+
+static inline void
+peak_before_free(struct thread *t, struct disk_counter *c)
+{
+    if (likely(peak_prepares_free(t, c)))
+        return;
+    if (t->at_peak)
+        peak_ends(t);
+    peak_catch_up(t, c);
 }
 
 /* The counters have changed by CHANGE_BYTES; may T keep that to itself? Otherwise peak_settle. */

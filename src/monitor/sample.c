@@ -34,6 +34,7 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "monitor/file.h"
+#include "monitor/history.h"
 #include "monitor/hook.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
@@ -224,49 +225,13 @@ change_phase(const struct draw_phase *phase)
 
 /* --- Marks and requests ----------------------------------------------------------------------- */
 
-/* All counters of the process together; counts them where they are. */
-static void
-sum_up(struct disk_snapshot *ret)
-{
-    const struct table *t = &state->tables[DISK_COUNTERS];
-    uint64_t count = load_acquire(&t->mapped_bytes) / sizeof(struct disk_block);
-
-    if (count > load_relaxed(&t->used))
-        count = load_relaxed(&t->used);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct disk_block *b = table_record(t, i);
-
-        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
-            const struct disk_counter *c = &b->counters[s];
-
-            ret->allocations += load_relaxed(&c->allocations);
-            ret->allocated_bytes += load_relaxed(&c->allocated_bytes);
-            ret->live_bytes +=
-                (int64_t)(load_relaxed(&c->allocated_bytes) - load_relaxed(&c->freed_bytes));
-        }
-    }
-}
-
+/* NAME and KIND come from a tool. */
 static enum disk_answer
-set_mark(const uint64_t *name)
+set_mark(const uint64_t *name, uint64_t kind)
 {
-    struct table *t = &state->tables[DISK_SNAPSHOTS];
-    struct disk_snapshot sum = {0}, *mark;
-    uint64_t index;
-
-    if (name[0] == 0)
+    if (kind != DISK_SNAPSHOT_PERIOD && (kind != DISK_SNAPSHOT_ASKED || name[0] == 0))
         return DISK_ANSWER_REFUSED;
-    if (t->used >= LIMIT_SNAPSHOTS || (index = table_take(t, 1)) == TABLE_NONE)
-        return DISK_ANSWER_FULL;
-    sum_up(&sum);
-    mark = table_record(t, index);
-    mark->live_bytes = sum.live_bytes;
-    mark->allocations = sum.allocations;
-    mark->allocated_bytes = sum.allocated_bytes;
-    __builtin_memcpy(mark->name, name, sizeof mark->name);
-    mark->id = (uint32_t)index + 1;
-    store_release(&mark->elapsed_ns, sys_clock_ns() - state->start_ns + 1);
-    return DISK_ANSWER_DONE;
+    return history_snapshot((const char *)name, (enum disk_snapshot_kind)kind);
 }
 
 static enum disk_answer
@@ -297,7 +262,7 @@ take_request(uint64_t generation)
     if (words[0] == DISK_CONTROL_PHASE)
         answer = set_phase(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
-        answer = set_mark(&words[1]);
+        answer = set_mark(&words[1], words[5]);
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);
 }

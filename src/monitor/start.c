@@ -20,6 +20,7 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
+#include "monitor/history.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
@@ -140,11 +141,12 @@ fill_header(void)
     state->start_ns = sys_clock_ns();
     state->interval_ns = FIRST_INTERVAL_NS;
     h->depth_max = state->depth_max = wanted_depth();
-    h->shared.peak_epoch = 1;
+    h->shared.epoch = h->shared.peak_epoch = 1;
     describe_process(h);
     describe_system(h);
     tick_clock();
     sample_start();
+    history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }
 
@@ -312,13 +314,15 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* With a reserve, start before the program can forbid it, even if it allocates nothing before. */
+/* With a reserve, start before the program can forbid it, even if it allocates nothing before; and
+ * before a signal that is to be a snapshot comes. */
 __attribute__((constructor)) static void
 process_begins(void)
 {
     uint32_t busy = tls.busy;
 
-    if (output_environment("HEAPTAP_RESERVE") != NULL && tls.self == NULL)
+    if (tls.self == NULL && (output_environment("HEAPTAP_RESERVE") != NULL ||
+                             output_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
         thread_join();
     tls.busy = busy;
 }

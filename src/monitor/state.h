@@ -122,6 +122,19 @@ struct state {
     uint32_t timeline_busy; // Atomic.
     uint64_t stack_top;     // Upper end of the main thread's stack.
     uint64_t stack_limit;   // Lower end to which it may grow.
+
+    /* history.c */
+    uint32_t snapshot_latest;  // Atomic: the highest id that was announced; 0 = none.
+    uint32_t snapshot_busy;    // Atomic: a thread is at the timeline's next snapshot.
+    uint64_t snapshot_next_ns; // Atomic: elapsed, when that is due.
+    uint64_t snapshot_width_ns;
+    uint32_t snapshots_of_width; // Taken since the width has doubled.
+    uint64_t width_history;      // Bytes of HISTORY in use at that time.
+    uint64_t growth_bytes;       // A snapshot for so much growth of live bytes; 0 = none.
+    int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
+    uint32_t growth_count;       // Atomic: such snapshots.
+    uint32_t signal_count;       // Atomic: signals that asked for one.
+    uint32_t snapshot_signal;    // Its number; 0 = none.
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */

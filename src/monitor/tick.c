@@ -13,6 +13,7 @@
 #include "base/atomics.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
+#include "monitor/history.h"
 #include "monitor/mem.h"
 #include "monitor/peak.h"
 #include "monitor/sample.h"
@@ -107,6 +108,7 @@ tick_look(struct thread *t)
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
+    history_look(t, now_ns);
 }
 
 void
