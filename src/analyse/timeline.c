@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define NS_PER_MINUTE 60e9
+#define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
 /* Of the pairs of moments; and of those of the second half. */
 #define TAU_MIN 0.6
@@ -30,6 +31,7 @@
 enum {
     HALF = TREND_POINTS / 2,
     RISES_MIN = 4,     // A few steps are no trend.
+    VISIBLE = 400,     // A smaller part of the total is not seen in a picture.
     POINTS_MIN = 9,    // Fewer moments tell nothing.
     REST_DIVISOR = 20, // Changes below this part of the largest value are rest.
     PAIRS = TREND_POINTS * (TREND_POINTS - 1) / 2,
@@ -85,6 +87,22 @@ timeline_point_at(const struct timeline *t, uint64_t elapsed_ns)
     return low;
 }
 
+uint64_t
+timeline_tick_ns(const struct timeline *t, size_t ticks)
+{
+    static const uint64_t ms = 1000000, s = 1000000000, min = UINT64_C(60000000000);
+    const uint64_t steps[] = {ms,        2 * ms,    5 * ms,     10 * ms,    20 * ms,    50 * ms,
+                              100 * ms,  200 * ms,  500 * ms,   s,          2 * s,      5 * s,
+                              10 * s,    15 * s,    30 * s,     min,        2 * min,    5 * min,
+                              10 * min,  15 * min,  30 * min,   60 * min,   120 * min,  240 * min,
+                              360 * min, 720 * min, 1440 * min, 2880 * min, 10080 * min};
+
+    for (size_t i = 0; i < countof(steps); i++)
+        if (window_ns(t) / steps[i] <= ticks)
+            return steps[i];
+    return window_ns(t) / ticks;
+}
+
 /* The value of ROW at ELAPSED_NS, on the line between the points around it. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
@@ -110,7 +128,7 @@ timeline_column(const struct timeline *t, const struct timeline_row *row, size_t
 
     if (column + 1 == columns)
         to = t->points[t->point_count - 1].elapsed_ns;
-    if (t->by == TIMELINE_LIVE)
+    if (timeline_is_level(t->by))
         return (double)
             row->values[column + 1 == columns ? t->point_count - 1 : timeline_point_at(t, to)];
     return to > from ? (value_between(t, row, to) - value_between(t, row, from)) * 1e9 /
@@ -121,7 +139,7 @@ timeline_column(const struct timeline *t, const struct timeline_row *row, size_t
 static int64_t
 amount_of(const struct profile_amounts *a, enum timeline_by by)
 {
-    return by == TIMELINE_LIVE        ? profile_amounts_live(a)
+    return timeline_is_level(by)      ? profile_amounts_live(a)
            : by == TIMELINE_ALLOCATED ? a->allocated_bytes
                                       : a->allocations;
 }
@@ -137,9 +155,11 @@ find_points(struct builder *b)
     t->points = arena_array(b->arena, t->point_count, sizeof *t->points);
     for (size_t i = 0; i < t->point_count; i++)
         t->points[i] = at_moment(b->p, b->first + i);
-    // The last event may be a little older than the last snapshot.
+    // The last event may be a little older than the last snapshot, and the end of a damaged file
+    // at no time at all.
     for (size_t i = 1; i < t->point_count; i++)
-        if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns)
+        if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns ||
+            t->points[i].elapsed_ns > ELAPSED_NS_MAX)
             t->points[i].elapsed_ns = t->points[i - 1].elapsed_ns;
 }
 
@@ -279,7 +299,7 @@ timeline_find_trend(const struct timeline *t, struct timeline_row *row)
 
     for (size_t i = 0; i < TREND_POINTS; i++) {
         row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
-        if (t->by == TIMELINE_LIVE)
+        if (timeline_is_level(t->by))
             values[count++] = (double)row->rough[i];
         else if (i > 0)
             values[count++] = (double)row->rough[i] - (double)row->rough[i - 1];
@@ -323,6 +343,7 @@ choose_rows(struct builder *b)
 {
     struct timeline *t = b->t;
     size_t limit = b->options->limit, growing;
+    int64_t least;
 
     qsort(b->all, t->stack_count, sizeof *b->all, by_growth);
     while (t->growing < t->stack_count && b->all[t->growing].trend == TREND_GROWS)
@@ -331,7 +352,9 @@ choose_rows(struct builder *b)
     if (b->options->by_size)
         qsort(b->all + growing, t->stack_count - growing, sizeof *b->all, by_max);
     t->rows = b->all;
-    while (t->row_count < limit && t->row_count < t->stack_count && t->rows[t->row_count].max > 0)
+    least = b->options->by_size ? t->total.max / VISIBLE : 0;
+    while (t->row_count < limit && t->row_count < t->stack_count &&
+           t->rows[t->row_count].max > (t->row_count < growing ? 0 : least))
         t->row_count++;
 }
 

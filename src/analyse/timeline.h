@@ -5,8 +5,16 @@
 #include "analyse/stacks.h"
 #include "profile/at.h"
 
-/* What is followed: live bytes, or the bytes or the calls allocated since the beginning. */
-enum timeline_by { TIMELINE_LIVE, TIMELINE_ALLOCATED, TIMELINE_CALLS };
+/* What is followed: live bytes, what they grew by since the window's beginning, or the bytes or the
+ * calls allocated since then. */
+enum timeline_by { TIMELINE_LIVE, TIMELINE_GROWTH, TIMELINE_ALLOCATED, TIMELINE_CALLS };
+
+/* Whether a value is shown as it is, not as what it gains in a second. */
+static inline bool
+timeline_is_level(enum timeline_by by)
+{
+    return by == TIMELINE_LIVE || by == TIMELINE_GROWTH;
+}
 
 /* What became of a stack's live bytes, or of its rate of allocation. */
 enum timeline_trend {
@@ -46,7 +54,9 @@ struct timeline_options {
     enum timeline_by by;
     const struct profile_moment *window; // Two moments, or NULL: all.
     size_t limit;                        // Rows at most.
-    bool by_size;                        // Half of the rows go to the largest, growing or not.
+    // For pictures: half of the rows go to the largest, growing or not, and none to what is too
+    // small to be seen.
+    bool by_size;
 };
 
 /* P is whole and has a history. Everything in *RET is from ARENA or borrowed. */
@@ -64,6 +74,9 @@ double timeline_column(const struct timeline *t, const struct timeline_row *row,
 
 /* When column COLUMN of COLUMNS begins; that of COLUMNS is the end. */
 uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t columns);
+
+/* The time between ticks of an axis of at most TICKS parts: one that people count in. */
+uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
 /* Tell max, per_minute and trend of ROW by its rough values. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);

@@ -108,7 +108,8 @@ run_timeline(int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_CHOICE, 0, "by", &opts.by, "WHAT",
-     "Follow live bytes (the default), or how many bytes or calls were allocated per second.",
+     "Follow live bytes (the default), their growth since the beginning of what is shown, or how "
+     "many bytes or calls were allocated per second.",
      timeline_by_names},
     {OPT_STRING, 0, "between", &opts.between, "A..B",
      "Show only the time between two moments (see heaptap report --help), or a phase.", NULL},
@@ -144,7 +145,7 @@ const struct command command_timeline = {
     .examples =
         "heaptap timeline\tthe newest profile here\n"
         "heaptap timeline 4711\ta running process\n"
-        "heaptap timeline --between warm..end --svg grown.svg app.heaptap\tafter a snapshot\n"
+        "heaptap timeline --between warm..end --by growth --svg grown.svg app.heaptap\tafter a snapshot\n"
         "heaptap timeline --by calls --filter parser app.heaptap\thow busy a part was",
     .options = options,
     .min_arguments = 0,

@@ -12,7 +12,7 @@
 #include "cli/view_text.h"
 #include "format/format.h"
 
-enum { PHASES_SHOWN = 8, SNAPSHOTS_SHOWN = 20 };
+enum { PHASES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 
 int
 sampling_check(uint64_t bytes, uint64_t count, struct err *err)
@@ -113,15 +113,20 @@ put_snapshot(struct text_view *v, const struct profile_snapshot *s)
                            style_count(a, m->allocations), style_bytes(a, m->allocated_bytes)));
 }
 
-static void
-put_snapshots(struct text_view *v)
+void
+sampling_snapshots(struct text_view *v)
 {
     const struct profile *p = v->p;
     size_t named = 0;
 
-    for (size_t i = 0; i < p->snapshot_count; i++)
-        if (*p->snapshots[i].name != '\0' && ++named <= SNAPSHOTS_SHOWN)
+    for (size_t i = 0; i < p->snapshot_count && p->extent == EXTENT_WHOLE; i++) {
+        if (*p->snapshots[i].name == '\0')
+            continue;
+        if (named++ == 0)
+            strbuf_char(v->out, '\n');
+        if (named <= SNAPSHOTS_SHOWN)
             put_snapshot(v, &p->snapshots[i]);
+    }
     if (named > SNAPSHOTS_SHOWN)
         text_line(v, INK_DIM,
                   arena_printf(
@@ -129,30 +134,16 @@ put_snapshots(struct text_view *v)
                       style_plural(v->arena, (int64_t)(named - SNAPSHOTS_SHOWN), "more snapshot")));
 }
 
-static bool
-has_named_snapshot(const struct profile *p)
-{
-    for (size_t i = 0; i < p->snapshot_count; i++)
-        if (*p->snapshots[i].name != '\0')
-            return true;
-    return false;
-}
-
 void
 sampling_text(struct text_view *v)
 {
-    bool estimate = profile_is_estimate(v->p);
-    bool whole = v->p->extent == EXTENT_WHOLE;
-
-    if (!estimate && !(whole && has_named_snapshot(v->p)))
+    if (!profile_is_estimate(v->p))
         return;
     strbuf_char(v->out, '\n');
     if (v->p->phase_count > 1)
         put_phases(v);
     put_unseen(v);
-    if (whole)
-        put_snapshots(v);
-    else
+    if (v->p->extent != EXTENT_WHOLE)
         text_line(v, INK_DIM,
                   "  Estimates; what they may be off by is known of the whole run only");
 }

@@ -292,6 +292,7 @@ text_overview(struct text_view *v)
     size_t limit = v->limit ? v->limit : TEXT_OVERVIEW_LIMIT;
 
     text_header(v);
+    sampling_snapshots(v);
     put_recorder(v);
     text_unknown_frees(v);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
@@ -521,6 +522,7 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
     size_t number = number_stack(v, s, &is_new);
     const char *label = arena_printf(v->arena, "#%zu", number);
     const char *value = text_metric(v, &s->counters, metric);
+    int64_t total = metric_value(&v->stacks->total, metric);
     size_t used = 17 + (style_width(value) > 12 ? style_width(value) : 12);
 
     strbuf_char(v->out, '\n');
@@ -530,10 +532,10 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
     style_ink(&v->style, v->out, INK_NUMBER);
     style_right(v->out, value, 12);
     style_ink(&v->style, v->out, INK_PLAIN);
-    style_right(v->out,
-                style_percent(v->arena, metric_value(&s->counters, metric),
-                              metric_value(&v->stacks->total, metric)),
-                10);
+    style_right(
+        v->out,
+        // Of a growth that others have made up for there is no part to tell.
+        total <= 0 ? "" : style_percent(v->arena, metric_value(&s->counters, metric), total), 10);
     strbuf_str(v->out, "   ");
     style_text(
         &v->style, v->out, INK_DIM,
@@ -543,6 +545,27 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
+}
+
+/* A line for the sites whose live bytes became less; returns what they grew by together. */
+static int64_t
+put_shrunk(struct text_view *v)
+{
+    int64_t sum = 0, count = 0;
+
+    for (size_t i = 0; i < v->stacks->count; i++) {
+        int64_t growth = counters_live_bytes(&v->stacks->v[i].counters);
+
+        sum += growth < 0 ? growth : 0;
+        count += growth < 0;
+    }
+    if (count == 0)
+        return 0;
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->arena, "    %12s  in %s that shrank", style_bytes(v->arena, sum),
+                           style_plural(v->arena, count, "site")));
+    return sum;
 }
 
 /* The first sites by METRIC: at most LIMIT, of at least PERCENT_MIN of the total, and at least one.
@@ -568,6 +591,8 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
         put_site(v, top[shown], metric);
         rest -= value;
     }
+    if (v->p->extent == EXTENT_BETWEEN && metric == METRIC_INUSE)
+        rest -= put_shrunk(v);
     if (shown == count)
         return;
     strbuf_char(v->out, '\n');

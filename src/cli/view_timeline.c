@@ -28,13 +28,13 @@ enum {
     CHART_MIN = 20,
     CHART_MAX = 200,
     WIDTH_DEFAULT = 80, // When lines have no limit.
-    TICKS = 4,          // Parts of the time axis.
+    TICKS_MAX = 6,      // Parts of the time axis.
     NAME_LINES = 3,
     SPARK = 24,
     STACK_DEPTH = 4,
 };
 
-const char *const timeline_by_names[] = {"live", "allocated", "calls", NULL};
+const char *const timeline_by_names[] = {"live", "growth", "allocated", "calls", NULL};
 
 static const char *const blocks[STEPS + 1] = {
     " ",
@@ -69,6 +69,7 @@ amount(struct arena *a, const struct timeline *t, double x)
 {
     switch (t->by) {
     case TIMELINE_LIVE:
+    case TIMELINE_GROWTH:
         return style_bytes(a, rounded(x));
     case TIMELINE_ALLOCATED:
         return arena_printf(a, "%s/s", style_bytes(a, rounded(x)));
@@ -204,31 +205,45 @@ put_lines(struct chart *c)
     }
 }
 
+/* The labels below the axis: one at each tick, and at the end if there is room. */
+static void
+put_times(struct chart *c, uint64_t first, uint64_t step)
+{
+    uint64_t end = c->t->points[c->t->point_count - 1].elapsed_ns;
+    struct strbuf line = {0};
+    const char *last = time_text(c->v->arena, end);
+
+    for (size_t i = 0; i <= TICKS_MAX && first + i * step <= end; i++) {
+        const char *text = time_text(c->v->arena, first + i * step);
+        size_t at = AXIS + column_at(c, first + i * step);
+
+        if (at + style_width(text) + style_width(last) >= AXIS + c->columns)
+            break;
+        style_left(&line, "", at - style_width(strbuf_text(&line)));
+        strbuf_str(&line, text);
+    }
+    style_right(&line, last, AXIS + c->columns - style_width(strbuf_text(&line)));
+    text_line(c->v, INK_PLAIN, strbuf_text(&line));
+    strbuf_release(&line);
+}
+
 static void
 put_axis(struct chart *c)
 {
+    uint64_t from = c->t->points[0].elapsed_ns,
+             end = c->t->points[c->t->point_count - 1].elapsed_ns;
+    uint64_t step = timeline_tick_ns(c->t, TICKS_MAX), first = from + (step - from % step) % step;
+    bool ticks[CHART_MAX] = {0};
     struct text_view *v = c->v;
-    size_t used = AXIS;
 
+    for (size_t i = 0; i <= TICKS_MAX && first + i * step <= end; i++)
+        ticks[column_at(c, first + i * step)] = true;
     style_right(v->out, "0", AXIS - 2);
     strbuf_str(v->out, " \xe2\x94\x94");
     for (size_t i = 0; i < c->columns; i++)
-        strbuf_str(v->out, i % (c->columns / TICKS) == 0 ? "\xe2\x94\xb4" : "\xe2\x94\x80");
+        strbuf_str(v->out, ticks[i] ? "\xe2\x94\xb4" : "\xe2\x94\x80");
     strbuf_char(v->out, '\n');
-    style_right(v->out, "", AXIS);
-    for (size_t i = 0; i <= TICKS; i++) {
-        size_t column = i == TICKS ? c->columns : i * (c->columns / TICKS);
-        const char *text = time_text(v->arena, timeline_column_ns(c->t, column, c->columns));
-        size_t at = AXIS + column, width = style_width(text);
-
-        if (at + width > AXIS + c->columns)
-            at = AXIS + c->columns - width;
-        if (at < used + (i > 0))
-            continue;
-        style_right(v->out, text, at - used + width);
-        used = at + width;
-    }
-    strbuf_char(v->out, '\n');
+    put_times(c, first, step);
 }
 
 /* The named snapshots below the axis, each where there is room in one of a few lines. */
@@ -253,7 +268,7 @@ put_names(struct chart *c)
             continue;
         }
         style_left(&lines[line], "", column - style_width(strbuf_text(&lines[line])));
-        strbuf_str(&lines[line], arena_printf(c->v->arena, "\xe2\x86\x91 %s ", name));
+        strbuf_str(&lines[line], arena_printf(c->v->arena, "\xe2\x86\x91 %s", name));
     }
     for (size_t i = 0; i < NAME_LINES; i++) {
         if (lines[i].length > 0)
@@ -266,19 +281,35 @@ put_names(struct chart *c)
                                style_plural(c->v->arena, (int64_t)left_out, "more snapshot")));
 }
 
+/* The scale of a sparkline begins at 0, or where there is a trend, which may be small beside what
+ * was there before, at the lowest value after the start. */
+static double
+ground(const struct timeline_row *row, const double *values)
+{
+    double low = values[SPARK - 1];
+
+    if (row->trend != TREND_GROWS && row->trend != TREND_GREW && row->trend != TREND_FALLS)
+        return 0;
+    for (size_t i = SPARK / (TREND_POINTS - 1); i < SPARK; i++)
+        low = values[i] < low ? values[i] : low;
+    return low;
+}
+
 static const char *
 sparkline(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
     struct strbuf text = {0};
-    double values[SPARK], top = 0;
+    double values[SPARK], top = 0, low;
     const char *out;
 
     for (size_t i = 0; i < SPARK; i++) {
         values[i] = timeline_column(t, row, i, SPARK);
         top = values[i] > top ? values[i] : top;
     }
+    low = ground(row, values);
     for (size_t i = 0; i < SPARK; i++) {
-        size_t step = top > 0 && values[i] > 0 ? (size_t)ceil(values[i] / top * STEPS) : 0;
+        double share = top > low ? (values[i] - low) / (top - low) : 0;
+        size_t step = share > 0 ? (size_t)ceil(share * STEPS) : values[i] > 0;
 
         strbuf_str(&text, blocks[step < STEPS ? step : STEPS]);
     }
@@ -293,7 +324,7 @@ slope_text(struct arena *a, const struct timeline *t, const struct timeline_row 
 {
     double slope = row->per_minute;
 
-    if (t->by != TIMELINE_LIVE || (row->trend != TREND_GROWS && row->trend != TREND_FALLS))
+    if (!timeline_is_level(t->by) || (row->trend != TREND_GROWS && row->trend != TREND_FALLS))
         return "";
     return arena_printf(a, "%s%s/min", slope > 0 ? "+" : "", style_bytes(a, rounded(slope)));
 }
@@ -334,6 +365,7 @@ static const char *
 title(const struct timeline *t)
 {
     static const char *const titles[] = {[TIMELINE_LIVE] = "Live bytes",
+                                         [TIMELINE_GROWTH] = "Growth of live bytes",
                                          [TIMELINE_ALLOCATED] = "Bytes allocated per second",
                                          [TIMELINE_CALLS] = "Allocations per second"};
 
@@ -344,7 +376,7 @@ static void
 put_rows(struct text_view *v, const struct timeline *t)
 {
     struct arena *a = v->arena;
-    const char *what = t->by == TIMELINE_LIVE ? "" : " in how much they allocate";
+    const char *what = timeline_is_level(t->by) ? "" : " in how much they allocate";
     uint64_t from = timeline_column_ns(t, 1, TREND_POINTS - 1),
              to = t->points[t->point_count - 1].elapsed_ns;
 
@@ -365,7 +397,7 @@ put_rows(struct text_view *v, const struct timeline *t)
                   arena_printf(
                       a, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(a, (int64_t)(t->growing - t->row_count), "more growing stack")));
-    if (t->growing > 0 && t->by == TIMELINE_LIVE)
+    if (t->growing > 0 && timeline_is_level(t->by))
         text_line(v, INK_DIM,
                   "Whether anything still points to these blocks has not been checked.");
 }

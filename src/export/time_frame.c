@@ -18,7 +18,7 @@
 #include "export/utf8.h"
 #include "symbol/symbol.h"
 
-enum { NAME_ROWS = 3, TICKS_MAX = 10, NAME_WIDTH_MAX = 60 };
+enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60 };
 
 #define NAME_PIXELS 6.6 // Of a character.
 
@@ -136,33 +136,19 @@ frame_end(const struct time_frame *f)
     strbuf_str(f->out, "</svg>\n");
 }
 
-/* The time between ticks. */
-static uint64_t
-tick_step(uint64_t window_ns)
-{
-    static const uint64_t ms = 1000000, s = 1000000000, min = UINT64_C(60000000000);
-    const uint64_t steps[] = {ms,        2 * ms,    5 * ms,     10 * ms,    20 * ms,    50 * ms,
-                              100 * ms,  200 * ms,  500 * ms,   s,          2 * s,      5 * s,
-                              10 * s,    15 * s,    30 * s,     min,        2 * min,    5 * min,
-                              10 * min,  15 * min,  30 * min,   60 * min,   120 * min,  240 * min,
-                              360 * min, 720 * min, 1440 * min, 2880 * min, 10080 * min};
-    size_t i = 0;
-
-    while (i + 1 < countof(steps) && window_ns / steps[i] > TICKS_MAX)
-        i++;
-    return window_ns / steps[i] > TICKS_MAX ? window_ns / TICKS_MAX : steps[i];
-}
-
 void
 frame_axis(const struct time_frame *f, double top, double bottom)
 {
-    uint64_t step = tick_step(end_ns(f) - start_ns(f));
+    uint64_t step = timeline_tick_ns(f->t, TICKS_MAX);
+    uint64_t tick = start_ns(f) + (step - start_ns(f) % step) % step;
 
-    for (uint64_t tick = (start_ns(f) + step - 1) / step * step; tick <= end_ns(f); tick += step) {
+    for (size_t i = 0; i <= TICKS_MAX && tick <= end_ns(f); i++, tick += step) {
         double x = frame_x(f, tick);
 
         strbuf_fmt(f->out, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, top, bottom);
-        frame_text(f, x, bottom + 18, "class=\"muted middle\"", amount_time(f->arena, tick), 30);
+        frame_text(f, x, bottom + 18,
+                   x + EDGE > FRAME_WIDTH ? "class=\"muted end\"" : "class=\"muted middle\"",
+                   amount_time(f->arena, tick), 30);
     }
     strbuf_fmt(f->out, "<path class=\"axis\" d=\"M%d %.1fH%.1f\"/>\n", FRAME_LEFT, bottom,
                f->right);
@@ -199,7 +185,7 @@ frame_amount(const struct time_frame *f, double value)
     const char *text = amount_text(f->arena, value < 0x1p62 ? (int64_t)value : INT64_MAX / 2,
                                    f->t->by != TIMELINE_CALLS);
 
-    return f->t->by == TIMELINE_LIVE ? text : arena_printf(f->arena, "%s/s", text);
+    return timeline_is_level(f->t->by) ? text : arena_printf(f->arena, "%s/s", text);
 }
 
 const char *

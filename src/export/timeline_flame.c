@@ -12,8 +12,8 @@
  *     │┌ serve ──────────────────────────────────────────│
  *     ││┌ cache_put ▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇───────────────── │   grows
  *
- * In the strip of a box its own curve shows how much that was, to its own scale; how much that is,
- * next to others, stands on the right. A path that held nothing for a while has a gap, and a box
+ * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
+ * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right. A path that held nothing for a while has a gap, and a box
  * for each time. Paths that never held MIN_SHARE of the largest total are left out, and so are the
  * smallest beyond BOXES_MAX; both are counted in the foot line.
  */
@@ -189,7 +189,7 @@ finish_columns(struct flame *c, struct node *n)
                       1e9 / FRAME_COLUMNS;
 
     for (size_t k = 0; k < FRAME_COLUMNS; k++) {
-        if (c->f.t->by != TIMELINE_LIVE)
+        if (!timeline_is_level(c->f.t->by))
             n->columns[k] = column_s > 0 ? n->columns[k] / column_s : 0;
         else if (k > 0)
             n->columns[k] += n->columns[k - 1];
@@ -256,19 +256,44 @@ highest(const struct node *n)
     return top;
 }
 
+static bool
+grows(const struct flame *c, const struct node *n)
+{
+    struct timeline_row row = {0};
+
+    memcpy(row.rough, n->rough, sizeof row.rough);
+    timeline_find_trend(c->f.t, &row);
+    return row.trend == TREND_GROWS;
+}
+
+/* Where the scale of N's curve begins: what grows on a large base would look level above 0. */
+static double
+lowest(const struct flame *c, const struct node *n)
+{
+    double low = highest(n);
+
+    // The first columns are the start, when nothing was there yet.
+    for (size_t i = FRAME_COLUMNS / (TREND_POINTS - 1); i < FRAME_COLUMNS && grows(c, n); i++)
+        low = n->columns[i] < low ? n->columns[i] : low;
+    return low > 0 && low < highest(n) ? low * 0.98 : 0;
+}
+
 /* The curve of N from column FROM up to TO, in the strip below Y. */
 static void
 put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double y,
           const char *class)
 {
-    double top = highest(n), low = y + ROW - 2;
+    double ground = y + ROW - 2, low = lowest(c, n), range = highest(n) - low;
 
     strbuf_fmt(c->f.out, "<path class=\"curve %s\" d=\"M%.1f %.1f", class,
-               frame_column_x(&c->f, from), low);
-    for (size_t i = from; i < to; i++)
-        strbuf_fmt(c->f.out, "V%.1fH%.1f", low - n->columns[i] / top * (ROW - 4),
+               frame_column_x(&c->f, from), ground);
+    for (size_t i = from; i < to; i++) {
+        double above = n->columns[i] > low ? n->columns[i] - low : 0;
+
+        strbuf_fmt(c->f.out, "V%.1fH%.1f", ground - above / range * (ROW - 4),
                    frame_column_x(&c->f, i + 1));
-    strbuf_fmt(c->f.out, "V%.1fZ\"/>\n", low);
+    }
+    strbuf_fmt(c->f.out, "V%.1fZ\"/>\n", ground);
 }
 
 /* The frames of N from itself outwards. */
@@ -307,16 +332,6 @@ put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, doubl
     if (width > indent + 4 * CHAR_PIXELS)
         frame_text(&c->f, x + indent, y + ROW - 5.5, "class=\"code curve\"", node_name(c, n),
                    (size_t)((width - indent - 4) / CHAR_PIXELS));
-}
-
-static bool
-grows(const struct flame *c, const struct node *n)
-{
-    struct timeline_row row = {0};
-
-    memcpy(row.rough, n->rough, sizeof row.rough);
-    timeline_find_trend(c->f.t, &row);
-    return row.trend == TREND_GROWS;
 }
 
 static void

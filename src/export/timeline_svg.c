@@ -161,7 +161,7 @@ row_text(struct areas *a, const struct timeline_row *row)
     const char *last =
         frame_amount(&a->f, timeline_column(t, row, FRAME_COLUMNS - 1, FRAME_COLUMNS));
 
-    if (row->trend != TREND_GROWS || t->by != TIMELINE_LIVE || row->stack == NULL)
+    if (row->trend != TREND_GROWS || !timeline_is_level(t->by) || row->stack == NULL)
         return arena_printf(a->f.arena, "%s at the end", last);
     return arena_printf(a->f.arena, "%s at the end, grows by %s/min", last,
                         frame_amount(&a->f, row->per_minute));
@@ -241,6 +241,7 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
              struct strbuf *out)
 {
     static const char *const subjects[] = {[TIMELINE_LIVE] = "live bytes over time",
+                                           [TIMELINE_GROWTH] = "growth of live bytes",
                                            [TIMELINE_ALLOCATED] = "bytes allocated over time",
                                            [TIMELINE_CALLS] = "allocations over time"};
     struct areas a = {

@@ -21,6 +21,9 @@
 
 #include "profile/loader.h"
 
+/* A hundred years; sums of times stay in range. */
+#define ELAPSED_NS_MAX ((uint64_t)1 << 61)
+
 /* A counter on its way through its records. */
 struct walk {
     struct profile_amounts known; // At its last record.
@@ -77,7 +80,8 @@ load_snapshots(struct loader *l, struct arena *arena)
     for (size_t i = 0; i < count; i++) {
         const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
         bool used = d->elapsed_ns != 0;
-        bool good = d->kind < SNAPSHOT_KINDS && (d->id == i + 1 || d->id == 0);
+        bool good = d->kind < SNAPSHOT_KINDS && (d->id == i + 1 || d->id == 0) &&
+                    d->elapsed_ns <= ELAPSED_NS_MAX;
 
         if (used && good)
             take_snapshot(p, d);
