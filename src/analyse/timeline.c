@@ -2,13 +2,15 @@
  *
  * A run of days has thousands of snapshots and a program a hundred thousand stacks, so not every
  * stack gets a value for every snapshot: first all stacks get TREND_POINTS values, evenly spread
- * over the window, which tell what became of them; then the few that are shown get them all.
+ * over the window, which tell what became of them, and its largest value; then the few that are
+ * shown get them all.
  *
- * A stack that leaks a little among churn is found by order, not by size. Kendall's tau counts, over
- * all pairs of moments, how often the later value is the larger one: 1 if it never falls, about 0
- * if it goes up and down. One jump, as of a table filled at the start, is far from 1, because most
- * pairs are equal then. Beside it stands the median of the slopes of all pairs (Theil and Sen),
- * which neither a jump nor a few outliers move. A stack grows if both halves of the time say so:
+ * A stack that leaks a little among churn is found by order, not by size. Kendall's tau counts,
+ * over all pairs of moments, how often the later value is the larger one: 1 if it never falls,
+ * about 0 if it goes up and down. One jump, as of a table filled at the start, is far from 1,
+ * because most pairs are equal then. Beside it stands the median of the slopes of all pairs (Theil
+ * and Sen), which neither a jump nor a few outliers move. A stack grows if both halves of the time
+ * say so:
  *
  *        grows            grew            rests           varies
  *           ..''        .'''''''        :''''''''        .' '.  .'
@@ -225,6 +227,55 @@ fill_rough(struct builder *b)
     }
 }
 
+/* The changes in the order of their points: an index of them, in which those of point K end where
+ * ENDS[K] says. */
+static uint32_t *
+sort_changes(const struct builder *b, size_t *ends)
+{
+    uint32_t *order = arena_array(b->arena, b->p->change_count, sizeof *order);
+    size_t points = b->t->point_count;
+
+    for (size_t i = 0; i < b->p->change_count; i++)
+        ends[point_of(b, &b->p->changes[i])]++;
+    for (size_t k = 0, sum = 0; k <= points; k++) {
+        size_t count = ends[k];
+
+        ends[k] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < b->p->change_count; i++)
+        order[ends[point_of(b, &b->p->changes[i])]++] = (uint32_t)i;
+    return order;
+}
+
+/* Find the largest value that each stack had at any point: what came and went between the few
+ * moments of its trend is not to be missed. */
+static void
+find_maxima(struct builder *b)
+{
+    size_t *ends = arena_array(b->arena, b->t->point_count + 1, sizeof *ends);
+    uint32_t *order = sort_changes(b, ends);
+    int64_t *now = arena_array(b->arena, b->stacks->count, sizeof *now);
+
+    for (size_t k = 0, i = 0; k < b->t->point_count; k++) {
+        size_t begin = i;
+
+        for (; i < ends[k]; i++) {
+            const struct profile_change *change = &b->p->changes[order[i]];
+            size_t stack = stack_of(b, change);
+
+            if (stack != SIZE_MAX)
+                add_to(&now[stack], amount_of(&change->amounts, b->t->by));
+        }
+        for (size_t m = begin; m < i; m++) {
+            size_t stack = stack_of(b, &b->p->changes[order[m]]);
+
+            if (stack != SIZE_MAX && now[stack] > b->all[stack].max)
+                b->all[stack].max = now[stack];
+        }
+    }
+}
+
 static int
 by_value(const void *a, const void *b)
 {
@@ -399,6 +450,7 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
         b.all[i].stack = &stacks->v[i];
     find_points(&b);
     fill_rough(&b);
+    find_maxima(&b);
     sum_up(ret->total.rough, TREND_POINTS);
     timeline_find_trend(ret, &ret->total);
     for (size_t i = 0; i < stacks->count; i++) {

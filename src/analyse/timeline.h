@@ -32,7 +32,7 @@ enum { TREND_POINTS = 17 };
 struct timeline_row {
     const struct stack *stack; // NULL: the sum of all, or of the rest.
     int64_t rough[TREND_POINTS];
-    int64_t max;       // The largest of those.
+    int64_t max;       // The largest value at any point.
     double per_minute; // The median slope: what it gains in a minute.
     enum timeline_trend trend;
     int64_t *values; // By point. Since the beginning of the window, unless live.

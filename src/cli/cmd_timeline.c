@@ -145,7 +145,8 @@ const struct command command_timeline = {
     .examples =
         "heaptap timeline\tthe newest profile here\n"
         "heaptap timeline 4711\ta running process\n"
-        "heaptap timeline --between warm..end --by growth --svg grown.svg app.heaptap\tafter a snapshot\n"
+        "heaptap timeline --between warm..end --by growth --svg grown.svg app.heaptap\tsince a "
+        "snapshot\n"
         "heaptap timeline --by calls --filter parser app.heaptap\thow busy a part was",
     .options = options,
     .min_arguments = 0,

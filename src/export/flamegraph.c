@@ -94,12 +94,15 @@ totals_text(struct arena *arena, const struct counters *c)
     if (c->partial)
         return arena_printf(
             arena, "%s in use in %s blocks, %s allocated in %s calls",
-            amount_text(arena, counters_live_bytes(c), true), amount_count(arena, counters_live_blocks(c)),
+            amount_text(arena, counters_live_bytes(c), true),
+            amount_count(arena, counters_live_blocks(c)),
             amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
     return arena_printf(arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
                         amount_text(arena, counters_live_bytes(c), true),
-                        amount_count(arena, counters_live_blocks(c)), amount_text(arena, c->peak_bytes, true),
-                        amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
+                        amount_count(arena, counters_live_blocks(c)),
+                        amount_text(arena, c->peak_bytes, true),
+                        amount_text(arena, c->allocated_bytes, true),
+                        amount_count(arena, c->allocations));
 }
 
 /* ", as at 64.0 s" */
@@ -471,7 +474,8 @@ write_head(struct picture *pic)
     double left = FLAME_PAD;
     const char *shown = arena_printf(
         pic->arena, "%s: %s", metric_labels[pic->metric],
-        amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric], metric_is_bytes(pic->metric)));
+        amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric],
+                    metric_is_bytes(pic->metric)));
 
     strbuf_fmt(pic->out,
                "<g id=\"head\">\n<rect id=\"bar\" class=\"page\" width=\"%d\" height=\"%d\"/>\n",

@@ -1,9 +1,9 @@
 /* timeline_flame.c: a flame chart of memory: who held it, through whom, and when.
  *
  * In a flame chart of time a box is a call: it begins, calls others below it, and ends. Memory has
- * no one stack at a time; many hold some at once. So here a box is a call path, drawn for as long as
- * memory that was allocated through it was live; boxes of what it called lie inside it, one below
- * the other, the largest first:
+ * no one stack at a time; many hold some at once. So here a box is a call path, drawn for as long
+ * as memory that was allocated through it was live; boxes of what it called lie inside it, one
+ * below the other, the largest first:
  *
  *     ┌ main ────────────────────────────────────────────┐
  *     │┌ load ──────────┐                                │   freed when loading was done
@@ -13,9 +13,10 @@
  *     ││┌ cache_put ▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇───────────────── │   grows
  *
  * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
- * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right. A path that held nothing for a while has a gap, and a box
- * for each time. Paths that never held MIN_SHARE of the largest total are left out, and so are the
- * smallest beyond BOXES_MAX; both are counted in the foot line.
+ * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
+ * A path that held nothing for a while has a gap, and a box for each time. Paths that never held
+ * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX; both are
+ * counted in the foot line.
  */
 #include <math.h>
 #include <stdlib.h>

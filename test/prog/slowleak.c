@@ -4,9 +4,10 @@
  *
  * An answer is some tens of KiB and lives until RING more have been made: megabytes of churn. The
  * cache has SLOTS entries; a new one takes the place of an old one, which is freed, except that one
- * request in LOST_EVERY finds its slot "being refreshed", puts a new entry there and forgets the old
- * one. So after N requests N / LOST_EVERY entries are lost, of ENTRY_BYTES each, and nothing else
- * is. With a rate it paces itself, so that a run takes its time. Prints how many entries it lost.
+ * request in LOST_EVERY finds its slot "being refreshed", puts a new entry there and forgets the
+ * old one. So after N requests N / LOST_EVERY entries are lost, of ENTRY_BYTES each, and nothing
+ * else is. With a rate it paces itself, so that a run takes its time. Prints how many entries it
+ * lost.
  */
 #include <stdint.h>
 #include <stdio.h>

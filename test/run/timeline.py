@@ -5,6 +5,8 @@
     timeline.py HEAPTAP thinned   the same after packing, which takes snapshots out
     timeline.py HEAPTAP damaged   the tables of the history at values that they must not have
     timeline.py HEAPTAP chart     what `heaptap timeline` says of stacks that grow, rest and churn
+    timeline.py HEAPTAP recorded KNOWN RECORDER
+                                  report at and timeline of what test/prog/history_known.c did
 
 Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view tells
 of a moment what was not so, or a file that someone else has made stops what reads it.
@@ -12,9 +14,12 @@ of a moment what was not so, or a file that someone else has made stops what rea
 import json
 import os
 import random
+import re
+import signal
 import struct
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 import hostile  # noqa: E402
@@ -202,7 +207,7 @@ def thinned():
     first, second = (view("report", "--json", "--at", "100s", f"{name}.heaptap")[1].splitlines()
                      for name in ("thin", "again"))
     changed = [a for a, b in zip(first, second)
-               if a != b and '"profile"' not in a and '"file_bytes"' not in a and '"memory_bytes"' not in a]
+               if a != b and not re.search('"(profile|file_bytes|memory_bytes)"', a)]
     tell(not changed and len(first) == len(second), "packing twice changes nothing", changed)
 
 
@@ -240,5 +245,185 @@ def damaged():
     tell(not bad, "damaged histories are shown or refused", bad)
 
 
-{"moments": moments, "thinned": thinned, "damaged": damaged}[sys.argv[2]]()
+# What each stack has live after each of SECONDS seconds, in blocks of SIZE bytes.
+SECONDS, SIZE = 64, 100
+SHAPES = {
+    "grows": lambda t: 10 + t,
+    "leaks_under_churn": lambda t: 400 + 2 * t + 40 * (t % 2) + 15 * (t % 3),
+    "slow_steps": lambda t: 1 + t // 8,
+    "rests": lambda t: 3000,
+    "grew": lambda t: 20 * min(t, 25),
+    "falls": lambda t: 2000 - 25 * t,
+    "varies": lambda t: 900 if t % 16 < 8 else 100,
+    "jumps": lambda t: 0 if t < 40 else 700,
+    "ended": lambda t: 500 if t < 10 else 0,
+}
+TRENDS = {"grows": "grows", "leaks_under_churn": "grows", "slow_steps": "grows", "rests": "rests",
+          "grew": "grew", "falls": "falls", "varies": "varies", "jumps": "varies",
+          "ended": "rests"}
+
+
+def shapes_past():
+    p, live = past.Past(), dict.fromkeys(SHAPES, 0)
+    sites = {name: p.site([name, "handle", "main"]) for name in SHAPES}
+    for t in range(SECONDS + 1):
+        for i, (name, shape) in enumerate(SHAPES.items()):
+            change, live[name] = shape(t) - live[name], shape(t)
+            if change > 0:
+                p.allocate(i % 2, sites[name], change, SIZE)
+            elif change < 0:
+                p.free(i % 3, sites[name], -change, SIZE)
+        if t == SECONDS:
+            break
+        p.snapshot("" if t != 16 else "warm", past.TIMED if t != 16 else past.ASKED)
+        p.wait(1)
+    return p
+
+
+def timeline(*arguments):
+    status, out, err = view("timeline", "--json", "--limit", "100", *arguments)
+    assert status == 0, err
+    return json.loads(out)
+
+
+def by_name(document):
+    return {r["stack"][0]["function"]: r for r in document["rows"]}
+
+
+def chart():
+    shapes_past().write("chart.heaptap")
+    document = timeline("chart.heaptap")
+    rows = by_name(document)
+    tell([q["elapsed_ns"] for q in document["points"]] ==
+         [0, 1] + [t * 10 ** 9 for t in range(1, SECONDS + 1)], "points are start, snapshots, end",
+         document["points"])
+    tell({q["kind"] for q in document["points"]} == {"start", "timed", "asked", "end"} and
+         [q["name"] for q in document["points"] if q["name"]] == ["warm"], "with kinds and names",
+         document["points"])
+    wrong = [n for n, shape in SHAPES.items() if rows[n]["values"] !=
+             [0] + [SIZE * shape(t) for t in range(SECONDS + 1)]]
+    tell(not wrong, "every value of every stack", wrong)
+    sums = [sum(column) for column in zip(*(r["values"] for r in rows.values()))]
+    tell(document["total"]["values"] == sums, "the total is their sum")
+    trends = {name: r["trend"] for name, r in rows.items()}
+    tell(trends == TRENDS, "which grow, fall, rest", trends)
+    tell(abs(rows["grows"]["per_minute"] - 60 * SIZE) < 1, "by how much in a minute",
+         rows["grows"]["per_minute"])
+    tell(list(rows)[:3] == ["leaks_under_churn", "grows", "slow_steps"] and
+         document["growing"] == 3 and document["stacks"] == len(SHAPES),
+         "what grows comes first, the fastest first", list(rows), document["growing"])
+    few = timeline("--limit", "2", "chart.heaptap")
+    rest = [a - b for a, b in zip(sums, map(sum, zip(*(r["values"] for r in few["rows"]))))]
+    tell(len(few["rows"]) == 2 and few["rest"]["values"] == rest, "the rest is the rest")
+    windows(rows)
+    charts_of_text()
+    pictures()
+
+
+def windows(whole):
+    rows = by_name(timeline("--between", "warm..50s", "--by", "growth", "chart.heaptap"))
+    tell(rows["grows"]["values"] == [SIZE * t for t in range(35)], "growth since a snapshot",
+         rows["grows"]["values"])
+    rows = by_name(timeline("--between", "warm..50s", "chart.heaptap"))
+    tell(rows["grows"]["values"] == whole["grows"]["values"][17:52], "a stretch of time",
+         rows["grows"]["values"])
+    rows = by_name(timeline("--by", "calls", "--between", "warm..", "chart.heaptap"))
+    tell(rows["varies"]["values"][-1] == 800 * 3 and "falls" not in rows and
+         rows["grows"]["values"][-1] == SECONDS - 16, "calls", rows["varies"]["values"])
+    rows = by_name(timeline("--by", "allocated", "--filter", "grows", "chart.heaptap"))
+    tell(list(rows) == ["grows"] and rows["grows"]["values"][-1] == SIZE * (10 + SECONDS),
+         "bytes allocated, of what the filter keeps", list(rows))
+
+
+def charts_of_text():
+    status, out, _ = view("timeline", "--filter", "^grows$", "chart.heaptap")
+    lines = out.splitlines()
+    tell(status == 0 and max(map(len, lines)) <= 80, "no line is wider than 80 columns", out)
+    begin = next(i for i, line in enumerate(lines) if "\u2524" in line)
+    tell([line[:9] for line in lines[begin:begin + 9:4]] == ["   7.2K \u2524", "   3.6K \u2524",
+                                                            "      0 \u2514"], "the scale", out)
+    bars = [line[9:].ljust(70) for line in lines[begin:begin + 8]]
+    heights = [sum(0 if bar[x] == " " else ord(bar[x]) - 0x2580 for bar in bars)
+               for x in range(70)]
+    tell(heights == sorted(heights) and heights[-1] == 64 and 7 <= heights[0] <= 10,
+         "a steady growth is a straight line", heights)
+    tell(all(abs(h - 64 * (10 + SECONDS * (x + 1) / 70) / (10 + SECONDS)) < 2
+             for x, h in enumerate(heights)), "of the right height in each column", heights)
+    tell(lines[begin + 9].split()[0] == "0" and lines[begin + 9].endswith("1m04s"),
+         "times below it", lines[begin + 9])
+    column = lines[begin + 10].index("\u2191 warm") - 9
+    tell(abs(column - 70 * 16 / 64) < 1, "and the snapshot", lines[begin + 10])
+    tell("1 of 1 grows steadily" in out and "+5.9 KiB/min" in out, "and what it comes to", out)
+    _, out, _ = view("timeline", "chart.heaptap")
+    tell("3 of 9 grow steadily" in out, "three of nine", out)
+    _, out, _ = view("timeline", "--between", "10s..12s", "chart.heaptap")
+    tell("Too few snapshots" in out, "three moments tell nothing", out)
+
+
+def pictures():
+    status, _, err = view("timeline", "--svg", "stack.svg", "--flame", "flame.svg",
+                          "chart.heaptap")
+    tell(status == 0, "pictures", err)
+    for name in ("stack.svg", "flame.svg"):
+        root = xml.etree.ElementTree.parse(name).getroot()
+        text = "".join(root.itertext())
+        tell(root.tag.endswith("svg") and all(n in text for n in ("grows", "varies", "warm"))
+             and "script" not in {e.tag.split("}")[1] for e in root.iter()},
+             f"{name}: well-formed, complete, without scripts", text[:300])
+    with open("stack.svg") as f:
+        red = re.findall(r'<path class="area g\d".*?<title>.*?\n(\w+)', f.read(), re.S)
+    tell(red == ["leaks_under_churn", "grows", "slow_steps"], "what grows lies lowest, in red", red)
+    status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
+    tell(status == 2 and "is the profile" in err, "a profile is never overwritten", status, err)
+
+
+def recorded():
+    """What the recorder wrote of test/prog/history_known.c, which says what is true. Its events
+    take no time, so of the signals that fell into one instant a time picks the last one."""
+    known = sys.argv[3]
+    usr1 = str(int(signal.SIGUSR1))
+    for end in ("exit", "kill"):
+        for seed in ("1", "2"):
+            path = f"{end}{seed}.heaptap"
+            out = subprocess.run([known, seed, "3000", "40", "1", end], capture_output=True,
+                                 text=True, check=False, env={
+                                     **os.environ, "LD_PRELOAD": sys.argv[4], "HEAPTAP_OUT": path,
+                                     "HEAPTAP_SNAPSHOT_SIGNAL": usr1}).stdout
+            snaps = [list(map(int, line.split()[1:])) for line in out.splitlines()
+                     if line.startswith("snap")]
+            signals(f"{end}, seed {seed}", path, snaps)
+
+
+def signals(name, path, snaps):
+    wrong = []
+    for number, snap in enumerate(snaps, 1):
+        if number % 7 != 1:
+            continue
+        truth = {f"allocate_{i}": snap[4 * i:4 * i + 4] for i in range(12)
+                 if any(snap[4 * i:4 * i + 4])}
+        got = {}
+        for site in report("--no-fold", "--at", f"signal {number}", path)["sites"]:
+            function = site["stack"][0]["function"]
+            if function.startswith("allocate_") and any(members(site)):
+                got[function] = [a + b for a, b in zip(got.get(function, [0] * 4), members(site))]
+        if got != truth:
+            wrong.append((number, got, truth))
+    tell(len(snaps) > 20 and not wrong, f"{name}: reports at signals are exact", *wrong)
+    values = {}
+    document = timeline("--no-fold", path)
+    kinds = [q["kind"] for q in document["points"]]
+    for row in document["rows"]:
+        function = row["stack"][0]["function"]
+        known = values.get(function, [0] * len(kinds))
+        values[function] = [a + b for a, b in zip(known, row["values"])]
+    live = [[snap[4 * i + 1] - snap[4 * i + 3] for snap in snaps] for i in range(12)]
+    got = [[v for v, kind in zip(values.get(f"allocate_{i}", [0] * len(kinds)), kinds)
+            if kind == "signal"] for i in range(12)]
+    tell(got == live, f"{name}: so is the timeline")
+
+
+if sys.argv[2] == "recorded":
+    recorded()
+else:
+    {"moments": moments, "thinned": thinned, "damaged": damaged, "chart": chart}[sys.argv[2]]()
 sys.exit(failures > 0)
