@@ -80,7 +80,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
         .after = after->stacks->total,
         .before_errors = before->stacks->errors,
         .after_errors = after->stacks->errors,
-        .is_estimate = profile_is_estimate(before->p) || profile_is_estimate(after->p),
+        .is_estimate = profile_has_errors(before->p) || profile_has_errors(after->p),
     };
     add_side(&b, before, false);
     add_side(&b, after, true);

@@ -431,3 +431,9 @@ metric_value(const struct counters *c, enum metric m)
     }
     return 0;
 }
+
+bool
+metric_is_known(const struct counters *c, enum metric m)
+{
+    return !c->partial || (m != METRIC_PEAK && m != METRIC_TEMPORARY);
+}

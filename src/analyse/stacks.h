@@ -78,4 +78,7 @@ const char *metric_name(enum metric m);
 int64_t metric_value(const struct counters *c, enum metric m);
 bool metric_is_bytes(enum metric m);
 
+/* Whether C knows METRIC: of a moment neither the peak nor temporary blocks are known. */
+bool metric_is_known(const struct counters *c, enum metric m);
+
 #endif

@@ -144,8 +144,10 @@ callgraph_one(struct profile *p, struct arena *arena, struct json *j, struct str
     struct callgraph g;
     struct graph_view gv = {.g = &g, .metric = metric, .arcs = ARCS_SHOWN};
     struct text_view v;
-    int rc = view_symbolise(p);
+    int rc = view_check_metric(p, metric);
 
+    if (rc == 0)
+        rc = view_symbolise(p);
     if (rc == 0)
         rc = view_stacks(p, true, arena, &stacks);
     if (rc != 0)

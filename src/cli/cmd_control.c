@@ -18,7 +18,6 @@ enum { WAIT_S_MAX = 3600 };
 
 static uint64_t sample_bytes, sample_count, wait_s = 5;
 static bool exact, off;
-static const char *mark;
 
 static const struct opt options[] = {
     {OPT_SIZE, 0, "sample", &sample_bytes, "SIZE",
@@ -27,10 +26,6 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "exact", &exact, NULL, "From now on record everything.", NULL},
     {OPT_FLAG, 0, "off", &off, NULL,
      "From now on record no new block. The frees of those recorded before are still followed.",
-     NULL},
-    {OPT_STRING, 0, "mark", &mark, "NAME",
-     "Note the present moment and what is live as NAME (up to 32 bytes); reports show it. Before "
-     "any change.",
      NULL},
     {OPT_COUNT, 0, "wait", &wait_s, "SECONDS",
      "Wait that long for the program to take the request; 5 by default.", NULL},
@@ -46,8 +41,6 @@ check_options(struct err *err)
         return err_set(err, HEAPTAP_USAGE,
                        "options '--sample', '--sample-count', '--exact' and '--off' exclude each "
                        "other");
-    if (mark != NULL && *mark == '\0')
-        return err_set(err, HEAPTAP_USAGE, "option '--mark': a mark needs a name");
     if (wait_s > WAIT_S_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
                        WAIT_S_MAX);
@@ -86,24 +79,17 @@ show(const char *path, struct err *err)
 }
 
 static int
-request(const char *path, struct err *err)
+request(const char *path, const struct profile_phase *phase, struct err *err)
 {
-    struct profile_phase phase;
-    bool change = wanted_phase(&phase);
     struct arena a = {0};
     struct control c;
     int r = control_open(path, &c, err);
 
     if (r < 0)
         return r;
-    if (mark != NULL)
-        r = control_mark(&c, mark, wait_s * NS_PER_S, err);
-    if (r == 0 && mark != NULL)
-        printf("process %u: marked '%s'\n", c.pid, style_clean(&a, mark));
-    if (r == 0 && change)
-        r = control_phase(&c, (enum disk_mode)phase.mode, phase.period, wait_s * NS_PER_S, err);
-    if (r == 0 && change)
-        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, &phase));
+    r = control_phase(&c, (enum disk_mode)phase->mode, phase->period, wait_s * NS_PER_S, err);
+    if (r == 0)
+        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, phase));
     control_close(&c);
     arena_release(&a);
     return r;
@@ -112,14 +98,14 @@ request(const char *path, struct err *err)
 static int
 one(const char *what, struct err *err)
 {
-    struct profile_phase unused;
+    struct profile_phase phase;
     struct arena a = {0};
     const char *path = what;
     uint32_t pid;
     int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
 
     if (r == 0)
-        r = mark == NULL && !wanted_phase(&unused) ? show(path, err) : request(path, err);
+        r = wanted_phase(&phase) ? request(path, &phase, err) : show(path, err);
     arena_release(&a);
     return r;
 }
@@ -155,8 +141,8 @@ const struct command command_control = {
     .arguments = "PROFILE|PID|DIRECTORY",
     .summary = "change how a running program is recorded",
     .description =
-        "Asks the recorder in a running program to record in another way, or to note a moment. "
-        "Without options, tells how it is recorded now. Of a session, all processes are asked.\n\n"
+        "Asks the recorder in a running program to record in another way. Without options, "
+        "tells how it is recorded now. Of a session, all processes are asked.\n\n"
         "The program takes a request when it next looks: every 256 events of a thread, or every "
         "256 KiB of its allocations when not everything is recorded. One that allocates nothing "
         "takes nothing; the request stays in its profile until it does. The exit status is 0 when "
@@ -164,8 +150,7 @@ const struct command command_control = {
         "Estimates and exact counts add up: the report says what was in force when.",
     .examples = "heaptap control 1234\thow is it recorded?\n"
                 "heaptap control 1234 --exact\trecord everything from now on\n"
-                "heaptap control 1234 --sample 512K\tand now nearly for nothing\n"
-                "heaptap control 1234 --mark deployed\tnote the moment",
+                "heaptap control 1234 --sample 512K\tand now nearly for nothing",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,

@@ -3,6 +3,7 @@
  * With --fail-over it is a gate: exit code 1 when the total of the metric grew by more than a
  * budget. Shrinking is never a finding.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/diff_show.h"
@@ -49,15 +50,33 @@ run_diff(int count, char **arguments)
     return rc;
 }
 
+/* WHAT, or WHAT@WHEN: a side has a moment of its own. */
+static int
+open_cut(const char *what, struct view_set *ret)
+{
+    static struct arena names; // What was opened goes by them until the end.
+    const char *at = strrchr(what, '@'), *common = view_options.at;
+    int rc;
+
+    if (at == NULL || at == what || at[1] == '\0' || access(what, F_OK) == 0)
+        return view_open(what, ret);
+    view_options.at = at + 1;
+    rc = view_open(arena_strndup(&names, what, (size_t)(at - what)), ret);
+    view_options.at = common;
+    return rc;
+}
+
 static int
 open_side(const char *what, struct side *ret)
 {
     struct stacks_options options = view_stacks_options(true);
-    int rc = view_open(what, &ret->set);
+    int rc = open_cut(what, &ret->set);
 
     if (rc != 0)
         return rc;
     rc = view_one(&ret->set, what);
+    if (rc == 0)
+        rc = view_check_metric(ret->set.v[0], metric_chosen(&opts.metric));
     if (rc != 0)
         return rc;
     rc = view_symbolise(ret->set.v[0]);
@@ -168,7 +187,8 @@ const struct command command_diff = {
     .description =
         "Shows what changed from the profile BEFORE to the profile AFTER, the largest change "
         "first. Each is a "
-        "profile, a process being recorded, or a session with one profile.\n\n"
+        "profile, a process being recorded, or a session with one profile; with @ and a moment "
+        "behind it (see --at) it is taken as it was then.\n\n"
         "Stacks are the same if their functions and files are, in this order; addresses and lines "
         "may differ, so "
         "profiles of two builds can be compared. A stack that only one side has counts as zero on "
@@ -184,6 +204,7 @@ const struct command command_diff = {
     .examples =
         "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
         "heaptap diff --peak --fail-over 1M base.heaptap new.heaptap\ta budget for the peak\n"
+        "heaptap diff app.heaptap@warm app.heaptap@end\twhat one run gained since its snapshot\n"
         "heaptap diff --by function --alloc a.heaptap b.heaptap\twho churns more\n"
         "heaptap diff --flamegraph diff.svg a.heaptap b.heaptap\tthe same as a picture\n",
     .options = options,

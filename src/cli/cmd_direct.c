@@ -19,8 +19,10 @@ direct_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf
     struct stacks stacks;
     struct direct direct;
     struct text_view v;
-    int rc = view_symbolise(p);
+    int rc = view_check_metric(p, metric);
 
+    if (rc == 0)
+        rc = view_symbolise(p);
     if (rc == 0)
         rc = view_stacks(p, true, arena, &stacks);
     if (rc != 0)

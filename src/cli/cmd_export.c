@@ -107,9 +107,11 @@ export_one(struct profile *p, const struct exporter *exporter, struct view_set *
     struct strbuf out = {0};
     struct err err = {""};
     struct stacks stacks;
-    int rc = to_stdout() ? 0 : write_file_check(opts.output, set);
+    int rc = view_check_metric(p, options.metric);
 
     stacks_options.merge_labels = false;
+    if (rc == 0 && !to_stdout())
+        rc = write_file_check(opts.output, set);
     if (rc == 0)
         rc = view_symbolise(p);
     if (rc == 0)

@@ -77,6 +77,16 @@ report_json(struct json *j, struct text_view *v, enum metric metric)
         json_report(j, v, metric, limit);
 }
 
+/* Whether what was asked for is known of P, which may be cut by --at or --between. */
+static int
+check_extent(const struct profile *p, enum metric metric)
+{
+    if (p->extent == EXTENT_WHOLE || opts.by.choice != BY_TYPE || p->typed)
+        return view_check_metric(p, metric);
+    say_error("types are told by the sizes of a whole run; heaptap pack %s first", p->path);
+    return EXIT_USAGE;
+}
+
 /* JSON stacks are folded only when --fold asks for it: readers want what was recorded. */
 static int
 report_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
@@ -84,8 +94,10 @@ report_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf
     enum metric metric = metric_chosen(&opts.metric);
     struct stacks stacks;
     struct text_view v;
-    int rc = view_symbolise(p);
+    int rc = check_extent(p, metric);
 
+    if (rc == 0)
+        rc = view_symbolise(p);
     if (rc == 0)
         rc = view_stacks(p, !view_options.json || view_options.fold, arena, &stacks);
     if (rc != 0)
@@ -106,6 +118,10 @@ check_options(void)
 {
     enum metric metric = metric_chosen(&opts.metric);
 
+    if (opts.by.choice == BY_SIZE && (view_options.at || view_options.between)) {
+        say_error("--by size is about the whole run, not about --at or --between");
+        return EXIT_USAGE;
+    }
     if (opts.by.choice == BY_SIZE && (metric == METRIC_PEAK || metric == METRIC_TEMPORARY)) {
         say_error("--by size knows live bytes, allocated bytes and calls, not --metric %s",
                   metric_name(metric));

@@ -137,7 +137,7 @@ find_text(const char *path, struct arena *arena, struct strbuf *ret)
 static size_t
 numbers_width(const struct text_view *v)
 {
-    return NUMBERS_WIDTH + (profile_is_estimate(v->p) ? ERROR_WIDTH : 0);
+    return NUMBERS_WIDTH + (profile_has_errors(v->p) ? ERROR_WIDTH : 0);
 }
 
 static void
@@ -151,9 +151,9 @@ put_numbers(const struct text_view *v, const struct source_line *line)
         return;
     }
     style_right(v->out, style_bytes_short(v->arena, counters_live_bytes(c)), 8);
-    style_right(v->out, style_bytes_short(v->arena, c->peak_bytes), 8);
+    style_right(v->out, c->partial ? "?" : style_bytes_short(v->arena, c->peak_bytes), 8);
     style_right(v->out, style_bytes_short(v->arena, c->allocated_bytes), 8);
-    if (profile_is_estimate(v->p))
+    if (profile_has_errors(v->p))
         style_right(v->out, sampling_mark(v->arena, c, e, METRIC_ALLOC), ERROR_WIDTH);
     style_right(v->out, style_count(v->arena, c->allocations), 11);
 }
@@ -193,7 +193,7 @@ put_titles(const struct text_view *v, const char *path)
     style_right(v->out, "live", 8);
     style_right(v->out, "peak", 8);
     style_right(v->out, "alloc", 8);
-    if (profile_is_estimate(v->p))
+    if (profile_has_errors(v->p))
         style_right(v->out, "error", ERROR_WIDTH);
     style_right(v->out, "calls", 11);
     style_right(v->out, "line", 7);

@@ -34,7 +34,7 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
     json_uint(j, "elapsed_ns", p->process.elapsed_ns);
     json_object(j, "totals");
     json_counters(j, totals);
-    if (profile_is_estimate(p))
+    if (profile_has_errors(p))
         json_errors(j, "", totals, errors);
     json_end(j);
     json_end(j);
@@ -46,7 +46,10 @@ json_growth(struct json *j, const char *key, const struct counters *before,
 {
     json_object(j, key);
     for (int m = 0; m <= METRIC_COUNT; m++)
-        json_int(j, metric_name((enum metric)m), diff_growth(before, after, (enum metric)m));
+        if (metric_is_known(before, (enum metric)m) && metric_is_known(after, (enum metric)m))
+            json_int(j, metric_name((enum metric)m), diff_growth(before, after, (enum metric)m));
+        else
+            json_string(j, metric_name((enum metric)m), NULL);
     json_end(j);
 }
 

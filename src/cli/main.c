@@ -20,19 +20,16 @@
 #include "cli/suggest.h"
 #include "report/style.h"
 
-extern const struct command command_run, command_control, command_pack, command_report,
-    command_leaks, command_bins, command_direct, command_callgraph, command_source, command_diff,
-    command_export;
+extern const struct command command_run, command_control, command_snapshot, command_timeline,
+    command_pack, command_report, command_leaks, command_bins, command_direct, command_callgraph,
+    command_source, command_diff, command_export;
 
 static const struct command *const recording[] = {
-    &command_run,
-    &command_control,
-    &command_pack,
-    NULL,
+    &command_run, &command_control, &command_snapshot, &command_pack, NULL,
 };
 static const struct command *const showing[] = {
-    &command_report,    &command_leaks,  &command_bins, &command_direct,
-    &command_callgraph, &command_source, &command_diff, NULL,
+    &command_report,    &command_leaks,  &command_timeline, &command_bins, &command_direct,
+    &command_callgraph, &command_source, &command_diff,     NULL,
 };
 static const struct command *const elsewhere[] = {&command_export, NULL};
 static const struct command_group groups[] = {

@@ -12,7 +12,7 @@
 #include "cli/view_text.h"
 #include "format/format.h"
 
-enum { PHASES_SHOWN = 8, MARKS_SHOWN = 20 };
+enum { PHASES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 
 int
 sampling_check(uint64_t bytes, uint64_t count, struct err *err)
@@ -100,39 +100,52 @@ put_unseen(struct text_view *v)
 }
 
 static void
-put_marks(struct text_view *v)
+put_snapshot(struct text_view *v, const struct profile_snapshot *s)
 {
-    const struct profile *p = v->p;
+    const struct profile_amounts *m = &s->amounts;
     struct arena *a = v->arena;
 
-    for (size_t i = 0; i < p->mark_count && i < MARKS_SHOWN; i++) {
-        const struct profile_mark *m = &p->marks[i];
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  %s %-10s %s: live %s; so far %s allocations, %s",
+                           s->kind == SNAPSHOT_PHASE ? "Phase from" : "Snapshot at",
+                           style_duration(a, s->elapsed_ns), s->name,
+                           style_bytes(a, profile_amounts_live(m)),
+                           style_count(a, m->allocations), style_bytes(a, m->allocated_bytes)));
+}
 
-        text_line(v, INK_PLAIN,
-                  arena_printf(a, "  Mark at %-10s %s: live %s; so far %s allocations, %s",
-                               style_duration(a, m->elapsed_ns), m->name,
-                               style_bytes(a, m->live_bytes), style_count(a, m->allocations),
-                               style_bytes(a, m->allocated_bytes)));
+void
+sampling_snapshots(struct text_view *v)
+{
+    const struct profile *p = v->p;
+    size_t named = 0;
+
+    for (size_t i = 0; i < p->snapshot_count && p->extent == EXTENT_WHOLE; i++) {
+        if (*p->snapshots[i].name == '\0')
+            continue;
+        if (named++ == 0)
+            strbuf_char(v->out, '\n');
+        if (named <= SNAPSHOTS_SHOWN)
+            put_snapshot(v, &p->snapshots[i]);
     }
-    if (p->mark_count > MARKS_SHOWN)
-        text_line(
-            v, INK_DIM,
-            arena_printf(a, "  \xe2\x80\xa6 and %s",
-                         style_plural(a, (int64_t)(p->mark_count - MARKS_SHOWN), "more mark")));
+    if (named > SNAPSHOTS_SHOWN)
+        text_line(v, INK_DIM,
+                  arena_printf(
+                      v->arena, "  \xe2\x80\xa6 and %s",
+                      style_plural(v->arena, (int64_t)(named - SNAPSHOTS_SHOWN), "more snapshot")));
 }
 
 void
 sampling_text(struct text_view *v)
 {
-    bool estimate = profile_is_estimate(v->p);
-
-    if (!estimate && v->p->mark_count == 0)
+    if (!profile_is_estimate(v->p))
         return;
     strbuf_char(v->out, '\n');
     if (v->p->phase_count > 1)
         put_phases(v);
     put_unseen(v);
-    put_marks(v);
+    if (v->p->extent != EXTENT_WHOLE)
+        text_line(v, INK_DIM,
+                  "  Estimates; what they may be off by is known of the whole run only");
 }
 
 /* A number with an error is believed; too rough a one is not shown without its interval. */

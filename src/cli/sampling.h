@@ -15,9 +15,12 @@ const char *sampling_mode(struct arena *arena, const struct profile_phase *phase
 /* How P was recorded, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);
 
-/* What was in force when, what a site may have had of which nothing was seen, and the marks: lines
- * under the totals, nothing when all was recorded and nothing marked. */
+/* What was in force when, and what a site may have had of which nothing was seen: lines under the
+ * totals, nothing when all was recorded. */
 void sampling_text(struct text_view *v);
+
+/* The snapshots that have a name, the first few; nothing when there is none. */
+void sampling_snapshots(struct text_view *v);
 
 /* "± 3 %", or "few" when there are too few samples to trust the number; "" where nothing was left
  * out. */

@@ -16,6 +16,7 @@
 
 #include "cli/sampling.h"
 #include "cli/view_json.h"
+#include "profile/at.h"
 #include "profile/origin.h"
 #include "symbol/symbol.h"
 
@@ -83,9 +84,28 @@ by_size(const void *a, const void *b)
     const struct profile *x = *(const struct profile *const *)a;
     const struct profile *y = *(const struct profile *const *)b;
 
-    if (x->totals.peak_bytes != y->totals.peak_bytes)
-        return x->totals.peak_bytes > y->totals.peak_bytes ? -1 : 1;
+    int64_t of_x = x->totals.partial ? counters_live_bytes(&x->totals) : x->totals.peak_bytes;
+    int64_t of_y = y->totals.partial ? counters_live_bytes(&y->totals) : y->totals.peak_bytes;
+
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
     return x->process.pid < y->process.pid ? -1 : x->process.pid > y->process.pid;
+}
+
+/* Cut P as --at or --between ask for. Returns 0 or a negative heaptap_errc. */
+static int
+cut(struct profile *p, struct err *err)
+{
+    struct profile_moment span[2];
+    int rc = 0;
+
+    if (view_options.between)
+        rc = at_find_span(p, view_options.between, span, err);
+    else if (view_options.at)
+        rc = at_find(p, view_options.at, &span[1], err);
+    if (rc == 0 && (view_options.between || view_options.at))
+        profile_cut(p, view_options.between ? &span[0] : NULL, &span[1]);
+    return rc;
 }
 
 /* Load PATHS into RET. A profile of a session that cannot be read is said and left out, unless it
@@ -106,6 +126,10 @@ load_all(const char **paths, size_t count, struct view_set *ret)
             failure = exit_code(rc);
         } else if (view_options.only && !is_picked(p, &ret->arena)) {
             profile_free(p);
+        } else if ((rc = cut(p, &err)) != 0) {
+            say_error("%s", err.text);
+            failure = exit_code(rc);
+            profile_free(p);
         } else {
             ret->v[ret->count++] = p;
         }
@@ -123,6 +147,10 @@ view_open(const char *what, struct view_set *ret)
     int rc;
 
     *ret = (struct view_set){0};
+    if (view_options.at && view_options.between) {
+        say_error("--at and --between exclude each other");
+        return EXIT_USAGE;
+    }
     if (what == NULL) {
         what = newest_profile(&ret->arena);
         if (what == NULL) {
@@ -147,6 +175,16 @@ view_open(const char *what, struct view_set *ret)
         return EXIT_BAD_INPUT;
     }
     return rc;
+}
+
+int
+view_check_metric(const struct profile *p, enum metric metric)
+{
+    if (metric_is_known(&p->totals, metric))
+        return 0;
+    say_error("the metric '%s' is known of a whole run only, not of a moment or a stretch of time",
+              metric_name(metric));
+    return EXIT_USAGE;
 }
 
 void
@@ -340,7 +378,7 @@ fill_session(const struct view_set *set, struct table *t, struct counters *ret_t
         table_string(t, arena_printf(t->arena, "%u", p->process.parent_pid));
         table_number(t, p->totals.allocations);
         table_number(t, p->totals.allocated_bytes);
-        table_number(t, p->totals.peak_bytes);
+        table_number(t, p->totals.partial ? TABLE_UNKNOWN : p->totals.peak_bytes);
         table_number(t, counters_live_bytes(&p->totals));
         table_string(t, executable && *executable ? path_basename(executable) : NULL);
         table_string(t, p->process.command);
@@ -366,12 +404,14 @@ view_session_text(const struct view_set *set, struct strbuf *out, struct arena *
     strbuf_fmt(out, "%zu processes: %s allocations, %s in all%s\n", set->count,
                style_count(arena, total.allocations), style_bytes(arena, total.allocated_bytes),
                sampling_error(arena, &total, &errors, METRIC_ALLOC));
-    strbuf_fmt(out, "still live %s in %s%s; the peaks added up %s%s\n",
+    strbuf_fmt(out, "%s %s in %s%s", view_options.between ? "live bytes grew by" : "still live",
                style_bytes(arena, counters_live_bytes(&total)),
                style_plural(arena, counters_live_blocks(&total), "block"),
-               sampling_error(arena, &total, &errors, METRIC_INUSE),
-               style_bytes(arena, total.peak_bytes),
-               sampling_error(arena, &total, &errors, METRIC_PEAK));
+               sampling_error(arena, &total, &errors, METRIC_INUSE));
+    if (!total.partial)
+        strbuf_fmt(out, "; the peaks added up %s%s", style_bytes(arena, total.peak_bytes),
+                   sampling_error(arena, &total, &errors, METRIC_PEAK));
+    strbuf_char(out, '\n');
     if (lost)
         strbuf_fmt(out, "%s not recorded\n", style_plural(arena, (int64_t)lost, "event"));
     strbuf_char(out, '\n');

@@ -8,7 +8,7 @@
 
 /* The values of the common options; one command runs in a process. */
 struct view_options {
-    const char *filter, *fold, *only;
+    const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
     bool no_fold, wide, json;
     uint64_t limit; // 0 = the view's default.
@@ -18,7 +18,7 @@ extern struct view_options view_options;
 
 /* Rows for a command's table. */
 // clang-format off
-#define VIEW_STACK_OPTIONS                                                                        \
+#define VIEW_FOLD_OPTIONS                                                                         \
     {OPT_STRING, 0, "filter", &view_options.filter, "REGEX",                                      \
      "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
     {OPT_STRING, 0, "fold", &view_options.fold, "REGEX",                                          \
@@ -32,6 +32,15 @@ extern struct view_options view_options;
     {OPT_STRING, 0, "label", &view_options.tags.label, "KEY[=VALUE]",                             \
      "Keep only blocks that the program has given the label KEY, and if it says so with a value " \
      "like VALUE; * and ? work as in the shell.", NULL}
+#define VIEW_STACK_OPTIONS                                                                        \
+    VIEW_FOLD_OPTIONS,                                                                            \
+    {OPT_STRING, 0, "at", &view_options.at, "WHEN",                                               \
+     "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
+     "second), a time such as 90s or 1h30m after the start or -5m before the end, start or end. " \
+     "A time means the last snapshot before it.", NULL},                                          \
+    {OPT_STRING, 0, "between", &view_options.between, "A..B",                                     \
+     "Show what happened between two such moments; live bytes are then what they grew by. The "   \
+     "name of a phase alone means from its beginning to that of the next.", NULL}
 #define VIEW_SHOW_OPTIONS                                                                         \
     {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",                                    \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
@@ -53,6 +62,10 @@ struct view_set {
  * or the exit code after saying why. */
 int view_open(const char *what, struct view_set *ret);
 void view_close(struct view_set *set);
+
+/* 0 if METRIC is known of P, which may be cut by --at or --between; else says so and returns
+ * EXIT_USAGE. */
+int view_check_metric(const struct profile *p, enum metric metric);
 
 /* Symbolise P, with progress if stderr is a terminal, and say on stderr what was missing.
  * Returns as view_open does. */

@@ -65,10 +65,10 @@ add_counter_cells(struct table *t, const struct counters *c)
     table_number(t, c->freed_bytes);
     table_number(t, counters_live_blocks(c));
     table_number(t, counters_live_bytes(c));
-    table_number(t, c->peak_blocks);
-    table_number(t, c->peak_bytes);
-    table_number(t, c->temporary);
-    table_number(t, c->reallocations);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_blocks);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_bytes);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->temporary);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->reallocations);
 }
 
 static const char *const inclusive_keys[] = {
@@ -118,7 +118,7 @@ has_callees(enum group_by by)
 static bool
 has_errors(const struct text_view *v, enum group_by by)
 {
-    return profile_is_estimate(v->p) && by != BY_THREAD && by != BY_SIZE;
+    return profile_has_errors(v->p) && by != BY_THREAD && by != BY_SIZE;
 }
 
 /* How the name of a row is cut. */
@@ -476,7 +476,7 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
     if (by == BY_TYPE)
         put_verdicts(v, &groups, metric);
     strbuf_char(v->out, '\n');
-    if (profile_is_estimate(v->p) && !has_errors(v, by))
+    if (profile_has_errors(v->p) && !has_errors(v, by))
         text_line(v, INK_DIM,
                   "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);

@@ -24,6 +24,16 @@ json_known(struct json *j, const char *key, const char *text)
     json_string(j, key, text && *text ? text : NULL);
 }
 
+/* A member that is known of a whole run only. */
+static void
+json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value)
+{
+    if (c->partial)
+        json_string(j, key, NULL);
+    else
+        json_int(j, key, value);
+}
+
 void
 json_counters(struct json *j, const struct counters *c)
 {
@@ -33,14 +43,14 @@ json_counters(struct json *j, const struct counters *c)
     json_int(j, "allocated_bytes", c->allocated_bytes);
     json_int(j, "frees", c->frees);
     json_int(j, "freed_bytes", c->freed_bytes);
-    json_int(j, "reallocations", c->reallocations);
+    json_of_whole(j, "reallocations", c, c->reallocations);
     json_int(j, "live_blocks", counters_live_blocks(c));
     json_int(j, "live_bytes", counters_live_bytes(c));
-    json_int(j, "peak_blocks", c->peak_blocks);
-    json_int(j, "peak_bytes", c->peak_bytes);
-    json_int(j, "temporary", c->temporary);
-    json_uint(j, "size_min", any ? c->size_min : 0);
-    json_uint(j, "size_max", c->size_max);
+    json_of_whole(j, "peak_blocks", c, c->peak_blocks);
+    json_of_whole(j, "peak_bytes", c, c->peak_bytes);
+    json_of_whole(j, "temporary", c, c->temporary);
+    json_of_whole(j, "size_min", c, any ? (int64_t)c->size_min : 0);
+    json_of_whole(j, "size_max", c, (int64_t)c->size_max);
 }
 
 static void
@@ -85,10 +95,10 @@ json_self(struct json *j, const struct counters *c)
     json_int(j, "self_freed_bytes", c->freed_bytes);
     json_int(j, "self_live_blocks", counters_live_blocks(c));
     json_int(j, "self_live_bytes", counters_live_bytes(c));
-    json_int(j, "self_peak_blocks", c->peak_blocks);
-    json_int(j, "self_peak_bytes", c->peak_bytes);
-    json_int(j, "self_temporary", c->temporary);
-    json_int(j, "self_reallocations", c->reallocations);
+    json_of_whole(j, "self_peak_blocks", c, c->peak_blocks);
+    json_of_whole(j, "self_peak_bytes", c, c->peak_bytes);
+    json_of_whole(j, "self_temporary", c, c->temporary);
+    json_of_whole(j, "self_reallocations", c, c->reallocations);
 }
 
 static void
@@ -134,19 +144,58 @@ json_phases(struct json *j, const struct profile *p)
         json_end(j);
     }
     json_end(j);
-    json_array(j, "marks");
-    for (size_t i = 0; i < p->mark_count; i++) {
-        const struct profile_mark *m = &p->marks[i];
+}
 
-        json_object_line(j, NULL);
-        json_uint(j, "elapsed_ns", m->elapsed_ns);
-        json_string(j, "name", m->name);
-        json_int(j, "live_bytes", m->live_bytes);
-        json_int(j, "allocations", m->allocations);
-        json_int(j, "allocated_bytes", m->allocated_bytes);
-        json_end(j);
-    }
+const char *const json_snapshot_kinds[SNAPSHOT_KINDS] = {
+    [SNAPSHOT_ASKED] = "asked",   [SNAPSHOT_TIMED] = "timed",   [SNAPSHOT_PROGRAM] = "program",
+    [SNAPSHOT_PHASE] = "phase",   [SNAPSHOT_GROWTH] = "growth", [SNAPSHOT_SIGNAL] = "signal",
+    [SNAPSHOT_PERIOD] = "period",
+};
+
+void
+json_snapshot(struct json *j, const struct profile_snapshot *s)
+{
+    json_object_line(j, NULL);
+    json_uint(j, "elapsed_ns", s->elapsed_ns);
+    json_known(j, "name", s->name);
+    json_string(j, "kind", json_snapshot_kinds[s->kind]);
+    json_int(
+        j, "live_bytes",
+        counters_sum(s->amounts.allocated_bytes, (int64_t)(0 - (uint64_t)s->amounts.freed_bytes)));
+    json_int(j, "allocations", s->amounts.allocations);
+    json_int(j, "allocated_bytes", s->amounts.allocated_bytes);
     json_end(j);
+}
+
+static void
+json_snapshots(struct json *j, const struct profile *p)
+{
+    json_array(j, "snapshots");
+    for (size_t i = 0; i < p->snapshot_count; i++)
+        if (*p->snapshots[i].name != '\0')
+            json_snapshot(j, &p->snapshots[i]);
+    json_end(j);
+}
+
+static void
+json_moment(struct json *j, const char *key, const struct profile_moment *m)
+{
+    json_object_line(j, key);
+    json_uint(j, "elapsed_ns", m->elapsed_ns);
+    json_known(j, "name", m->name);
+    json_end(j);
+}
+
+/* Of which time the counters are, unless it is the whole run. */
+static void
+json_extent(struct json *j, const struct profile *p)
+{
+    if (p->extent == EXTENT_BETWEEN)
+        json_moment(j, "from", &p->from);
+    if (p->extent == EXTENT_BETWEEN)
+        json_moment(j, "to", &p->to);
+    if (p->extent == EXTENT_AT)
+        json_moment(j, "at", &p->to);
 }
 
 void
@@ -158,11 +207,13 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_process(j, p);
     json_object(j, "totals");
     json_counters(j, totals);
-    if (profile_is_estimate(p))
+    if (profile_has_errors(p))
         json_errors(j, "", totals, errors);
-    json_uint(j, "peak_elapsed_ns", p->peak_elapsed_ns);
+    json_of_whole(j, "peak_elapsed_ns", totals, (int64_t)p->peak_elapsed_ns);
     json_end(j);
     json_phases(j, p);
+    json_snapshots(j, p);
+    json_extent(j, p);
 }
 
 void
@@ -276,7 +327,7 @@ json_flags(struct json *j, uint32_t flags)
     json_bool(j, "broken", (flags & NODE_BROKEN) != 0);
 }
 
-static void
+void
 json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s)
 {
     json_array(j, key);
@@ -321,7 +372,7 @@ json_sites(struct json *j, const char *key, const struct profile *p, const struc
     for (size_t i = 0; i < count; i++) {
         json_object(j, NULL);
         json_counters(j, &v[i]->counters);
-        if (profile_is_estimate(p))
+        if (profile_has_errors(p))
             json_errors(j, "", &v[i]->counters, &v[i]->errors);
         json_string(j, "heap", p->heaps[v[i]->heap].name);
         if (v[i]->labels != STACK_LABELS_SEVERAL)
@@ -427,7 +478,7 @@ json_tree(struct json *j, const struct text_view *v, enum tree_direction directi
             json_frame(j, v->p, node->frame, node->location);
         json_counters(j, &node->inclusive);
         json_self(j, &node->self);
-        if (profile_is_estimate(v->p)) {
+        if (profile_has_errors(v->p)) {
             json_errors(j, "", &node->inclusive, &node->inclusive_errors);
             json_errors(j, "self_", &node->self, &node->self_errors);
         }
@@ -471,7 +522,7 @@ json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
     json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));
     json_int(j, "live_bytes", counters_live_bytes(&leaks->stacks.total));
     json_int(j, "sites", (int64_t)leaks->count);
-    if (profile_is_estimate(v->p))
+    if (profile_has_errors(v->p))
         json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
     json_end(j);
     json_suppressions(j, leaks, suppressions);
@@ -486,7 +537,7 @@ json_line(struct json *j, const struct profile *p, const struct source_line *lin
     json_uint(j, "line", line->line);
     json_counters(j, &line->inclusive);
     json_self(j, &line->self);
-    if (profile_is_estimate(p)) {
+    if (profile_has_errors(p)) {
         json_errors(j, "", &line->inclusive, &line->inclusive_errors);
         json_errors(j, "self_", &line->self, &line->self_errors);
     }

@@ -11,6 +11,13 @@
 void json_head(struct json *j, const char *format, const struct profile *p,
                const struct counters *totals, const struct errors *errors);
 
+/* A snapshot on a line of its own, and its "kind" by enum profile_snapshot_kind. */
+void json_snapshot(struct json *j, const struct profile_snapshot *s);
+extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
+
+/* The frames of S, innermost first. */
+void json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s);
+
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 

@@ -133,6 +133,8 @@ text_header(struct text_view *v)
         text_line(v, INK_DIM,
                   arena_printf(v->arena, "stacks are cut to %s",
                                style_plural(v->arena, v->p->frames_kept, "innermost frame")));
+    if (v->p->extent != EXTENT_WHOLE)
+        text_line(v, INK_WARNING, text_extent(v->p, v->arena));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     if (v->tags.heap)
@@ -147,8 +149,26 @@ text_header(struct text_view *v)
 }
 
 static const char *
+moment_text(const struct profile_moment *m, struct arena *arena)
+{
+    return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
+                        *m->name ? " (" : "", m->name, *m->name ? ")" : "");
+}
+
+const char *
+text_extent(const struct profile *p, struct arena *arena)
+{
+    if (p->extent == EXTENT_AT)
+        return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
+    return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),
+                        moment_text(&p->to, arena));
+}
+
+static const char *
 live_word(const struct text_view *v)
 {
+    if (v->p->extent != EXTENT_WHOLE)
+        return v->p->extent == EXTENT_AT ? "Live then" : "Growth of live";
     return v->p->process.ended ? "Still live at end" : "Live now";
 }
 
@@ -199,12 +219,14 @@ put_totals(struct text_view *v)
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
               total_error(v, METRIC_ALLOC));
     put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
-    put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
-              peak_time);
+    if (!c->partial)
+        put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
+                  peak_time);
     put_total(v, &w, live_word(v), style_count(a, counters_live_blocks(c)),
               style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
-    put_total(v, &w, "Temporary", style_count(a, c->temporary),
-              style_percent(a, c->temporary, c->allocations), "of allocations");
+    if (!c->partial)
+        put_total(v, &w, "Temporary", style_count(a, c->temporary),
+                  style_percent(a, c->temporary, c->allocations), "of allocations");
 }
 
 void
@@ -228,7 +250,8 @@ recorder_share(struct text_view *v)
     double events = (double)(v->p->totals.allocations + v->p->totals.frees);
 
     // The cost of an event times estimated events would be no cost of ours.
-    if (profile_is_estimate(v->p) || r->events_timed == 0 || v->p->process.elapsed_ns == 0)
+    if (profile_is_estimate(v->p) || v->p->extent != EXTENT_WHOLE || r->events_timed == 0 ||
+        v->p->process.elapsed_ns == 0)
         return "";
     return arena_printf(v->arena, " and ~%.1f %% of the time",
                         100.0 * (double)r->timed_ns / (double)r->events_timed * events /
@@ -278,13 +301,14 @@ text_overview(struct text_view *v)
     size_t limit = v->limit ? v->limit : TEXT_OVERVIEW_LIMIT;
 
     text_header(v);
+    sampling_snapshots(v);
     put_recorder(v);
     text_unknown_frees(v);
     text_heaps(v, limit);
     text_labels(v, limit);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
-    if (!v->stacks->filtered)
+    if (!v->stacks->filtered && v->p->extent == EXTENT_WHOLE)
         put_sizes(v);
     put_section(v, METRIC_ALLOC, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_TEMPORARY, limit, OVERVIEW_PERCENT_MIN);
@@ -520,6 +544,7 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
     size_t number = number_stack(v, s, &is_new);
     const char *label = arena_printf(v->arena, "#%zu", number);
     const char *value = text_metric(v, &s->counters, metric);
+    int64_t total = metric_value(&v->stacks->total, metric);
     size_t used = 17 + (style_width(value) > 12 ? style_width(value) : 12);
 
     strbuf_char(v->out, '\n');
@@ -529,10 +554,10 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
     style_ink(&v->style, v->out, INK_NUMBER);
     style_right(v->out, value, 12);
     style_ink(&v->style, v->out, INK_PLAIN);
-    style_right(v->out,
-                style_percent(v->arena, metric_value(&s->counters, metric),
-                              metric_value(&v->stacks->total, metric)),
-                10);
+    style_right(
+        v->out,
+        // Of a growth that others have made up for there is no part to tell.
+        total <= 0 ? "" : style_percent(v->arena, metric_value(&s->counters, metric), total), 10);
     strbuf_str(v->out, "   ");
     style_text(
         &v->style, v->out, INK_DIM,
@@ -543,6 +568,27 @@ put_site(struct text_view *v, const struct stack *s, enum metric metric)
     strbuf_char(v->out, '\n');
     put_tags(v, s);
     text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
+}
+
+/* A line for the sites whose live bytes became less; returns what they grew by together. */
+static int64_t
+put_shrunk(struct text_view *v)
+{
+    int64_t sum = 0, count = 0;
+
+    for (size_t i = 0; i < v->stacks->count; i++) {
+        int64_t growth = counters_live_bytes(&v->stacks->v[i].counters);
+
+        sum += growth < 0 ? growth : 0;
+        count += growth < 0;
+    }
+    if (count == 0)
+        return 0;
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->arena, "    %12s  in %s that shrank", style_bytes(v->arena, sum),
+                           style_plural(v->arena, count, "site")));
+    return sum;
 }
 
 /* The first sites by METRIC: at most LIMIT, of at least PERCENT_MIN of the total, and at least one.
@@ -568,6 +614,8 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
         put_site(v, top[shown], metric);
         rest -= value;
     }
+    if (v->p->extent == EXTENT_BETWEEN && metric == METRIC_INUSE)
+        rest -= put_shrunk(v);
     if (shown == count)
         return;
     strbuf_char(v->out, '\n');

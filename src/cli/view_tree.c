@@ -106,7 +106,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                           .tree = &tree,
                           .metric = metric,
                           .has_self = direction == TREE_TOP_DOWN,
-                          .has_errors = profile_is_estimate(v->p)};
+                          .has_errors = profile_has_errors(v->p)};
 
     tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
     strbuf_char(v->out, '\n');

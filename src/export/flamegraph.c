@@ -31,6 +31,7 @@
 
 #include "analyse/frame_name.h"
 #include "base/hash.h"
+#include "export/amount.h"
 #include "export/export.h"
 #include "export/flame_page.h"
 #include "export/utf8.h"
@@ -79,38 +80,6 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
     strtab_release(&pic->modules);
 }
 
-/* "1,234". */
-static const char *
-grouped(struct arena *arena, int64_t value)
-{
-    const char *digits = arena_printf(arena, "%" PRId64, value);
-    size_t length = strlen(digits), first = digits[0] == '-';
-    char *text = arena_alloc(arena, 2 * length + 1), *to = text;
-
-    for (size_t i = 0; i < length; i++) {
-        if (i > first && (length - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    return text;
-}
-
-/* "12.3 MiB", or "1,234" for counts. */
-static const char *
-amount(struct arena *arena, int64_t value, bool is_bytes)
-{
-    static const char units[] = "KMGTPE";
-    double v = (double)value;
-    int unit = -1;
-
-    if (!is_bytes)
-        return grouped(arena, value);
-    for (; fabs(v) >= 1024 && unit < 5; unit++)
-        v /= 1024;
-    return unit < 0 ? arena_printf(arena, "%" PRId64 " B", value)
-                    : arena_printf(arena, "%.1f %ciB", v, units[unit]);
-}
-
 static const char *
 program_name(const struct profile *p)
 {
@@ -122,10 +91,30 @@ program_name(const struct profile *p)
 static const char *
 totals_text(struct arena *arena, const struct counters *c)
 {
+    if (c->partial)
+        return arena_printf(
+            arena, "%s in use in %s blocks, %s allocated in %s calls",
+            amount_text(arena, counters_live_bytes(c), true),
+            amount_count(arena, counters_live_blocks(c)),
+            amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
     return arena_printf(arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
-                        amount(arena, counters_live_bytes(c), true),
-                        grouped(arena, counters_live_blocks(c)), amount(arena, c->peak_bytes, true),
-                        amount(arena, c->allocated_bytes, true), grouped(arena, c->allocations));
+                        amount_text(arena, counters_live_bytes(c), true),
+                        amount_count(arena, counters_live_blocks(c)),
+                        amount_text(arena, c->peak_bytes, true),
+                        amount_text(arena, c->allocated_bytes, true),
+                        amount_count(arena, c->allocations));
+}
+
+/* ", as at 64.0 s" */
+static const char *
+extent_text(const struct profile *p, struct arena *arena)
+{
+    double from = (double)p->from.elapsed_ns / 1e9, to = (double)p->to.elapsed_ns / 1e9;
+
+    if (p->extent == EXTENT_WHOLE)
+        return "";
+    return p->extent == EXTENT_AT ? arena_printf(arena, ", as at %.1f s", to)
+                                  : arena_printf(arena, ", from %.1f s to %.1f s", from, to);
 }
 
 int
@@ -138,7 +127,8 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
-    pic.title = arena_printf(&arena, "%s: heap by call stack", program_name(p));
+    pic.title =
+        arena_printf(&arena, "%s: heap by call stack%s", program_name(p), extent_text(p, &arena));
     pic.subtitle = arena_printf(&arena, "%s; pid %" PRIu32 ", %.1f s; heaptap %s",
                                 totals_text(&arena, &stacks->total), p->process.pid,
                                 (double)p->process.elapsed_ns / 1e9,
@@ -373,10 +363,10 @@ write_title(struct picture *pic, const struct flame_node *n)
     strbuf_str(pic->out, f->inlined ? " (inlined)\n" : "\n");
     if (pic->tree->two_sided)
         strbuf_fmt(pic->out, "%s \xe2\x86\x92 %s",
-                   amount(pic->arena, n->before[pic->metric], is_bytes),
-                   amount(pic->arena, n->after[pic->metric], is_bytes));
+                   amount_text(pic->arena, n->before[pic->metric], is_bytes),
+                   amount_text(pic->arena, n->after[pic->metric], is_bytes));
     else
-        strbuf_fmt(pic->out, "%s, %.1f %%", amount(pic->arena, value, is_bytes),
+        strbuf_fmt(pic->out, "%s, %.1f %%", amount_text(pic->arena, value, is_bytes),
                    100.0 * (double)value / (double)whole);
     strbuf_char(pic->out, '\n');
     utf8_add_xml(pic->out, f->file);
@@ -484,7 +474,8 @@ write_head(struct picture *pic)
     double left = FLAME_PAD;
     const char *shown = arena_printf(
         pic->arena, "%s: %s", metric_labels[pic->metric],
-        amount(pic->arena, pic->tree->nodes[0].after[pic->metric], metric_is_bytes(pic->metric)));
+        amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric],
+                    metric_is_bytes(pic->metric)));
 
     strbuf_fmt(pic->out,
                "<g id=\"head\">\n<rect id=\"bar\" class=\"page\" width=\"%d\" height=\"%d\"/>\n",
@@ -507,7 +498,7 @@ write_foot(struct picture *pic)
             ? ""
             : arena_printf(pic->arena,
                            " %s boxes of less than 0.1 %% in every metric are left out.",
-                           grouped(pic->arena, (int64_t)pic->tree->cut_count));
+                           amount_count(pic->arena, (int64_t)pic->tree->cut_count));
     const char *attributes =
         arena_printf(pic->arena, "id=\"foot\" x=\"16\" y=\"%" PRIu32 "\"", pic->height - 18);
 

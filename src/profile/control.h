@@ -1,4 +1,5 @@
-/* control.h: asking a recorder, through its profile, to record in another way. */
+/* control.h: asking a recorder, through its profile, to record in another way or to take a
+ * snapshot. */
 #ifndef PROFILE_CONTROL_H
 #define PROFILE_CONTROL_H
 
@@ -15,11 +16,11 @@ struct control {
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Ask for MODE with PERIOD, or for a mark called NAME (cut to its field), and wait up to WAIT_NS
- * for the answer. HEAPTAP_NOT_FOUND, with ERR set, if none has come: the request stays where it
- * is. */
+/* Ask for MODE with PERIOD, or for a snapshot called NAME (cut to its field), and wait up to
+ * WAIT_NS for the answer. HEAPTAP_NOT_FOUND, with ERR set, if none has come: the request stays
+ * where it is. */
 int control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
                   struct err *err);
-int control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
+int control_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
 
 #endif

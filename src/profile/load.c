@@ -2,8 +2,8 @@
  *
  * What the recorder keeps apart for speed is put together here, in this order: the call tree and
  * its sites (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
- * (load_counters.c), how they came about (load_sampling.c), then what stands alone: timeline, frees
- * of unknown blocks, the header.
+ * (load_counters.c), how they came about (load_sampling.c), what they were before (load_history.c),
+ * then what stands alone: timeline, frees of unknown blocks, the header.
  *
  * Everything is computed from one copy of the rows, so totals are the sum of what is shown, also
  * while the process is running. A copy may catch an event half applied: then a value is off by
@@ -207,7 +207,7 @@ load_model(struct raw_file *raw, const char *name)
     load_timeline(&l);
     load_phases(&l);
     load_units(&l);
-    load_marks(&l);
+    load_history(&l);
     load_unknown_frees(&l);
     loader_count_doubtful(p);
     load_header(&l);

@@ -86,7 +86,8 @@ counter_is_zero(const struct disk_counter *d)
     return memcmp(d, &zero, sizeof zero) == 0;
 }
 
-static void
+/* Returns the index of the pair. */
+static uint32_t
 add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct counters *c)
 {
     struct profile *p = l->p;
@@ -104,15 +105,18 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     counters_add(&p->threads[thread].counters, c);
     counters_add(&p->sites[site].counters, c);
     counters_add(&p->totals, c);
+    return (uint32_t)*known;
 }
 
 size_t
 load_blocks(struct loader *l)
 {
     uint64_t epoch = l->raw->header.shared.peak_epoch;
-    size_t homeless = 0;
+    size_t homeless = 0, count = raw_count(l->raw, DISK_COUNTERS);
 
-    for (size_t i = 0; i < raw_count(l->raw, DISK_COUNTERS); i++) {
+    l->thread_site_of =
+        arena_array(&l->p->arena, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
+    for (size_t i = 0; i < count; i++) {
         const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
         uint32_t thread;
 
@@ -131,7 +135,8 @@ load_blocks(struct loader *l)
             if (backing != NULL)
                 counters_add(&backing->counters, &c);
             else
-                add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
+                l->thread_site_of[i * DISK_BLOCK_SITES + s] =
+                    1 + add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
         }
     }
     return homeless;

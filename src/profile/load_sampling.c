@@ -1,5 +1,5 @@
-/* load_sampling.c: how the numbers came about: the phases of recording, the marks set meanwhile,
- * and what estimates may be off by.
+/* load_sampling.c: how the numbers came about: the phases of recording, and what estimates
+ * may be off by.
  *
  * A profile whose recorder took every call has one exact phase and no errors; one of an older
  * recorder has no such tables at all, and is read as the same. Numbers that estimates cannot have
@@ -146,36 +146,4 @@ load_phases(struct loader *l)
         if (longest != NULL && p->phases[i].period > *longest)
             *longest = p->phases[i].period;
     }
-}
-
-static int
-by_moment(const void *a, const void *b)
-{
-    const struct profile_mark *x = a, *y = b;
-
-    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
-}
-
-void
-load_marks(struct loader *l)
-{
-    struct profile *p = l->p;
-    size_t count = raw_count(l->raw, DISK_SNAPSHOTS);
-
-    p->marks = arena_array(&p->arena, count, sizeof *p->marks);
-    for (size_t i = 0; i < count; i++) {
-        const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
-
-        if (d->elapsed_ns == 0 || d->kind == DISK_SNAPSHOT_TIMED)
-            continue;
-        p->marks[p->mark_count++] = (struct profile_mark){
-            .elapsed_ns = d->elapsed_ns,
-            .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
-            .live_bytes = d->live_bytes,
-            .allocations = (int64_t)d->allocations,
-            .allocated_bytes = (int64_t)d->allocated_bytes,
-        };
-    }
-    if (p->mark_count > 1)
-        qsort(p->marks, p->mark_count, sizeof *p->marks, by_moment);
 }

@@ -41,6 +41,9 @@ struct loader {
     size_t location_capacity;
     struct map known_thread_sites;
     size_t thread_site_capacity;
+    // By index of a counter (block * DISK_BLOCK_SITES + place): index into thread_sites + 1, 0 =
+    // it has none.
+    uint32_t *thread_site_of;
 };
 
 /* load_tree.c */
@@ -110,6 +113,9 @@ void load_phases(struct loader *l);
  * and load_phases. */
 void load_units(struct loader *l);
 
-void load_marks(struct loader *l);
+/* load_history.c */
+
+/* The snapshots, and what every row of counters was at them. After load_blocks. */
+void load_history(struct loader *l);
 
 #endif

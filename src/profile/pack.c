@@ -13,6 +13,7 @@
 
 #include "profile/origin.h"
 #include "profile/raw.h"
+#include "profile/thin.h"
 #include "util/replace.h"
 #include "util/strbuf.h"
 
@@ -195,6 +196,8 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
         r = origin_read(in_path, &k.arena, &data, &size_bytes, err);
     if (r == 0)
         r = raw_parse(data, size_bytes, in_path, &k.arena, &k.raw, err);
+    if (r == 0)
+        thin_snapshots(&k.raw);
     if (r == 0)
         r = build(&k, err);
     if (r == 0 && !replace_file(out_path, k.out.text, k.out.length))

@@ -16,10 +16,20 @@ counters_add(struct counters *sum, const struct counters *c)
     sum->temporary = counters_sum(sum->temporary, c->temporary);
     sum->peak_blocks = counters_sum(sum->peak_blocks, c->peak_blocks);
     sum->peak_bytes = counters_sum(sum->peak_bytes, c->peak_bytes);
+    sum->partial |= c->partial;
     if (c->size_min < sum->size_min)
         sum->size_min = c->size_min;
     if (c->size_max > sum->size_max)
         sum->size_max = c->size_max;
+}
+
+void
+profile_amounts_add(struct profile_amounts *sum, const struct profile_amounts *a)
+{
+    sum->allocations = counters_sum(sum->allocations, a->allocations);
+    sum->allocated_bytes = counters_sum(sum->allocated_bytes, a->allocated_bytes);
+    sum->frees = counters_sum(sum->frees, a->frees);
+    sum->freed_bytes = counters_sum(sum->freed_bytes, a->freed_bytes);
 }
 
 static void

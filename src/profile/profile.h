@@ -37,6 +37,7 @@ struct counters {
     uint64_t
         size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
     uint64_t size_max;
+    bool partial; // Of a moment or a stretch of time (at.h): only the first four are known.
 };
 
 #define SIZE_MIN_NONE UINT64_MAX
@@ -65,6 +66,20 @@ counters_live_bytes(const struct counters *c)
 void counters_add(struct counters *sum, const struct counters *c);
 
 #define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
+
+/* What was counted of something up to a moment, or between two. */
+struct profile_amounts {
+    int64_t allocations, allocated_bytes, frees, freed_bytes;
+};
+
+static inline int64_t
+profile_amounts_live(const struct profile_amounts *a)
+{
+    return (int64_t)((uint64_t)a->allocated_bytes - (uint64_t)a->freed_bytes);
+}
+
+/* Add A to SUM, wrapping as counters_sum does. */
+void profile_amounts_add(struct profile_amounts *sum, const struct profile_amounts *a);
 
 /* The part of some counters that is an estimate, and what it may be off by. All zero when all was
  * recorded. Numbers are finite and not negative. */
@@ -233,13 +248,46 @@ struct profile_phase {
     uint64_t elapsed_ns; // When it began.
 };
 
-/* A moment that was named while the program ran, and what had happened until then. */
-struct profile_mark {
+/* Why a snapshot was taken; as in the file (enum disk_snapshot_kind). */
+enum profile_snapshot_kind {
+    SNAPSHOT_ASKED = 0, // By a tool.
+    SNAPSHOT_TIMED = 1, // Of the timeline; without a name.
+    SNAPSHOT_PROGRAM = 2,
+    SNAPSHOT_PHASE = 3, // A phase of that name begins; it lasts until the next one.
+    SNAPSHOT_GROWTH = 4,
+    SNAPSHOT_SIGNAL = 5,
+    SNAPSHOT_PERIOD = 6,
+    SNAPSHOT_KINDS,
+};
+
+/* A moment of which it is known what every counter had counted. */
+struct profile_snapshot {
     uint64_t elapsed_ns;
-    const char *name;
-    int64_t live_bytes;
-    int64_t allocations;
-    int64_t allocated_bytes;
+    const char *name;               // "" if it has none.
+    uint32_t kind;                  // enum profile_snapshot_kind
+    struct profile_amounts amounts; // Of all sites.
+};
+
+/* What one row of counters counted between two snapshots that follow each other: after INTERVAL of
+ * them and before the next. All changes of a row together are what it has counted in the end. */
+struct profile_change {
+    uint32_t thread_site; // Index into thread_sites.
+    uint32_t interval;    // From 0 (before the first snapshot) to snapshot_count (after the last).
+    struct profile_amounts amounts;
+};
+
+/* A moment that is known: the one after which so many snapshots follow those before it. */
+struct profile_moment {
+    size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
+    uint64_t elapsed_ns;
+    const char *name; // Of its snapshot, or ""; "start" and "end".
+};
+
+/* Of which time the counters are. */
+enum profile_extent {
+    EXTENT_WHOLE = 0,
+    EXTENT_AT,      // What had been counted until a moment.
+    EXTENT_BETWEEN, // What was counted between two.
 };
 
 /* Why a free ended no live block; as in the file (enum disk_free_kind). */
@@ -355,8 +403,14 @@ struct profile {
     struct profile_phase *phases; // By time; at least one.
     size_t phase_count;
     uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
-    struct profile_mark *marks; // By time.
-    size_t mark_count;
+    struct profile_snapshot *snapshots; // By time.
+    size_t snapshot_count;
+    bool has_history; // What counters were at the snapshots is known: at.h can cut the profile.
+    struct profile_change *changes; // Of each row by time, rows in no order.
+    size_t change_count;
+    // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
+    enum profile_extent extent;
+    struct profile_moment from, to; // EXTENT_AT: to alone.
     struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
     size_t type_count;
     bool typed; // types is filled in, and the types of sites are.
@@ -395,6 +449,13 @@ static inline bool
 profile_is_estimate(const struct profile *p)
 {
     return p->phase_count > 1 || (p->phase_count == 1 && p->phases[0].mode != MODE_EXACT);
+}
+
+/* Is it known what its numbers may be off by? */
+static inline bool
+profile_has_errors(const struct profile *p)
+{
+    return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
 }
 
 static inline const char *

@@ -107,6 +107,12 @@ raw_record(const struct raw_file *r, enum disk_kind kind, size_t i)
     return r->tables[kind].bytes + i * r->tables[kind].record_bytes;
 }
 
+void *
+raw_change(struct raw_file *r, enum disk_kind kind, size_t i)
+{
+    return r->tables[kind].bytes + i * r->tables[kind].record_bytes;
+}
+
 const char *
 raw_string(struct raw_file *r, struct disk_string s)
 {

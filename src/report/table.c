@@ -65,11 +65,20 @@ shown_rows(const struct table *t, size_t limit)
     return table_rows(t) < limit ? table_rows(t) : limit;
 }
 
+static bool
+is_unknown(const struct column *column, const struct cell *c)
+{
+    return (column->kind == COLUMN_BYTES || column->kind == COLUMN_COUNT) &&
+           c->number == TABLE_UNKNOWN;
+}
+
 static const char *
 cell_text(const struct table *t, size_t row, size_t column)
 {
     const struct cell *c = &t->cells[row * t->column_count + column];
 
+    if (is_unknown(&t->columns[column], c))
+        return "?";
     switch (t->columns[column].kind) {
     case COLUMN_BYTES:
         return style_bytes(t->arena, c->number);
@@ -208,6 +217,10 @@ table_text(const struct table *t, const struct style *style, size_t limit, struc
 static void
 json_cell(const struct column *column, const struct cell *c, struct json *j)
 {
+    if (is_unknown(column, c)) {
+        json_string(j, column->key, NULL);
+        return;
+    }
     switch (column->kind) {
     case COLUMN_BYTES:
     case COLUMN_COUNT:

@@ -44,6 +44,9 @@ struct table {
 /* An empty table whose memory is from ARENA. COLUMNS (at most TABLE_COLUMNS_MAX) are copied. */
 void table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count);
 
+/* A number that is not known: JSON's null, shown as "?". */
+#define TABLE_UNKNOWN INT64_MIN
+
 /* Add cells from left to right; a row is complete when each column has one of its kind. */
 void table_number(struct table *t, int64_t number);
 void table_percent(struct table *t, int64_t part, int64_t whole);

@@ -12,6 +12,7 @@
  */
 /* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c src/profile/load_heaps.c */
 /* covers: src/profile/load_counters.c src/profile/load_sampling.c src/analyse/interval.c */
+/* covers: src/profile/load_history.c src/profile/at.c */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 #include "analyse/interval.h"
 #include "format/format.h"
+#include "profile/at.h"
 #include "profile/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -129,14 +131,42 @@ check_sampling(const struct profile *p)
         demand(i == 0 || p->phases[i - 1].elapsed_ns <= p->phases[i].elapsed_ns,
                "phases follow each other");
     }
-    for (size_t i = 0; i < p->mark_count; i++) {
-        demand(strlen(p->marks[i].name) <= DISK_SNAPSHOT_NAME_BYTES, "a mark's name ends");
-        demand(i == 0 || p->marks[i - 1].elapsed_ns <= p->marks[i].elapsed_ns,
-               "marks follow each other");
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const struct profile_snapshot *s = &p->snapshots[i];
+
+        demand(strlen(s->name) <= DISK_SNAPSHOT_NAME_BYTES, "a snapshot's name ends");
+        demand(s->kind < SNAPSHOT_KINDS, "its kind is known");
+        demand(i == 0 || s[-1].elapsed_ns <= s->elapsed_ns, "snapshots follow each other");
     }
     for (size_t i = 0; i < p->site_count; i++)
         check_intervals(&p->sites[i].counters, &p->sites[i].errors);
     check_intervals(&p->totals, &p->errors);
+}
+
+/* Cut at the end a profile is whole; what happened until a snapshot and after it is all. */
+static void
+check_history(struct profile *p)
+{
+    int64_t allocations = p->totals.allocations, freed_bytes = p->totals.freed_bytes;
+    struct profile_moment moment;
+
+    if (!p->has_history)
+        return;
+    for (size_t i = 0; i < p->change_count; i++) {
+        demand(p->changes[i].thread_site < p->thread_site_count, "a change's row exists");
+        demand(p->changes[i].interval <= p->snapshot_count, "its interval exists");
+    }
+    moment = at_moment(p, p->snapshot_count + 1);
+    profile_cut(p, NULL, &moment);
+    demand(p->totals.allocations == allocations && p->totals.freed_bytes == freed_bytes,
+           "changes are all that was counted");
+    check_sums(p);
+    moment = at_moment(p, (p->snapshot_count + 1) / 2);
+    profile_cut(p, NULL, &moment);
+    check_sums(p);
+    demand(p->totals.allocations ==
+               (moment.snapshots ? p->snapshots[moment.snapshots - 1].amounts.allocations : 0),
+           "a snapshot's total is the sum of its sites");
 }
 
 static bool
@@ -170,6 +200,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     check_sums(p);
     check_shares(p);
     check_sampling(p);
+    check_history(p);
     profile_free(p);
     return 0;
 }

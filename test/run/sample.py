@@ -5,7 +5,7 @@
     sample.py phases REPORT.json                        the recording that sample.sh has steered
     sample.py in REPORT.json FUNCTION ALLOCATIONS BYTES the truth lies in one interval
     sample.py damaged HEAPTAP PROFILE                   every field of the tables of phases, errors
-                                                        and marks, at values it must not have
+                                                        and snapshots, at values it must not have
 
 Seeds are fixed, so a recording draws the same numbers each time. The bounds are wide enough for
 any draw but one in many thousands, because what the C library allocates before main shifts the
@@ -112,11 +112,11 @@ def phases(path):
     unrecorded = report["losses"]["unrecorded_frees"]
     tell(20000 + 3000 - 1000 < unrecorded <= 23000 and report["losses"]["unknown_frees"] == 0,
          "phases: frees of what was left out are counted apart", unrecorded)
-    marks = [(m["name"], m["allocations"] >= 1000) for m in report["marks"]]
-    tell(marks == [("after first", True), ("after third", True)], "phases: marks", marks)
-    live = [m["live_bytes"] for m in report["marks"]]
+    named = [(s["name"], s["allocations"] >= 1000) for s in report["snapshots"]]
+    tell(named == [("after first", True), ("after third", True)], "phases: snapshots", named)
+    live = [s["live_bytes"] for s in report["snapshots"]]
     tell(len(live) == 2 and live[0] >= 100000 and live[1] > live[0] + 1000000,
-         "phases: live bytes at the marks", live)
+         "phases: live bytes at the snapshots", live)
 
 
 def inside(path, function, allocations, size_bytes):
@@ -132,7 +132,8 @@ DIRECTORY, SEGMENT = 4096, struct.Struct("<IIQQQQII")
 TABLES = {
     "phases": (11, 32, [(0, 4), (4, 4), (8, 8), (16, 8), (24, 8)]),
     "errors": (12, 160, [(at, 8) for at in range(0, 160, 8)]),
-    "marks": (13, 64, [(at, 8) for at in range(0, 64, 8)]),
+    "snapshots": (13, 80, [(at, 8) for at in range(0, 80, 8)]),
+    "history": (16, 40, [(0, 4), (4, 4), *((at, 8) for at in range(8, 40, 8))]),
 }
 BAD = [0, 1, 255, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1,
        *(struct.unpack("<Q", struct.pack("<d", x))[0]

@@ -32,15 +32,18 @@ until_there phases.heaptap
 control() {
     "$HEAPTAP" control --wait 60 phases.heaptap "$@"
 }
+snapshot() {
+    "$HEAPTAP" snapshot --wait 60 phases.heaptap "$1"
+}
 step first
-check "control: a mark" control --mark "after first"
+check "snapshot" snapshot "after first"
 check "control: from exact to a sample" control --sample 4K
 same "control: tells what is in force" "sampled, one block in 4 KiB" \
     "$(control | sed 's/^process [0-9]*: //; s/, since.*//')"
 step second
 check "control: off" control --off
 step third
-check "control: a mark while off" control --mark "after third"
+check "snapshot: while off" snapshot "after third"
 check "control: exact again" control --exact
 step fourth
 wait $runner
@@ -60,8 +63,7 @@ py damaged "$HEAPTAP" phases.heaptap
 same "control: the process has ended" 3 $?
 "$HEAPTAP" control packed.heaptap --exact >out 2>&1
 same "control: a packed profile" 3 $?
-for bad in "--sample 100" "--sample 2T" "--sample-count 1" "--sample 4K --off" "--exact --off" \
-    "--mark="; do
+for bad in "--sample 100" "--sample 2T" "--sample-count 1" "--sample 4K --off" "--exact --off"; do
     # shellcheck disable=SC2086
     "$HEAPTAP" control phases.heaptap $bad >out 2>&1
     same "control: refuses $bad" 2 $?

@@ -72,6 +72,10 @@ class Program:
         subprocess.run([self.heaptap, "control", "--wait", "100", self.path] + options, check=True,
                        stdout=subprocess.DEVNULL)
 
+    def snapshot(self, name):
+        subprocess.run([self.heaptap, "snapshot", "--wait", "100", self.path, name], check=True,
+                       stdout=subprocess.DEVNULL)
+
     def end(self):
         """What was true: for each stretch (allocations, bytes, live blocks, live bytes)."""
         self.say("end")
@@ -100,7 +104,7 @@ def steer(heaptap, program, threads, path):
         p.stretch(number)
         if what is not None:
             change(p, what)
-            p.control(["--mark", "in %d" % number])
+            p.snapshot("in %d" % number)
             p.stretch(number)  # All threads have looked.
     truth = p.end()
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
@@ -158,8 +162,8 @@ def check_whole(report, truth):
     tell(phases == wanted, "every change is in the report", len(phases), phases[:8])
     times = [p["elapsed_ns"] for p in report["phases"]]
     tell(times == sorted(times), "in order of time", times)
-    marks = [m["allocated_bytes"] for m in report["marks"]]
-    tell(len(marks) == 8 and marks == sorted(marks), "marks only rise", marks)
+    named = [s["allocated_bytes"] for s in report["snapshots"]]
+    tell(len(named) == 8 and named == sorted(named), "snapshots only rise", named)
     for m in METRICS:
         tell(sum(s[m] for s in report["sites"]) == report["totals"][m], "sites sum up: " + m)
     for key in ("events", "unknown_frees", "double_frees", "overwritten_blocks"):

@@ -1,0 +1,462 @@
+/* timeline.c: series of what stacks held, from the changes between snapshots.
+ *
+ * A run of days has thousands of snapshots and a program a hundred thousand stacks, so not every
+ * stack gets a value for every snapshot: first all stacks get TREND_POINTS values, evenly spread
+ * over the window, which tell what became of them, and its largest value; then the few that are
+ * shown get them all.
+ *
+ * A stack that leaks a little among churn is found by order, not by size. Kendall's tau counts,
+ * over all pairs of moments, how often the later value is the larger one: 1 if it never falls,
+ * about 0 if it goes up and down. One jump, as of a table filled at the start, is far from 1,
+ * because most pairs are equal then. Beside it stands the median of the slopes of all pairs (Theil
+ * and Sen), which neither a jump nor a few outliers move. A stack grows if both halves of the time
+ * say so:
+ *
+ *        grows            grew            rests           varies
+ *           ..''        .'''''''        :''''''''        .' '.  .'
+ *      ..'''          .'               :               .'    '.'
+ *
+ * What is called growing is not called a leak: nobody has looked whether it can be reached.
+ */
+#include "analyse/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MINUTE 60e9
+#define ELAPSED_NS_MAX ((uint64_t)1 << 61)
+
+/* Of the pairs of moments; and of those of the second half. */
+#define TAU_MIN 0.6
+#define TAU_HALF_MIN 0.3
+
+enum {
+    HALF = TREND_POINTS / 2,
+    RISES_MIN = 4,     // A few steps are no trend.
+    VISIBLE = 400,     // A smaller part of the total is not seen in a picture.
+    POINTS_MIN = 9,    // Fewer moments tell nothing.
+    REST_DIVISOR = 20, // Changes below this part of the largest value are rest.
+    PAIRS = TREND_POINTS * (TREND_POINTS - 1) / 2,
+};
+
+struct builder {
+    const struct profile *p;
+    const struct stacks *stacks;
+    const struct timeline_options *options;
+    struct arena *arena;
+    struct timeline *t;
+    size_t first, last;       // The window, in snapshots.
+    struct timeline_row *all; // By stack.
+};
+
+const char *
+timeline_trend_name(enum timeline_trend trend)
+{
+    static const char *const names[] = {
+        [TREND_UNKNOWN] = "unknown", [TREND_GROWS] = "grows", [TREND_GREW] = "grew",
+        [TREND_FALLS] = "falls",     [TREND_RESTS] = "rests", [TREND_VARIES] = "varies",
+    };
+
+    return names[trend];
+}
+
+static uint64_t
+window_ns(const struct timeline *t)
+{
+    return t->points[t->point_count - 1].elapsed_ns - t->points[0].elapsed_ns;
+}
+
+uint64_t
+timeline_column_ns(const struct timeline *t, size_t column, size_t columns)
+{
+    return t->points[0].elapsed_ns +
+           (uint64_t)((double)window_ns(t) * (double)column / (double)columns);
+}
+
+size_t
+timeline_point_at(const struct timeline *t, uint64_t elapsed_ns)
+{
+    size_t low = 0, high = t->point_count;
+
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->points[middle].elapsed_ns <= elapsed_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t
+timeline_tick_ns(const struct timeline *t, size_t ticks)
+{
+    static const uint64_t ms = 1000000, s = 1000000000, min = UINT64_C(60000000000);
+    const uint64_t steps[] = {ms,        2 * ms,    5 * ms,     10 * ms,    20 * ms,    50 * ms,
+                              100 * ms,  200 * ms,  500 * ms,   s,          2 * s,      5 * s,
+                              10 * s,    15 * s,    30 * s,     min,        2 * min,    5 * min,
+                              10 * min,  15 * min,  30 * min,   60 * min,   120 * min,  240 * min,
+                              360 * min, 720 * min, 1440 * min, 2880 * min, 10080 * min};
+
+    for (size_t i = 0; i < countof(steps); i++)
+        if (window_ns(t) / steps[i] <= ticks)
+            return steps[i];
+    return window_ns(t) / ticks;
+}
+
+/* The value of ROW at ELAPSED_NS, on the line between the points around it. */
+static double
+value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
+{
+    size_t i = timeline_point_at(t, elapsed_ns);
+    uint64_t from = t->points[i].elapsed_ns, to;
+
+    if (i + 1 == t->point_count)
+        return (double)row->values[i];
+    to = t->points[i + 1].elapsed_ns;
+    if (to <= from)
+        return (double)row->values[i + 1];
+    return (double)row->values[i] + ((double)row->values[i + 1] - (double)row->values[i]) *
+                                        ((double)(elapsed_ns - from) / (double)(to - from));
+}
+
+double
+timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
+                size_t columns)
+{
+    uint64_t from = timeline_column_ns(t, column, columns),
+             to = timeline_column_ns(t, column + 1, columns);
+
+    if (column + 1 == columns)
+        to = t->points[t->point_count - 1].elapsed_ns;
+    if (timeline_is_level(t->by))
+        return (double)
+            row->values[column + 1 == columns ? t->point_count - 1 : timeline_point_at(t, to)];
+    return to > from ? (value_between(t, row, to) - value_between(t, row, from)) * 1e9 /
+                           (double)(to - from)
+                     : 0;
+}
+
+static int64_t
+amount_of(const struct profile_amounts *a, enum timeline_by by)
+{
+    return timeline_is_level(by)      ? profile_amounts_live(a)
+           : by == TIMELINE_ALLOCATED ? a->allocated_bytes
+                                      : a->allocations;
+}
+
+static void
+find_points(struct builder *b)
+{
+    struct timeline *t = b->t;
+
+    b->first = b->options->window ? b->options->window[0].snapshots : 0;
+    b->last = b->options->window ? b->options->window[1].snapshots : b->p->snapshot_count + 1;
+    t->point_count = b->last - b->first + 1;
+    t->points = arena_array(b->arena, t->point_count, sizeof *t->points);
+    for (size_t i = 0; i < t->point_count; i++)
+        t->points[i] = at_moment(b->p, b->first + i);
+    // The last event may be a little older than the last snapshot, and the end of a damaged file
+    // at no time at all.
+    for (size_t i = 1; i < t->point_count; i++)
+        if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns ||
+            t->points[i].elapsed_ns > ELAPSED_NS_MAX)
+            t->points[i].elapsed_ns = t->points[i - 1].elapsed_ns;
+}
+
+/* The index of the first point at which CHANGE is in the values; point_count if there is none. What
+ * was before the window counts for what is live alone. */
+static size_t
+point_of(const struct builder *b, const struct profile_change *change)
+{
+    if (change->interval >= b->last)
+        return b->t->point_count;
+    if (change->interval < b->first)
+        return b->t->by == TIMELINE_LIVE ? 0 : b->t->point_count;
+    return change->interval + 1 - b->first;
+}
+
+/* The stack of CHANGE, or SIZE_MAX if the filter left it out. */
+static size_t
+stack_of(const struct builder *b, const struct profile_change *change)
+{
+    uint32_t site = b->p->thread_sites[change->thread_site].site;
+    uint32_t stack = b->stacks->site_stacks[site];
+
+    return stack == 0 ? SIZE_MAX : stack - 1;
+}
+
+static void
+sum_up(int64_t *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        values[i] = counters_sum(values[i], values[i - 1]);
+}
+
+static void
+add_to(int64_t *value, int64_t amount)
+{
+    *value = counters_sum(*value, amount);
+}
+
+/* Give each stack its values at TREND_POINTS moments. */
+static void
+fill_rough(struct builder *b)
+{
+    struct timeline *t = b->t;
+    size_t *slot = arena_array(b->arena, t->point_count, sizeof *slot); // By point.
+
+    for (size_t k = 0, next = 0; k < TREND_POINTS; k++) {
+        size_t until = k + 1 == TREND_POINTS
+                           ? t->point_count - 1
+                           : timeline_point_at(t, timeline_column_ns(t, k, TREND_POINTS - 1));
+
+        for (; next <= until; next++)
+            slot[next] = k;
+    }
+    for (size_t i = 0; i < b->p->change_count; i++) {
+        const struct profile_change *change = &b->p->changes[i];
+        size_t stack = stack_of(b, change), point = point_of(b, change);
+        int64_t amount = amount_of(&change->amounts, t->by);
+
+        if (stack == SIZE_MAX || point >= t->point_count)
+            continue;
+        add_to(&b->all[stack].rough[slot[point]], amount);
+        add_to(&t->total.rough[slot[point]], amount);
+    }
+}
+
+/* The changes in the order of their points: an index of them, in which those of point K end where
+ * ENDS[K] says. */
+static uint32_t *
+sort_changes(const struct builder *b, size_t *ends)
+{
+    uint32_t *order = arena_array(b->arena, b->p->change_count, sizeof *order);
+    size_t points = b->t->point_count;
+
+    for (size_t i = 0; i < b->p->change_count; i++)
+        ends[point_of(b, &b->p->changes[i])]++;
+    for (size_t k = 0, sum = 0; k <= points; k++) {
+        size_t count = ends[k];
+
+        ends[k] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < b->p->change_count; i++)
+        order[ends[point_of(b, &b->p->changes[i])]++] = (uint32_t)i;
+    return order;
+}
+
+/* Find the largest value that each stack had at any point: what came and went between the few
+ * moments of its trend is not to be missed. */
+static void
+find_maxima(struct builder *b)
+{
+    size_t *ends = arena_array(b->arena, b->t->point_count + 1, sizeof *ends);
+    uint32_t *order = sort_changes(b, ends);
+    int64_t *now = arena_array(b->arena, b->stacks->count, sizeof *now);
+
+    for (size_t k = 0, i = 0; k < b->t->point_count; k++) {
+        size_t begin = i;
+
+        for (; i < ends[k]; i++) {
+            const struct profile_change *change = &b->p->changes[order[i]];
+            size_t stack = stack_of(b, change);
+
+            if (stack != SIZE_MAX)
+                add_to(&now[stack], amount_of(&change->amounts, b->t->by));
+        }
+        for (size_t m = begin; m < i; m++) {
+            size_t stack = stack_of(b, &b->p->changes[order[m]]);
+
+            if (stack != SIZE_MAX && now[stack] > b->all[stack].max)
+                b->all[stack].max = now[stack];
+        }
+    }
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Kendall's tau of COUNT values; *RET_SLOPE is the median slope of a pair, per step. */
+static double
+kendall(const double *values, size_t count, double *ret_slope)
+{
+    double slopes[PAIRS];
+    size_t pairs = 0;
+    int concordant = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++) {
+            concordant += (values[k] > values[i]) - (values[k] < values[i]);
+            slopes[pairs++] = (values[k] - values[i]) / (double)(k - i);
+        }
+    qsort(slopes, pairs, sizeof *slopes, by_value);
+    *ret_slope = pairs % 2 ? slopes[pairs / 2] : (slopes[pairs / 2 - 1] + slopes[pairs / 2]) / 2;
+    return (double)concordant / (double)pairs;
+}
+
+static size_t
+count_rises(const double *values, size_t count)
+{
+    size_t rises = 0;
+
+    for (size_t i = 1; i < count; i++)
+        rises += values[i] > values[i - 1];
+    return rises;
+}
+
+static bool
+is_at_rest(const double *values, size_t count, double largest)
+{
+    double low = values[0], high = values[0];
+
+    for (size_t i = 1; i < count; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    return (high - low) * REST_DIVISOR <= largest;
+}
+
+/* What became of COUNT VALUES, the largest of which is LARGEST. */
+static enum timeline_trend
+judge(const double *values, size_t count, double largest, double *ret_slope)
+{
+    double half_slope, tau = kendall(values, count, ret_slope);
+    double half = kendall(values + HALF, count - HALF, &half_slope);
+
+    if (tau >= TAU_MIN && half >= TAU_HALF_MIN && half_slope > 0 &&
+        count_rises(values, count) >= RISES_MIN)
+        return TREND_GROWS;
+    if (is_at_rest(values + HALF, count - HALF, largest))
+        return tau >= TAU_MIN && count_rises(values, count) >= RISES_MIN ? TREND_GREW : TREND_RESTS;
+    if (tau <= -TAU_MIN && half <= -TAU_HALF_MIN)
+        return TREND_FALLS;
+    return TREND_VARIES;
+}
+
+void
+timeline_find_trend(const struct timeline *t, struct timeline_row *row)
+{
+    double values[TREND_POINTS], step_ns = (double)window_ns(t) / (TREND_POINTS - 1), slope;
+    size_t count = 0;
+    double largest = 0;
+
+    for (size_t i = 0; i < TREND_POINTS; i++) {
+        row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
+        if (timeline_is_level(t->by))
+            values[count++] = (double)row->rough[i];
+        else if (i > 0)
+            values[count++] = (double)row->rough[i] - (double)row->rough[i - 1];
+        if (count > 0 && values[count - 1] > largest)
+            largest = values[count - 1];
+    }
+    row->trend = judge(values, count, largest, &slope);
+    row->per_minute = step_ns > 0 ? slope / step_ns * NS_PER_MINUTE : 0;
+    if (t->point_count < POINTS_MIN)
+        row->trend = TREND_UNKNOWN;
+}
+
+static int
+by_growth(const void *a, const void *b)
+{
+    const struct timeline_row *x = a, *y = b;
+    bool x_grows = x->trend == TREND_GROWS, y_grows = y->trend == TREND_GROWS;
+
+    if (x_grows != y_grows)
+        return x_grows ? -1 : 1;
+    if (x_grows && x->per_minute != y->per_minute)
+        return x->per_minute > y->per_minute ? -1 : 1;
+    if (x->max != y->max)
+        return x->max > y->max ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static int
+by_max(const void *a, const void *b)
+{
+    const struct timeline_row *x = a, *y = b;
+
+    if (x->max != y->max)
+        return x->max > y->max ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+/* Sort all and take the first LIMIT; BY_SIZE: at most half of them because they grow. */
+static void
+choose_rows(struct builder *b)
+{
+    struct timeline *t = b->t;
+    size_t limit = b->options->limit, growing;
+    int64_t least;
+
+    qsort(b->all, t->stack_count, sizeof *b->all, by_growth);
+    while (t->growing < t->stack_count && b->all[t->growing].trend == TREND_GROWS)
+        t->growing++;
+    growing = t->growing < limit / 2 ? t->growing : limit / 2;
+    if (b->options->by_size)
+        qsort(b->all + growing, t->stack_count - growing, sizeof *b->all, by_max);
+    t->rows = b->all;
+    least = b->options->by_size ? t->total.max / VISIBLE : 0;
+    while (t->row_count < limit && t->row_count < t->stack_count &&
+           t->rows[t->row_count].max > (t->row_count < growing ? 0 : least))
+        t->row_count++;
+}
+
+static void
+fill_values(struct builder *b)
+{
+    struct timeline *t = b->t;
+    uint32_t *row_of = arena_array(b->arena, t->stack_count, sizeof *row_of);
+
+    t->total.values = arena_array(b->arena, t->point_count, sizeof *t->total.values);
+    t->rest.values = arena_array(b->arena, t->point_count, sizeof *t->rest.values);
+    for (size_t i = 0; i < t->row_count; i++) {
+        t->rows[i].values = arena_array(b->arena, t->point_count, sizeof *t->rows[i].values);
+        row_of[t->rows[i].stack - b->stacks->v] = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < b->p->change_count; i++) {
+        const struct profile_change *change = &b->p->changes[i];
+        size_t stack = stack_of(b, change), point = point_of(b, change);
+        int64_t amount = amount_of(&change->amounts, t->by);
+
+        if (stack == SIZE_MAX || point >= t->point_count)
+            continue;
+        add_to(&t->total.values[point], amount);
+        add_to(row_of[stack] ? &t->rows[row_of[stack] - 1].values[point] : &t->rest.values[point],
+               amount);
+    }
+    sum_up(t->total.values, t->point_count);
+    sum_up(t->rest.values, t->point_count);
+    for (size_t i = 0; i < t->row_count; i++)
+        sum_up(t->rows[i].values, t->point_count);
+}
+
+void
+timeline_build(const struct profile *p, const struct stacks *stacks,
+               const struct timeline_options *options, struct arena *arena, struct timeline *ret)
+{
+    struct builder b = {.p = p, .stacks = stacks, .options = options, .arena = arena, .t = ret};
+
+    *ret = (struct timeline){.by = options->by, .stack_count = stacks->count};
+    b.all = arena_array(arena, stacks->count, sizeof *b.all);
+    for (size_t i = 0; i < stacks->count; i++)
+        b.all[i].stack = &stacks->v[i];
+    find_points(&b);
+    fill_rough(&b);
+    find_maxima(&b);
+    sum_up(ret->total.rough, TREND_POINTS);
+    timeline_find_trend(ret, &ret->total);
+    for (size_t i = 0; i < stacks->count; i++) {
+        sum_up(b.all[i].rough, TREND_POINTS);
+        timeline_find_trend(ret, &b.all[i]);
+    }
+    choose_rows(&b);
+    fill_values(&b);
+}

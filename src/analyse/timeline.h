@@ -1,0 +1,87 @@
+/* timeline.h: what stacks held over time, and which of them grow. */
+#ifndef ANALYSE_TIMELINE_H
+#define ANALYSE_TIMELINE_H
+
+#include "analyse/stacks.h"
+#include "profile/at.h"
+
+/* What is followed: live bytes, what they grew by since the window's beginning, or the bytes or the
+ * calls allocated since then. */
+enum timeline_by { TIMELINE_LIVE, TIMELINE_GROWTH, TIMELINE_ALLOCATED, TIMELINE_CALLS };
+
+/* Whether a value is shown as it is, not as what it gains in a second. */
+static inline bool
+timeline_is_level(enum timeline_by by)
+{
+    return by == TIMELINE_LIVE || by == TIMELINE_GROWTH;
+}
+
+/* What became of a stack's live bytes, or of its rate of allocation. */
+enum timeline_trend {
+    TREND_UNKNOWN, // Too few snapshots to tell.
+    TREND_GROWS,   // Steadily, and still in the second half.
+    TREND_GREW,    // Steadily, but no longer.
+    TREND_FALLS,   // Steadily.
+    TREND_RESTS,   // Hardly any change in the second half.
+    TREND_VARIES,
+};
+
+/* Trends are told by the values at so many moments, evenly spread. */
+enum { TREND_POINTS = 17 };
+
+struct timeline_row {
+    const struct stack *stack; // NULL: the sum of all, or of the rest.
+    int64_t rough[TREND_POINTS];
+    int64_t max;       // The largest value at any point.
+    double per_minute; // The median slope: what it gains in a minute.
+    enum timeline_trend trend;
+    int64_t *values; // By point. Since the beginning of the window, unless live.
+};
+
+struct timeline {
+    enum timeline_by by;
+    struct profile_moment *points; // The window's beginning, the snapshots in it, its end.
+    size_t point_count;            // At least 2.
+    struct timeline_row total;     // Of the stacks that the filter kept.
+    struct timeline_row rest;      // Of those that are no row of their own.
+    struct timeline_row *rows;     // Those that grow first, the fastest first; then by size.
+    size_t row_count;
+    size_t growing; // How many grow, of all stacks.
+    size_t stack_count;
+};
+
+struct timeline_options {
+    enum timeline_by by;
+    const struct profile_moment *window; // Two moments, or NULL: all.
+    size_t limit;                        // Rows at most.
+    // For pictures: half of the rows go to the largest, growing or not, and none to what is too
+    // small to be seen.
+    bool by_size;
+};
+
+/* P is whole and has a history. Everything in *RET is from ARENA or borrowed. */
+void timeline_build(const struct profile *p, const struct stacks *stacks,
+                    const struct timeline_options *options, struct arena *arena,
+                    struct timeline *ret);
+
+/* The index of the last point at or before ELAPSED_NS. */
+size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
+
+/* What happened in a stretch of time, as views draw it: of COLUMNS equal ones column COLUMN; the
+ * live bytes at its end, or what was allocated per second in it. */
+double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
+                       size_t columns);
+
+/* When column COLUMN of COLUMNS begins; that of COLUMNS is the end. */
+uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t columns);
+
+/* The time between ticks of an axis of at most TICKS parts: one that people count in. */
+uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
+
+/* Tell max, per_minute and trend of ROW by its rough values. */
+void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
+
+/* "grows", "grew", "falls", "rests", "varies", "unknown". */
+const char *timeline_trend_name(enum timeline_trend trend);
+
+#endif

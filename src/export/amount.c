@@ -1,0 +1,63 @@
+/* amount.c: numbers for people, the same in all pictures. */
+#include "export/amount.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *
+amount_count(struct arena *arena, int64_t value)
+{
+    const char *digits = arena_printf(arena, "%" PRId64, value);
+    size_t length = strlen(digits), first = digits[0] == '-';
+    char *text = arena_alloc(arena, 2 * length + 1), *to = text;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > first && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    return text;
+}
+
+const char *
+amount_text(struct arena *arena, int64_t value, bool is_bytes)
+{
+    static const char units[] = "KMGTPE";
+    double v = (double)value;
+    int unit = -1;
+
+    if (!is_bytes)
+        return amount_count(arena, value);
+    for (; fabs(v) >= 1024 && unit < 5; unit++)
+        v /= 1024;
+    return unit < 0 ? arena_printf(arena, "%" PRId64 " B", value)
+                    : arena_printf(arena, "%.1f %ciB", v, units[unit]);
+}
+
+const char *
+amount_time(struct arena *arena, uint64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{UINT64_C(86400000000000), "d"},
+                 {UINT64_C(3600000000000), "h"},
+                 {UINT64_C(60000000000), "min"},
+                 {1000000000, "s"},
+                 {1000000, "ms"}};
+    size_t i = 0;
+    uint64_t next;
+
+    if (ns == 0)
+        return "0";
+    while (i + 1 < countof(units) && ns < units[i].ns)
+        i++;
+    if (i + 1 == countof(units) || units[i].ns == 1000000000)
+        return arena_printf(arena, "%.*f %s", ns % units[i].ns ? 1 : 0,
+                            (double)ns / (double)units[i].ns, units[i].name);
+    next = ns % units[i].ns / units[i + 1].ns;
+    return next == 0 ? arena_printf(arena, "%" PRIu64 " %s", ns / units[i].ns, units[i].name)
+                     : arena_printf(arena, "%" PRIu64 " %s %" PRIu64 " %s", ns / units[i].ns,
+                                    units[i].name, next, units[i + 1].name);
+}

@@ -1,0 +1,276 @@
+/* at.c: moments by name and time, and profiles cut at them.
+ *
+ * The history knows what each row of counters gained between two snapshots that follow each other.
+ * So a profile at a moment is a sum of changes, put in the place of what was counted in the end,
+ * row by row, site by site and thread by thread: all views show it without knowing. What is not in
+ * the history (peaks, sizes, temporary blocks, errors of estimates) is taken away, because that of
+ * the whole run would be a lie there.
+ *
+ * A moment lies at a snapshot. A time between two means the earlier: what happened after it is not
+ * known apart from what came later.
+ */
+#include "profile/at.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+#define COUNTERS_PARTIAL ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true})
+
+/* Hours that a time may have at most; keeps sums in range. */
+#define HOURS_MAX 1e6
+
+struct profile_moment
+at_moment(const struct profile *p, size_t n)
+{
+    if (n == 0)
+        return (struct profile_moment){.name = "start"};
+    if (n > p->snapshot_count)
+        return (struct profile_moment){p->snapshot_count + 1, p->process.elapsed_ns, "end"};
+    return (struct profile_moment){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name};
+}
+
+/* How many snapshots there are until the one called by the first LENGTH bytes of NAME: the latest,
+ * or the NUMBERth of them. 0 if there is none. */
+static size_t
+find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const char *own = p->snapshots[i].name;
+
+        if (length == 0 || strlen(own) != length || memcmp(own, name, length) != 0)
+            continue;
+        found = i + 1;
+        if (number != 0 && --number == 0)
+            return found;
+    }
+    return number == 0 ? found : 0;
+}
+
+/* "NAME" or "NAME#2". */
+static size_t
+find_snapshot(const struct profile *p, const char *name)
+{
+    const char *hash = strrchr(name, '#');
+    size_t found = find_name(p, name, strlen(name), 0);
+    char *end;
+    unsigned long long number;
+
+    if (found != 0 || hash == NULL || !isdigit((unsigned char)hash[1]))
+        return found;
+    number = strtoull(hash + 1, &end, 10);
+    return *end == '\0' && number > 0 ? find_name(p, name, (size_t)(hash - name), number) : 0;
+}
+
+/* A part of a time at *TEXT, such as "1.5h", in nanoseconds; moves *TEXT behind it. */
+static bool
+read_part(const char **text, double *ret)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"min", 60}, {"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+    char *end;
+    double number;
+
+    if (!isdigit((unsigned char)**text))
+        return false;
+    number = strtod(*text, &end);
+    for (size_t i = 0; i < countof(units); i++) {
+        size_t length = strlen(units[i].name);
+
+        if (strncmp(end, units[i].name, length) != 0)
+            continue;
+        *ret = number * units[i].seconds;
+        *text = end + length;
+        return *ret <= HOURS_MAX * 3600;
+    }
+    return false;
+}
+
+/* TEXT as a length of time: "90s", "1h30m", "1.5 h". */
+static bool
+read_time(const char *text, uint64_t *ret_ns)
+{
+    double sum = 0, part;
+
+    while (read_part(&text, &part)) {
+        sum += part;
+        if (*text == '\0') {
+            *ret_ns = (uint64_t)(sum * (double)NS_PER_S);
+            return sum <= HOURS_MAX * 3600;
+        }
+    }
+    return false;
+}
+
+static struct profile_moment
+moment_before(const struct profile *p, uint64_t ns)
+{
+    size_t n = 0;
+
+    while (n < p->snapshot_count && p->snapshots[n].elapsed_ns <= ns)
+        n++;
+    return at_moment(p, ns >= p->process.elapsed_ns ? p->snapshot_count + 1 : n);
+}
+
+/* The names that P's snapshots have, the first few, for a message. */
+static const char *
+known_names(struct profile *p)
+{
+    enum { NAMES_SHOWN = 8 };
+    const char *text = "";
+    size_t shown = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const char *name = p->snapshots[i].name;
+
+        if (*name == '\0' || find_name(p, name, strlen(name), 1) != i + 1)
+            continue;
+        if (++shown <= NAMES_SHOWN)
+            text = arena_printf(&p->arena, "%s%s%s", text, shown > 1 ? ", " : "", name);
+    }
+    return shown == 0 ? "it has no named snapshot"
+                      : arena_printf(&p->arena, "its snapshots are %s%s", text,
+                                     shown > NAMES_SHOWN ? ", and more" : "");
+}
+
+int
+at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
+{
+    bool before_end = *when == '-';
+    size_t n = find_snapshot(p, when);
+    uint64_t ns;
+
+    if (!p->has_history)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s: it has no snapshots: the run was too short, or its recorder too old",
+                       p->path);
+    if (n > 0)
+        *ret = at_moment(p, n);
+    else if (strcmp(when, "start") == 0)
+        *ret = at_moment(p, 0);
+    else if (strcmp(when, "end") == 0)
+        *ret = at_moment(p, p->snapshot_count + 1);
+    else if (read_time(when + before_end, &ns) && !before_end)
+        *ret = moment_before(p, ns);
+    else if (read_time(when + before_end, &ns))
+        *ret = moment_before(p, ns < p->process.elapsed_ns ? p->process.elapsed_ns - ns : 0);
+    else
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
+                       "90s, 5m, 1h30m or -5m (before the end), start or end",
+                       p->path, when, known_names(p));
+    return 0;
+}
+
+/* The span of the phase that begins with snapshot N. */
+static void
+span_of_phase(const struct profile *p, size_t n, struct profile_moment ret[2])
+{
+    size_t next = n + 1;
+
+    while (next <= p->snapshot_count && p->snapshots[next - 1].kind != SNAPSHOT_PHASE)
+        next++;
+    ret[0] = at_moment(p, n);
+    ret[1] = at_moment(p, next);
+}
+
+/* The two moments around the ".." at DOTS in SPAN. */
+static int
+span_of_pair(struct profile *p, const char *span, const char *dots, struct profile_moment ret[2],
+             struct err *err)
+{
+    const char *first = arena_strndup(&p->arena, span, (size_t)(dots - span)), *last = dots + 2;
+    struct profile_moment found[2];
+    int r = at_find(p, *first ? first : "start", &found[0], err);
+
+    if (r == 0)
+        r = at_find(p, *last ? last : "end", &found[1], err);
+    if (r == 0 && found[0].snapshots >= found[1].snapshots)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
+                    "first and up to the second",
+                    p->path, *first ? first : "start", *last ? last : "end");
+    if (r == 0)
+        memcpy(ret, found, sizeof found);
+    return r;
+}
+
+int
+at_find_span(struct profile *p, const char *span, struct profile_moment ret[2], struct err *err)
+{
+    const char *dots = strstr(span, "..");
+    size_t n = find_snapshot(p, span);
+
+    if (n > 0 && p->snapshots[n - 1].kind == SNAPSHOT_PHASE) {
+        span_of_phase(p, n, ret);
+        return 0;
+    }
+    if (dots == NULL)
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: '%s' is neither two moments, as in A..B, nor a phase of the program",
+                       p->path, span);
+    return span_of_pair(p, span, dots, ret, err);
+}
+
+/* The amounts alone; nothing else is known of a moment. */
+static struct counters
+counters_of(const struct profile_amounts *a)
+{
+    struct counters c = COUNTERS_PARTIAL;
+
+    c.allocations = a->allocations;
+    c.allocated_bytes = a->allocated_bytes;
+    c.frees = a->frees;
+    c.freed_bytes = a->freed_bytes;
+    return c;
+}
+
+static void
+empty(struct profile *p)
+{
+    p->totals = COUNTERS_PARTIAL;
+    p->errors = (struct errors){0};
+    p->peak_elapsed_ns = 0;
+    p->bin_count = 0;
+    p->unknown_free_count = 0;
+    // Without them no view thinks that it knows what an estimate may be off by.
+    p->longest_bytes = p->longest_calls = 0;
+    for (size_t i = 0; i < p->site_count; i++) {
+        p->sites[i].counters = COUNTERS_PARTIAL;
+        p->sites[i].errors = (struct errors){0};
+    }
+    for (size_t i = 0; i < p->thread_count; i++)
+        p->threads[i].counters = COUNTERS_PARTIAL;
+    for (size_t i = 0; i < p->thread_site_count; i++)
+        p->thread_sites[i].counters = COUNTERS_PARTIAL;
+}
+
+void
+profile_cut(struct profile *p, const struct profile_moment *from, const struct profile_moment *to)
+{
+    size_t first = from ? from->snapshots : 0;
+
+    empty(p);
+    p->extent = from ? EXTENT_BETWEEN : EXTENT_AT;
+    if (from)
+        p->from = *from;
+    p->to = *to;
+    for (size_t i = 0; i < p->change_count; i++) {
+        const struct profile_change *change = &p->changes[i];
+        struct profile_thread_site *row = &p->thread_sites[change->thread_site];
+        struct counters c = counters_of(&change->amounts);
+
+        if (change->interval < first || change->interval >= to->snapshots)
+            continue;
+        counters_add(&row->counters, &c);
+        counters_add(&p->threads[row->thread].counters, &c);
+        counters_add(&p->sites[row->site].counters, &c);
+        counters_add(&p->totals, &c);
+    }
+}

@@ -1,0 +1,132 @@
+/* thin.c: a history of fewer moments.
+ *
+ * The recorder takes thousands of snapshots in a run of days, the more the closer to its start. To
+ * see a leak grow, a few hundred do, evenly spread. The ones to go are found by time: of the run's
+ * length in THIN_TIMED_MAX equal parts, each keeps its last one.
+ *
+ * A record says what a counter was at a snapshot and at those before it, back to the counter's last
+ * record. So when its snapshot goes, it is given to the last one before that stays:
+ *
+ *     snapshots        1    2    3    4    5              1    .    .    4    5
+ *     records               a    b         c     ->       a                   c
+ *
+ * a said what the counter was at 1 and 2; b, about 3 alone, says nothing any more. Of the records
+ * that come to one snapshot the first is right. Ids stay as they are: the places of what has gone
+ * are zero, and compress to nothing.
+ */
+#include "profile/thin.h"
+
+#include <string.h>
+
+/* The length of the run as the snapshots know it. */
+static uint64_t
+last_moment(const struct raw_file *raw)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < raw_count(raw, DISK_SNAPSHOTS); i++) {
+        const struct disk_snapshot *s = raw_record(raw, DISK_SNAPSHOTS, i);
+
+        if (s->elapsed_ns > last)
+            last = s->elapsed_ns;
+    }
+    return last;
+}
+
+static bool
+is_timed(const struct disk_snapshot *s)
+{
+    return s->elapsed_ns != 0 && s->kind == DISK_SNAPSHOT_TIMED && s->id != 0;
+}
+
+/* Zero the snapshots of the timeline that have a later one in the same part of the run. Returns
+ * whether any was. */
+static bool
+drop_snapshots(struct raw_file *raw)
+{
+    size_t count = raw_count(raw, DISK_SNAPSHOTS), timed = 0;
+    double part_ns = (double)last_moment(raw) / THIN_TIMED_MAX;
+    double kept_part = -1;
+
+    for (size_t i = 0; i < count; i++)
+        timed += is_timed(raw_record(raw, DISK_SNAPSHOTS, i));
+    if (timed <= THIN_TIMED_MAX)
+        return false;
+    for (size_t i = count; i-- > 0;) {
+        struct disk_snapshot *s = raw_change(raw, DISK_SNAPSHOTS, i);
+        // The last moment belongs to the last part.
+        double part = is_timed(s) ? (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns) : 0;
+
+        if (!is_timed(s))
+            continue;
+        if (part == kept_part)
+            memset(s, 0, sizeof *s);
+        kept_part = part;
+    }
+    return true;
+}
+
+/* By id: that of the last snapshot until then that is still there; 0 = none. */
+static uint32_t *
+kept_ids(const struct raw_file *raw, struct arena *arena)
+{
+    size_t count = raw_count(raw, DISK_SNAPSHOTS);
+    uint32_t *kept = arena_array(arena, count + 1, sizeof *kept);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_snapshot *s = raw_record(raw, DISK_SNAPSHOTS, i);
+
+        kept[i + 1] = s->elapsed_ns != 0 ? (uint32_t)i + 1 : kept[i];
+    }
+    return kept;
+}
+
+static uint32_t
+kept_until(const struct raw_file *raw, const uint32_t *kept, uint32_t id)
+{
+    size_t count = raw_count(raw, DISK_SNAPSHOTS);
+
+    return kept[id <= count ? id : count];
+}
+
+/* By counter: the snapshot up to which the records kept so far say what it was; at first the last
+ * one at which it was not born yet. */
+static uint32_t *
+told_at_birth(const struct raw_file *raw, const uint32_t *kept, size_t count, struct arena *arena)
+{
+    uint32_t *told = arena_array(arena, count, sizeof *told);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_block *b = raw_record(raw, DISK_COUNTERS, i / DISK_BLOCK_SITES);
+
+        told[i] = kept_until(raw, kept, b->counters[i % DISK_BLOCK_SITES].born);
+    }
+    return told;
+}
+
+void
+thin_snapshots(struct raw_file *raw)
+{
+    struct raw_table *history = &raw->tables[DISK_HISTORY];
+    size_t counters = raw_count(raw, DISK_COUNTERS) * DISK_BLOCK_SITES, left = 0;
+    struct arena scratch = {0};
+    uint32_t *kept, *told;
+
+    if (!drop_snapshots(raw))
+        return;
+    kept = kept_ids(raw, &scratch);
+    told = told_at_birth(raw, kept, counters, &scratch);
+    for (size_t i = 0; i < raw_count(raw, DISK_HISTORY); i++) {
+        struct disk_history d = *(const struct disk_history *)raw_record(raw, DISK_HISTORY, i);
+
+        if (d.snapshot == 0 || d.counter >= counters)
+            continue;
+        d.snapshot = kept_until(raw, kept, d.snapshot);
+        if (d.snapshot <= told[d.counter])
+            continue;
+        told[d.counter] = d.snapshot;
+        memcpy(raw_change(raw, DISK_HISTORY, left++), &d, sizeof d);
+    }
+    history->size_bytes = (uint64_t)left * history->record_bytes;
+    arena_release(&scratch);
+}

@@ -1,0 +1,15 @@
+/* thin.h: fewer snapshots in a file that is packed. */
+#ifndef PROFILE_THIN_H
+#define PROFILE_THIN_H
+
+#include "profile/raw.h"
+
+/* So many snapshots of the timeline are kept; those with names always are. */
+enum { THIN_TIMED_MAX = 256 };
+
+/* Take snapshots of the timeline, and the records of the history that say nothing without them, out
+ * of RAW's tables, which are changed in place. What counters were at the snapshots that are left
+ * stays as it was. */
+void thin_snapshots(struct raw_file *raw);
+
+#endif

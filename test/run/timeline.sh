@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# timeline.sh: views of moments that are past, and `heaptap timeline`. If it fails, a leak that
+# grows is not seen, or one is seen that is none, or numbers of one moment are shown for another.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+part() {
+    python3 "$SRCDIR/test/run/timeline.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
+}
+part moments
+part thinned
+part damaged
+part chart
+part recorded "$PROG/history_known" "$LIBHEAPTAP"
+
+# A program that loses an entry of its cache in some thousand requests, among megabytes of churn.
+"$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
+same "slowleak: what it has lost" "30 lost" "$(cat leak.out)"
+"$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
+same "slowleak: the stack that loses entries grows, and it alone" "new_entry look_up" "$(
+    python3 -c 'import json
+rows = json.load(open("leak.json"))["rows"]
+print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
+
+# Killed, it is as complete.
+"$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
+    'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
+"$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err
+check "killed: the timeline goes on to the end" python3 -c 'import json
+t = json.load(open("killed.json"))
+points, total = t["points"], t["total"]["values"]
+assert len(points) > 100 and points[-1]["elapsed_ns"] - points[-2]["elapsed_ns"] < 2 * 10**9, points
+assert total[-1] == t["totals"]["live_bytes"] and min(total[20:]) > 10**6, total
+assert [r["stack"][1]["function"] for r in t["rows"] if r["trend"] == "grows"] == ["look_up"]'
+check "killed: and packs" "$HEAPTAP" pack killed.processes
+finish
