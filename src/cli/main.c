@@ -22,12 +22,13 @@
 
 extern const struct command command_run, command_control, command_pack, command_report,
     command_leaks, command_bins, command_direct, command_callgraph, command_source, command_diff,
-    command_export;
+    command_export, command_merge;
 
 static const struct command *const recording[] = {
     &command_run,
     &command_control,
     &command_pack,
+    &command_merge,
     NULL,
 };
 static const struct command *const showing[] = {

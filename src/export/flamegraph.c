@@ -112,11 +112,19 @@ amount(struct arena *arena, int64_t value, bool is_bytes)
 }
 
 static const char *
-program_name(const struct profile *p)
+program_name(const struct profile *p, struct arena *arena)
 {
     const char *name = p->process.executable ? path_basename(p->process.executable) : "";
 
+    if (p->merged_processes > 0)
+        return profile_title(p, arena);
     return *name ? name : p->path;
+}
+
+static const char *
+pid_text(const struct profile *p, struct arena *arena)
+{
+    return p->merged_processes > 0 ? "" : arena_printf(arena, "pid %" PRIu32 ", ", p->process.pid);
 }
 
 static const char *
@@ -138,9 +146,9 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
-    pic.title = arena_printf(&arena, "%s: heap by call stack", program_name(p));
-    pic.subtitle = arena_printf(&arena, "%s; pid %" PRIu32 ", %.1f s; heaptap %s",
-                                totals_text(&arena, &stacks->total), p->process.pid,
+    pic.title = arena_printf(&arena, "%s: heap by call stack", program_name(p, &arena));
+    pic.subtitle = arena_printf(&arena, "%s; %s%.1f s; heaptap %s",
+                                totals_text(&arena, &stacks->total), pid_text(p, &arena),
                                 (double)p->process.elapsed_ns / 1e9,
                                 p->process.heaptap ? p->process.heaptap : "");
     pic.description = export_estimate(p, stacks, &arena);
@@ -158,7 +166,8 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
     struct arena arena = {0};
     struct picture pic = {.metric = metric, .root_above = true, .arena = &arena, .out = out};
 
-    pic.title = arena_printf(&arena, "%s: what changed in the heap", program_name(after->p));
+    pic.title =
+        arena_printf(&arena, "%s: what changed in the heap", program_name(after->p, &arena));
     pic.subtitle = arena_printf(
         &arena, "From %s to %s. Width: the larger of the two sides; red grew, blue shrank.",
         path_basename(before->p->path), path_basename(after->p->path));
