@@ -249,22 +249,25 @@ merge_inputs(struct inputs *in)
 {
     struct merge *m = merge_new();
     const struct profile *p;
+    struct strbuf file = {0};
     struct err err = {""};
-    struct stat st;
     int rc = add_all(m, in);
 
     if (rc == 0) {
         p = merge_finish(m);
-        rc = write_model(p, output, &err);
+        rc = write_model(p, &file, &err);
+        if (rc == 0)
+            rc = write_save(&file, output, &err);
         if (rc < 0) {
             say_error("%s", err.text);
             rc = exit_code(rc);
-        } else if (stat(output, &st) == 0) {
+        } else {
             printf("%s: %s, %s\n", style_clean(&in->arena, output),
-                   style_bytes(&in->arena, st.st_size),
+                   style_bytes(&in->arena, (int64_t)file.length),
                    style_clean(&in->arena, profile_title(p, &in->arena)));
         }
     }
+    strbuf_release(&file);
     merge_free(m);
     return rc;
 }

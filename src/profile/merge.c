@@ -116,7 +116,7 @@ merge_bins(struct merge *m, const struct profile *from)
             p->bins[i] =
                 (struct profile_bin){from->bins[i].size_min, from->bins[i].size_max, COUNTERS_ZERO};
     }
-    for (size_t i = 0; i < p->bin_count; i++)
+    for (size_t i = 0; i < p->bin_count && i < from->bin_count; i++)
         counters_add(&p->bins[i].counters, &from->bins[i].counters);
 }
 

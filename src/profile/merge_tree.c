@@ -317,11 +317,12 @@ merge_nodes(struct merge *m, struct merge_input *in)
 
     in->locations = arena_array(&in->arena, p->location_count, sizeof *in->locations);
     in->nodes = arena_array(&in->arena, p->node_count, sizeof *in->nodes);
-    in->nodes[NODE_OTHER_ID] = NODE_OTHER_ID;
-    for (size_t i = 2; i < p->node_count; i++) {
+    for (size_t i = 1; i < p->node_count; i++) {
         const struct profile_node *n = &p->nodes[i];
 
-        if (used[i])
+        if (n->flags & NODE_OTHER)
+            in->nodes[i] = NODE_OTHER_ID;
+        else if (used[i])
             in->nodes[i] =
                 node_at(m, in->nodes[n->parent], merge_location(m, in, n->location), n->flags);
     }

@@ -27,7 +27,7 @@ used_bytes(const struct raw_table *t)
 }
 
 static int
-write_as_it_is(const struct raw_file *raw, const struct profile *p, const char *out_path,
+write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbuf *ret,
                struct err *err)
 {
     static const enum disk_kind as_they_are[] = {
@@ -46,12 +46,13 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, const char *
 
         write_table(&w, as_they_are[i], t->bytes, used_bytes(t), t->record_bytes);
     }
-    return write_finish(&w, &header, out_path, err);
+    return write_finish(&w, &header, ret, err);
 }
 
 int
 pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err)
 {
+    struct strbuf file = {0};
     struct arena arena = {0};
     struct raw_file raw;
     size_t size_bytes;
@@ -68,7 +69,10 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
     if (r == 0)
         r = raw_parse(data, size_bytes, in_path, &arena, &raw, err);
     if (r == 0)
-        r = write_as_it_is(&raw, p, out_path, err);
+        r = write_as_it_is(&raw, p, &file, err);
+    if (r == 0)
+        r = write_save(&file, out_path, err);
+    strbuf_release(&file);
     arena_release(&arena);
     return r;
 }

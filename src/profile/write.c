@@ -173,29 +173,40 @@ write_symbols(struct writer *w)
 }
 
 int
-write_finish(struct writer *w, const struct disk_header *header, const char *path, struct err *err)
+write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
+             struct err *err)
 {
     struct disk_header h = *header;
-    struct stat st;
     int r = 0;
 
     h.state = DISK_STATE_PACKED;
     memcpy(w->out.text, &h, sizeof h);
     write_symbols(w);
-    if (w->failed != NULL)
+    if (w->failed != NULL) {
         r = err_set(err, HEAPTAP_BUG, "cannot compress: %s", w->failed);
-    else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        r = err_set(err, HEAPTAP_BAD_INPUT, "%s is not a regular file; name another for the output",
-                    path);
-    else if (!replace_file(path, w->out.text, w->out.length))
-        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
+        strbuf_release(&w->out);
+    } else {
+        *ret = w->out;
+    }
     ZSTD_freeCCtx(w->zstd);
     strbuf_release(&w->strings);
     strbuf_release(&w->frames);
     strbuf_release(&w->locations);
     strbuf_release(&w->types);
     strbuf_release(&w->site_types);
-    strbuf_release(&w->out);
     arena_release(&w->arena);
     return r;
+}
+
+int
+write_save(const struct strbuf *file, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is not a regular file; name another for the output", path);
+    if (!replace_file(path, file->text, file->length))
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
+    return 0;
 }

@@ -39,14 +39,17 @@ void write_table_begin(struct writer *w, enum disk_kind kind, size_t size_bytes,
 void write_table_more(struct writer *w, const void *bytes, size_t size_bytes);
 void write_table_end(struct writer *w);
 
-/* Add the symbols and types of P and the strings, put HEADER (whose state becomes "packed") in
- * front, and the whole in the place of PATH in one step. W is released. Returns 0, or
- * HEAPTAP_BAD_INPUT or HEAPTAP_BUG with ERR set. */
-int write_finish(struct writer *w, const struct disk_header *header, const char *path,
+/* Add the symbols and types of P and the strings, and put HEADER (whose state becomes "packed") in
+ * front: the file is in RET, which was empty. W is released. Returns 0 or HEAPTAP_BUG with ERR set.
+ */
+int write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
                  struct err *err);
 
-/* Write to PATH a packed profile with the tables of P, whose sites have the ids that a file needs:
- * class + 1 at node 1, all others dense from DISK_SITE_FIRST on. As write_finish. */
-int write_model(const struct profile *p, const char *path, struct err *err);
+/* Put the FILE in the place of PATH in one step. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int write_save(const struct strbuf *file, const char *path, struct err *err);
+
+/* A packed profile with the tables of P, whose sites have the ids that a file needs: class + 1 at
+ * node 1, all others dense from DISK_SITE_FIRST on. As write_finish. */
+int write_model(const struct profile *p, struct strbuf *ret, struct err *err);
 
 #endif

@@ -355,7 +355,7 @@ header_of(struct writer *w)
 }
 
 int
-write_model(const struct profile *p, const char *path, struct err *err)
+write_model(const struct profile *p, struct strbuf *ret, struct err *err)
 {
     struct disk_header header;
     struct writer w;
@@ -372,5 +372,5 @@ write_model(const struct profile *p, const char *path, struct err *err)
     write_errors(&w);
     write_unknown_frees(&w);
     write_programs(&w);
-    return write_finish(&w, &header, path, err);
+    return write_finish(&w, &header, ret, err);
 }
