@@ -296,6 +296,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_losses(&m->p->losses, &p->losses);
     merge_recorder(&m->p->recorder, &p->recorder);
     time_sum_add(&m->time, p);
+    map_release(&in.paths);
     arena_release(&in.arena);
 }
 
@@ -359,7 +360,7 @@ merge_free(struct merge *m)
 
     for (size_t i = 0; i < countof(maps); i++)
         map_release(maps[i]);
-    strtab_release(&m->module_names);
+    strtab_release(&m->build_ids);
     strtab_release(&m->code_names);
     profile_free(m->p);
     free(m);

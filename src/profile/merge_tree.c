@@ -61,17 +61,29 @@ merge_tree_init(struct merge *m)
     m->code_next = CODE_NAMED_LAST;
 }
 
-/* What a module is called: equal names are one module. */
-static const char *
-module_name(struct arena *arena, const struct profile_module *from)
+/* The id in M of the path of FROM, a module of IN. */
+static uint32_t
+merge_path(struct merge *m, struct merge_input *in, const struct profile_module *from)
+{
+    bool is_new;
+    uint64_t *known = map_put(&in->paths, (uintptr_t)from->path, &is_new);
+
+    if (is_new)
+        *known = strtab_id(&m->p->strings, from->path);
+    return (uint32_t)*known;
+}
+
+/* Modules with equal keys are one. */
+static uint64_t
+module_key(struct merge *m, const struct profile_module *from, uint32_t path)
 {
     char hex[2 * PROFILE_BUILD_ID_MAX + 1];
 
     if (from->build_id_bytes == 0)
-        return arena_printf(arena, "path %s", from->path);
+        return path;
     for (uint32_t i = 0; i < from->build_id_bytes; i++)
         snprintf(hex + 2 * (size_t)i, 3, "%02x", from->build_id[i]);
-    return arena_printf(arena, "id %s", hex);
+    return UINT64_C(1) << 32 | strtab_id(&m->build_ids, hex);
 }
 
 /* A module of P that lies in [START, END), or NULL. */
@@ -105,7 +117,7 @@ place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
 }
 
 static uint32_t
-new_module(struct merge *m, const struct profile_module *from)
+new_module(struct merge *m, const struct profile_module *from, uint32_t path)
 {
     struct profile *p = m->p;
     uint64_t start = place_module(m, from->start, from->end - from->start);
@@ -119,19 +131,17 @@ new_module(struct merge *m, const struct profile_module *from)
     to->start = start;
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
-    to->path = strtab_get(&p->strings, strtab_id(&p->strings, from->path));
+    to->path = strtab_get(&p->strings, path);
     return (uint32_t)p->module_count++;
 }
 
 /* The module TO has turned up as FROM too. */
 static void
-same_module(struct merge *m, struct profile_module *to, const struct profile_module *from)
+same_module(struct profile_module *to, const struct profile_module *from, const char *path)
 {
-    struct profile *p = m->p;
-
     to->unloaded = to->unloaded && from->unloaded;
-    if (*from->path != '\0' && (*to->path == '\0' || strcmp(from->path, to->path) < 0))
-        to->path = strtab_get(&p->strings, strtab_id(&p->strings, from->path));
+    if (path != to->path && *path != '\0' && (*to->path == '\0' || strcmp(path, to->path) < 0))
+        to->path = path;
 }
 
 void
@@ -140,18 +150,19 @@ merge_modules(struct merge *m, struct merge_input *in)
     in->modules = arena_array(&in->arena, in->p->module_count, sizeof *in->modules);
     for (size_t i = 1; i < in->p->module_count; i++) {
         const struct profile_module *from = &in->p->modules[i];
-        bool is_new;
+        uint32_t path;
         uint64_t *known;
+        bool is_new;
 
         if (from->end <= from->start || from->end - from->start > MODULE_BYTES_MAX ||
             (from->build_id_bytes == 0 && *from->path == '\0'))
             continue;
-        known = map_put(&m->modules, strtab_id(&m->module_names, module_name(&in->arena, from)),
-                        &is_new);
+        path = merge_path(m, in, from);
+        known = map_put(&m->modules, module_key(m, from, path), &is_new);
         if (is_new)
-            *known = new_module(m, from);
+            *known = new_module(m, from, path);
         else if (*known != 0)
-            same_module(m, &m->p->modules[*known], from);
+            same_module(&m->p->modules[*known], from, strtab_get(&m->p->strings, path));
         in->modules[i] = (uint32_t)*known;
     }
 }
@@ -206,8 +217,8 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     for (uint32_t i = 0; i < l->frame_count; i++) {
         const struct profile_frame *f = &p->frames[l->first_frame + i];
 
-        strbuf_fmt(&name, "%s\n%s\n%u\n", profile_string(p, f->function),
-                   profile_string(p, f->file), f->line);
+        strbuf_fmt(&name, "%u,%u,%u;", merge_string(m, in, f->function),
+                   merge_string(m, in, f->file), f->line);
     }
     strbuf_str(&name, l->exact ? "exact" : "");
     known = map_put(&m->code, strtab_id(&m->code_names, strbuf_text(&name)), NULL);

@@ -26,13 +26,13 @@ struct merge {
     struct profile *p; // The sum so far.
     size_t module_capacity, location_capacity, node_capacity, site_capacity, thread_capacity,
         thread_site_capacity, type_capacity, free_capacity, program_capacity;
-    struct strtab module_names; // Build ids and paths, and
-    struct map modules;         // the modules that are called so.
-    uint64_t module_next;       // Where there may be room for the next one that has to move.
-    struct map locations;       // Frame as in the file, and whether it is exact.
-    struct strtab code_names;   // What code outside of modules is called, and
-    struct map code;            // its locations.
-    uint64_t code_next;         // The address that such code got last.
+    struct strtab build_ids;  // In hexadecimal.
+    struct map modules;       // By the id of the build id, or of the path; see module_key.
+    uint64_t module_next;     // Where there may be room for the next one that has to move.
+    struct map locations;     // Frame as in the file, and whether it is exact.
+    struct strtab code_names; // Which names code outside of modules has, and
+    struct map code;          // its locations.
+    uint64_t code_next;       // The address that such code got last.
     struct map nodes, sites, threads, thread_sites, types, frees, programs;
     struct time_sum time;
     uint64_t end_unix_ns;
@@ -45,6 +45,7 @@ struct merge_input {
     uint32_t *strings; // 0 = not looked up yet.
     uint32_t *modules, *nodes, *sites, *threads;
     uint32_t *locations; // 0 = not looked up yet.
+    struct map paths;    // Of modules, by where the text is: one long path may have many.
 };
 
 /* The id in M of the string ID of IN. */

@@ -28,7 +28,6 @@ write_begin(struct writer *w, const struct profile *p)
     *w = (struct writer){.p = p, .zstd = ZSTD_createCCtx()};
     front = arena_alloc(&w->arena, DISK_DATA_OFF);
     strbuf_add(&w->out, front, DISK_DATA_OFF);
-    w->string_of = arena_array(&w->arena, p->strings.count + 1, sizeof *w->string_of);
     if (w->zstd == NULL)
         w->failed = "no memory";
 }
@@ -37,18 +36,20 @@ struct disk_string
 write_text(struct writer *w, const char *text)
 {
     struct disk_string s = {(uint32_t)w->strings.length, (uint32_t)strlen(text)};
+    bool is_new;
+    uint64_t *known = map_put(&w->known, (uintptr_t)text, &is_new);
 
-    strbuf_str(&w->strings, text);
-    return s;
+    if (is_new) {
+        strbuf_add(&w->strings, text, s.bytes);
+        *known = s.off;
+    }
+    return (struct disk_string){(uint32_t)*known, s.bytes};
 }
 
-/* The string ID of the profile, written once. */
 static struct disk_string
 put_string(struct writer *w, uint32_t id)
 {
-    if (id != 0 && w->string_of[id].bytes == 0)
-        w->string_of[id] = write_text(w, profile_string(w->p, id));
-    return w->string_of[id];
+    return write_text(w, profile_string(w->p, id));
 }
 
 void
@@ -189,6 +190,7 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
         *ret = w->out;
     }
     ZSTD_freeCCtx(w->zstd);
+    map_release(&w->known);
     strbuf_release(&w->strings);
     strbuf_release(&w->frames);
     strbuf_release(&w->locations);

@@ -14,8 +14,8 @@ struct writer {
     const struct profile *p;
     struct strbuf strings; // The STRINGS table.
     struct strbuf out;     // The whole file.
-    struct arena arena;
-    struct disk_string *string_of; // By string id of P; bytes 0 = not written yet.
+    struct arena arena;    // For those who fill it.
+    struct map known;      // Strings that are in it, by where their text is.
     struct strbuf frames, locations, types, site_types;
     struct disk_segment segment; // The open one.
     uint32_t segment_count;
@@ -26,7 +26,7 @@ struct writer {
 /* Begin a file for P's symbols and types. P must not change until write_finish. */
 void write_begin(struct writer *w, const struct profile *p);
 
-/* TEXT, in the table of strings; each call writes it anew. */
+/* TEXT, which stays as it is until write_finish, in the table of strings; written once. */
 struct disk_string write_text(struct writer *w, const char *text);
 
 /* One table as a compressed segment; an empty one is left out. */
