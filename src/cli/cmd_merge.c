@@ -18,7 +18,7 @@
 #include "cli/view.h"
 #include "profile/merge.h"
 #include "profile/origin.h"
-#include "profile/write.h"
+#include "profile/writer.h"
 #include "report/style.h"
 #include "symbol/types.h"
 #include "util/map.h"

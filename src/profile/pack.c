@@ -2,7 +2,7 @@
  *
  * A packed file holds the recorder's tables as they were, each as one zstd segment, so nothing is
  * lost that a later version may want; the symbols and the types are four more tables (format.md,
- * section 5). The header's state says that it is packed. write.c makes the file.
+ * section 5). The header's state says that it is packed. writer.c makes the file.
  */
 #include "profile/pack.h"
 
@@ -10,7 +10,7 @@
 
 #include "profile/origin.h"
 #include "profile/raw.h"
-#include "profile/write.h"
+#include "profile/writer.h"
 
 /* The bytes of table T up to the last record that is not all zero. */
 static size_t

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "profile/raw.h"
-#include "profile/write.h"
+#include "profile/writer.h"
 
 enum {
     EPOCH = 1,

@@ -5,13 +5,13 @@
  * Inputs are profiles, so their mutator is that of fuzz_profile.c.
  */
 /* covers: src/profile/merge.c src/profile/merge_tree.c src/profile/merge_timeline.c */
-/* covers: src/profile/write.c src/profile/write_model.c */
+/* covers: src/profile/writer.c src/profile/write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
 #include "profile/merge.h"
-#include "profile/write.h"
+#include "profile/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -31,12 +31,13 @@ sound_profile(void)
                                       .peak_bytes = 20,
                                       .size_min = 10,
                                       .size_max = 10};
-    static struct profile_site sites[] = {{.node = 2, .counters = c}};
-    static struct profile_thread threads[] = {{.name = "prog", .uses = 1, .counters = c}};
-    static struct profile_thread_site thread_sites[] = {{.counters = c}};
+    static struct profile_site sites[] = {{.node = 2}};
+    static struct profile_thread threads[] = {{.name = "prog", .uses = 1}};
+    static struct profile_thread_site thread_sites[1];
     static struct profile_phase phases[1];
     struct profile *p = xmalloc(sizeof *p);
 
+    sites[0].counters = threads[0].counters = thread_sites[0].counters = c;
     *p = (struct profile){.totals = c,
                           .modules = modules,
                           .module_count = countof(modules),

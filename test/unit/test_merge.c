@@ -13,7 +13,7 @@
 #include "build_profile.h"
 #include "profile/load.h"
 #include "profile/merge.h"
-#include "profile/write.h"
+#include "profile/writer.h"
 
 #define SECOND UINT64_C(1000000000)
 

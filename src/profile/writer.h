@@ -1,10 +1,10 @@
-/* write.h: packed files: the container, and what all writers of one share. pack.c fills it with the
+/* writer.h: packed files: the container, and what all writers of one share. pack.c fills it with the
  * recorder's tables as they were, write_model.c with tables made from a model.
  *
  * A writer that has failed ignores what follows; write_finish says why.
  */
-#ifndef PROFILE_WRITE_H
-#define PROFILE_WRITE_H
+#ifndef PROFILE_WRITER_H
+#define PROFILE_WRITER_H
 
 #include "format/format.h"
 #include "profile/profile.h"

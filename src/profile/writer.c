@@ -1,4 +1,4 @@
-/* write.c: the container of packed files (format.md, section 5).
+/* writer.c: the container of packed files (format.md, section 5).
  *
  *     header ─ directory ─ zstd frame ─ zstd frame ─ …      one segment for each table
  *
@@ -9,7 +9,7 @@
  *
  * What the tables mean is for those who fill them: nothing is checked here.
  */
-#include "profile/write.h"
+#include "profile/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
