@@ -59,7 +59,7 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
     void *data;
     int r = 0;
 
-    if (!p->process.ended && strcmp(in_path, out_path) == 0)
+    if (!p->process.ended && p->merged_processes == 0 && strcmp(in_path, out_path) == 0)
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "process %u still writes %s; pack it when it has ended, or into another "
                     "file with -o",

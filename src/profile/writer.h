@@ -1,4 +1,4 @@
-/* writer.h: packed files: the container, and what all writers of one share. pack.c fills it with the
+/* writer.h: packed files: the container, and what all who write one share. pack.c fills it with the
  * recorder's tables as they were, write_model.c with tables made from a model.
  *
  * A writer that has failed ignores what follows; write_finish says why.
