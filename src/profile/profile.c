@@ -114,8 +114,10 @@ profile_title(const struct profile *p, struct arena *arena)
         return pr->command && *pr->command ? pr->command : pr->executable;
     if (p->program_count != 1)
         what = arena_printf(arena, "%zu programs", p->program_count);
+    else if (*pr->command != '\0')
+        what = pr->command;
     else
-        what = *pr->command ? pr->command : p->programs[0].executable;
+        what = *p->programs[0].executable ? p->programs[0].executable : "an unknown program";
     return arena_printf(arena, "merged from %" PRIu32 " process%s of %s", p->merged_processes,
                         p->merged_processes == 1 ? "" : "es", what);
 }
