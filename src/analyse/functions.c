@@ -65,9 +65,7 @@ is_in_loader(const struct profile *p, uint32_t frame)
 static bool
 is_in_executable(const struct profile *p, uint32_t frame)
 {
-    const char *executable = p->process.executable;
-
-    return executable && strcmp(p->modules[p->frames[frame].module].path, executable) == 0;
+    return profile_is_program(p, p->modules[p->frames[frame].module].path);
 }
 
 /* main, or a part of it that the compiler has split off. */

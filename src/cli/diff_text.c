@@ -112,7 +112,7 @@ text_total(struct diff_view *v, enum metric metric)
 static void
 text_side(struct diff_view *v, const char *side, const struct profile *p)
 {
-    const char *command = p->process.command ? p->process.command : "";
+    const char *command = profile_title(p, v->arena);
 
     line(v, style_clean(v->arena, arena_printf(v->arena, "%-7s %s%s%s", side, p->path,
                                                *command ? "  " : "", command)));

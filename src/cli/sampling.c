@@ -63,6 +63,13 @@ put_phases(struct text_view *v)
     const struct profile *p = v->p;
     struct arena *a = v->arena;
 
+    if (p->merged_processes > 1) {
+        for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+            text_line(v, INK_DIM,
+                      arena_printf(a, "  %s %s", i ? "               some" : "Recording      some",
+                                   sampling_mode(a, &p->phases[i])));
+        return;
+    }
     for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
         text_line(v, INK_DIM,
                   arena_printf(

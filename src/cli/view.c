@@ -434,6 +434,12 @@ view_session_json(const struct view_set *set, struct json *j, struct arena *aren
     json_array(j, "profiles");
 }
 
+static const char *
+pid_text(const struct profile *p, struct arena *arena)
+{
+    return p->merged_processes ? "" : arena_printf(arena, " (pid %u)", p->process.pid);
+}
+
 static int
 show_each(const struct view_set *set, view_show_fn *show, struct arena *arena, struct strbuf *out)
 {
@@ -448,8 +454,9 @@ show_each(const struct view_set *set, view_show_fn *show, struct arena *arena, s
         size_t before = out->length;
 
         if (is_session && !view_options.json)
-            strbuf_fmt(out, "%s%s (pid %u)\n", found ? "\n" : "",
-                       style_clean(arena, set->v[i]->process.command), set->v[i]->process.pid);
+            strbuf_fmt(out, "%s%s%s\n", found ? "\n" : "",
+                       style_clean(arena, profile_title(set->v[i], arena)),
+                       pid_text(set->v[i], arena));
         rc = show(set->v[i], arena, &j, out);
         found |= rc == 0;
         if (rc == HEAPTAP_NOT_FOUND)

@@ -130,6 +130,26 @@ json_process(struct json *j, const struct profile *p)
 }
 
 static void
+json_merged(struct json *j, const struct profile *p)
+{
+    if (p->merged_processes == 0)
+        return;
+    json_object(j, "merged");
+    json_uint(j, "processes", p->merged_processes);
+    json_uint(j, "damaged", p->merged_damaged);
+    json_uint(j, "left_out", p->merged_left_out);
+    json_array(j, "programs");
+    for (size_t i = 0; i < p->program_count; i++) {
+        json_object_line(j, NULL);
+        json_known(j, "executable", p->programs[i].executable);
+        json_uint(j, "processes", p->programs[i].processes);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void
 json_phases(struct json *j, const struct profile *p)
 {
     static const char *const modes[] = {
@@ -205,6 +225,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_string(j, "format", format);
     json_int(j, "version", JSON_VERSION);
     json_process(j, p);
+    json_merged(j, p);
     json_object(j, "totals");
     json_counters(j, totals);
     if (profile_has_errors(p))

@@ -53,6 +53,8 @@ static const char *const metric_titles[] = {
 // What is less is not worth a stack in the overview.
 #define OVERVIEW_PERCENT_MIN 0.5
 
+enum { PROGRAMS_SHOWN = 5 };
+
 static void put_totals(struct text_view *v);
 static void put_recorder(struct text_view *v);
 static void put_sizes(struct text_view *v);
@@ -118,17 +120,55 @@ start_time(struct text_view *v)
     return arena_strdup(v->arena, text);
 }
 
-void
-text_header(struct text_view *v)
+/* Of a merged profile: which programs, and when they ran. */
+static void
+put_merged(struct text_view *v)
+{
+    const struct profile *p = v->p;
+    struct arena *a = v->arena;
+    const char *programs = "";
+
+    for (size_t i = 0; i < p->program_count && i < PROGRAMS_SHOWN; i++)
+        programs = arena_printf(
+            a, "%s%s%s %s", programs, i ? " \xc2\xb7 " : "",
+            style_count(a, (int64_t)p->programs[i].processes),
+            *p->programs[i].executable ? path_basename(p->programs[i].executable) : "unknown");
+    if (p->program_count > PROGRAMS_SHOWN)
+        programs = arena_printf(a, "%s \xc2\xb7 \xe2\x80\xa6", programs);
+    if (p->program_count > 1)
+        text_line(v, INK_DIM, programs);
+    text_line(v, INK_DIM,
+              arena_printf(a, "%s from %s \xc2\xb7 %s", style_duration(a, p->process.elapsed_ns),
+                           start_time(v), sampling_how(a, p)));
+    if (p->merged_left_out > 0)
+        text_line(v, INK_WARNING,
+                  arena_printf(a, "%s could not be read and left out",
+                               style_plural(a, p->merged_left_out, "profile")));
+    if (p->merged_damaged > 0)
+        text_line(v, INK_WARNING,
+                  arena_printf(a, "%s damaged, and in here as far as readable",
+                               style_plural(a, p->merged_damaged, "profile")));
+}
+
+static void
+put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->p->process;
-    const char *how = sampling_how(v->arena, v->p);
 
-    text_line(v, INK_BOLD, pr->command && *pr->command ? pr->command : pr->executable);
     text_line(v, INK_DIM,
               arena_printf(v->arena, "pid %" PRIu32 " \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
                            pr->pid, start_time(v), pr->ended ? "ran" : "running for",
-                           style_duration(v->arena, pr->elapsed_ns), how));
+                           style_duration(v->arena, pr->elapsed_ns), sampling_how(v->arena, v->p)));
+}
+
+void
+text_header(struct text_view *v)
+{
+    text_line(v, INK_BOLD, profile_title(v->p, v->arena));
+    if (v->p->merged_processes > 0)
+        put_merged(v);
+    else
+        put_process(v);
     if (v->p->frames_kept)
         text_line(v, INK_DIM,
                   arena_printf(v->arena, "stacks are cut to %s",
@@ -213,7 +253,9 @@ put_totals(struct text_view *v)
     struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
     const char *peak_time = "";
 
-    if (!v->stacks->filtered && v->p->peak_elapsed_ns)
+    if (v->p->merged_processes > 1)
+        peak_time = "each process's own, added up";
+    else if (!v->stacks->filtered && v->p->peak_elapsed_ns)
         peak_time = arena_printf(a, "after %s", style_duration(a, v->p->peak_elapsed_ns));
     peak_time = arena_printf(a, "%s%s", peak_time, total_error(v, METRIC_PEAK));
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
@@ -250,8 +292,8 @@ recorder_share(struct text_view *v)
     double events = (double)(v->p->totals.allocations + v->p->totals.frees);
 
     // The cost of an event times estimated events would be no cost of ours.
-    if (profile_is_estimate(v->p) || v->p->extent != EXTENT_WHOLE || r->events_timed == 0 ||
-        v->p->process.elapsed_ns == 0)
+    if (profile_is_estimate(v->p) || v->p->extent != EXTENT_WHOLE || v->p->merged_processes > 1 ||
+        r->events_timed == 0 || v->p->process.elapsed_ns == 0)
         return "";
     return arena_printf(v->arena, " and ~%.1f %% of the time",
                         100.0 * (double)r->timed_ns / (double)r->events_timed * events /

@@ -81,28 +81,35 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
 }
 
 static const char *
-program_name(const struct profile *p)
+program_name(const struct profile *p, struct arena *arena)
 {
     const char *name = p->process.executable ? path_basename(p->process.executable) : "";
 
+    if (p->merged_processes > 0)
+        return profile_title(p, arena);
     return *name ? name : p->path;
+}
+
+static const char *
+pid_text(const struct profile *p, struct arena *arena)
+{
+    return p->merged_processes > 0 ? "" : arena_printf(arena, "pid %" PRIu32 ", ", p->process.pid);
 }
 
 static const char *
 totals_text(struct arena *arena, const struct counters *c)
 {
     if (c->partial)
-        return arena_printf(
-            arena, "%s in use in %s blocks, %s allocated in %s calls",
-            amount_text(arena, counters_live_bytes(c), true),
-            amount_count(arena, counters_live_blocks(c)),
-            amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
-    return arena_printf(arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
-                        amount_text(arena, counters_live_bytes(c), true),
-                        amount_count(arena, counters_live_blocks(c)),
-                        amount_text(arena, c->peak_bytes, true),
-                        amount_text(arena, c->allocated_bytes, true),
-                        amount_count(arena, c->allocations));
+        return arena_printf(arena, "%s in use in %s blocks, %s allocated in %s calls",
+                            amount_text(arena, counters_live_bytes(c), true),
+                            amount_count(arena, counters_live_blocks(c)),
+                            amount_text(arena, c->allocated_bytes, true),
+                            amount_count(arena, c->allocations));
+    return arena_printf(
+        arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
+        amount_text(arena, counters_live_bytes(c), true),
+        amount_count(arena, counters_live_blocks(c)), amount_text(arena, c->peak_bytes, true),
+        amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
 }
 
 /* ", as at 64.0 s" */
@@ -127,12 +134,12 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
-    pic.title =
-        arena_printf(&arena, "%s: heap by call stack%s", program_name(p), extent_text(p, &arena));
-    pic.subtitle = arena_printf(&arena, "%s; pid %" PRIu32 ", %.1f s; heaptap %s",
-                                totals_text(&arena, &stacks->total), p->process.pid,
-                                (double)p->process.elapsed_ns / 1e9,
-                                p->process.heaptap ? p->process.heaptap : "");
+    pic.title = arena_printf(&arena, "%s: heap by call stack%s", program_name(p, &arena),
+                             extent_text(p, &arena));
+    pic.subtitle =
+        arena_printf(&arena, "%s; %s%.1f s; heaptap %s", totals_text(&arena, &stacks->total),
+                     pid_text(p, &arena), (double)p->process.elapsed_ns / 1e9,
+                     p->process.heaptap ? p->process.heaptap : "");
     pic.description = export_estimate(p, stacks, &arena);
     if (*pic.description)
         pic.title = arena_printf(&arena, "%s (estimates)", pic.title);
@@ -148,7 +155,8 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
     struct arena arena = {0};
     struct picture pic = {.metric = metric, .root_above = true, .arena = &arena, .out = out};
 
-    pic.title = arena_printf(&arena, "%s: what changed in the heap", program_name(after->p));
+    pic.title =
+        arena_printf(&arena, "%s: what changed in the heap", program_name(after->p, &arena));
     pic.subtitle = arena_printf(
         &arena, "From %s to %s. Width: the larger of the two sides; red grew, blue shrank.",
         path_basename(before->p->path), path_basename(after->p->path));
@@ -384,7 +392,7 @@ write_box(struct picture *pic, size_t node)
     const struct flame_frame *f = &pic->tree->frames[n->frame];
     double width = pixels(pic, n);
     uint32_t top = pic->root_above ? FLAME_HEAD + n->depth * FLAME_ROW
-                                 : pic->height - FLAME_FOOT - (n->depth + 1) * FLAME_ROW;
+                                   : pic->height - FLAME_FOOT - (n->depth + 1) * FLAME_ROW;
 
     strbuf_fmt(pic->out, "<g class=\"box%s\">", f->inlined ? " inlined" : "");
     write_title(pic, n);
@@ -472,10 +480,9 @@ write_head(struct picture *pic)
     struct legend_entry entries[LEGEND_MAX];
     size_t count = legend(pic, entries);
     double left = FLAME_PAD;
-    const char *shown = arena_printf(
-        pic->arena, "%s: %s", metric_labels[pic->metric],
-        amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric],
-                    metric_is_bytes(pic->metric)));
+    const char *shown = arena_printf(pic->arena, "%s: %s", metric_labels[pic->metric],
+                                     amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric],
+                                                 metric_is_bytes(pic->metric)));
 
     strbuf_fmt(pic->out,
                "<g id=\"head\">\n<rect id=\"bar\" class=\"page\" width=\"%d\" height=\"%d\"/>\n",

@@ -316,9 +316,12 @@ add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, e
 {
     const struct profile_process *pr = &w->p->process;
     uint64_t period = w->p->sample_period_bytes ? w->p->sample_period_bytes : 1;
+    const char *version = pr->heaptap ? pr->heaptap : "";
     const char *comment =
-        arena_printf(arena, "heaptap %s, pid %" PRIu32 ": %s", pr->heaptap ? pr->heaptap : "",
-                     pr->pid, pr->command ? pr->command : "");
+        w->p->merged_processes > 0
+            ? arena_printf(arena, "heaptap %s, %s", version, profile_title(w->p, arena))
+            : arena_printf(arena, "heaptap %s, pid %" PRIu32 ": %s", version, pr->pid,
+                           pr->command ? pr->command : "");
     const char *estimate = export_estimate(w->p, stacks, arena);
 
     proto_uint(out, PROFILE_TIME_NANOS, pr->start_unix_ns);

@@ -104,7 +104,11 @@ struct disk_header {
     struct disk_string executable;
     struct disk_string kernel;
     struct disk_string heaptap;
-    uint64_t reserved0[43];
+    uint64_t reserved0[41];
+    uint32_t merged_processes;   // Processes in a merged profile; 0 = it is that of one process.
+    uint32_t merged_damaged;     // Inputs of it that could be read in part only,
+    uint32_t merged_left_out;    // or not at all.
+    uint32_t reserved2;
     struct disk_shared shared; // At 512.
     struct disk_losses losses;
     /* A request: written by a tool, which then raises the generation; taken by the recorder, which
@@ -150,7 +154,8 @@ enum disk_kind {
     DISK_HISTORY = 16,       // struct disk_history
     DISK_HEAPS = 17,         // struct disk_heap
     DISK_LABELS = 18,        // struct disk_label_set
-    DISK_KINDS = 19,
+    DISK_PROGRAMS = 19,      // struct disk_program; merged files only
+    DISK_KINDS = 20,
 };
 
 enum disk_segment_flags {
@@ -215,6 +220,8 @@ enum disk_tag {
 };
 
 enum { DISK_SIZE_CLASSES = 4 };
+
+enum { DISK_SITE_FIRST = 5 }; // Those before are the size classes of DISK_NODE_OTHER.
 
 /* A node of the call tree. Site ids are dense over the whole tree; 0 = no site yet. */
 struct disk_node {
@@ -474,5 +481,12 @@ struct disk_site_type {
     struct disk_string type; // Empty: several have the size.
 };
 static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");
+
+/* Merged files only: a program of which there are processes in it. */
+struct disk_program {
+    struct disk_string executable; // Its path; empty if unknown.
+    uint64_t processes;
+};
+static_assert(sizeof(struct disk_program) == 16, "format.md 5.1");
 
 #endif

@@ -130,6 +130,28 @@ elapsed_now(const struct disk_header *h)
     return (int64_t)ns > (int64_t)h->shared.last_ns ? ns : h->shared.last_ns;
 }
 
+/* What a merged profile was made from. */
+static void
+load_programs(struct loader *l)
+{
+    const struct disk_header *h = &l->raw->header;
+    struct profile *p = l->p;
+    size_t count = h->merged_processes ? raw_count(l->raw, DISK_PROGRAMS) : 0;
+
+    p->merged_processes = h->merged_processes;
+    p->merged_damaged = h->merged_damaged;
+    p->merged_left_out = h->merged_left_out;
+    p->programs = arena_array(&p->arena, count, sizeof *p->programs);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_program *d = raw_record(l->raw, DISK_PROGRAMS, i);
+
+        p->programs[p->program_count++] = (struct profile_program){
+            .executable = strtab_get(&p->strings, loader_string(l, d->executable)),
+            .processes = d->processes,
+        };
+    }
+}
+
 static void
 load_header(struct loader *l)
 {
@@ -145,9 +167,7 @@ load_header(struct loader *l)
         .executable = raw_string(l->raw, h->executable),
         .kernel = raw_string(l->raw, h->kernel),
         .heaptap = raw_string(l->raw, h->heaptap),
-        .machine = h->machine == 62    ? "x86_64"
-                   : h->machine == 183 ? "aarch64"
-                                       : "unknown",
+        .machine = raw_machine_name(h->machine),
         .start_unix_ns = h->start_unix_ns,
         .elapsed_ns = h->shared.last_ns,
         .cpu_count = h->cpu_count,
@@ -211,6 +231,7 @@ load_model(struct raw_file *raw, const char *name)
     load_unknown_frees(&l);
     loader_count_doubtful(p);
     load_header(&l);
+    load_programs(&l);
     load_symbols(&l);
     load_types(&l);
     fit = loader_stacks_fit(&l);

@@ -109,8 +109,8 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     uint64_t *known;
 
     // A truncated stack's outermost frame is another node than the same frame where the stack is
-    // whole.
-    if (flags & (NODE_TRUNCATED | NODE_BROKEN))
+    // whole, and a guess that merging brought together with what others knew stays one.
+    if (flags != 0)
         key ^= hash_u64(flags);
     known = map_put(&l->known_nodes, key, &new);
     if (new) {

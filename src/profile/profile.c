@@ -1,7 +1,9 @@
 /* profile.c: the model's own small operations; load.c makes it, pack.c writes it. */
 #include "profile/profile.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void
 counters_add(struct counters *sum, const struct counters *c)
@@ -127,6 +129,33 @@ profile_add_frame(struct profile *p, const struct profile_frame *frame)
 {
     arena_grow(&p->arena, &p->frames, &p->frame_capacity, p->frame_count, sizeof *p->frames);
     p->frames[p->frame_count++] = *frame;
+}
+
+const char *
+profile_title(const struct profile *p, struct arena *arena)
+{
+    const struct profile_process *pr = &p->process;
+    const char *what;
+
+    if (p->merged_processes == 0)
+        return pr->command && *pr->command ? pr->command : pr->executable;
+    if (p->program_count != 1)
+        what = arena_printf(arena, "%zu programs", p->program_count);
+    else if (*pr->command != '\0')
+        what = pr->command;
+    else
+        what = *p->programs[0].executable ? p->programs[0].executable : "an unknown program";
+    return arena_printf(arena, "merged from %" PRIu32 " process%s of %s", p->merged_processes,
+                        p->merged_processes == 1 ? "" : "es", what);
+}
+
+bool
+profile_is_program(const struct profile *p, const char *path)
+{
+    for (size_t i = 0; i < p->program_count; i++)
+        if (strcmp(p->programs[i].executable, path) == 0)
+            return *path != '\0';
+    return p->process.executable != NULL && strcmp(p->process.executable, path) == 0;
 }
 
 void

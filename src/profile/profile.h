@@ -306,6 +306,14 @@ struct profile_unknown_free {
     uint64_t address; // Of the latest.
 };
 
+/* A program of which there are processes in a merged profile. */
+struct profile_program {
+    const char *executable; // Absolute path; "" if unknown.
+    uint64_t processes;
+};
+
+/* Of a merged profile: pid and parent are 0, what differs between its processes is "" or 0, and it
+ * lasts from the first start to the last end. */
 struct profile_process {
     uint32_t pid;
     uint32_t parent_pid;
@@ -366,6 +374,11 @@ struct profile {
     struct strtab strings;
     const char *path; // Of the file it was read from; "pid 123" for a live process.
     struct profile_process process;
+    uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
+    uint32_t merged_damaged;   // Inputs of the merge that could be read in part only,
+    uint32_t merged_left_out;  // or not at all.
+    struct profile_program *programs; // Of a merged profile, most processes first.
+    size_t program_count;
     struct profile_losses losses;
     struct profile_recorder recorder;
     struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
@@ -434,6 +447,13 @@ int profile_list_session(const char *what, struct arena *arena, const char ***re
                          size_t *ret_count, struct err *err);
 
 void profile_free(struct profile *p);
+
+/* What P is a profile of, for people: the command, or "merged from 500 processes of 3 programs".
+ * From ARENA. */
+const char *profile_title(const struct profile *p, struct arena *arena);
+
+/* Is PATH the executable of P, or one of those that P was merged from? */
+bool profile_is_program(const struct profile *p, const char *path);
 
 /* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);

@@ -55,6 +55,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_HISTORY] = "history",
     [DISK_HEAPS] = "heaps",
     [DISK_LABELS] = "labels",
+    [DISK_PROGRAMS] = "programs",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -76,7 +77,31 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_HISTORY] = sizeof(struct disk_history),
     [DISK_HEAPS] = sizeof(struct disk_heap),
     [DISK_LABELS] = sizeof(struct disk_label_set),
+    [DISK_PROGRAMS] = sizeof(struct disk_program),
 };
+
+static const struct {
+    uint32_t number;
+    const char *name;
+} machines[] = {{62, "x86_64"}, {183, "aarch64"}};
+
+const char *
+raw_machine_name(uint32_t number)
+{
+    for (size_t i = 0; i < countof(machines); i++)
+        if (machines[i].number == number)
+            return machines[i].name;
+    return "unknown";
+}
+
+uint32_t
+raw_machine_number(const char *name)
+{
+    for (size_t i = 0; i < countof(machines); i++)
+        if (strcmp(machines[i].name, name) == 0)
+            return machines[i].number;
+    return 0;
+}
 
 void
 raw_note(struct raw_file *r, const char *format, ...)

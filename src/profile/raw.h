@@ -41,6 +41,10 @@ const void *raw_record(const struct raw_file *r, enum disk_kind kind, size_t i);
 /* The same, to be changed. */
 void *raw_change(struct raw_file *r, enum disk_kind kind, size_t i);
 
+/* The name of ELF's machine NUMBER, and back; "unknown" and 0 for others. */
+const char *raw_machine_name(uint32_t number);
+uint32_t raw_machine_number(const char *name);
+
 /* The string S, NUL-terminated, from ARENA of R; "" if it lies outside the strings. */
 const char *raw_string(struct raw_file *r, struct disk_string s);
 

@@ -259,8 +259,7 @@ load_index(struct typer *t, struct type_module *m)
 static bool
 is_executable(const struct profile *p, uint32_t module)
 {
-    return p->process.executable != NULL &&
-           strcmp(p->modules[module].path, p->process.executable) == 0;
+    return profile_is_program(p, p->modules[module].path);
 }
 
 /* The types of wanted sizes of all modules into the profile, each name once per size. */

@@ -1,0 +1,376 @@
+/* write_model.c: the tables of a file, made from a model.
+ *
+ * What the loader made of a file is made into one again; load.c is the other half of this file. A
+ * model has less than a recorder's file: no epochs (each counter has its share of the peak, so all
+ * of them and the header say epoch 1), no bins by thread, and the counts of threads only as sums.
+ * The bins are one record, which all threads name, and the sums stand in the first thread's row.
+ *
+ * Nodes keep their order, so parents come first; the file has two more before them (4.3), which
+ * stand for callers that are not known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/raw.h"
+#include "profile/writer.h"
+
+enum {
+    EPOCH = 1,
+    NODE_FIRST = 2, // Of the model: the root and "other" are before.
+    CLOCK_NS = 1000000000,
+};
+
+static void
+write_modules(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_module *d = arena_array(&w->arena, p->module_count, sizeof *d);
+
+    for (size_t i = 1; i < p->module_count; i++) {
+        const struct profile_module *m = &p->modules[i];
+
+        d[i] = (struct disk_module){
+            .id = (uint32_t)i,
+            .build_id_bytes = m->build_id_bytes,
+            .start = m->start,
+            .end = m->end,
+            .bias = m->bias,
+            .path = write_text(w, m->path),
+            .loaded = 1,
+            .unloaded = m->unloaded,
+        };
+        memcpy(d[i].build_id, m->build_id, m->build_id_bytes);
+    }
+    write_table(w, DISK_MODULES, d, p->module_count * sizeof *d, sizeof *d);
+}
+
+static uint32_t
+disk_node_id(uint32_t node)
+{
+    return node < NODE_FIRST ? node : node - NODE_FIRST + DISK_NODE_FIRST;
+}
+
+static struct disk_node
+disk_node_of(const struct profile *p, const struct profile_node *n)
+{
+    const struct profile_location *l = &p->locations[n->location];
+
+    return (struct disk_node){
+        .frame = l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
+        .parent = n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
+                  : n->flags & NODE_BROKEN  ? (uint32_t)DISK_NODE_BROKEN
+                                            : disk_node_id(n->parent),
+        .flags = (n->flags & NODE_GUESSED ? (uint32_t)DISK_NODE_GUESSED : 0) |
+                 (l->exact ? (uint32_t)DISK_NODE_EXACT : 0),
+    };
+}
+
+static void
+write_nodes(struct writer *w)
+{
+    const struct profile *p = w->p;
+    size_t count = p->node_count - NODE_FIRST + DISK_NODE_FIRST;
+    struct disk_node *d = arena_array(&w->arena, count, sizeof *d);
+
+    for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
+        d[DISK_NODE_OTHER].site[c] = c + 1;
+    for (size_t i = NODE_FIRST; i < p->node_count; i++)
+        d[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i]);
+    for (size_t i = 0; i < p->site_count; i++)
+        d[disk_node_id(p->sites[i].node)].site[p->sites[i].size_class] = p->sites[i].id;
+    write_table(w, DISK_NODES, d, count * sizeof *d, sizeof *d);
+}
+
+static struct disk_counter
+disk_counter_of(const struct counters *c)
+{
+    return (struct disk_counter){
+        .allocations = (uint64_t)c->allocations,
+        .allocated_bytes = (uint64_t)c->allocated_bytes,
+        .frees = (uint64_t)c->frees,
+        .freed_bytes = (uint64_t)c->freed_bytes,
+        .peak_epoch = EPOCH,
+        .peak_bytes = c->peak_bytes,
+        .peak_blocks = c->peak_blocks,
+        .temporary = (uint64_t)c->temporary,
+        .reallocations = (uint64_t)c->reallocations,
+        .moved = (uint64_t)c->moved,
+        .grown_bytes = (uint64_t)c->grown_bytes,
+        .size_min = c->size_min == SIZE_MIN_NONE ? 0 : c->size_min,
+        .size_max = c->size_max,
+    };
+}
+
+/* A counter's place: its thread, the block of its site, and the place there. */
+struct place {
+    uint64_t key;
+    const struct counters *counters;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* A block at a time: it is mostly zeros. */
+static void
+write_counters(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct place *v = arena_array(&w->arena, p->thread_site_count, sizeof *v);
+    size_t blocks = 0, next;
+
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *t = &p->thread_sites[i];
+
+        v[i] = (struct place){(uint64_t)(t->thread + 1) << 32 | p->sites[t->site].id, &t->counters};
+    }
+    if (p->thread_site_count == 0)
+        return;
+    qsort(v, p->thread_site_count, sizeof *v, by_key);
+    for (size_t i = 0; i < p->thread_site_count; i++)
+        blocks += i == 0 || v[i].key / DISK_BLOCK_SITES != v[i - 1].key / DISK_BLOCK_SITES;
+    write_table_begin(w, DISK_COUNTERS, blocks * sizeof(struct disk_block),
+                      sizeof(struct disk_block));
+    for (size_t i = 0; i < p->thread_site_count; i = next) {
+        struct disk_block block = {.thread = (uint32_t)(v[i].key >> 32),
+                                   .first_site =
+                                       (uint32_t)v[i].key / DISK_BLOCK_SITES * DISK_BLOCK_SITES};
+
+        for (next = i; next < p->thread_site_count &&
+                       v[next].key / DISK_BLOCK_SITES == v[i].key / DISK_BLOCK_SITES;
+             next++)
+            block.counters[v[next].key % DISK_BLOCK_SITES] = disk_counter_of(v[next].counters);
+        write_table_more(w, &block, sizeof block);
+    }
+    write_table_end(w);
+}
+
+static void
+write_threads(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_thread *d = arena_array(&w->arena, p->thread_count + 1, sizeof *d);
+
+    if (p->thread_count == 0)
+        return;
+    for (size_t i = 0; i < p->thread_count; i++) {
+        const struct profile_thread *t = &p->threads[i];
+        size_t length = strlen(t->name);
+
+        d[i + 1] = (struct disk_thread){.id = (uint32_t)i + 1, .tid = t->tid, .uses = t->uses};
+        memcpy(d[i + 1].name, t->name,
+               length < DISK_THREAD_NAME_BYTES ? length : DISK_THREAD_NAME_BYTES);
+    }
+    d[1].frames_reused = p->recorder.frames_reused;
+    d[1].frames_unwound = p->recorder.frames_unwound;
+    d[1].full_unwinds = p->recorder.full_unwinds;
+    d[1].timed_events = p->recorder.events_timed;
+    d[1].timed_cycles = p->recorder.timed_ns; // The header says that a cycle is a nanosecond.
+    d[1].failed_calls = p->losses.failed_calls;
+    d[1].ledger_events = p->losses.ledger_events;
+    d[1].unknown_frees = p->losses.unknown_frees;
+    d[1].inherited_frees = p->losses.inherited_frees;
+    d[1].overwritten_blocks = p->losses.overwritten_blocks;
+    d[1].double_frees = p->losses.double_frees;
+    d[1].unrecorded_frees = p->losses.unrecorded_frees;
+    write_table(w, DISK_THREADS, d, (p->thread_count + 1) * sizeof *d, sizeof *d);
+}
+
+static void
+write_bins(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_bins *d = arena_alloc(&w->arena, sizeof *d);
+
+    if (p->bin_count != DISK_EXACT_BINS + DISK_RANGE_BINS)
+        return;
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct counters *c = &p->bins[i].counters;
+
+        if (i < DISK_EXACT_BINS) {
+            d->exact[i].allocations = (uint64_t)c->allocations;
+            d->exact[i].frees = (uint64_t)c->frees;
+        } else {
+            d->range[i - DISK_EXACT_BINS] =
+                (struct disk_range){(uint64_t)c->allocations, (uint64_t)c->allocated_bytes,
+                                    (uint64_t)c->frees, (uint64_t)c->freed_bytes};
+        }
+    }
+    write_table(w, DISK_BINS, d, sizeof *d, sizeof *d);
+}
+
+static void
+write_timeline(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_time_point *d = arena_array(&w->arena, p->time_point_count, sizeof *d);
+
+    for (size_t i = 0; i < p->time_point_count; i++)
+        d[i] = (struct disk_time_point){p->timeline[i].elapsed_ns, p->timeline[i].live_bytes,
+                                        p->timeline[i].events};
+    write_table(w, DISK_TIMELINE, d, p->time_point_count * sizeof *d, sizeof *d);
+}
+
+static void
+write_phases(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_phase *d = arena_array(&w->arena, p->phase_count, sizeof *d);
+
+    for (size_t i = 0; i < p->phase_count; i++)
+        d[i] = (struct disk_phase){.id = (uint32_t)i + 1,
+                                   .mode = p->phases[i].mode,
+                                   .period = p->phases[i].period,
+                                   .since_ns = p->phases[i].elapsed_ns};
+    write_table(w, DISK_PHASES, d, p->phase_count * sizeof *d, sizeof *d);
+}
+
+/* X as the integer that it was in the files. */
+static uint64_t
+whole(double x)
+{
+    return x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
+}
+
+static struct disk_error_sum
+disk_error_of(const struct error_sum *e)
+{
+    return (struct disk_error_sum){whole(e->samples), whole(e->blocks), whole(e->bytes),
+                                   e->blocks_variance, e->bytes_variance};
+}
+
+static void
+write_errors(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct strbuf out = {0};
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct errors *e = &p->sites[i].errors;
+        struct disk_error d = {
+            .site = p->sites[i].id,
+            .allocated = disk_error_of(&e->allocated),
+            .freed = disk_error_of(&e->freed),
+            .peak_epoch = EPOCH,
+            .peak = disk_error_of(&e->peak),
+            .blocks_unit_max = e->blocks_unit_max,
+            .bytes_unit_max = e->bytes_unit_max,
+        };
+
+        if (e->allocated.samples > 0 || e->freed.samples > 0)
+            strbuf_add(&out, &d, sizeof d);
+    }
+    write_table(w, DISK_ERRORS, out.text, out.length, sizeof(struct disk_error));
+    strbuf_release(&out);
+}
+
+static void
+write_unknown_frees(struct writer *w)
+{
+    const struct profile *p = w->p;
+    size_t count = p->unknown_free_count + 1;
+    struct disk_unknown_free *d = arena_array(&w->arena, count, sizeof *d);
+    uint32_t *site_of = arena_array(&w->arena, p->node_count, sizeof *site_of);
+
+    for (size_t i = 0; i < p->site_count; i++)
+        site_of[p->sites[i].node] = p->sites[i].id;
+    for (size_t i = 1; i < count; i++) {
+        const struct profile_unknown_free *f = &p->unknown_frees[i - 1];
+
+        d[i] = (struct disk_unknown_free){.kind = f->kind,
+                                          .node = disk_node_id(f->node),
+                                          .site = f->site_node ? site_of[f->site_node] : 0,
+                                          .count = f->count,
+                                          .address = f->address};
+    }
+    if (count > 1)
+        write_table(w, DISK_UNKNOWN_FREES, d, count * sizeof *d, sizeof *d);
+}
+
+static void
+write_programs(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_program *d = arena_array(&w->arena, p->program_count, sizeof *d);
+
+    for (size_t i = 0; i < p->program_count; i++)
+        d[i] = (struct disk_program){write_text(w, p->programs[i].executable),
+                                     p->programs[i].processes};
+    write_table(w, DISK_PROGRAMS, d, p->program_count * sizeof *d, sizeof *d);
+}
+
+static void
+fill_process(struct writer *w, struct disk_header *h)
+{
+    const struct profile_process *pr = &w->p->process;
+
+    h->process_flags = (pr->ended ? (uint32_t)DISK_PROCESS_GONE : 0) |
+                       (pr->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
+                       (w->p->losses.file_failed ? (uint32_t)DISK_PROCESS_FILE_FAILED : 0);
+    h->pid = pr->pid;
+    h->parent_pid = pr->parent_pid;
+    h->start_unix_ns = pr->start_unix_ns;
+    h->last_cycles = h->last_cycles_ns = CLOCK_NS;
+    h->page_bytes = pr->page_bytes;
+    h->cpu_count = pr->cpu_count;
+    h->machine = raw_machine_number(pr->machine);
+    h->command = write_text(w, pr->command);
+    h->executable = write_text(w, pr->executable);
+    h->kernel = write_text(w, pr->kernel);
+    h->heaptap = write_text(w, pr->heaptap);
+    h->shared.last_ns = pr->elapsed_ns;
+}
+
+static struct disk_header
+header_of(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_header h = {
+        .magic = DISK_MAGIC,
+        .version = DISK_VERSION,
+        .header_bytes = sizeof h,
+        .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
+        .sample_period_bytes = p->sample_period_bytes,
+        .recorder_bytes = p->recorder.memory_bytes - p->recorder.file_bytes,
+        .merged_processes = p->merged_processes,
+        .merged_damaged = p->merged_damaged,
+        .merged_left_out = p->merged_left_out,
+        .shared.peak_epoch = EPOCH,
+        .shared.epoch = EPOCH,
+        .shared.peak_bytes = p->totals.peak_bytes,
+        .shared.flushed_bytes = counters_live_bytes(&p->totals),
+        .shared.peak_ns = p->peak_elapsed_ns,
+        .losses.no_thread_events = p->losses.no_thread_events,
+        .losses.no_memory_events = p->losses.no_memory_events,
+        .losses.reentrant_events = p->losses.reentrant_events,
+        .losses.frames_without_module = p->losses.frames_without_module,
+    };
+
+    fill_process(w, &h);
+    return h;
+}
+
+int
+write_model(const struct profile *p, struct strbuf *ret, struct err *err)
+{
+    struct disk_header header;
+    struct writer w;
+
+    write_begin(&w, p);
+    header = header_of(&w);
+    write_modules(&w);
+    write_nodes(&w);
+    write_counters(&w);
+    write_threads(&w);
+    write_bins(&w);
+    write_timeline(&w);
+    write_phases(&w);
+    write_errors(&w);
+    write_unknown_frees(&w);
+    write_programs(&w);
+    return write_finish(&w, &header, ret, err);
+}

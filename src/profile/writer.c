@@ -1,0 +1,214 @@
+/* writer.c: the container of packed files (format.md, section 5).
+ *
+ *     header ─ directory ─ zstd frame ─ zstd frame ─ …      one segment for each table
+ *
+ * Each table is one compressed segment, written as it comes, so a table need not be in memory as a
+ * whole; the file, which is small, is. The strings come last, because every other table adds to
+ * them. The file is written beside the target and renamed over it, so that a full disk or a crash
+ * leaves what was there. Only a regular file is replaced: a device of that name would be gone.
+ *
+ * What the tables mean is for those who fill them: nothing is checked here.
+ */
+#include "profile/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zstd.h>
+
+#include "util/replace.h"
+
+enum { ZSTD_LEVEL = 3, PIECE_BYTES = 1 << 16 };
+
+void
+write_begin(struct writer *w, const struct profile *p)
+{
+    char *front;
+
+    *w = (struct writer){.p = p, .zstd = ZSTD_createCCtx()};
+    front = arena_alloc(&w->arena, DISK_DATA_OFF);
+    strbuf_add(&w->out, front, DISK_DATA_OFF);
+    if (w->zstd == NULL)
+        w->failed = "no memory";
+}
+
+struct disk_string
+write_text(struct writer *w, const char *text)
+{
+    struct disk_string s = {(uint32_t)w->strings.length, (uint32_t)strlen(text)};
+    bool is_new;
+    uint64_t *known = map_put(&w->known, (uintptr_t)text, &is_new);
+
+    if (is_new) {
+        strbuf_add(&w->strings, text, s.bytes);
+        *known = s.off;
+    }
+    return (struct disk_string){(uint32_t)*known, s.bytes};
+}
+
+static struct disk_string
+put_string(struct writer *w, uint32_t id)
+{
+    return write_text(w, profile_string(w->p, id));
+}
+
+void
+write_table_begin(struct writer *w, enum disk_kind kind, size_t size_bytes, uint32_t record_bytes)
+{
+    w->segment = (struct disk_segment){.kind = kind,
+                                       .flags = DISK_SEGMENT_ZSTD,
+                                       .off = w->out.length,
+                                       .bytes = size_bytes,
+                                       .record_bytes = record_bytes};
+    if (w->failed != NULL)
+        return;
+    ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    // A reader believes no frame that does not tell its size.
+    ZSTD_CCtx_setPledgedSrcSize(w->zstd, size_bytes);
+}
+
+static void
+compress(struct writer *w, const void *bytes, size_t size_bytes, ZSTD_EndDirective how)
+{
+    ZSTD_inBuffer in = {bytes, size_bytes, 0};
+    char piece[PIECE_BYTES];
+    size_t left;
+
+    do {
+        ZSTD_outBuffer out = {piece, sizeof piece, 0};
+
+        if (w->failed != NULL)
+            return;
+        left = ZSTD_compressStream2(w->zstd, &out, &in, how);
+        if (ZSTD_isError(left))
+            w->failed = ZSTD_getErrorName(left);
+        strbuf_add(&w->out, piece, out.pos);
+    } while (how == ZSTD_e_end ? left != 0 : in.pos < in.size);
+}
+
+void
+write_table_more(struct writer *w, const void *bytes, size_t size_bytes)
+{
+    compress(w, bytes, size_bytes, ZSTD_e_continue);
+}
+
+void
+write_table_end(struct writer *w)
+{
+    compress(w, NULL, 0, ZSTD_e_end);
+    w->segment.stored_bytes = w->out.length - w->segment.off;
+    while (w->out.length % 8 != 0)
+        strbuf_char(&w->out, '\0');
+    memcpy(w->out.text + DISK_DIRECTORY_OFF + sizeof w->segment * w->segment_count++, &w->segment,
+           sizeof w->segment);
+}
+
+void
+write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t size_bytes,
+            uint32_t record_bytes)
+{
+    if (size_bytes == 0)
+        return;
+    write_table_begin(w, kind, size_bytes, record_bytes);
+    write_table_more(w, bytes, size_bytes);
+    write_table_end(w);
+}
+
+static void
+collect_location(struct writer *w, const struct profile_location *l)
+{
+    struct disk_location d = {
+        .frame = l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
+        .flags = l->exact ? DISK_NODE_EXACT : 0,
+        .first_frame = (uint32_t)(w->frames.length / sizeof(struct disk_frame)),
+        .frame_count = l->frame_count,
+    };
+
+    for (uint32_t i = 0; i < l->frame_count; i++) {
+        const struct profile_frame *f = &w->p->frames[l->first_frame + i];
+        struct disk_frame frame = {
+            .function = put_string(w, f->function),
+            .linkage = put_string(w, f->linkage),
+            .file = put_string(w, f->file),
+            .line = f->line,
+            .inlined = f->inlined,
+        };
+
+        strbuf_add(&w->frames, &frame, sizeof frame);
+    }
+    strbuf_add(&w->locations, &d, sizeof d);
+}
+
+static void
+collect_types(struct writer *w)
+{
+    for (size_t i = 0; i < w->p->type_count; i++) {
+        struct disk_type d = {w->p->types[i].size, put_string(w, w->p->types[i].name)};
+
+        strbuf_add(&w->types, &d, sizeof d);
+    }
+    for (size_t i = 0; i < w->p->site_count; i++) {
+        const struct profile_site *site = &w->p->sites[i];
+        struct disk_site_type d = {site->id, site->verdict, put_string(w, site->type)};
+
+        if (site->id != 0 && site->verdict != VERDICT_UNKNOWN)
+            strbuf_add(&w->site_types, &d, sizeof d);
+    }
+}
+
+static void
+write_symbols(struct writer *w)
+{
+    for (size_t i = 1; w->p->symbolised && i < w->p->location_count; i++)
+        collect_location(w, &w->p->locations[i]);
+    if (w->p->typed)
+        collect_types(w);
+    write_table(w, DISK_STRINGS, w->strings.text, w->strings.length, 1);
+    write_table(w, DISK_FRAMES, w->frames.text, w->frames.length, sizeof(struct disk_frame));
+    write_table(w, DISK_LOCATIONS, w->locations.text, w->locations.length,
+                sizeof(struct disk_location));
+    write_table(w, DISK_TYPES, w->types.text, w->types.length, sizeof(struct disk_type));
+    write_table(w, DISK_SITE_TYPES, w->site_types.text, w->site_types.length,
+                sizeof(struct disk_site_type));
+}
+
+int
+write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
+             struct err *err)
+{
+    struct disk_header h = *header;
+    int r = 0;
+
+    h.state = DISK_STATE_PACKED;
+    memcpy(w->out.text, &h, sizeof h);
+    write_symbols(w);
+    if (w->failed != NULL) {
+        r = err_set(err, HEAPTAP_BUG, "cannot compress: %s", w->failed);
+        strbuf_release(&w->out);
+    } else {
+        *ret = w->out;
+    }
+    ZSTD_freeCCtx(w->zstd);
+    map_release(&w->known);
+    strbuf_release(&w->strings);
+    strbuf_release(&w->frames);
+    strbuf_release(&w->locations);
+    strbuf_release(&w->types);
+    strbuf_release(&w->site_types);
+    arena_release(&w->arena);
+    return r;
+}
+
+int
+write_save(const struct strbuf *file, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is not a regular file; name another for the output", path);
+    if (!replace_file(path, file->text, file->length))
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* writer.h: packed files: the container, and what all who write one share. pack.c fills it with the
+ * recorder's tables as they were, write_model.c with tables made from a model.
+ *
+ * A writer that has failed ignores what follows; write_finish says why.
+ */
+#ifndef PROFILE_WRITER_H
+#define PROFILE_WRITER_H
+
+#include "format/format.h"
+#include "profile/profile.h"
+#include "util/strbuf.h"
+
+struct writer {
+    const struct profile *p;
+    struct strbuf strings; // The STRINGS table.
+    struct strbuf out;     // The whole file.
+    struct arena arena;    // For those who fill it.
+    struct map known;      // Strings that are in it, by where their text is.
+    struct strbuf frames, locations, types, site_types;
+    struct disk_segment segment; // The open one.
+    uint32_t segment_count;
+    void *zstd;         // Of the open segment.
+    const char *failed; // Why nothing more can be written; NULL = all is well.
+};
+
+/* Begin a file for P's symbols and types. P must not change until write_finish. */
+void write_begin(struct writer *w, const struct profile *p);
+
+/* TEXT, which stays as it is until write_finish, in the table of strings; written once. */
+struct disk_string write_text(struct writer *w, const char *text);
+
+/* One table as a compressed segment; an empty one is left out. */
+void write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t size_bytes,
+                 uint32_t record_bytes);
+
+/* The same in pieces, which are SIZE_BYTES together. */
+void write_table_begin(struct writer *w, enum disk_kind kind, size_t size_bytes,
+                       uint32_t record_bytes);
+void write_table_more(struct writer *w, const void *bytes, size_t size_bytes);
+void write_table_end(struct writer *w);
+
+/* Add the symbols and types of P and the strings, and put HEADER (whose state becomes "packed") in
+ * front: the file is in RET, which was empty. W is released. Returns 0 or HEAPTAP_BUG with ERR set.
+ */
+int write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
+                 struct err *err);
+
+/* Put the FILE in the place of PATH in one step. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int write_save(const struct strbuf *file, const char *path, struct err *err);
+
+/* A packed profile with the tables of P, whose sites have the ids that a file needs: class + 1 at
+ * node 1, all others dense from DISK_SITE_FIRST on. As write_finish. */
+int write_model(const struct profile *p, struct strbuf *ret, struct err *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* fuzz_merge.c: any profile that loads can be merged, with a sound one and with itself, and the sum
+ * is one: its totals are those of the parts, it can be written, what was written loads without a
+ * complaint and says the same, and a merge of merges has the same totals.
+ *
+ * Inputs are profiles, so their mutator is that of fuzz_profile.c.
+ */
+/* covers: src/profile/merge.c src/profile/merge_tree.c src/profile/merge_timeline.c */
+/* covers: src/profile/writer.c src/profile/write_model.c */
+#define LLVMFuzzerTestOneInput fuzz_profile_one
+#include "fuzz_profile.c"
+#undef LLVMFuzzerTestOneInput
+
+#include "profile/merge.h"
+#include "profile/writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+/* A profile with one of everything. */
+static struct profile *
+sound_profile(void)
+{
+    static struct profile_module modules[] = {
+        {.path = ""}, {.start = 0x400000, .end = 0x500000, .bias = 0x400000, .path = "/bin/prog"}};
+    static struct profile_location locations[] = {{0}, {.address = 0x401000, .module = 1}};
+    static struct profile_node nodes[] = {{0}, {.flags = NODE_OTHER}, {.location = 1}};
+    static const struct counters c = {.allocations = 3,
+                                      .allocated_bytes = 30,
+                                      .frees = 1,
+                                      .freed_bytes = 10,
+                                      .peak_blocks = 2,
+                                      .peak_bytes = 20,
+                                      .size_min = 10,
+                                      .size_max = 10};
+    static struct profile_site sites[] = {{.node = 2}};
+    static struct profile_thread threads[] = {{.name = "prog", .uses = 1}};
+    static struct profile_thread_site thread_sites[1];
+    static struct profile_phase phases[1];
+    struct profile *p = xmalloc(sizeof *p);
+
+    sites[0].counters = threads[0].counters = thread_sites[0].counters = c;
+    *p = (struct profile){.totals = c,
+                          .modules = modules,
+                          .module_count = countof(modules),
+                          .locations = locations,
+                          .location_count = countof(locations),
+                          .nodes = nodes,
+                          .node_count = countof(nodes),
+                          .sites = sites,
+                          .site_count = 1,
+                          .threads = threads,
+                          .thread_count = 1,
+                          .thread_sites = thread_sites,
+                          .thread_site_count = 1,
+                          .phases = phases,
+                          .phase_count = 1};
+    p->process = (struct profile_process){.command = "prog",
+                                          .executable = "/bin/prog",
+                                          .kernel = "",
+                                          .heaptap = "",
+                                          .machine = "x86_64",
+                                          .start_unix_ns = UINT64_C(1700000000000000000),
+                                          .elapsed_ns = 1000000000,
+                                          .ended = true};
+    strtab_id(&p->strings, "");
+    return p;
+}
+
+static bool
+same_counters(const struct counters *a, const struct counters *b)
+{
+    return a->allocations == b->allocations && a->allocated_bytes == b->allocated_bytes &&
+           a->frees == b->frees && a->freed_bytes == b->freed_bytes &&
+           a->reallocations == b->reallocations && a->moved == b->moved &&
+           a->grown_bytes == b->grown_bytes && a->temporary == b->temporary;
+}
+
+/* The sum of PARTS, checked, as what is read back from its file; NULL if that would be refused. */
+static struct profile *
+sum_of(const struct profile *const *parts, size_t count)
+{
+    struct merge *m = merge_new();
+    struct counters wanted = COUNTERS_ZERO;
+    struct strbuf file = {0};
+    struct err err = {""};
+    struct profile *got = NULL;
+    const struct profile *p;
+
+    for (size_t i = 0; i < count; i++) {
+        merge_add(m, parts[i]);
+        counters_add(&wanted, &parts[i]->totals);
+    }
+    p = merge_finish(m);
+    demand(same_counters(&p->totals, &wanted), "a sum has the totals of its parts");
+    check_ids(p);
+    check_sums(p);
+    demand(write_model(p, &file, &err) == 0, "a sum can be written");
+    if (load_bytes(file.text, file.length, "sum", &got, &err) == 0) {
+        demand(got->note_count == 0, "what was written is sound");
+        demand(same_counters(&got->totals, &wanted), "a file says what was written");
+        demand(got->merged_processes == p->merged_processes, "a sum says how many it is of");
+        check_ids(got);
+        check_sums(got);
+        check_sampling(got);
+    } else {
+        demand(strstr(err.text, "stacks") != NULL, "only stacks without end are refused");
+    }
+    strbuf_release(&file);
+    merge_free(m);
+    return got;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    struct err err = {""};
+    struct profile *input, *sound, *once, *twice;
+
+    if (!is_moderate(data, size_bytes) || load_bytes(data, size_bytes, "input", &input, &err) < 0)
+        return 0;
+    sound = sound_profile();
+    once = sum_of((const struct profile *[]){sound, input}, 2);
+    if (once != NULL) {
+        twice = sum_of((const struct profile *[]){input, once, input, sound}, 4);
+        profile_free(twice);
+    }
+    profile_free(once);
+    profile_free(sound);
+    profile_free(input);
+    return 0;
+}

@@ -1,0 +1,453 @@
+/* test_merge.c: sums of profiles made by construction: which modules, places, types and times are
+ * one, what stays apart, and what happens at the limits. If it fails, stacks of one program are
+ * split or those of two are mixed up, or a merged file does not say what the sum was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "profile/load.h"
+#include "profile/merge.h"
+#include "profile/writer.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { MODULES_MANY = 40000 };
+
+struct sum {
+    struct merge *m;
+    struct profile *parts[8]; // Released with the rest.
+    size_t count;
+    struct profile *reread;
+};
+
+static int
+begin(void **state)
+{
+    struct sum *t = xmalloc(sizeof *t);
+
+    *t = (struct sum){.m = merge_new()};
+    *state = t;
+    return 0;
+}
+
+static int
+end(void **state)
+{
+    struct sum *t = *state;
+
+    merge_free(t->m);
+    for (size_t i = 0; i < t->count; i++)
+        profile_free(t->parts[i]);
+    profile_free(t->reread);
+    free(t);
+    return 0;
+}
+
+/* One more profile, to be filled. */
+static struct profile *
+part(struct sum *t)
+{
+    return t->parts[t->count++] = build_profile_new();
+}
+
+/* Say that the only thread did all that the sites count. */
+static void
+by_one_thread(struct profile *p)
+{
+    uint32_t thread = build_thread(p, "main");
+
+    for (uint32_t i = 0; i < p->site_count; i++)
+        build_thread_site(p, thread, i, p->sites[i].counters);
+}
+
+static const struct profile *
+sum_up(struct sum *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        by_one_thread(t->parts[i]);
+        merge_add(t->m, t->parts[i]);
+    }
+    return merge_finish(t->m);
+}
+
+/* P, written and read again. */
+static struct profile *
+reread(struct sum *t, const struct profile *p)
+{
+    struct strbuf file = {0};
+    struct err err = {""};
+
+    if (write_model(p, &file, &err) != 0 ||
+        load_bytes(file.text, file.length, "sum", &t->reread, &err) != 0)
+        fail_msg("%s", err.text);
+    strbuf_release(&file);
+    assert_int_equal(t->reread->note_count, 0);
+    return t->reread;
+}
+
+static void
+move_module(struct profile *p, uint32_t module, uint64_t by)
+{
+    struct profile_module *m = &p->modules[module];
+
+    m->start += by;
+    m->end += by;
+    m->bias += by;
+    for (size_t i = 1; i < p->location_count; i++)
+        if (p->locations[i].module == module)
+            p->locations[i].address += by;
+}
+
+static void
+set_build_id(struct profile *p, uint32_t module, uint8_t first)
+{
+    p->modules[module].build_id[0] = first;
+    p->modules[module].build_id_bytes = 20;
+}
+
+static const struct counters ten = {.allocations = 1,
+                                    .allocated_bytes = 10,
+                                    .peak_blocks = 1,
+                                    .peak_bytes = 10,
+                                    .size_min = 10,
+                                    .size_max = 10};
+
+static void
+the_same_code_elsewhere_is_one_place(void **state)
+{
+    struct sum *t = *state;
+    struct profile *a = part(t), *b = part(t);
+    const struct profile *p;
+
+    for (struct profile **q = t->parts; q < t->parts + 2; q++) {
+        build_site(*q, ten, "f@a.c:1", "main@a.c:2", NULL);
+        set_build_id(*q, 1, 7);
+    }
+    move_module(b, 1, 0x123456000);
+    a->modules[1].path = "/z/prog";
+    p = sum_up(t);
+    assert_int_equal(p->module_count, 2);
+    assert_int_equal(p->site_count, 1);
+    assert_int_equal(p->sites[0].counters.allocations, 2);
+    assert_string_equal(p->modules[1].path, "/usr/bin/prog");
+    assert_int_equal(p->modules[1].start, a->modules[1].start);
+    assert_int_equal(p->locations[1].address - p->modules[1].bias,
+                     b->locations[1].address - b->modules[1].bias);
+}
+
+static void
+another_build_of_a_path_is_another_module(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (uint8_t i = 0; i < 3; i++) {
+        build_site(part(t), ten, "f@a.c:1", "main@a.c:2", NULL);
+        set_build_id(t->parts[i], 1, i);
+    }
+    t->parts[2]->modules[1].build_id_bytes = 0;
+    p = sum_up(t);
+    assert_int_equal(p->module_count, 4);
+    assert_int_equal(p->site_count, 3);
+    for (size_t i = 1; i < p->module_count; i++)
+        for (size_t k = 1; k < i; k++)
+            assert_true(p->modules[i].start >= p->modules[k].end ||
+                        p->modules[k].start >= p->modules[i].end);
+}
+
+/* Give the only location of P no module, and its function the NAME (none: ""). */
+static void
+make_code(struct profile *p, const char *name, uint64_t address)
+{
+    p->locations[1].module = 0;
+    p->locations[1].address = address;
+    p->frames[0] = (struct profile_frame){.function = strtab_id(&p->strings, name)};
+}
+
+static void
+code_without_a_module_is_its_name_or_its_address(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t address;
+    } code[] = {{"method", 0x1000}, {"method", 0x2000}, {"other", 0x1000},
+                {"", 0x5000},       {"", 0x5000},       {"", 0x6000}};
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < countof(code); i++) {
+        build_site(part(t), ten, "f@a.c:1", NULL);
+        make_code(t->parts[i], code[i].name, code[i].address);
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->site_count, 4);
+    assert_int_equal(p->totals.allocations, 6);
+    for (size_t i = 1; i < p->location_count; i++)
+        assert_true(p->locations[i].address >> 47 == 1);
+}
+
+static void
+what_a_guess_led_to_stays_apart(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < 2; i++)
+        build_site(part(t), ten, "f@a.c:1", "main@a.c:2", NULL);
+    t->parts[1]->nodes[1].flags = NODE_GUESSED;
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->site_count, 2);
+    assert_int_equal(p->losses.guessed_frames, 1);
+}
+
+static void
+the_ends_of_stacks_are_kept(void **state)
+{
+    static const uint32_t ends[] = {0, NODE_TRUNCATED, NODE_BROKEN};
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < countof(ends); i++) {
+        build_site(part(t), ten, "f@a.c:1", NULL);
+        t->parts[i]->nodes[1].flags = ends[i];
+    }
+    build_site(part(t), ten, NULL);
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->site_count, 4);
+    assert_int_equal(p->losses.truncated_stacks, 1);
+    assert_int_equal(p->losses.unwind_failures, 1);
+    assert_int_equal(p->losses.other_site_events, 1);
+}
+
+static void
+of_types_the_surer_stands(void **state)
+{
+    static const struct {
+        const char *type;
+        uint32_t verdict;
+        const char *then; // What the sum says after it.
+    } said[] = {
+        {"guess", VERDICT_SAME_SIZE, "guess"},
+        {"other", VERDICT_SAME_SIZE, ""},
+        {"", VERDICT_UNKNOWN, ""},
+        {"likely", VERDICT_LIKELY, "likely"},
+        {"guess", VERDICT_SAME_SIZE, "likely"},
+        {"sure", VERDICT_CERTAIN, "sure"},
+        {"sure", VERDICT_CERTAIN, "sure"},
+        {"surest", VERDICT_CERTAIN, ""},
+    };
+    struct sum *t = *state;
+
+    for (size_t i = 0; i < countof(said); i++) {
+        struct profile *p = part(t);
+
+        build_site(p, ten, "f@a.c:1", NULL);
+        p->sites[0].type = strtab_id(&p->strings, said[i].type);
+        p->sites[0].verdict = said[i].verdict;
+        p->typed = true;
+    }
+    for (size_t i = 0; i < countof(said); i++) {
+        struct merge *m = merge_new();
+        const struct profile *p;
+
+        for (size_t k = 0; k <= i; k++)
+            merge_add(m, t->parts[k]);
+        p = merge_finish(m);
+        assert_string_equal(profile_string(p, p->sites[0].type), said[i].then);
+        merge_free(m);
+    }
+}
+
+static void
+set_times(struct profile *p, uint64_t start_s, uint64_t elapsed_s, int64_t live_bytes)
+{
+    p->process.start_unix_ns = start_s * SECOND;
+    p->process.elapsed_ns = elapsed_s * SECOND;
+    p->timeline = arena_array(&p->arena, 1, sizeof *p->timeline);
+    p->timeline[0] = (struct profile_time_point){1, live_bytes, 1};
+    p->time_point_count = 1;
+}
+
+/* What was live at ELAPSED_S of the sum P. */
+static int64_t
+live_at(const struct profile *p, double elapsed_s)
+{
+    int64_t live = 0;
+
+    for (size_t i = 0; i < p->time_point_count; i++)
+        if ((double)p->timeline[i].elapsed_ns <= elapsed_s * 1e9)
+            live = p->timeline[i].live_bytes;
+    return live;
+}
+
+static void
+the_timeline_adds_up_who_was_there(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < 3; i++)
+        build_site(part(t), ten, "f@a.c:1", NULL);
+    set_times(t->parts[0], 1000, 10, 100);
+    set_times(t->parts[1], 1005, 10, 200);
+    set_times(t->parts[2], 1020, 10, 400); // When the others have ended.
+    p = sum_up(t);
+    assert_int_equal(p->process.start_unix_ns, 1000 * SECOND);
+    assert_int_equal(p->process.elapsed_ns, 30 * SECOND);
+    assert_int_equal(live_at(p, 1), 100);
+    assert_int_equal(live_at(p, 6), 300);
+    assert_int_equal(live_at(p, 11), 200);
+    assert_int_equal(live_at(p, 16), 0);
+    assert_int_equal(live_at(p, 21), 400);
+    assert_int_equal(live_at(p, 31), 10); // The totals say more exactly what was left.
+}
+
+static void
+the_timeline_is_bounded_whatever_the_order(void **state)
+{
+    enum { POINTS = 1000, PROCESSES = 5 };
+    struct sum *t = *state;
+    struct merge *forth = merge_new(), *back = merge_new();
+    const struct profile *p, *q;
+
+    for (uint64_t i = 0; i < PROCESSES; i++) {
+        struct profile *one = part(t);
+
+        build_site(one, ten, "f@a.c:1", NULL);
+        set_times(one, 1000 + 977 * i, 5000, 0);
+        one->timeline = arena_array(&one->arena, POINTS, sizeof *one->timeline);
+        one->time_point_count = POINTS;
+        for (uint64_t k = 0; k < POINTS; k++)
+            one->timeline[k] = (struct profile_time_point){k * 4999 * (SECOND / POINTS) + 1,
+                                                           (int64_t)(k * k % 991), k};
+    }
+    for (size_t i = 0; i < PROCESSES; i++) {
+        merge_add(forth, t->parts[i]);
+        merge_add(back, t->parts[PROCESSES - 1 - i]);
+    }
+    p = merge_finish(forth);
+    q = merge_finish(back);
+    assert_in_range(p->time_point_count, 512, 1024);
+    assert_int_equal(p->time_point_count, q->time_point_count);
+    assert_memory_equal(p->timeline, q->timeline, p->time_point_count * sizeof *p->timeline);
+    merge_free(forth);
+    merge_free(back);
+}
+
+static void
+ways_of_recording_and_errors_add_up(void **state)
+{
+    static const struct profile_phase phases[] = {
+        {MODE_BYTES, 4096, 0}, {MODE_EXACT, 0, 0}, {MODE_BYTES, 65536, 7}, {MODE_BYTES, 4096, 9}};
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct profile *one = part(t);
+        struct profile_site *site;
+
+        build_site(one, ten, "f@a.c:1", NULL);
+        site = &one->sites[0];
+        one->phases = arena_array(&one->arena, 2, sizeof *one->phases);
+        memcpy(one->phases, phases + 2 * i, 2 * sizeof *one->phases);
+        one->phase_count = 2;
+        one->longest_bytes = i ? 65536 : 4096;
+        site->errors.allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
+        one->errors = site->errors;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->phase_count, 3);
+    assert_int_equal(p->longest_bytes, 65536);
+    assert_int_equal(p->sites[0].errors.allocated.samples, 6);
+    assert_int_equal(p->sites[0].errors.allocated.bytes, 20);
+    assert_true(p->sites[0].errors.allocated.blocks_variance == 1.0);
+    assert_true(p->errors.allocated.bytes_variance == 5.0);
+}
+
+static void
+too_many_modules_are_code_without_one(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+    struct profile *one;
+
+    // Each part has its own: more together than frames of a file can name.
+    for (size_t k = 0; k < 2; k++) {
+        one = part(t);
+        build_site(one, ten, "f@a.c:1", NULL);
+        one->modules = arena_array(&one->arena, MODULES_MANY / 2, sizeof *one->modules);
+        one->module_count = MODULES_MANY / 2;
+        one->modules[0].path = "";
+        for (uint64_t i = 1; i < one->module_count; i++)
+            one->modules[i] = (struct profile_module){
+                .start = i << 20,
+                .end = (i << 20) + 4096,
+                .path = arena_printf(&one->arena, "/%zu/%zu", k, (size_t)i)};
+        one->locations[1].module = (uint32_t)one->module_count - 1;
+        one->locations[1].address = one->modules[one->module_count - 1].start + 16;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->module_count, 1 << 15);
+    assert_int_equal(p->site_count, 2);
+    for (size_t i = 1; i < p->location_count; i++)
+        assert_string_equal(profile_string(p, p->frames[p->locations[i].first_frame].function),
+                            "f");
+}
+
+static void
+a_sum_of_nothing_is_a_profile(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p = reread(t, sum_up(t));
+
+    assert_int_equal(p->totals.allocations, 0);
+    assert_int_equal(p->site_count, 0);
+}
+
+static void
+numbers_that_wrap_are_no_accident(void **state)
+{
+    struct counters most = ten;
+    struct sum *t = *state;
+    const struct profile *p;
+
+    most.allocations = most.frees = INT64_MIN;
+    most.peak_bytes = most.allocated_bytes = INT64_MAX;
+    for (size_t i = 0; i < 2; i++) {
+        build_site(part(t), most, "f@a.c:1", NULL);
+        set_times(t->parts[i], UINT64_MAX / SECOND, UINT64_MAX / SECOND, INT64_MIN);
+        t->parts[i]->errors.allocated.bytes = t->parts[i]->sites[0].errors.allocated.bytes = 1e30;
+        t->parts[i]->sites[0].errors.allocated.samples = 1;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->totals.allocations, 0);
+    assert_int_equal(p->totals.allocated_bytes, -2);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(the_same_code_elsewhere_is_one_place),
+        TEST(another_build_of_a_path_is_another_module),
+        TEST(code_without_a_module_is_its_name_or_its_address),
+        TEST(what_a_guess_led_to_stays_apart),
+        TEST(the_ends_of_stacks_are_kept),
+        TEST(of_types_the_surer_stands),
+        TEST(the_timeline_adds_up_who_was_there),
+        TEST(the_timeline_is_bounded_whatever_the_order),
+        TEST(ways_of_recording_and_errors_add_up),
+        TEST(too_many_modules_are_code_without_one),
+        TEST(a_sum_of_nothing_is_a_profile),
+        TEST(numbers_that_wrap_are_no_accident),
+    };
+
+    return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}
