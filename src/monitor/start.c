@@ -20,6 +20,7 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
+#include "monitor/idle.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
@@ -297,7 +298,8 @@ start_recording(void)
     if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
         // A child of a process that has gone quiet can create no file.
-        ready = !sys_is_quiet() && wanted_here() && start_all() ? READY_YES : READY_OFF;
+        ready =
+            !idle_here() && !sys_is_quiet() && wanted_here() && start_all() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)
@@ -312,13 +314,14 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* With a reserve, start before the program can forbid it, even if it allocates nothing before. */
+/* With a reserve, start before the program can forbid it, even if it allocates nothing before. In a
+ * program that brings us, start before there are threads: nothing else does that for sure. */
 __attribute__((constructor)) static void
 process_begins(void)
 {
     uint32_t busy = tls.busy;
 
-    if (output_environment("HEAPTAP_RESERVE") != NULL && tls.self == NULL)
+    if ((idle_starts_early() || output_environment("HEAPTAP_RESERVE") != NULL) && tls.self == NULL)
         thread_join();
     tls.busy = busy;
 }
