@@ -4,9 +4,10 @@
 
 #include "base/base.h"
 
-/* What the note of a linked recorder is called in an executable, so that one who looks at the file
- * or the running program finds it even after strip. */
+/* The note of a linked recorder in an executable, by which one who looks at the file or the running
+ * program finds it even after strip. Type 1 of that owner is heaptap.h's. */
 #define IDLE_NOTE_OWNER "heaptap"
+enum { IDLE_NOTE_TYPE = 2 };
 
 /* Is this process none of our business, whatever it forks or does? The answer never changes in a
  * process image and its forked children. */

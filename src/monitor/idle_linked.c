@@ -17,10 +17,10 @@
 /* Length of the owner with its zero byte, of the description, which is empty, and type. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".balign 4\n\t"
-        ".long 8, 0, 1\n\t"
+        ".long 8, 0, 2\n\t"
         ".asciz \"" IDLE_NOTE_OWNER "\"\n\t"
         ".popsection");
-static_assert(sizeof IDLE_NOTE_OWNER == 8, "the note says so");
+static_assert(sizeof IDLE_NOTE_OWNER == 8 && IDLE_NOTE_TYPE == 2, "the note says so");
 
 /* By what the process was started with: a later answer would be another one in its middle. */
 static bool

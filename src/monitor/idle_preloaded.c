@@ -13,12 +13,9 @@
 #include "base/atomics.h"
 #include "unwind/unwind.h"
 
-/* Is OWNER the owner of a note between AT and END? */
 static bool
-has_note(uint64_t at, uint64_t end, const char *owner)
+has_note(uint64_t at, uint64_t end)
 {
-    size_t owner_bytes = strlen(owner) + 1;
-
     while (at + sizeof(Elf64_Nhdr) <= end) {
         const Elf64_Nhdr *note = (const Elf64_Nhdr *)(uintptr_t)at;
         uint64_t name = at + sizeof *note;
@@ -26,8 +23,8 @@ has_note(uint64_t at, uint64_t end, const char *owner)
 
         if (next > end)
             return false;
-        if (note->n_namesz == owner_bytes &&
-            memcmp((const void *)(uintptr_t)name, owner, owner_bytes) == 0)
+        if (note->n_type == IDLE_NOTE_TYPE && note->n_namesz == sizeof IDLE_NOTE_OWNER &&
+            memcmp((const void *)(uintptr_t)name, IDLE_NOTE_OWNER, sizeof IDLE_NOTE_OWNER) == 0)
             return true;
         at = next;
     }
@@ -48,7 +45,7 @@ program_has_recorder(void)
         uint64_t end = at + segments[i].p_memsz;
 
         if (segments[i].p_type == PT_NOTE && end <= unwind_readable_end(&program, at) &&
-            at % 4 == 0 && has_note(at, end, IDLE_NOTE_OWNER))
+            at % 4 == 0 && has_note(at, end))
             return true;
     }
     return false;
