@@ -27,7 +27,10 @@ enum {
 };
 
 /* Feature flags. A reader refuses a file with an incompatible flag it does not know. */
-enum disk_incompatible { DISK_INCOMPATIBLE_KNOWN = 0 };
+enum disk_incompatible {
+    DISK_INCOMPATIBLE_TAGS = 1 << 0, // Some nodes are tags (DISK_NODE_TAG), not frames.
+    DISK_INCOMPATIBLE_KNOWN = DISK_INCOMPATIBLE_TAGS,
+};
 
 enum disk_state {
     DISK_STATE_NEW = 0,       // The header is not complete.
@@ -49,13 +52,14 @@ struct disk_string {
 
 /* Shared totals; the recorder's hottest line. */
 struct disk_shared {
-    uint64_t peak_epoch; // Rises when live bytes come to a new maximum; starts at 1.
+    uint64_t peak_epoch; // The epoch of the latest maximum of live bytes; starts at 1.
     // The maximum as the recorder saw it. The exact peak is the sum of attributions.
     int64_t peak_bytes;
     int64_t flushed_bytes; // Live bytes that threads have flushed.
     uint64_t peak_ns;      // Elapsed when the peak was last seen to have risen (coarse).
     uint64_t last_ns;      // Elapsed at the last tick of any thread, or at exit.
-    uint64_t reserved[3];
+    uint64_t epoch;        // Rises with each new maximum and each snapshot; starts at 1.
+    uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_shared) == 64, "format.md 2.4");
 
@@ -65,7 +69,10 @@ struct disk_losses {
     uint64_t no_memory_events;
     uint64_t reentrant_events;
     uint64_t frames_without_module; // Places in the program, each counted when it was met anew.
-    uint64_t reserved[4];
+    uint64_t history_records;       // Values of counters at a snapshot that found no room.
+    uint64_t label_sets;            // Times that a set of labels became "other" for want of room.
+    uint64_t heap_events;           // Events of the program's own heaps that were not recorded.
+    uint64_t reserved[1];
 };
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 
@@ -112,14 +119,14 @@ static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* control[0], and what the words after it are. */
 enum disk_control {
-    DISK_CONTROL_PHASE = 1, // enum disk_mode, period.
-    DISK_CONTROL_MARK = 2,  // DISK_MARK_NAME_BYTES of a name.
+    DISK_CONTROL_PHASE = 1,    // enum disk_mode, period.
+    DISK_CONTROL_SNAPSHOT = 2, // DISK_SNAPSHOT_NAME_BYTES of a name, then enum disk_snapshot_kind.
 };
 
 enum disk_answer {
     DISK_ANSWER_DONE = 1,
     DISK_ANSWER_REFUSED = 2, // It makes no sense to this recorder.
-    DISK_ANSWER_FULL = 3,    // No room for another phase or mark.
+    DISK_ANSWER_FULL = 3,    // No room for another phase or snapshot.
 };
 
 enum disk_kind {
@@ -136,10 +143,13 @@ enum disk_kind {
     DISK_UNKNOWN_FREES = 10, // struct disk_unknown_free
     DISK_PHASES = 11,        // struct disk_phase
     DISK_ERRORS = 12,        // struct disk_error
-    DISK_MARKS = 13,         // struct disk_mark
+    DISK_SNAPSHOTS = 13,     // struct disk_snapshot
     DISK_TYPES = 14,         // struct disk_type; packed files only
     DISK_SITE_TYPES = 15,    // struct disk_site_type; packed files only
-    DISK_KINDS = 16,
+    DISK_HISTORY = 16,       // struct disk_history
+    DISK_HEAPS = 17,         // struct disk_heap
+    DISK_LABELS = 18,        // struct disk_label_set
+    DISK_KINDS = 19,
 };
 
 enum disk_segment_flags {
@@ -192,6 +202,15 @@ enum disk_node_id {
 enum disk_node_flags {
     DISK_NODE_GUESSED = 1 << 0, // No unwind information at this frame: its callers are a guess.
     DISK_NODE_EXACT = 1 << 1,   // The address is an interrupted instruction, not a return address.
+    DISK_NODE_TAG = 1 << 2,     // No frame: says something of the sites of the stack above it.
+};
+
+/* The frame of a tag has one of these in place of a module, and an id in place of the address. On
+ * one path tags are innermost and in this order, outer ones first. */
+enum disk_tag {
+    DISK_TAG_LABELS = 0xFFFD,  // Index into LABELS.
+    DISK_TAG_HEAP = 0xFFFE,    // Index into HEAPS: blocks of a heap of the program's own.
+    DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks that the heap makes its own from.
 };
 
 enum { DISK_SIZE_CLASSES = 4 };
@@ -228,7 +247,9 @@ struct disk_counter {
     uint64_t grown_bytes;
     uint64_t size_min; // Valid when allocations > 0.
     uint64_t size_max;
-    uint64_t reserved[3];
+    uint32_t born; // The latest snapshot when it was first used: all zero then and before.
+    uint32_t reserved0;
+    uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_counter) == 128, "format.md 4.4");
 
@@ -367,17 +388,59 @@ struct disk_error {
 };
 static_assert(sizeof(struct disk_error) == 160, "format.md 4.10");
 
-enum { DISK_MARK_NAME_BYTES = 32 };
+enum { DISK_SNAPSHOT_NAME_BYTES = 32 };
 
-/* A moment that a tool has named. */
-struct disk_mark {
-    uint64_t elapsed_ns; // Written last; 0 = unused.
-    int64_t live_bytes;
-    uint64_t allocations;
-    uint64_t allocated_bytes;
-    char name[DISK_MARK_NAME_BYTES]; // Ended by NUL unless it fills the field.
+enum disk_snapshot_kind {
+    DISK_SNAPSHOT_ASKED = 0,   // By a tool.
+    DISK_SNAPSHOT_TIMED = 1,   // Of the timeline; has no name.
+    DISK_SNAPSHOT_PROGRAM = 2, // By the program.
+    DISK_SNAPSHOT_PHASE = 3,   // The program has begun a phase of that name.
+    DISK_SNAPSHOT_GROWTH = 4,  // Live bytes have grown by as much as was asked for.
+    DISK_SNAPSHOT_SIGNAL = 5,  // The signal that was asked for has come.
+    DISK_SNAPSHOT_PERIOD = 6,  // A tool takes them now and then.
 };
-static_assert(sizeof(struct disk_mark) == 64, "format.md 4.11");
+
+/* A moment of which the value of every counter is known. */
+struct disk_snapshot {
+    uint64_t elapsed_ns;                   // Written last; 0 = unused.
+    int64_t live_bytes;                    // As threads last told it.
+    uint64_t allocations, allocated_bytes; // 0 = not counted; HISTORY tells.
+    char name[DISK_SNAPSHOT_NAME_BYTES];   // Ended by NUL unless it fills the field.
+    uint32_t id;                           // Its index plus 1; rises with time.
+    uint32_t kind;                         // enum disk_snapshot_kind
+    uint64_t reserved;
+};
+static_assert(sizeof(struct disk_snapshot) == 80, "format.md 4.11");
+
+/* The values of one counter at a snapshot, and at those before it back to its previous record. */
+struct disk_history {
+    uint32_t snapshot; // Id; written last. 0 = unused.
+    uint32_t counter;  // Index of its block in COUNTERS * DISK_BLOCK_SITES + place in the block.
+    uint64_t allocations, allocated_bytes, frees, freed_bytes;
+};
+static_assert(sizeof(struct disk_history) == 40, "format.md 4.12");
+
+/* A name under which the program has made heaps of its own. */
+struct disk_heap {
+    uint32_t id; // Its index; written last. Record 0 is never used.
+    uint32_t reserved0;
+    struct disk_string name;
+    uint64_t created_ns; // Elapsed when the first of that name was made.
+    uint64_t made;       // How many have been.
+    uint64_t destroyed;
+    uint64_t resets;
+    uint64_t reserved[2];
+};
+static_assert(sizeof(struct disk_heap) == 64, "format.md 4.13");
+
+/* A set of labels. Set 1 stands for all that found no room. */
+struct disk_label_set {
+    uint32_t id; // Its index; written last. Record 0 is never used.
+    uint32_t reserved0;
+    struct disk_string text; // key NUL value NUL key NUL value NUL …, by key; each key once.
+    uint64_t reserved[2];
+};
+static_assert(sizeof(struct disk_label_set) == 32, "format.md 4.14");
 
 /* Packed files only: symbols. */
 struct disk_location {
@@ -406,7 +469,7 @@ static_assert(sizeof(struct disk_type) == 16, "format.md 5");
 /* What the blocks of a site are. */
 struct disk_site_type {
     uint32_t site;
-    uint32_t verdict; // 1 same size, 2 likely, 3 certain.
+    uint32_t verdict;        // 1 same size, 2 likely, 3 certain.
     struct disk_string type; // Empty: several have the size.
 };
 static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");

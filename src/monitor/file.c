@@ -48,7 +48,7 @@ static const struct {
      sizeof(struct disk_module) * LIMIT_MODULES},
     {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
      sizeof(struct disk_node) * (uint64_t)LIMIT_NODES},
-    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 42, LIMIT_COUNTER_BYTES},
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, LIMIT_COUNTER_BYTES},
     {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
      sizeof(struct disk_thread) * LIMIT_THREADS},
     {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
@@ -60,7 +60,13 @@ static const struct {
     {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_PHASES},
     {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
      sizeof(struct disk_error) * (uint64_t)LIMIT_SITES},
-    {DISK_MARKS, sizeof(struct disk_mark), 4 << 10, 0, sizeof(struct disk_mark) * LIMIT_MARKS},
+    {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
+     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS},
+    {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
+     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY},
+    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS},
+    {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
+     sizeof(struct disk_label_set) * LIMIT_LABEL_SETS},
 };
 
 static void

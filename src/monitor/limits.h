@@ -27,8 +27,15 @@ enum {
     /* Changes of the way of recording; the ledger has 9 bits for them. An earlier phase of the same
      * kind is used again when they have run out. */
     LIMIT_PHASES = 511,
-    /* Named moments. More are refused. */
-    LIMIT_MARKS = 1024,
+    /* Moments whose counters are known, those of the timeline included, and how many of them are
+     * kept for others. More are refused. */
+    LIMIT_SNAPSHOTS = 8192,
+    LIMIT_SNAPSHOTS_ASKED = 1024,
+    /* Values of counters at such moments: 40 MiB. */
+    LIMIT_HISTORY = 1 << 20,
+    /* Names of the program's own heaps, and sets of labels. Others go to one record. */
+    LIMIT_HEAPS = 1024,
+    LIMIT_LABEL_SETS = 4096,
     /* Points of the timeline; when it is full every second one goes and the interval doubles. */
     LIMIT_TIME_POINTS = 1024,
     /* Events between two looks at the clock and the control words. */

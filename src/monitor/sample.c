@@ -230,7 +230,7 @@ change_phase(const struct draw_phase *phase)
 
 /* All counters of the process together; counts them where they are. */
 static void
-sum_up(struct disk_mark *ret)
+sum_up(struct disk_snapshot *ret)
 {
     const struct table *t = &state->tables[DISK_COUNTERS];
     uint64_t count = load_acquire(&t->mapped_bytes) / sizeof(struct disk_block);
@@ -254,13 +254,13 @@ sum_up(struct disk_mark *ret)
 static enum disk_answer
 set_mark(const uint64_t *name)
 {
-    struct table *t = &state->tables[DISK_MARKS];
-    struct disk_mark sum = {0}, *mark;
+    struct table *t = &state->tables[DISK_SNAPSHOTS];
+    struct disk_snapshot sum = {0}, *mark;
     uint64_t index;
 
     if (name[0] == 0)
         return DISK_ANSWER_REFUSED;
-    if (t->used >= LIMIT_MARKS || (index = table_take(t, 1)) == TABLE_NONE)
+    if (t->used >= LIMIT_SNAPSHOTS || (index = table_take(t, 1)) == TABLE_NONE)
         return DISK_ANSWER_FULL;
     sum_up(&sum);
     mark = table_record(t, index);
@@ -268,6 +268,7 @@ set_mark(const uint64_t *name)
     mark->allocations = sum.allocations;
     mark->allocated_bytes = sum.allocated_bytes;
     __builtin_memcpy(mark->name, name, sizeof mark->name);
+    mark->id = (uint32_t)index + 1;
     store_release(&mark->elapsed_ns, sys_clock_ns() - state->start_ns + 1);
     return DISK_ANSWER_DONE;
 }
@@ -299,7 +300,7 @@ take_request(uint64_t generation)
     state->control_seen = generation;
     if (words[0] == DISK_CONTROL_PHASE)
         answer = set_phase(words[1], words[2]);
-    else if (words[0] == DISK_CONTROL_MARK)
+    else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_mark(&words[1]);
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);

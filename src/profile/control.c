@@ -179,8 +179,8 @@ control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t 
 int
 control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
 {
-    uint64_t words[1 + DISK_MARK_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_MARK};
+    uint64_t words[1 + DISK_SNAPSHOT_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_SNAPSHOT};
 
-    memcpy(&words[1], name, strnlen(name, DISK_MARK_NAME_BYTES));
+    memcpy(&words[1], name, strnlen(name, DISK_SNAPSHOT_NAME_BYTES));
     return send(c, words, countof(words), wait_ns, err);
 }

@@ -94,7 +94,7 @@ load_units(struct loader *l)
 {
     struct profile *p = l->p;
     uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
-    struct errors missed = profile_missed(p, &p->totals); // Also when there is no site at all.
+    struct errors missed = profile_missed(p, &p->totals);     // Also when there is no site at all.
 
     errors_add_units(&p->errors, &missed);
     for (size_t i = 0; i < p->site_count; i++)
@@ -158,11 +158,11 @@ void
 load_marks(struct loader *l)
 {
     struct profile *p = l->p;
-    size_t count = raw_count(l->raw, DISK_MARKS);
+    size_t count = raw_count(l->raw, DISK_SNAPSHOTS);
 
     p->marks = arena_array(&p->arena, count, sizeof *p->marks);
     for (size_t i = 0; i < count; i++) {
-        const struct disk_mark *d = raw_record(l->raw, DISK_MARKS, i);
+        const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
 
         if (d->elapsed_ns == 0)
             continue;

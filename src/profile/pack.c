@@ -140,10 +140,10 @@ used_bytes(const struct raw_table *t)
 static int
 build(struct packer *k, struct err *err)
 {
-    static const enum disk_kind as_they_are[] = {DISK_MODULES, DISK_NODES, DISK_COUNTERS,
-                                                 DISK_THREADS, DISK_BINS,  DISK_TIMELINE,
-                                                 DISK_UNKNOWN_FREES, DISK_PHASES, DISK_ERRORS,
-                                                 DISK_MARKS};
+    static const enum disk_kind as_they_are[] = {
+        DISK_MODULES,  DISK_NODES,         DISK_COUNTERS, DISK_THREADS, DISK_BINS,
+        DISK_TIMELINE, DISK_UNKNOWN_FREES, DISK_PHASES,   DISK_ERRORS,  DISK_SNAPSHOTS,
+        DISK_HISTORY,  DISK_HEAPS,         DISK_LABELS};
     struct disk_header header = k->raw.header;
     char *front = arena_alloc(&k->arena, DISK_DATA_OFF);
     int r = 0;

@@ -37,12 +37,24 @@
 enum { NOTES_MAX = 64 };
 
 static const char *const kind_names[DISK_KINDS] = {
-    [DISK_STRINGS] = "strings",   [DISK_MODULES] = "modules", [DISK_NODES] = "nodes",
-    [DISK_COUNTERS] = "counters", [DISK_THREADS] = "threads", [DISK_BINS] = "bins",
-    [DISK_TIMELINE] = "timeline", [DISK_FRAMES] = "frames",   [DISK_LOCATIONS] = "locations",
-    [DISK_UNKNOWN_FREES] = "unknown frees", [DISK_PHASES] = "phases",
-    [DISK_ERRORS] = "errors",     [DISK_MARKS] = "marks",
-    [DISK_TYPES] = "types",       [DISK_SITE_TYPES] = "types of sites",
+    [DISK_STRINGS] = "strings",
+    [DISK_MODULES] = "modules",
+    [DISK_NODES] = "nodes",
+    [DISK_COUNTERS] = "counters",
+    [DISK_THREADS] = "threads",
+    [DISK_BINS] = "bins",
+    [DISK_TIMELINE] = "timeline",
+    [DISK_FRAMES] = "frames",
+    [DISK_LOCATIONS] = "locations",
+    [DISK_UNKNOWN_FREES] = "unknown frees",
+    [DISK_PHASES] = "phases",
+    [DISK_ERRORS] = "errors",
+    [DISK_SNAPSHOTS] = "snapshots",
+    [DISK_TYPES] = "types",
+    [DISK_SITE_TYPES] = "types of sites",
+    [DISK_HISTORY] = "history",
+    [DISK_HEAPS] = "heaps",
+    [DISK_LABELS] = "labels",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -58,9 +70,12 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_UNKNOWN_FREES] = sizeof(struct disk_unknown_free),
     [DISK_PHASES] = sizeof(struct disk_phase),
     [DISK_ERRORS] = sizeof(struct disk_error),
-    [DISK_MARKS] = sizeof(struct disk_mark),
+    [DISK_SNAPSHOTS] = sizeof(struct disk_snapshot),
     [DISK_TYPES] = sizeof(struct disk_type),
     [DISK_SITE_TYPES] = sizeof(struct disk_site_type),
+    [DISK_HISTORY] = sizeof(struct disk_history),
+    [DISK_HEAPS] = sizeof(struct disk_heap),
+    [DISK_LABELS] = sizeof(struct disk_label_set),
 };
 
 void

@@ -104,7 +104,7 @@ check_sampling(const struct profile *p)
                "phases follow each other");
     }
     for (size_t i = 0; i < p->mark_count; i++) {
-        demand(strlen(p->marks[i].name) <= DISK_MARK_NAME_BYTES, "a mark's name ends");
+        demand(strlen(p->marks[i].name) <= DISK_SNAPSHOT_NAME_BYTES, "a mark's name ends");
         demand(i == 0 || p->marks[i - 1].elapsed_ns <= p->marks[i].elapsed_ns,
                "marks follow each other");
     }
