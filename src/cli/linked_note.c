@@ -1,8 +1,8 @@
 /* linked_note.c: finding the note by which an executable says that a recorder is linked into it.
  *
- * Notes are the part of an executable that strip leaves and program headers point at, so a few small
- * reads find them. What is looked at is any file that somebody wants to run, so all lengths in it
- * are doubted. monitor/idle_linked.c writes the note.
+ * Notes are what strip leaves and program headers point at, so a few small reads find them. What is
+ * looked at is any file that somebody wants to run, so all lengths in it are doubted.
+ * monitor/idle_linked.c writes the note.
  */
 #include "cli/linked_note.h"
 

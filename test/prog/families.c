@@ -33,6 +33,9 @@
             _exit(__LINE__ % 200 + 1); \
     } while (0)
 #define OWN __attribute__((noinline, noclone))
+#ifndef __GLIBC__
+#define pvalloc valloc // musl has no other.
+#endif
 
 static void *kept;
 
