@@ -68,7 +68,8 @@ TOOL_DIRS := base util format profile symbol analyse report export cli unwind
 MONITOR_DIRS := base format unwind monitor
 # What takes the place of another file when the recorder is linked in, or linked statically.
 linked_only := src/monitor/idle_linked.c $(wildcard src/monitor/next_*.c) \
-               src/monitor/operators_linked.c src/unwind/object_static.c
+               src/monitor/restorer_musl.c src/monitor/operators_linked.c \
+               src/unwind/object_static.c
 tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/%/*.c))))
 monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
 linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
@@ -209,6 +210,7 @@ $(BUILD)/linked/wrapped.names: $(BUILD)/linked/dynamic.names
 $(BUILD)/linked/static.names: $(BUILD)/linked/wrapped.names
 	@sed 's/^_Z/heaptap_wrap&/;t;s/^/__wrap_/' $< >$@
 	@paste -d' ' $< $@ >$(@D)/static.renamed
+	@echo '__restore __restore_rt' | tr ' ' '\n' >>$@ # restorer_musl.c
 	@grep '^heaptap_' $(BUILD)/linked/dynamic.names >>$@ || true
 
 # linked-rules KIND,NAMES,SOURCES,ARCHIVE,OTHER MEMBERS. Exceptions that pass through us need a
@@ -233,7 +235,7 @@ operators_object := $(call objects,$(compiler)-monitor,src/monitor/operators_lin
 $(eval $(call linked-rules,dynamic,dynamic,$(linked_sources),$(BUILD)/libheaptap.a))
 $(eval $(call linked-rules,static,static,$(static_sources) src/monitor/next_glibc.c,\
     $(BUILD)/libheaptap_static.a,$(operators_object)))
-$(eval $(call linked-rules,musl,static,$(static_sources) src/monitor/next_musl.c,\
+$(eval $(call linked-rules,musl,static,$(static_sources) $(wildcard src/monitor/*_musl.c),\
     $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
 
 # What the linker of a static executable has to be told. Unwind tables are not found without their
