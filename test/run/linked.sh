@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# linked.sh: the recorder linked into programs instead of preloaded. If it fails, a linked recorder
+# counts other things than a preloaded one, disturbs a program that did not ask for it, or cannot be
+# linked where docs/guide/linking.md says so.
+#
+# Programs of test/prog are built anew in many ways (linked.py) and their profiles compared with the
+# preloaded recorder's. Compilers and linkers that are not there are skipped one by one.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc objcopy
+
+in_python() {
+    python3 "$SRCDIR/test/run/linked.py" "$@" || failures=$((failures + 1))
+}
+
+# made KIND PROGRAM FILE: false, and a skipped check, without the compiler.
+made() {
+    local why
+    why=$(python3 "$SRCDIR/test/run/linked.py" build "$@" 2>"$3.log")
+    case $? in
+    0) return 0 ;;
+    77) echo "ok - $2, $1 # SKIP $why" ;;
+    *)
+        failed "$2, $1: can be built"
+        tail -20 "$3.log" | cut -c1-200 | sed 's/^/#   /'
+        ;;
+    esac
+    return 1
+}
+
+# --- The same counts ---
+
+common="article families threads temporary peak_holders frames longjmp recursive handlers flat"
+in_python same static $common callbacks newdelete exceptions
+in_python same musl $common
+for kind in dynamic dynamic-nopie dynamic-clang-lld dynamic-lto static-pie static-sections \
+    static-gold static-clang-lld static-lto static-clang-lto; do
+    in_python same $kind families threads newdelete exceptions
+done
+in_python same musl-pie families threads
+in_python covers
+
+# --- However it ends, and after strip ---
+
+for kind in static static-stripped musl; do
+    made $kind exits exits.$kind || continue
+    for mode in return _exit quick_exit pthread_exit abort segv kill exec; do
+        bash -c '"$@"; exit $?' - "$PWD/exits.$kind" $mode >/dev/null 2>&1
+        bare=$?
+        record $kind.$mode.heaptap "$PWD/exits.$kind" $mode
+        same "$kind, $mode: exit status" "$bare" "$status"
+        KNOWN_PREFIX="$kind, $mode: "
+        if [ $kind = static-stripped ]; then
+            known $kind.$mode.heaptap "total allocations>=200000 allocated_bytes>=4800000" \
+                "total frees>=100000" "losses events=0 unknown_frees=0"
+        else
+            known $kind.$mode.heaptap "leaf:take allocations=200000 allocated_bytes=4800000" \
+                "leaf:take frees=100000 freed_bytes=2400000" "losses events=0 unknown_frees=0"
+        fi
+    done
+done
+for kind in static musl; do
+    mkdir -p kill9.$kind
+    made $kind counted kill9.$kind/counted || continue
+    if PROG=$PWD/kill9.$kind python3 "$SRCDIR/test/run/kill9.py" 12 >kill9.log 2>&1; then
+        passed "$kind: whole after kill -9"
+    else
+        failed "$kind: whole after kill -9"
+        sed 's/^/#   /' kill9.log
+    fi
+done
+
+# --- Children ---
+
+for kind in dynamic static musl; do
+    made $kind forks forks.$kind || continue
+    mkdir $kind.dir
+    HEAPTAP_OUT=$PWD/$kind.dir ./forks.$kind
+    same "$kind, forks: exit status" 0 $?
+    for file in "$kind.dir"/*; do
+        who=$(report_json "$file" | python3 -c '
+import json, sys
+print("child" if json.load(sys.stdin)["process"]["forked"] else "parent")')
+        mv "$file" "$kind.$who.heaptap"
+    done
+    KNOWN_PREFIX="$kind, parent: "
+    known $kind.parent.heaptap "leaf:before allocations=1000 allocated_bytes=10000 frees=0" \
+        "leaf:later allocations=100 allocated_bytes=3000 frees=0" "under:inside allocations=0" \
+        "losses events=0"
+    KNOWN_PREFIX="$kind, child: "
+    known $kind.child.heaptap "leaf:inside allocations=500 allocated_bytes=10000 frees=200" \
+        "under:before allocations=0" "losses inherited_frees=300 unknown_frees=0"
+done
+KNOWN_PREFIX=
+
+# --- Asked or not ---
+
+files() {
+    find . -newer mark -name '*.heaptap' | wc -l
+}
+
+for kind in dynamic static musl; do
+    made $kind families asked.$kind || continue
+    mkdir asked.$kind.d && cd asked.$kind.d || exit 1
+    touch mark
+    sleep 0.01
+    HEAPTAP='' ../asked.$kind
+    HEAPTAP=0 ../asked.$kind
+    same "$kind: does nothing unless it is asked" "0 0" "$? $(files)"
+    HEAPTAP=1 ../asked.$kind
+    same "$kind: HEAPTAP=1 asks for a profile" "0 1" "$? $(files)"
+    "$HEAPTAP" run --quiet -o run.heaptap -- ../asked.$kind
+    same "$kind: run asks for one, and gets one" "0 2" "$? $(files)"
+    cd ..
+done
+
+# A second recorder.
+if made dynamic threads twice; then
+    mkdir twice.d
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/twice.d/ ./twice
+    same "a preloaded recorder gives way to a linked one" "0 1" "$? $(ls twice.d | wc -l)"
+    KNOWN_PREFIX="preloaded and linked: "
+    known twice.d/* "leaf:produce allocations=20000 allocated_bytes=960000 frees=20000" \
+        "losses events=0 unknown_frees=0"
+    KNOWN_PREFIX=
+fi
+
+# run tells a static program with a recorder from one without.
+if made static article article.static && made static-stripped article article.stripped; then
+    gcc -static -o article.plain "$SRCDIR/test/prog/article.c" 2>/dev/null
+    "$HEAPTAP" run ./article.plain >refused.out 2>&1
+    same "run refuses a static program without a recorder" 3 $?
+    check "and says what to do" grep -q 'statically linked.*link it with libheaptap_static.a' \
+        refused.out
+    record stripped.heaptap ./article.stripped
+    same "strip leaves run its note" 0 "$status"
+    KNOWN_PREFIX="stripped: "
+    known stripped.heaptap "total frees=0" "losses events=0"
+    record named.heaptap ./article.static
+    KNOWN_PREFIX="static, names: "
+    known named.heaptap "whole:b,a,main allocations=2 allocated_bytes=4 sites=1" \
+        "whole:b,main allocations=1 allocated_bytes=3 sites=1"
+    KNOWN_PREFIX=
+fi
+
+# What a linked recorder costs when it is not asked, in instructions of a pair of malloc and free.
+instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : //p'
+}
+if command -v valgrind >/dev/null && made bare flat flat.bare && made dynamic flat flat.dynamic &&
+    made static flat flat.static; then
+    bare=$(instructions ./flat.bare events 100000)
+    for kind in dynamic static; do
+        linked=$(instructions ./flat.$kind events 100000)
+        echo "#   $kind, not asked: $(((linked - bare) / 100000)) instructions more for a pair"
+        check "$kind: not asked, a pair of calls costs at most 40 instructions more" \
+            test "$linked" -gt 0 -a $(((linked - bare) / 100000)) -le 40
+    done
+else
+    echo "ok - what it costs when it is not asked # SKIP needs valgrind"
+fi
+
+# --- Programs with a malloc of their own ---
+
+for kind in dynamic static static-clang-lld musl; do
+    made $kind replaced replaced.$kind || continue
+    record replaced.$kind.heaptap "$PWD/replaced.$kind"
+    KNOWN_PREFIX="own malloc, $kind: "
+    same "${KNOWN_PREFIX}exit status" 0 "$status"
+    known replaced.$kind.heaptap "leaf:work allocations=100 allocated_bytes=2000 frees=50" \
+        "leaf:grow allocations=2 allocated_bytes=40 frees=1 reallocations=1" \
+        "losses events=0 unknown_frees=0"
+done
+KNOWN_PREFIX=
+
+# --- Names in the archives ---
+
+# In the linked program every other name is the user's.
+defined() {
+    nm -g --defined-only "$1" | awk 'NF == 3 { print $3 }'
+}
+check "libheaptap.a defines what is taken over and nothing else" bash -c '
+    diff <(grep -v "^#" "$0" | sort) <(sort -u)' "$SRCDIR/test/abi/exported.txt" \
+    < <(defined "$BUILD/libheaptap.a")
+for archive in libheaptap_static.a musl/libheaptap_static.a; do
+    check "$archive defines nothing outside its own names" bash -c '! grep -qvE "$0"' \
+        '^(__wrap_|heaptap_|__restore(_rt)?$)' < <(defined "$BUILD/$archive")
+done
+# One archive serves glibc and musl, so it may ask for no more than both have.
+check "libheaptap_static.a asks for what both libcs have" bash -c '
+    ! grep -vxFf <(grep -v "^#" "$0"; echo _GLOBAL_OFFSET_TABLE_) |
+    grep -vE "^(__real_|__wrap_|__libc_(pv|m)alloc$|heaptap_|__gxx_personality_v0$)"' \
+    "$SRCDIR/test/abi/undefined.txt" < <(nm -u "$BUILD/libheaptap_static.a" | awk 'NF == 2 { print $2 }')
+check "and not for the dynamic linker" bash -c '! grep -E "^(dl|_dl_)"' \
+    < <(nm -u "$BUILD/libheaptap_static.a" | awk 'NF == 2 { print $2 }')
+finish
