@@ -478,23 +478,30 @@ $(BUILD)/completion/%: $(BUILD)/heaptap
 	@$(BUILD)/heaptap generate completion $* >$@
 
 to := $(DESTDIR)$(PREFIX)
+pkgconfig_names := $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 public_headers := $(wildcard include/heaptap/*.h)
 install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(to)/bin $(to)/lib/heaptap $(to)/lib/pkgconfig $(to)/share/man/man1
 	install -d $(to)/share/bash-completion/completions $(to)/share/zsh/site-functions
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
-	install -m 644 $(BUILD)/libheaptap.a $(to)/lib/libheaptap.a
+	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
+	install -m 644 $(BUILD)/libheaptap_static.opt $(to)/lib/heaptap/static.opt
+	install -d $(to)/lib/heaptap/musl
+	install -m 644 $(BUILD)/musl/libheaptap_static.a $(to)/lib/heaptap/musl/
 	install -m 644 $(BUILD)/man/*.1 $(to)/share/man/man1/
 	install -m 644 $(BUILD)/completion/bash $(to)/share/bash-completion/completions/heaptap
 	install -m 644 $(BUILD)/completion/zsh $(to)/share/zsh/site-functions/_heaptap
 	$(if $(public_headers),install -d $(to)/include/heaptap)
 	$(if $(public_headers),install -m 644 $(public_headers) $(to)/include/heaptap/)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' heaptap.pc.in \
-	    >$(to)/lib/pkgconfig/heaptap.pc
+	for name in $(pkgconfig_names); do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' pkgconfig/$$name.in \
+	        >$(to)/lib/pkgconfig/$$name || exit 1; \
+	done
 
 uninstall:
-	rm -f $(to)/bin/heaptap $(to)/lib/libheaptap.a $(to)/lib/pkgconfig/heaptap.pc
+	rm -f $(to)/bin/heaptap $(to)/lib/libheaptap.a $(to)/lib/libheaptap_static.a
+	rm -f $(pkgconfig_names:%=$(to)/lib/pkgconfig/%)
 	rm -f $(to)/share/man/man1/heaptap.1 $(to)/share/man/man1/heaptap-*.1
 	rm -f $(to)/share/bash-completion/completions/heaptap $(to)/share/zsh/site-functions/_heaptap
 	rm -rf $(to)/lib/heaptap $(to)/include/heaptap

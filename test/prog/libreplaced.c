@@ -1,6 +1,7 @@
 /* cflags: -fno-builtin */
-/* libreplaced.c: malloc, calloc, realloc and free of the program's own, and none of their relatives:
- * a pointer that goes up in a pool, with the size in front of each block; nothing is used again.
+/* libreplaced.c: malloc, calloc, realloc and free of the program's own, and none of their
+ * relatives: a pointer that goes up in a pool, with the size in front of each block; nothing is
+ * used again.
  */
 #include <errno.h>
 #include <stdatomic.h>

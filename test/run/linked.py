@@ -84,6 +84,12 @@ def compiler_of(kind, source):
     for tool in [name] + KINDS[kind][3]:
         if shutil.which(tool) is None:
             raise Skip(f"{kind} needs {tool}")
+    if name in ("gcc", "g++") and "-static" in " ".join(KINDS[kind][1]):
+        library = "libc.a" if name == "gcc" else "libstdc++.a"
+        found = subprocess.run([name, f"-print-file-name={library}"], capture_output=True,
+                               text=True)
+        if not os.path.isabs(found.stdout.strip()):
+            raise Skip(f"{kind} needs {library}")
     if kind == "musl-pie" and not os.path.exists(MUSL_LIBRARIES + "/rcrt1.o"):
         raise Skip(f"{kind} needs rcrt1.o in {MUSL_LIBRARIES}")
     if name == "musl-gcc" and source.endswith(".cc"):

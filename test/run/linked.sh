@@ -173,6 +173,57 @@ for kind in dynamic static static-clang-lld musl; do
 done
 KNOWN_PREFIX=
 
+# --- Installed: pkg-config and cmake ---
+
+# sum PROFILE FUNCTION: allocations of stacks with FUNCTION.
+sum() {
+    report_json "$1" 2>/dev/null | python3 -c '
+import json, sys
+print(sum(site["allocations"] for site in json.load(sys.stdin)["sites"]
+          if any((f["function"] or "").startswith(sys.argv[1]) for f in site["stack"])))' "$2"
+}
+
+# compiled NAME MODULE COMPILER SOURCE FUNCTION WANTED OPTIONS...: with what pkg-config says.
+compiled() {
+    local name=$1 module=$2 compiler=$3 source=$SRCDIR/examples/cmake/$4 function=$5 wanted=$6
+    shift 6
+    command -v "$compiler" >/dev/null || {
+        echo "ok - pkg-config $module, $name # SKIP needs $compiler"
+        return
+    }
+    # shellcheck disable=SC2046
+    check "pkg-config $module, $name: links" "$compiler" -g -O1 "$@" \
+        $(pkg-config --cflags "$module") -o "installed.$name" "$source" \
+        $(pkg-config --libs "$module")
+    HEAPTAP_OUT=installed.$name.heaptap "./installed.$name" >/dev/null
+    same "pkg-config $module, $name: records" "$wanted" \
+        "$(sum "installed.$name.heaptap" "$function")"
+}
+
+if [ -x "$BUILD/heaptap" ] && command -v pkg-config >/dev/null; then
+    check "make install" make -C "$SRCDIR" SAN= install PREFIX="$PWD/installed"
+    export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig
+    compiled c heaptap gcc order.c take_order 100
+    compiled c-static heaptap-static gcc order.c take_order 100 -static
+    compiled c-musl heaptap-musl musl-gcc order.c take_order 100 -static
+    compiled c++ heaptap g++ lines.cc make_line 200
+    compiled c++-static heaptap-static-c++ g++ lines.cc make_line 200 -static
+else
+    echo "ok - pkg-config # SKIP needs pkg-config and a build without sanitizers"
+fi
+if [ -d installed ] && command -v cmake >/dev/null && command -v g++ >/dev/null; then
+    check "cmake finds it and builds" bash -c '
+        cmake -S "$0/examples/cmake" -B cmake -DCMAKE_BUILD_TYPE=Debug && cmake --build cmake' \
+        "$SRCDIR"
+    for name in order order_static lines lines_static; do
+        case $name in order*) function=take_order ;; *) function=make_line ;; esac
+        HEAPTAP_OUT=cmake.$name.heaptap cmake/$name >/dev/null
+        check "cmake: $name is recorded" test "$(sum cmake.$name.heaptap $function)" -ge 100
+    done
+else
+    echo "ok - cmake # SKIP needs cmake, g++ and what make install gives"
+fi
+
 # --- Names in the archives ---
 
 # In the linked program every other name is the user's.
@@ -186,11 +237,14 @@ for archive in libheaptap_static.a musl/libheaptap_static.a; do
     check "$archive defines nothing outside its own names" bash -c '! grep -qvE "$0"' \
         '^(__wrap_|heaptap_|__restore(_rt)?$)' < <(defined "$BUILD/$archive")
 done
-# One archive serves glibc and musl, so it may ask for no more than both have.
-check "libheaptap_static.a asks for what both libcs have" bash -c '
+# Its objects are for glibc and for musl, so they may ask for no more than both have.
+asked_for() {
+    nm -u "$1" | awk 'NF == 2 { print $2 }'
+}
+check "libheaptap_static.a asks for no more than the preloaded recorder" bash -c '
     ! grep -vxFf <(grep -v "^#" "$0"; echo _GLOBAL_OFFSET_TABLE_) |
     grep -vE "^(__real_|__wrap_|__libc_(pv|m)alloc$|heaptap_|__gxx_personality_v0$)"' \
-    "$SRCDIR/test/abi/undefined.txt" < <(nm -u "$BUILD/libheaptap_static.a" | awk 'NF == 2 { print $2 }')
-check "and not for the dynamic linker" bash -c '! grep -E "^(dl|_dl_)"' \
-    < <(nm -u "$BUILD/libheaptap_static.a" | awk 'NF == 2 { print $2 }')
+    "$SRCDIR/test/abi/undefined.txt" < <(asked_for "$BUILD/libheaptap_static.a")
+check "and for nothing of the dynamic linker" bash -c '! grep -E "^(dl|_dl_)"' \
+    < <(asked_for "$BUILD/libheaptap_static.a")
 finish
