@@ -33,6 +33,11 @@ SECTIONS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
 # name: compiler, options, the recorder's, other tools it takes
 KINDS = {
     "bare": ("gcc", [], [], []),
+    "bare-static": ("gcc", ["-static"], [], []),
+    "bare-clang-lld": ("clang", ["-fuse-ld=lld"], [], ["ld.lld"]),
+    "bare-musl": ("musl-gcc", ["-static"], [], []),
+    "bare-lto": ("gcc", ["-flto"], [], []),
+    "bare-static-lto": ("gcc", ["-static", "-flto"], [], []),
     "dynamic": ("gcc", [], DYNAMIC, []),
     "dynamic-nopie": ("gcc", ["-no-pie"], DYNAMIC, []),
     "dynamic-clang-lld": ("clang", ["-fuse-ld=lld"], DYNAMIC, ["ld.lld"]),
@@ -108,14 +113,14 @@ def build(kind, program, output):
     libs = directive("libs", source)
     own = [f"{SOURCE}/lib{lib[2:]}.c" for lib in libs if os.path.exists(f"{SOURCE}/lib{lib[2:]}.c")]
     if static:
-        libs = [lib for lib in libs if lib in ("-lpthread", "-lm")]
+        libs = [lib for lib in libs if lib in ("-lpthread", "-lm") or "--wrap" in lib]
         options = options + ["-DSTATIC"]
     else:
         libs = [lib.replace("-Lbuild/test/prog", f"-L{PROG}").replace("$ORIGIN", PROG)
                 for lib in libs]
         own = []
     command = [compiler, "-w", "-O2", "-g", "-fomit-frame-pointer", "-D_GNU_SOURCE",
-               f"-I{SOURCE}/../../src"] + options + directive("cflags", source)
+               f"-I{SOURCE}/../../src", f"-I{SOURCE}/../../include"] + options + directive("cflags", source)
     command += [source] + own + ["-o", output] + recorder + libs
     if source.endswith(".cc") and static:
         command += CPLUSPLUS
