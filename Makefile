@@ -67,8 +67,16 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 TOOL_DIRS := base util format profile symbol analyse report export cli unwind
 MONITOR_DIRS := base format unwind monitor
-tool_sources := $(sort $(wildcard $(TOOL_DIRS:%=src/%/*.c)))
-monitor_sources := $(sort $(wildcard $(MONITOR_DIRS:%=src/%/*.c)))
+# What takes the place of another file when the recorder is linked in, or linked statically.
+linked_only := src/monitor/idle_linked.c $(wildcard src/monitor/next_*.c) \
+               src/monitor/restorer_musl.c src/monitor/operators_linked.c \
+               src/unwind/object_static.c
+tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/%/*.c))))
+monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
+linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
+                  src/monitor/idle_linked.c
+static_sources := $(filter-out src/monitor/next.c src/unwind/object.c,$(linked_sources)) \
+                  src/monitor/next_linked.c src/unwind/object_static.c
 main_source := src/cli/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -167,11 +175,12 @@ $(eval $(call archive-rules,$(tool_archive),$(tool_objects)))
 $(eval $(call archive-rules,$(replay_archive),$(replay_objects)))
 $(eval $(call archive-rules,$(fuzz_archive),$(fuzz_objects)))
 $(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
-$(eval $(call archive-rules,$(BUILD)/libheaptap.a,$(monitor_objects)))
 
 # --- The products --------------------------------------------------------------------------------
 
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(BUILD)/libheaptap.a
+linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libheaptap_static.a \
+          $(BUILD)/libheaptap_static.opt
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked)
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
@@ -186,6 +195,54 @@ $(OUT)/heaptap: $(main_object) $(tool_archive) $(OUT)/heaptap.list
 $(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/exports.map $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(monitor_objects) $(monitor_link)
+
+# The recorder to link in is one object in which all names are local but those that it takes over.
+# In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which
+# libc's other ways lead to one of ours, and for unloading, which is not seen there. The operators
+# are in an object of their own, and lead to those of the first.
+unwrapped := heaptap_.*|dlclose|signal|ssignal|bsd_signal|sysv_signal|__sysv_signal|sigset
+
+$(BUILD)/linked/dynamic.names: src/monitor/exports.map Makefile
+	@mkdir -p $(@D)
+	@sed -n '/global:/,/local:/{s/.*://;s/;/\n/g;p;}' $< | awk 'NF { print $$1 }' >$@
+	@: >$(@D)/dynamic.renamed
+$(BUILD)/linked/wrapped.names: $(BUILD)/linked/dynamic.names
+	@grep -vxE '$(unwrapped)' $< >$@
+$(BUILD)/linked/static.names: $(BUILD)/linked/wrapped.names
+	@sed 's/^_Z/heaptap_wrap&/;t;s/^/__wrap_/' $< >$@
+	@paste -d' ' $< $@ >$(@D)/static.renamed
+	@echo '__restore __restore_rt' | tr ' ' '\n' >>$@ # restorer_musl.c
+	@grep '^heaptap_' $(BUILD)/linked/dynamic.names >>$@ || true
+
+# linked-rules KIND,NAMES,SOURCES,ARCHIVE,OTHER MEMBERS. Exceptions that pass through us need a
+# function of which every C++ program has the C++ library's form, and none the C library's.
+define linked-rules
+$(BUILD)/linked/$(1).list: FORCE
+	@$$(call write-if-changed,$$@,$(3))
+$(BUILD)/linked/$(1).o: $(call objects,$(compiler)-monitor,$(3)) $(BUILD)/linked/$(1).list \
+                        $(BUILD)/linked/$(2).names
+	$$(Q)$$(CC) -r -nostdlib -Wl,--force-group-allocation -o $$@.all \
+	    $(call objects,$(compiler)-monitor,$(3))
+	$$(Q)objcopy --redefine-syms=$(BUILD)/linked/$(2).renamed \
+	    --redefine-sym __gcc_personality_v0=__gxx_personality_v0 $$@.all
+	$$(Q)objcopy --keep-global-symbols=$(BUILD)/linked/$(2).names $$@.all $$@
+	@rm $$@.all
+$(4): $(BUILD)/linked/$(1).o $(5)
+	$$(call say,AR,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(BUILD)/linked/$(1).o $(5)
+endef
+operators_object := $(call objects,$(compiler)-monitor,src/monitor/operators_linked.c)
+$(eval $(call linked-rules,dynamic,dynamic,$(linked_sources),$(BUILD)/libheaptap.a))
+$(eval $(call linked-rules,static,static,$(static_sources) src/monitor/next_glibc.c,\
+    $(BUILD)/libheaptap_static.a,$(operators_object)))
+$(eval $(call linked-rules,musl,static,$(static_sources) $(wildcard src/monitor/*_musl.c),\
+    $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
+
+# What the linker of a static executable has to be told. Unwind tables are not found without their
+# header.
+$(BUILD)/libheaptap_static.opt: $(BUILD)/linked/wrapped.names
+	@{ echo '-u __wrap_malloc'; echo '--eh-frame-hdr'; sed 's/^/--wrap=/' $<; } >$@
 
 # The command looks for the recorder beside itself.
 ifneq ($(SAN),)
@@ -274,7 +331,7 @@ $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interr
 
 unwind_cc := $(wildcard test/unwind/*.cc)
 unwind_c := $(wildcard test/unwind/*.c)
-unwind_sources := $(wildcard src/unwind/*.c)
+unwind_sources := $(filter-out $(linked_only),$(wildcard src/unwind/*.c))
 $(BUILD)/test/unwind/%.o: test/unwind/%.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -MMD -MP -Itest/unwind $(call directive,cflags) \
@@ -433,23 +490,30 @@ $(BUILD)/completion/%: $(BUILD)/heaptap
 	@$(BUILD)/heaptap generate completion $* >$@
 
 to := $(DESTDIR)$(PREFIX)
+pkgconfig_names := $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 public_headers := $(wildcard include/heaptap/*.h)
 install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(to)/bin $(to)/lib/heaptap $(to)/lib/pkgconfig $(to)/share/man/man1
 	install -d $(to)/share/bash-completion/completions $(to)/share/zsh/site-functions
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
-	install -m 644 $(BUILD)/libheaptap.a $(to)/lib/libheaptap.a
+	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
+	install -m 644 $(BUILD)/libheaptap_static.opt $(to)/lib/heaptap/static.opt
+	install -d $(to)/lib/heaptap/musl
+	install -m 644 $(BUILD)/musl/libheaptap_static.a $(to)/lib/heaptap/musl/
 	install -m 644 $(BUILD)/man/*.1 $(to)/share/man/man1/
 	install -m 644 $(BUILD)/completion/bash $(to)/share/bash-completion/completions/heaptap
 	install -m 644 $(BUILD)/completion/zsh $(to)/share/zsh/site-functions/_heaptap
 	$(if $(public_headers),install -d $(to)/include/heaptap)
 	$(if $(public_headers),install -m 644 $(public_headers) $(to)/include/heaptap/)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' heaptap.pc.in \
-	    >$(to)/lib/pkgconfig/heaptap.pc
+	for name in $(pkgconfig_names); do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' pkgconfig/$$name.in \
+	        >$(to)/lib/pkgconfig/$$name || exit 1; \
+	done
 
 uninstall:
-	rm -f $(to)/bin/heaptap $(to)/lib/libheaptap.a $(to)/lib/pkgconfig/heaptap.pc
+	rm -f $(to)/bin/heaptap $(to)/lib/libheaptap.a $(to)/lib/libheaptap_static.a
+	rm -f $(pkgconfig_names:%=$(to)/lib/pkgconfig/%)
 	rm -f $(to)/share/man/man1/heaptap.1 $(to)/share/man/man1/heaptap-*.1
 	rm -f $(to)/share/bash-completion/completions/heaptap $(to)/share/zsh/site-functions/_heaptap
 	rm -rf $(to)/lib/heaptap $(to)/include/heaptap

@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/linked_note.h"
+
 static volatile sig_atomic_t child_pid, interrupted;
 
 static bool
@@ -63,8 +65,8 @@ is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Why the ELF file at PATH cannot be recorded by preloading, or NULL. Scripts and anything else
- * are left to execve. */
+/* Why the ELF file at PATH cannot be recorded, or NULL: by preloading, or because a recorder is
+ * linked into it. Scripts and anything else are left to execve. */
 static const char *
 cannot_preload(const char *path)
 {
@@ -90,10 +92,10 @@ cannot_preload(const char *path)
             break;
         dynamic = segment.p_type == PT_INTERP;
     }
+    if (why == NULL && !dynamic && !linked_note_in(fd, &u.header))
+        why = "it is statically linked, so nothing can be preloaded into it; link it with "
+              "libheaptap_static.a";
     close(fd);
-    if (why == NULL && !dynamic)
-        why =
-            "it is statically linked, so nothing can be preloaded into it";
     return why;
 }
 

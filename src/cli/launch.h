@@ -8,7 +8,7 @@
 #include "util/err.h"
 
 /* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
- * HEAPTAP_BAD_INPUT (it cannot be recorded by preloading: statically linked, another
+ * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
  * architecture), with ERR set. */
 int launch_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
 

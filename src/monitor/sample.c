@@ -37,6 +37,7 @@
 #include "monitor/heap.h"
 #include "monitor/history.h"
 #include "monitor/hook.h"
+#include "monitor/idle.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
@@ -52,6 +53,9 @@ struct sample sample;
 _Alignas(64) uint8_t sample_filter[SAMPLE_FILTER_PAGES];
 
 enum { FILTER_MANY = 255 };
+
+/* Calls that pass before a thread looks again; far from where additions would overflow. */
+#define IDLE_CREDIT (INT64_MAX / 2)
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -434,11 +438,24 @@ look_nested(uint64_t size_bytes)
     return decide(size_bytes);
 }
 
+/* In a process that is never recorded: nothing brings this thread here again for as good as ever,
+ * and no free is looked at. */
+static enum gate
+pass_for_ever(void)
+{
+    filter_guard_boot();
+    store_relaxed(&sample.mode, (uint32_t)DISK_MODE_OFF);
+    tls.credit = IDLE_CREDIT;
+    return GATE_PASS;
+}
+
 COLD enum gate
 sample_look(uint64_t size_bytes, uint64_t slot)
 {
     uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_NO;
 
+    if (idle_here())
+        return pass_for_ever();
     if (tls.busy != BUSY_NO)
         return look_nested(size_bytes);
     // The allocator behind us may have to start before we do.
@@ -735,6 +752,8 @@ sample_is_nothing(const void *p)
     const struct state *s = state;
     const uint32_t *leaf;
 
+    if (unlikely(idle_here()))
+        return !next_is_boot(p);
     // A child that has not started yet sees no ledger.
     if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || next_is_boot(p))
         return false;

@@ -23,6 +23,7 @@
 #include "monitor/guard.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
+#include "monitor/idle.h"
 #include "monitor/label.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
@@ -303,7 +304,8 @@ start_recording(void)
     if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
         // A child of a process that has gone quiet can create no file.
-        ready = !sys_is_quiet() && wanted_here() && start_all() ? READY_YES : READY_OFF;
+        ready =
+            !idle_here() && !sys_is_quiet() && wanted_here() && start_all() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)
@@ -319,14 +321,15 @@ start_recording(void)
 }
 
 /* With a reserve, start before the program can forbid it, even if it allocates nothing before; and
- * before a signal that is to be a snapshot comes. */
+ * before a signal that is to be a snapshot comes. In a program that brings us, start before there
+ * are threads: nothing else does that for sure. */
 __attribute__((constructor)) static void
 process_begins(void)
 {
     uint32_t busy = tls.busy;
 
     announce_recorder();
-    if (tls.self == NULL && (output_environment("HEAPTAP_RESERVE") != NULL ||
+    if (tls.self == NULL && (idle_starts_early() || output_environment("HEAPTAP_RESERVE") != NULL ||
                              output_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
         thread_join();
     tls.busy = busy;

@@ -45,25 +45,6 @@ find_segments(struct unwind_object *o)
     o->bias = ((const struct link_map *)o->link_map)->l_addr;
 }
 
-uint64_t
-unwind_readable_end(const struct unwind_object *object, uint64_t address)
-{
-    const Elf64_Phdr *s = object->segments;
-
-    if (address < object->start || address >= object->end)
-        return 0;
-    if (s == NULL)
-        return object->end;
-    for (uint32_t i = 0; i < object->segment_count; i++) {
-        uint64_t start = object->bias + s[i].p_vaddr;
-        uint64_t end = start + s[i].p_memsz;
-
-        if (s[i].p_type == PT_LOAD && (s[i].p_flags & PF_R) && address >= start && address < end)
-            return end < object->end ? end : object->end;
-    }
-    return 0;
-}
-
 /* Widen OBJECT, the program itself, to all of its segments. */
 static void
 cover_program(struct unwind_object *object, const struct link_map *map)

@@ -1,0 +1,137 @@
+/* wrap.h: record an allocator that goes under other names than malloc's, without changing it.
+ *
+ *     #include <heaptap/wrap.h>
+ *
+ *     HEAPTAP_WRAP_HEAP(rtos, "RTOS heap")         the name that reports show
+ *     HEAPTAP_WRAP_MALLOC(rtos, pvPortMalloc)
+ *     HEAPTAP_WRAP_FREE(rtos, vPortFree)
+ *
+ * in one file of the program, which is linked with
+ *
+ *     -Wl,--wrap=pvPortMalloc,--wrap=vPortFree
+ *
+ * The linker then sends calls of pvPortMalloc to __wrap_pvPortMalloc, which is defined here: it
+ * calls the real one and tells the recorder. There are HEAPTAP_WRAP_CALLOC, _REALLOC and _MEMALIGN
+ * too. Each expects the parameters and the result of the function of the C library that it is named
+ * for; anything else is written by hand in the same way, with heaptap.h. Without a recorder a call
+ * costs a few instructions more.
+ *
+ * What it may not see: calls from the object file that defines the function, because with most
+ * linkers they have no hand in them, and so any calls when link-time optimisation has put allocator
+ * and callers together (compile the allocator without it). Calls from shared libraries.
+ *
+ * An allocator that takes its memory from malloc should say so with heaptap_backing, or those bytes
+ * are counted in both places. One that is told to resize a block in one thread, while another
+ * thread allocates, may give the old place to the other before the recorder knows: lock around
+ * both, or expect a few blocks in the report's count of overwritten ones.
+ *
+ * Licence: MIT, as heaptap.h, which has its words.
+ */
+#ifndef HEAPTAP_WRAP_H
+#define HEAPTAP_WRAP_H
+
+#include <heaptap/heaptap.h>
+
+#if defined(__GNUC__) && defined(__ELF__)
+
+#ifdef __cplusplus
+#define HEAPTAP_WRAP_C_ extern "C"
+#else
+#define HEAPTAP_WRAP_C_ extern
+#endif
+/* A frame of its own, which stacks leave out, also when all of the program is compiled at once. */
+#define HEAPTAP_WRAP_FRAME_ __attribute__((noinline, used))
+
+/* HEAP, by which the other macros know it, is shown as NAME. It is there before other
+ * constructors. A function of the allocator may call another: only the outer call counts. */
+#define HEAPTAP_WRAP_HEAP(heap, name)                                                              \
+    static heaptap_heap *heaptap_wrap_##heap##_;                                                   \
+    static __thread int heaptap_wrap_in_##heap##_;                                                 \
+    static void __attribute__((constructor(101))) heaptap_wrap_make_##heap##_(void)                \
+    {                                                                                              \
+        heaptap_wrap_##heap##_ = heaptap_heap_create(name, 1);                                     \
+    }
+
+#define HEAPTAP_WRAP_MALLOC(heap, function)                                                        \
+    HEAPTAP_WRAP_C_ void *__real_##function(size_t bytes);                                         \
+    HEAPTAP_WRAP_C_ void *__wrap_##function(size_t bytes);                                         \
+    HEAPTAP_WRAP_FRAME_ void *__wrap_##function(size_t bytes)                                      \
+    {                                                                                              \
+        void *p;                                                                                   \
+                                                                                                   \
+        heaptap_wrap_in_##heap##_++;                                                               \
+        p = __real_##function(bytes);                                                              \
+        heaptap_wrap_in_##heap##_--;                                                               \
+        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+            heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
+        return p;                                                                                  \
+    }
+
+#define HEAPTAP_WRAP_CALLOC(heap, function)                                                        \
+    HEAPTAP_WRAP_C_ void *__real_##function(size_t count, size_t bytes);                           \
+    HEAPTAP_WRAP_C_ void *__wrap_##function(size_t count, size_t bytes);                           \
+    HEAPTAP_WRAP_FRAME_ void *__wrap_##function(size_t count, size_t bytes)                        \
+    {                                                                                              \
+        void *p;                                                                                   \
+                                                                                                   \
+        heaptap_wrap_in_##heap##_++;                                                               \
+        p = __real_##function(count, bytes);                                                       \
+        heaptap_wrap_in_##heap##_--;                                                               \
+        bytes *= count;                                                                            \
+        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+            heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
+        return p;                                                                                  \
+    }
+
+#define HEAPTAP_WRAP_MEMALIGN(heap, function)                                                      \
+    HEAPTAP_WRAP_C_ void *__real_##function(size_t align, size_t bytes);                           \
+    HEAPTAP_WRAP_C_ void *__wrap_##function(size_t align, size_t bytes);                           \
+    HEAPTAP_WRAP_FRAME_ void *__wrap_##function(size_t align, size_t bytes)                        \
+    {                                                                                              \
+        void *p;                                                                                   \
+                                                                                                   \
+        heaptap_wrap_in_##heap##_++;                                                               \
+        p = __real_##function(align, bytes);                                                       \
+        heaptap_wrap_in_##heap##_--;                                                               \
+        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+            heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
+        return p;                                                                                  \
+    }
+
+/* A result of NULL means that the old block is still there, unless BYTES is 0. */
+#define HEAPTAP_WRAP_REALLOC(heap, function)                                                       \
+    HEAPTAP_WRAP_C_ void *__real_##function(void *old, size_t bytes);                              \
+    HEAPTAP_WRAP_C_ void *__wrap_##function(void *old, size_t bytes);                              \
+    HEAPTAP_WRAP_FRAME_ void *__wrap_##function(void *old, size_t bytes)                           \
+    {                                                                                              \
+        void *p;                                                                                   \
+                                                                                                   \
+        heaptap_wrap_in_##heap##_++;                                                               \
+        p = __real_##function(old, bytes);                                                         \
+        heaptap_wrap_in_##heap##_--;                                                               \
+        if (heaptap_wrap_in_##heap##_ != 0)                                                        \
+            return p;                                                                              \
+        if (p != NULL && old == NULL)                                                              \
+            heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
+        else if (p != NULL)                                                                        \
+            heaptap_resize(heaptap_wrap_##heap##_, old, p, bytes);                                 \
+        else if (old != NULL && bytes == 0)                                                        \
+            heaptap_free(heaptap_wrap_##heap##_, old);                                             \
+        return p;                                                                                  \
+    }
+
+#define HEAPTAP_WRAP_FREE(heap, function)                                                          \
+    HEAPTAP_WRAP_C_ void __real_##function(void *p);                                               \
+    HEAPTAP_WRAP_C_ void __wrap_##function(void *p);                                               \
+    HEAPTAP_WRAP_FRAME_ void __wrap_##function(void *p)                                            \
+    {                                                                                              \
+        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+            heaptap_free(heaptap_wrap_##heap##_, p);                                               \
+        heaptap_wrap_in_##heap##_++;                                                               \
+        __real_##function(p);                                                                      \
+        heaptap_wrap_in_##heap##_--;                                                               \
+    }
+
+#endif
+
+#endif

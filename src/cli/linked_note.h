@@ -1,0 +1,11 @@
+/* linked_note.h: whether an executable brings a recorder of its own. */
+#ifndef CLI_LINKED_NOTE_H
+#define CLI_LINKED_NOTE_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+/* Does the ELF file FD, whose header is HEADER, have the note of a recorder that is linked in? */
+bool linked_note_in(int fd, const Elf64_Ehdr *header);
+
+#endif

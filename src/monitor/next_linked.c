@@ -1,0 +1,97 @@
+/* next_linked.c: the allocator behind us in a static executable.
+ *
+ * There is no dynamic linker to ask. The program is linked with --wrap for each function that we
+ * intercept: its calls of malloc, and those of the libraries in it, lead to __wrap_malloc, which is
+ * ours, and what we call __real_malloc is the malloc that they would have called. So all is known
+ * when the linker is done. Takes the place of next.c.
+ *
+ * What differs between C libraries is in next_glibc.c and next_musl.c, one of which is beside this
+ * file in an archive. C++ has a member of the archive to itself: operators_linked.c.
+ */
+#include "monitor/next_linked.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "monitor/operators_linked.h"
+#include "monitor/state.h"
+
+fork_fn __real_fork, __real__Fork;
+int __real_sigaction(int, const struct sigaction *, struct sigaction *);
+
+/* What a static program loads is beyond us, and so is its unloading: see object_static.c. */
+static int
+linked_dlclose(void *handle)
+{
+    (void)handle;
+    errno = ENOSYS;
+    return -1;
+}
+
+struct next next = {
+    .malloc = __real_malloc,
+    .calloc = linked_calloc,
+    .realloc = __real_realloc,
+    .reallocarray = __real_reallocarray,
+    .free = __real_free,
+    .posix_memalign = linked_posix_memalign,
+    .aligned_alloc = linked_aligned_alloc,
+    .memalign = linked_memalign,
+    .valloc = linked_valloc,
+    .pvalloc = linked_pvalloc,
+    .malloc_usable_size = linked_usable,
+    .dlclose = linked_dlclose,
+    .fork = __real_fork,
+    .async_fork = __real__Fork,
+};
+
+void
+next_resolve(void)
+{
+}
+
+uint32_t
+next_usable_mode(void)
+{
+    return linked_usable_mode();
+}
+
+bool
+next_is_sanitizer(void)
+{
+    return false; // No sanitizer supports static executables.
+}
+
+void *
+next_symbol(const char *name, uint64_t caller)
+{
+    (void)caller; // There is one C++ library for all.
+    if (strcmp(name, "sigaction") == 0)
+        return (void *)__real_sigaction;
+    for (const struct linked_operator *o = heaptap_operators; o != NULL && o->name != NULL; o++)
+        if (strcmp(name, o->name) == 0)
+            return o->real;
+    return NULL;
+}
+
+bool
+next_is_plain_operator(const void *f)
+{
+    (void)f; // It may be the program's own: nothing tells the two apart.
+    return false;
+}
+
+bool
+next_is_boot(const void *p)
+{
+    (void)p;
+    return false;
+}
+
+size_t
+next_boot_size(const void *p)
+{
+    (void)p;
+    return 0;
+}

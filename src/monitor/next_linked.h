@@ -1,0 +1,24 @@
+/* next_linked.h: what differs between C libraries in a static executable. */
+#ifndef MONITOR_NEXT_LINKED_H
+#define MONITOR_NEXT_LINKED_H
+
+#include "monitor/next.h"
+
+/* By --wrap, those that the program would call. Every allocator has these. */
+alloc_fn __real_malloc;
+calloc_fn __real_calloc;
+realloc_fn __real_realloc;
+free_fn __real_free;
+reallocarray_fn __real_reallocarray;
+
+/* As struct next has them. One that the program does not have fails, or answers with 0. */
+calloc_fn linked_calloc;
+posix_memalign_fn linked_posix_memalign;
+memalign_fn linked_memalign, linked_aligned_alloc;
+alloc_fn linked_valloc, linked_pvalloc;
+usable_fn linked_usable;
+
+/* As next_usable_mode. */
+uint32_t linked_usable_mode(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* object_static.c: which object covers an address, in a program without a dynamic linker.
+ *
+ * A static executable is one object, and the kernel's vdso is the other. Where they lie the kernel
+ * tells at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs nothing of libc beyond getauxval and
+ * serves glibc and musl alike. It stands where object.c does in the recorder that is preloaded.
+ *
+ * Holds: the answers never change, so two threads that find them at once store the same words.
+ *
+ * Does not know what a static program loads by dlopen (glibc does that for names of users and hosts
+ * and for character sets): such code counts as code without an object. It has a libc of its own,
+ * whose malloc is not ours either.
+ *
+ * The unwind tables are found by PT_GNU_EH_FRAME, which a static link has only when it is asked
+ * for: the options of libheaptap_static.a do so.
+ *
+ * Signal-safe.
+ */
+#include "unwind/unwind.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/auxv.h>
+
+#include "base/atomics.h"
+
+/* What the dynamic linker would have told of the two; the names are those that it uses. */
+static char program_name[] = "", vdso_name[] = "linux-vdso.so.1";
+static struct link_map maps[2] = {{.l_name = program_name}, {.l_name = vdso_name}};
+static struct unwind_object objects[2];
+static uint32_t known; // Atomic.
+
+/* How far the object whose COUNT program headers lie at HEADERS was moved from where it was linked
+ * to lie: they tell their own place, or lie behind the file's header in the first segment. */
+static uint64_t
+bias_of(const Elf64_Phdr *headers, uint64_t count)
+{
+    uint64_t at = (uint64_t)(uintptr_t)headers;
+    uint64_t bias = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (headers[i].p_type == PT_PHDR)
+            return at - headers[i].p_vaddr;
+        if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0)
+            bias = at - sizeof(Elf64_Ehdr) - headers[i].p_vaddr;
+    }
+    return bias;
+}
+
+static void
+describe(uint32_t index, const Elf64_Phdr *headers, uint64_t count)
+{
+    uint64_t bias = bias_of(headers, count);
+    struct unwind_object o = {
+        .start = UINT64_MAX,
+        .link_map = &maps[index],
+        .segments = headers,
+        .segment_count = (uint32_t)count,
+        .bias = bias,
+    };
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t start = headers[i].p_vaddr + bias;
+
+        if (headers[i].p_type == PT_GNU_EH_FRAME)
+            o.eh_frame_hdr = (const uint8_t *)(uintptr_t)start;
+        if (headers[i].p_type != PT_LOAD)
+            continue;
+        if (round_down(start, 4096) < o.start)
+            o.start = round_down(start, 4096);
+        if (start + headers[i].p_memsz > o.end)
+            o.end = start + headers[i].p_memsz;
+    }
+    maps[index].l_addr = bias;
+    objects[index] = o;
+}
+
+static COLD void
+learn(void)
+{
+    const Elf64_Phdr *headers = (const Elf64_Phdr *)(uintptr_t)getauxval(AT_PHDR);
+    const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+
+    if (headers != NULL)
+        describe(0, headers, getauxval(AT_PHNUM));
+    if (vdso != NULL)
+        describe(1, (const Elf64_Phdr *)((uintptr_t)vdso + vdso->e_phoff), vdso->e_phnum);
+    store_release(&known, 1u);
+}
+
+bool
+unwind_find_object(uint64_t address, struct unwind_object *ret_object)
+{
+    if (unlikely(!load_acquire(&known)))
+        learn();
+    for (uint32_t i = 0; i < countof(objects); i++) {
+        if (address >= objects[i].start && address < objects[i].end) {
+            *ret_object = objects[i];
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,20 @@
+/* cflags: -fno-builtin */
+/* liblinkage.c: the other side of linkage.c: a library, and a plug-in. Linked into static
+ * executables as it is.
+ */
+#include <stdlib.h>
+
+void *library_alloc(size_t size_bytes);
+void library_free(void *p);
+
+void *
+library_alloc(size_t size_bytes)
+{
+    return malloc(size_bytes);
+}
+
+void
+library_free(void *p)
+{
+    free(p);
+}
