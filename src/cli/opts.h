@@ -17,6 +17,13 @@ enum opt_kind {
     OPT_SIZE,     // uint64_t *; accepts 10, 64K, 1.5M, 2G
     OPT_COUNT,    // uint64_t *; a plain number
     OPT_CHOICE,   // int *; index into the NULL-terminated choices
+    OPT_LIST,     // struct opt_list *; each time it is given adds a value
+};
+
+/* Values in the order in which they were given. */
+struct opt_list {
+    const char **items;
+    size_t count;
 };
 
 struct opt {
