@@ -33,14 +33,22 @@ enum hook_shape {
     HOOK_STRNDUP = 10,       // (string, length)
     HOOK_FREE = 11,          // (block)
     HOOK_HEAP_FREE = 12,     // (heap, block)
-    HOOK_SHAPES
+    HOOK_SHAPES,
+    // Not a shape: called once before all constructors with the address of the first stub, their
+    // number, and the first slot.
+    HOOK_BEGIN = HOOK_SHAPES,
+    HOOK_ENTRIES
 };
 
 struct hook_slot {
-    int64_t name_off;  // From the slot to its name, which ends with 0.
-    uint64_t function; // Atomic: the next definition of the name; 0 until it is looked for.
-    uint64_t mark_off; // Of its mark in the file.
+    int64_t name_off;   // From the slot to its name, which ends with 0.
+    int64_t symbol_off; // From the slot to its symbol, which can be written to.
+    uint64_t function;  // Atomic: the next definition of the name; 0 until it is looked for.
+    uint64_t mark_off;  // Of its mark in the file.
+    uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
 };
+
+enum { HOOK_STUB_BYTES = 32 };
 
 /* Marks are on a page of their own. */
 enum { HOOK_MARK_PAGE_BYTES = 4096, HOOKS_MAX = 512 };

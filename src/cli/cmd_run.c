@@ -68,8 +68,8 @@ static const struct opt options[] = {
      "process.",
      NULL},
     {OPT_LIST, 0, "hook", &hooks, "SYMBOL=KIND",
-     "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free; or "
-     "those of a well-known allocator, such as --hook jemalloc. May be given several times; "
+     "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free, "
+     "or all functions of a well-known allocator: --hook jemalloc. May be given several times; "
      "--hook list shows the kinds and the allocators.",
      NULL},
     {OPT_SIZE, 0, "reserve", &reserve_bytes, "SIZE",

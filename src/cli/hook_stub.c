@@ -4,8 +4,8 @@
  * user there is one made for the run: for each name a dynamic symbol and a stub, which takes the
  * address of its slot along and jumps to the recorder's entry (base/hook_slot.h). Two segments:
  *
- *     code   header, program headers, symbols, names, hash table, relocation, stubs, unwind tables
- *     data   dynamic section, address of the recorder's table, slots
+ *     code   header, program headers, names, hash table, relocation, stubs, unwind tables
+ *     data   dynamic section, address of the recorder's table, symbols, slots
  *
  * and a page behind them that is not loaded, for the marks. One table of unwind information covers
  * all stubs: a stub has no frame, so that a signal handler that runs just there sees its caller.
@@ -27,13 +27,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STUB_BYTES = 32, PAGE_BYTES = 4096, SEGMENTS = 5, TABLE_SYMBOL = 1, FIRST_SYMBOL = 2 };
+enum {
+    STUB_BYTES = HOOK_STUB_BYTES,
+    BEGIN_BYTES = 64,
+    PAGE_BYTES = 4096,
+    SEGMENTS = 5,
+    TABLE_SYMBOL = 1,
+    FIRST_SYMBOL = 2,
+};
 
 /* The file as it grows; every part is at the offset, and at the address, where it was added. */
 struct image {
     struct strbuf bytes;
-    size_t names, symbols, hash, relocation, stubs, unwind_header, unwind_header_bytes;
-    size_t code_end, data, dynamic, table, slots, data_end, marks;
+    size_t names, names_end, hash, relocation, stubs, begin, unwind_header, unwind_header_bytes;
+    size_t code_end, data, dynamic, table, symbols, slots, data_end, marks;
 };
 
 static void
@@ -77,23 +84,15 @@ hash_of(const char *name)
     return h;
 }
 
-/* All names; symbols with their final sizes but no addresses yet. */
 static void
-add_symbols(struct image *i, const struct hook_list *list)
+add_names(struct image *i, const struct hook_list *list)
 {
-    Elf64_Sym none = {0}, table = {.st_info = ELF64_ST_INFO(STB_WEAK, STT_OBJECT)};
-
     i->names = i->bytes.length;
     strbuf_char(&i->bytes, '\0');
     add_bytes(i, HOOK_TABLE, sizeof HOOK_TABLE);
     for (size_t k = 0; k < list->count; k++)
         add_bytes(i, list->hooks[k].symbol, strlen(list->hooks[k].symbol) + 1);
-    i->symbols = align_to(i, 8);
-    add_bytes(i, &none, sizeof none);
-    table.st_name = 1;
-    add_bytes(i, &table, sizeof table);
-    for (size_t k = 0; k < list->count; k++)
-        add_bytes(i, &none, sizeof none);
+    i->names_end = i->bytes.length;
 }
 
 static void
@@ -153,6 +152,29 @@ put_stub(struct image *i, size_t index, enum hook_shape shape)
     put(i, at + JMP, &entry, 4);
 }
 
+/* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r8; mov TABLE(%rip),%rax;
+ * test %rax,%rax; je to the ret; jmp *8*HOOK_BEGIN(%rax); ret */
+static void
+put_begin(struct image *i, uint32_t count)
+{
+    static const unsigned char code[] = {
+        0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0,    0,    0,    0,    0xbe, 0, 0,
+        0,    0,    0x4c, 0x8d, 0x05, 0,    0,    0,    0,    0x48, 0x8b, 0x05, 0, 0,
+        0,    0,    0x48, 0x85, 0xc0, 0x74, 0x06, 0xff, 0xa0, 0,    0,    0,    0, 0xc3};
+    enum { STUBS = 7, COUNT = 12, SLOTS = 19, TABLE = 26, ENTRY = 37 };
+    int32_t stubs = (int32_t)(i->stubs - (i->begin + STUBS + 4));
+    int32_t slots = (int32_t)(i->slots - (i->begin + SLOTS + 4));
+    int32_t table = (int32_t)(i->table - (i->begin + TABLE + 4));
+    int32_t entry = 8 * HOOK_BEGIN;
+
+    put(i, i->begin, code, sizeof code);
+    put(i, i->begin + STUBS, &stubs, 4);
+    put(i, i->begin + COUNT, &count, 4);
+    put(i, i->begin + SLOTS, &slots, 4);
+    put(i, i->begin + TABLE, &table, 4);
+    put(i, i->begin + ENTRY, &entry, 4);
+}
+
 /* One FDE for all stubs, in which the return address is always on top of the stack; and the table
  * by which unwinders find it. */
 static void
@@ -176,7 +198,7 @@ add_unwind(struct image *i, size_t count)
     add_u32(i, 16);
     add_u32(i, (uint32_t)(fde + 4 - start));
     add_u32(i, (uint32_t)(i->stubs - i->bytes.length));
-    add_u32(i, (uint32_t)(count * STUB_BYTES));
+    add_u32(i, (uint32_t)(count * STUB_BYTES + BEGIN_BYTES));
     add_u32(i, 0); // No augmentation, and three times nothing to do.
     add_u32(i, 0);
 }
@@ -189,12 +211,13 @@ add_code(struct image *i, const struct hook_list *list)
     strbuf_clear(&i->bytes);
     for (size_t k = 0; k < sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr); k++)
         strbuf_char(&i->bytes, '\0');
-    add_symbols(i, list);
+    add_names(i, list);
     add_hash(i, list);
     i->relocation = align_to(i, 8);
     add_bytes(i, &empty, sizeof empty);
     i->stubs = align_to(i, STUB_BYTES);
-    for (size_t k = 0; k < list->count * STUB_BYTES; k++)
+    i->begin = i->stubs + list->count * STUB_BYTES;
+    for (size_t k = 0; k < list->count * STUB_BYTES + BEGIN_BYTES; k++)
         strbuf_char(&i->bytes, (char)0xcc);
     add_unwind(i, list->count);
     i->code_end = i->bytes.length;
@@ -202,19 +225,23 @@ add_code(struct image *i, const struct hook_list *list)
 
 /* --- Data ------------------------------------------------------------------------------------- */
 
+/* The symbols come right behind the dynamic section and the table's address. */
 static void
 add_dynamic(struct image *i)
 {
-    const Elf64_Dyn entries[] = {
+    enum { ENTRIES = 12 };
+    const Elf64_Dyn entries[ENTRIES] = {
         {DT_HASH, {i->hash}},
         {DT_STRTAB, {i->names}},
-        {DT_SYMTAB, {i->symbols}},
-        {DT_STRSZ, {i->symbols - i->names}},
+        {DT_SYMTAB, {i->data + ENTRIES * sizeof(Elf64_Dyn) + sizeof(uint64_t)}},
+        {DT_STRSZ, {i->names_end - i->names}},
         {DT_SYMENT, {sizeof(Elf64_Sym)}},
         {DT_RELA, {i->relocation}},
         {DT_RELASZ, {sizeof(Elf64_Rela)}},
         {DT_RELAENT, {sizeof(Elf64_Rela)}},
         {DT_FLAGS, {DF_BIND_NOW}},
+        {DT_FLAGS_1, {DF_1_NOW | DF_1_INITFIRST}},
+        {DT_INIT, {i->begin}},
         {DT_NULL, {0}},
     };
 
@@ -225,21 +252,19 @@ add_dynamic(struct image *i)
 static void
 add_data(struct image *i, const struct hook_list *list)
 {
-    uint64_t none = 0;
+    Elf64_Sym none = {0};
+    uint64_t table = 0;
 
     i->data = align_to(i, PAGE_BYTES);
     add_dynamic(i);
     i->table = i->bytes.length;
-    add_bytes(i, &none, sizeof none);
+    add_bytes(i, &table, sizeof table);
+    i->symbols = i->bytes.length;
+    for (size_t k = 0; k < FIRST_SYMBOL + list->count; k++)
+        add_bytes(i, &none, sizeof none);
     i->slots = i->bytes.length;
     i->data_end = i->slots + list->count * sizeof(struct hook_slot);
     i->marks = round_up(i->data_end, PAGE_BYTES);
-    for (size_t k = 0; k < list->count; k++) {
-        struct hook_slot slot = {.name_off = (int64_t)name_of(i, list, k) - (int64_t)slot_of(i, k),
-                                 .mark_off = i->marks + k};
-
-        add_bytes(i, &slot, sizeof slot);
-    }
     while (i->bytes.length < i->marks + HOOK_MARK_PAGE_BYTES)
         strbuf_char(&i->bytes, '\0');
 }
@@ -276,24 +301,42 @@ put_headers(struct image *i)
 }
 
 static void
+put_symbol(struct image *i, const struct hook_list *list, size_t index)
+{
+    size_t name = name_of(i, list, index),
+           at = i->symbols + (FIRST_SYMBOL + index) * sizeof(Elf64_Sym);
+    size_t slot_at = slot_of(i, index);
+    const Elf64_Sym symbol = {
+        .st_name = (Elf64_Word)(name - i->names),
+        .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+        .st_shndx = 1, // There are no sections; any but SHN_UNDEF says that it is defined.
+        .st_value = i->stubs + index * STUB_BYTES,
+        .st_size = STUB_BYTES,
+    };
+    const struct hook_slot slot = {
+        .name_off = (int64_t)name - (int64_t)slot_at,
+        .symbol_off = (int64_t)at - (int64_t)slot_at,
+        .mark_off = i->marks + index,
+        .wanted = list->hooks[index].preset == NULL,
+    };
+
+    put(i, at, &symbol, sizeof symbol);
+    put(i, slot_at, &slot, sizeof slot);
+    put_stub(i, index, list->hooks[index].shape);
+}
+
+static void
 put_rest(struct image *i, const struct hook_list *list)
 {
-    Elf64_Rela table = {i->table, ELF64_R_INFO(TABLE_SYMBOL, R_X86_64_GLOB_DAT), 0};
+    const Elf64_Rela table = {i->table, ELF64_R_INFO(TABLE_SYMBOL, R_X86_64_GLOB_DAT), 0};
+    const Elf64_Sym symbol = {.st_name = 1, .st_info = ELF64_ST_INFO(STB_WEAK, STT_OBJECT)};
 
     put_headers(i);
     put(i, i->relocation, &table, sizeof table);
-    for (size_t k = 0; k < list->count; k++) {
-        Elf64_Sym symbol = {
-            .st_name = (Elf64_Word)(name_of(i, list, k) - i->names),
-            .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-            .st_shndx = 1, // There are no sections; any but SHN_UNDEF says that it is defined.
-            .st_value = i->stubs + k * STUB_BYTES,
-            .st_size = STUB_BYTES,
-        };
-
-        put(i, i->symbols + (FIRST_SYMBOL + k) * sizeof symbol, &symbol, sizeof symbol);
-        put_stub(i, k, list->hooks[k].shape);
-    }
+    put(i, i->symbols + TABLE_SYMBOL * sizeof symbol, &symbol, sizeof symbol);
+    put_begin(i, (uint32_t)list->count);
+    for (size_t k = 0; k < list->count; k++)
+        put_symbol(i, list, k);
 }
 
 /* --- The file --------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@
  * them. A free by another name than the allocation's is still the free of that block.
  *
  * The next function is looked for at the first call, so also one that comes with dlopen. A name
- * that nobody has leads nowhere: allocations fail, frees do nothing. A program gets there only if
- * it tries whether a name exists and believes that it does because of us.
+ * that nobody has (hook_names.c sees to it that few programs find one) leads nowhere: allocations
+ * fail, frees do nothing.
  *
  * It does not see calls that reach the function without its dynamic name: inside the library or
  * the executable that defines it, or inlined.
@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 
 #include "base/hook_slot.h"
+#include "monitor/hook_names.h"
 #include "monitor/next.h"
 #include "monitor/stay.h"
 #include "monitor/sys.h"
@@ -33,8 +34,6 @@
 
 /* No form has more than four arguments, all words. */
 typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
-typedef uintptr_t entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                           struct hook_slot *slot);
 
 struct call {
     struct hook_slot *slot;
@@ -306,9 +305,9 @@ RESIZES(heap_realloc, b, c)
 RELEASES(free, a)
 RELEASES(heap_free, b)
 
-extern entry_fn *const heaptap_hooks[HOOK_SHAPES];
+extern hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES];
 
-EXPORT entry_fn *const heaptap_hooks[HOOK_SHAPES] = {
+EXPORT hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES] = {
     [HOOK_MALLOC] = enter_malloc,
     [HOOK_CALLOC] = enter_calloc,
     [HOOK_MEMALIGN] = enter_memalign,
@@ -322,4 +321,5 @@ EXPORT entry_fn *const heaptap_hooks[HOOK_SHAPES] = {
     [HOOK_STRNDUP] = enter_strndup,
     [HOOK_FREE] = enter_free,
     [HOOK_HEAP_FREE] = enter_heap_free,
+    [HOOK_BEGIN] = hook_names_begin,
 };
