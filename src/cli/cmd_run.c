@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/growth.h"
 #include "cli/hook_run.h"
 #include "cli/launch.h"
 #include "cli/opts.h"
@@ -110,6 +111,7 @@ struct session {
     size_t living; // How many of them are still being written.
     struct counters total;
     struct hook_run hooks;
+    struct growth growth;
     struct arena arena;
 };
 
@@ -417,6 +419,7 @@ finish_profile(struct session *s, const char *path, bool main_process, bool told
     }
     s->living += !p->process.ended;
     counters_add(&s->total, &p->totals);
+    growth_recorded(&s->growth, p);
     if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     if (!quiet && told)
@@ -482,6 +485,15 @@ fail(struct session *s, int r, const struct err *err)
     return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
 }
 
+static void
+look(void *arg, pid_t pid)
+{
+    struct session *s = arg;
+
+    if (!quiet)
+        growth_look(&s->growth, pid);
+}
+
 static int
 explain_hooks(void)
 {
@@ -511,6 +523,8 @@ run(int count, char **arguments)
         return EXIT_USAGE;
     }
     l.environment_arg = &s;
+    l.look = look;
+    l.look_arg = &s;
     l.arguments = arena_array(&s.arena, (size_t)count + 1, sizeof *l.arguments); // NULL at its end.
     memcpy(l.arguments, arguments, (size_t)count * sizeof *l.arguments);
     for (size_t i = 0; i < hooks.count; i++)
@@ -530,6 +544,9 @@ run(int count, char **arguments)
         return fail(&s, r, &err);
     }
     finish(&s, pid, arguments[0]);
+    if (!quiet && only == NULL && !no_children)
+        growth_tell(&s.growth, &s.hooks.list);
+    growth_release(&s.growth);
     hook_run_end(&s.hooks, l.path, s.living > 0, quiet, &s.arena);
     arena_release(&s.arena);
     launch_end_like(status);

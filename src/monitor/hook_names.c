@@ -157,8 +157,8 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
             hidden++;
         }
     }
-    // One that succeeds, so that libc keeps no message: glibc before 2.37 would free it twice when a
-    // search of the program's fails and its message is the first malloc, at which we search.
+    // One that succeeds, so that libc keeps no message: glibc before 2.37 would free it twice when
+    // a search of the program's fails and its message is the first malloc, at which we search.
     next_symbol("malloc", 0);
     if (hidden > 0)
         dl_iterate_phdr(clear_in_object, &h);
