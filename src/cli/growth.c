@@ -116,18 +116,28 @@ add_module(struct growth *g, struct grown *known, const char *path)
         known->modules[known->module_count++] = arena_strdup(&g->arena, path);
 }
 
+static const char *
+executable_of(struct growth *g, pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    length = readlink(link, path, sizeof path);
+    return length > 0 ? arena_strndup(&g->arena, path, (size_t)length) : NULL;
+}
+
 /* While it lives: what it runs, and the files that its code comes from. */
 static void
 list_modules(struct growth *g, struct grown *known)
 {
-    char path[PATH_MAX], line[PATH_MAX + 128];
+    struct grown *parent = find(g, known->parent);
+    char path[64], line[PATH_MAX + 128];
     FILE *maps;
-    ssize_t length;
 
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)known->pid);
-    length = readlink(path, line, PATH_MAX - 1);
-    if (length > 0)
-        known->executable = arena_strndup(&g->arena, line, (size_t)length);
+    known->executable = executable_of(g, known->pid);
+    if (parent != NULL && parent->executable == NULL)
+        parent->executable = executable_of(g, parent->pid);
     snprintf(path, sizeof path, "/proc/%d/maps", (int)known->pid);
     maps = fopen(path, "re");
     if (maps == NULL)

@@ -1,4 +1,4 @@
-/* hook_names.h: names that are hooked but that nobody has. See hook_names.c. */
+/* hook_names.h: the names that are hooked, and who has them. See hook_names.c. */
 #ifndef MONITOR_HOOK_NAMES_H
 #define MONITOR_HOOK_NAMES_H
 
@@ -8,6 +8,10 @@
  * the stub's slot. */
 typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                                 struct hook_slot *slot);
+
+/* The function behind us whose name SLOT has; NULL if nobody has it. Allocates nothing, but waits
+ * for a thread that is loading something. */
+void *hook_names_find(const struct hook_slot *slot);
 
 /* HOOK_BEGIN: STUBS is the address of the first, SLOTS are COUNT. */
 hook_entry_fn hook_names_begin;

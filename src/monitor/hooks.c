@@ -12,9 +12,12 @@
  * Blocks are kept apart from malloc's (apart.c), because nothing is known about what surrounds
  * them. A free by another name than the allocation's is still the free of that block.
  *
- * The next function is looked for at the first call, so also one that comes with dlopen. A name
- * that nobody has (hook_names.c sees to it that few programs find one) leads nowhere: allocations
- * fail, frees do nothing.
+ * The next function is looked for at the start and, if it was not there, when it is called; so
+ * also one that comes with dlopen. A name that nobody has (hook_names.c sees to it that few
+ * programs find one) leads nowhere: allocations fail, frees do nothing.
+ *
+ * An allocator may do malloc's work by a function that is hooked too. Such a call comes from its
+ * own code, or, if it jumps, from ours, and passes.
  *
  * It does not see calls that reach the function without its dynamic name: inside the library or
  * the executable that defines it, or inlined.
@@ -37,6 +40,7 @@ typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 
 struct call {
     struct hook_slot *slot;
+    hooked_fn *function;
     uintptr_t a, b, c, d;
     struct arch_caller caller;
 };
@@ -46,6 +50,11 @@ struct asked {
     size_t size_bytes;
     bool by_reference; // The block is left where a points, and 0 is returned.
 };
+
+/* Code from which a hooked function may be called on behalf of malloc. */
+static struct code {
+    uint64_t start, size_bytes;
+} ours, allocators;
 
 static uintptr_t
 nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
@@ -57,13 +66,18 @@ nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 
 /* Tell the tool that the function of SLOT exists and was called. */
 static COLD void
-mark_called(const struct hook_slot *slot, const struct link_map *stubs)
+mark_called(const struct hook_slot *slot)
 {
-    int fd = sys_is_quiet() ? -1 : sys_open(stubs->l_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     uint64_t page = slot->mark_off & ~(uint64_t)(HOOK_MARK_PAGE_BYTES - 1);
+    const char *path = NULL;
+    struct unwind_object o;
     struct stat st;
     uint8_t *marks;
+    int fd;
 
+    if (!sys_is_quiet() && unwind_find_object((uintptr_t)slot, &o))
+        path = ((const struct link_map *)o.link_map)->l_name;
+    fd = path != NULL ? sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0) : -1;
     if (fd < 0)
         return;
     if (sys_fstat(fd, &st) == 0 && (uint64_t)st.st_size >= page + HOOK_MARK_PAGE_BYTES) {
@@ -76,49 +90,70 @@ mark_called(const struct hook_slot *slot, const struct link_map *stubs)
     sys_close(fd);
 }
 
-/* Any of the stubs would lead back here. */
-static bool
-is_stub(const void *f, const struct link_map *stubs)
+static struct code
+code_around(const void *address)
 {
     struct unwind_object o;
 
-    return unwind_find_object((uintptr_t)f, &o) && o.link_map == stubs;
+    if (!unwind_find_object((uintptr_t)address, &o))
+        return (struct code){0};
+    return (struct code){o.start, o.end - o.start};
+}
+
+/* What stays the same for all hooks, told before the first function is. */
+static void
+find_allocator(void)
+{
+    struct code libc, found;
+
+    next_resolve();
+    libc = code_around((const void *)next.dlclose);
+    found = code_around((const void *)next.malloc);
+    ours = code_around((const void *)next_resolve);
+    if (found.start != libc.start)
+        allocators = found;
 }
 
 static COLD hooked_fn *
-look_up(struct hook_slot *slot, struct arch_caller caller)
+look_up(struct hook_slot *slot)
 {
-    uint64_t return_address = *(const uint64_t *)(uintptr_t)caller.slot;
-    const struct link_map *stubs = NULL;
-    int saved_errno = errno;
-    struct unwind_object o;
-    void *f;
+    void *f = (void *)(uintptr_t)slot->found;
 
-    if (unwind_find_object((uintptr_t)slot, &o))
-        stubs = o.link_map;
-    f = next_symbol((const char *)slot + slot->name_off, return_address - 1);
-    if (f != NULL && is_stub(f, stubs))
-        f = NULL;
-    errno = saved_errno;
-    if (f == NULL)
+    if (f == NULL && (f = hook_names_find(slot)) == NULL)
         return nobody;
-    if (stubs != NULL)
-        mark_called(slot, stubs);
+    mark_called(slot);
+    find_allocator();
     store_release(&slot->function, (uint64_t)(uintptr_t)f);
     return (hooked_fn *)f;
+}
+
+static INLINE void
+find_function(struct call *c)
+{
+    c->function = (hooked_fn *)(uintptr_t)load_acquire(&c->slot->function);
+    if (unlikely(c->function == NULL))
+        c->function = look_up(c->slot);
+}
+
+/* Has malloc, realloc or free been called, and the allocator behind us does that by a function that
+ * is hooked? Then that event is recorded under its usual name. */
+static INLINE bool
+is_for_malloc(const struct call *c)
+{
+    uint64_t return_address = *(const uint64_t *)(uintptr_t)c->caller.slot;
+
+    return return_address - ours.start < ours.size_bytes ||
+           return_address - allocators.start < allocators.size_bytes;
 }
 
 /* The call itself, in the stay S. */
 static INLINE uintptr_t
 make(const struct call *c, struct stay *s)
 {
-    hooked_fn *f = (hooked_fn *)(uintptr_t)load_acquire(&c->slot->function);
     uintptr_t result;
 
-    if (unlikely(f == NULL))
-        f = look_up(c->slot, c->caller);
     stay_begins(s);
-    result = f(c->a, c->b, c->c, c->d);
+    result = c->function(c->a, c->b, c->c, c->d);
     s->returned = true;
     s->cut_short = tls.busy == BUSY_NO;
     return result;
@@ -178,12 +213,16 @@ allocate_outermost(const struct call *c, const struct asked *asked, enum gate ga
 }
 
 static INLINE uintptr_t
-allocate(const struct call *c, const struct asked *asked)
+allocate(struct call *c, const struct asked *asked)
 {
-    enum gate gate = sample_gate(asked->size_bytes, c->caller.slot);
+    enum gate gate;
     uintptr_t result;
     struct nest n;
 
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
+    gate = sample_gate(asked->size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
         return allocate_outermost(c, asked, gate);
     if (hook_nest_begins(&n, c->caller.slot) != NEST_RECORDED)
@@ -216,7 +255,7 @@ resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum 
 }
 
 static INLINE uintptr_t
-resize(const struct call *c, uintptr_t block, size_t size_bytes)
+resize(struct call *c, uintptr_t block, size_t size_bytes)
 {
     enum gate gate;
     uintptr_t result;
@@ -224,6 +263,9 @@ resize(const struct call *c, uintptr_t block, size_t size_bytes)
 
     if (block == 0)
         return allocate(c, &(struct asked){.size_bytes = size_bytes});
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
     gate = sample_gate(size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
         return resize_outermost(c, block, size_bytes, gate);
@@ -235,9 +277,10 @@ resize(const struct call *c, uintptr_t block, size_t size_bytes)
 }
 
 static INLINE uintptr_t
-release(const struct call *c, uintptr_t block)
+release(struct call *c, uintptr_t block)
 {
-    if (block != 0 && !sample_left_out(key_of(block))) {
+    find_function(c);
+    if (block != 0 && !is_for_malloc(c) && !sample_left_out(key_of(block))) {
         if (likely(tls.busy == BUSY_NO))
             hook_free(key_of(block), c->caller);
         else
@@ -267,7 +310,7 @@ length_up_to(const char *text, size_t most)
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   struct hook_slot *slot)                                          \
     {                                                                                              \
-        struct call call = {slot, a, b, c, d, ARCH_CALLER()};                                      \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
         struct asked asked = {size, reference};                                                    \
                                                                                                    \
         return allocate(&call, &asked);                                                            \
@@ -277,7 +320,7 @@ length_up_to(const char *text, size_t most)
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   struct hook_slot *slot)                                          \
     {                                                                                              \
-        struct call call = {slot, a, b, c, d, ARCH_CALLER()};                                      \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
                                                                                                    \
         return resize(&call, block, size);                                                         \
     }
@@ -286,7 +329,7 @@ length_up_to(const char *text, size_t most)
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   struct hook_slot *slot)                                          \
     {                                                                                              \
-        struct call call = {slot, a, b, c, d, ARCH_CALLER()};                                      \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
                                                                                                    \
         return release(&call, block);                                                              \
     }
