@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/growth.h"
+#include "cli/hook_run.h"
 #include "cli/launch.h"
 #include "cli/opts.h"
 #include "cli/sampling.h"
@@ -41,10 +43,13 @@ enum { PROFILES_TOLD = 3 };
 #define SUFFIX ".heaptap"
 #define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
 
+extern const struct command command_run;
+
 static const char *output, *only;
 static bool no_pack, no_children, quiet;
 static uint64_t reserve_bytes;
 static uint64_t sample_bytes, sample_count, frames;
+static struct opt_list hooks;
 static const char *delay, *duration;
 static uint64_t delay_ms, duration_ms;
 
@@ -62,6 +67,11 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "no-children", &no_children, NULL,
      "Record only the process started here and the programs it turns into by exec, no other "
      "process.",
+     NULL},
+    {OPT_LIST, 0, "hook", &hooks, "SYMBOL=KIND",
+     "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free, "
+     "or all functions of a well-known allocator: --hook jemalloc. May be given several times; "
+     "--hook list shows the kinds and the allocators.",
      NULL},
     {OPT_SIZE, 0, "reserve", &reserve_bytes, "SIZE",
      "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
@@ -100,6 +110,8 @@ struct session {
     size_t count, capacity;
     size_t living; // How many of them are still being written.
     struct counters total;
+    struct hook_run hooks;
+    struct growth growth;
     struct arena arena;
 };
 
@@ -303,8 +315,9 @@ make_environment(void *arg)
         others =
             arena_printf(a, "%s/%s", escape(a, others_path(s, s->pattern, getpid())), DEFAULT_NAME);
     e = with_variable(a, e, "LD_PRELOAD",
-                      before && *before ? arena_printf(a, "%s:%s", s->library, before)
-                                        : s->library);
+                      arena_printf(a, "%s%s%s%s%s", s->hooks.path ? s->hooks.path : "",
+                                   s->hooks.path ? ":" : "", s->library,
+                                   before && *before ? ":" : "", before ? before : ""));
     e = with_variable(a, e, "HEAPTAP_OUT", s->pattern);
     e = with_variable(a, e, "HEAPTAP_SESSION", arena_printf(a, "%" PRIx64, s->id));
     e = with_variable(a, e, "HEAPTAP_PID", arena_printf(a, "%d", (int)getpid()));
@@ -406,6 +419,7 @@ finish_profile(struct session *s, const char *path, bool main_process, bool told
     }
     s->living += !p->process.ended;
     counters_add(&s->total, &p->totals);
+    growth_recorded(&s->growth, p);
     if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     if (!quiet && told)
@@ -471,6 +485,26 @@ fail(struct session *s, int r, const struct err *err)
     return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
 }
 
+static void
+look(void *arg, pid_t pid)
+{
+    struct session *s = arg;
+
+    if (!quiet)
+        growth_look(&s->growth, pid);
+}
+
+static int
+explain_hooks(void)
+{
+    struct strbuf out = {0};
+
+    hook_kinds_explain(&out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_release(&out);
+    return 0;
+}
+
 static int
 run(int count, char **arguments)
 {
@@ -480,20 +514,40 @@ run(int count, char **arguments)
     int r, status = 0;
     pid_t pid = 0;
 
+    for (size_t i = 0; i < hooks.count; i++)
+        if (hook_kinds_is_question(hooks.items[i]))
+            return explain_hooks();
+    if (count == 0) {
+        say_error("run: an argument is missing: heaptap run %s", command_run.arguments);
+        say_hint("heaptap run --help explains the command");
+        return EXIT_USAGE;
+    }
     l.environment_arg = &s;
+    l.look = look;
+    l.look_arg = &s;
     l.arguments = arena_array(&s.arena, (size_t)count + 1, sizeof *l.arguments); // NULL at its end.
     memcpy(l.arguments, arguments, (size_t)count * sizeof *l.arguments);
+    for (size_t i = 0; i < hooks.count; i++)
+        if ((r = hook_kinds_add(&s.hooks.list, &s.arena, hooks.items[i], &err)) < 0)
+            return fail(&s, r, &err);
     if (getrandom(&s.id, sizeof s.id, 0) != sizeof s.id)
         s.id = (uint64_t)getpid();
     s.id |= 1; // 0 means no session.
     if ((r = check_wanted(&err)) < 0 || (r = launch_library(&s.arena, &s.library, &err)) < 0 ||
         (r = launch_find(arguments[0], &s.arena, &l.path, &err)) < 0 ||
-        (r = choose_output(&s, &err)) < 0)
+        (r = choose_output(&s, &err)) < 0 ||
+        (r = hook_run_begin(&s.hooks, s.library, s.directory, &s.arena, &err)) < 0)
         return fail(&s, r, &err);
     s.name = file_name(&s.arena, l.path);
-    if ((r = launch_wait(&l, &pid, &status, &err)) < 0)
+    if ((r = launch_wait(&l, &pid, &status, &err)) < 0) {
+        hook_run_remove(&s.hooks);
         return fail(&s, r, &err);
+    }
     finish(&s, pid, arguments[0]);
+    if (!quiet && only == NULL && !no_children)
+        growth_tell(&s.growth, &s.hooks.list);
+    growth_release(&s.growth);
+    hook_run_end(&s.hooks, l.path, s.living > 0, quiet, &s.arena);
     arena_release(&s.arena);
     launch_end_like(status);
 }
@@ -518,7 +572,7 @@ const struct command command_run = {
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker",
     .options = options,
     .stop_at_first = true,
-    .min_arguments = 1,
+    .min_arguments = 0, // --hook list stands alone.
     .max_arguments = -1,
     .run = run,
 };

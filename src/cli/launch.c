@@ -25,6 +25,9 @@
 
 #include "cli/linked_note.h"
 
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define FIRST_LOOK_NS (NS_PER_SECOND / 500)
+
 static volatile sig_atomic_t child_pid, interrupted;
 
 static bool
@@ -184,14 +187,15 @@ listen_for_signals(void)
 {
     struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigset_t none;
+    sigset_t child;
 
     for (int number = 1; number <= SIGRTMAX; number++)
         if (!is_ours(number))
             sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
     sigaction(SIGPIPE, &ignore, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD); // wait_a_while waits for it; nobody else has a use for it.
+    sigprocmask(SIG_SETMASK, &child, NULL);
 }
 
 /* The program has been stopped by job control, which stopped us too had we not been looking: the
@@ -212,14 +216,29 @@ stop_like(pid_t pid, int number)
         kill(pid, SIGCONT);
 }
 
-/* Wait for the end of the program. One that somebody else stops is just slow. */
-static int
-wait_for(pid_t pid)
+/* Wait until something has become of a child, for INTERVAL_NS at most. SIGCHLD is blocked. */
+static void
+wait_a_while(uint64_t interval_ns)
 {
+    struct timespec interval = {.tv_sec = (time_t)(interval_ns / NS_PER_SECOND),
+                                .tv_nsec = (long)(interval_ns % NS_PER_SECOND)};
+    sigset_t child;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigtimedwait(&child, NULL, &interval);
+}
+
+/* Wait for the end of the program, and look at it now and then. One that somebody else stops is
+ * just slow. */
+static int
+wait_for(const struct launch *l, pid_t pid)
+{
+    uint64_t interval_ns = FIRST_LOOK_NS;
     int status = 0;
 
     for (;;) {
-        pid_t got = waitpid(pid, &status, WUNTRACED);
+        pid_t got = waitpid(pid, &status, WUNTRACED | (l->look != NULL ? WNOHANG : 0));
         int number = got == pid && WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
 
         if (got == pid && number == 0)
@@ -228,6 +247,12 @@ wait_for(pid_t pid)
             return 0;
         if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
             stop_like(pid, number);
+        if (got != 0)
+            continue;
+        l->look(l->look_arg, pid);
+        wait_a_while(interval_ns);
+        // The last look at a program comes when it has lived four fifths of its time.
+        interval_ns += interval_ns < NS_PER_SECOND ? interval_ns / 4 : 0;
     }
 }
 
@@ -276,7 +301,7 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR)
         continue;
     close(report[0]);
-    *ret_status = wait_for(pid);
+    *ret_status = wait_for(l, pid);
     child_pid = 0;
     *ret_pid = pid;
     errno = error;

@@ -21,6 +21,10 @@ struct launch {
     // Makes the program's environment; called in the new process, so its id can be in there.
     char **(*environment)(void *arg);
     void *environment_arg;
+    // Called now and then while process PID runs: soon after its start, later once a second. NULL:
+    // nobody looks.
+    void (*look)(void *arg, pid_t pid);
+    void *look_arg;
 };
 
 /* Run the program and wait for its end. What the terminal sends reaches both, and the program alone

@@ -5,6 +5,8 @@
  * abbreviated: a script that works today must not break when an option is added; a near miss gets a
  * suggestion instead.
  *
+ * A list is the one thing that it allocates; it lives as long as the process.
+ *
  * The parser stores straight into the variables that the table points to. It stops at the first
  * mistake, and what came before it has been stored: a caller that fails must not go on.
  */
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #include "cli/suggest.h"
+#include "util/arena.h"
 #include "util/strbuf.h"
 
 struct parser {
@@ -207,6 +210,13 @@ store(const struct opt *o, const char *text, struct err *err)
     case OPT_CHOICE:
     case OPT_CHOICE_OF:
         return parse_choice(o, text, err);
+    case OPT_LIST: {
+        struct opt_list *list = o->value;
+
+        list->items = xrealloc(list->items, (list->count + 1) * sizeof *list->items);
+        list->items[list->count++] = text;
+        return 0;
+    }
     case OPT_END:
         break;
     }

@@ -18,11 +18,18 @@ enum opt_kind {
     OPT_COUNT,     // uint64_t *; a plain number
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
     OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
+    OPT_LIST,      // struct opt_list *; each time it is given adds a value
 };
 
 struct opt_choice {
     int choice;     // Index into the choices.
     const char *of; // What follows the "=" of the choice; NULL for one without.
+};
+
+/* Values in the order in which they were given. */
+struct opt_list {
+    const char **items;
+    size_t count;
 };
 
 struct opt {

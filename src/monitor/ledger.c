@@ -18,19 +18,20 @@
  *
  * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
  * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
+ *
+ * Keys with LEDGER_APART set are of blocks that did not come from malloc, and are apart.c's.
  */
 #include "monitor/ledger.h"
 
 #include <malloc.h>
 
 #include "base/atomics.h"
+#include "monitor/apart.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/mem.h"
 #include "monitor/next.h"
 #include "monitor/side.h"
 #include "monitor/state.h"
-
-enum { TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS) };
 
 static_assert(LEDGER_SITE_BITS + 2 == LEDGER_SLACK_SHIFT, "site, sub and slack fill the entry");
 static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
@@ -38,7 +39,7 @@ static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
 bool
 ledger_start(void)
 {
-    size_t top_bytes = (size_t)TOP_ENTRIES * sizeof *state->ledger;
+    size_t top_bytes = (size_t)LEDGER_TOP_ENTRIES * sizeof *state->ledger;
 
     state->ledger = mem_private(top_bytes);
     state->ledger_plain =
@@ -121,8 +122,11 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
 bool
 ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
-    uint64_t slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
+    uint64_t slack;
 
+    if (unlikely(ledger_is_apart(p)))
+        return apart_insert((uintptr_t)p, size_bytes, site, ret_old);
+    slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, slack, size_bytes, site, ret_old);
 }
@@ -130,14 +134,15 @@ ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_e
 bool
 ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
+    if (unlikely(ledger_is_apart(p)))
+        return apart_insert((uintptr_t)p, size_bytes, site, ret_old);
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, ret_old);
 }
 
-struct ledger_entry
-ledger_remove(const void *p)
+static inline struct ledger_entry
+remove_from(uintptr_t address)
 {
-    uintptr_t address = (uintptr_t)p;
     uint32_t *slot;
     uint32_t e;
 
@@ -155,12 +160,28 @@ ledger_remove(const void *p)
     return decode(e, address);
 }
 
+struct ledger_entry
+ledger_remove(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    bool apart = unlikely(ledger_is_apart(p));
+    struct ledger_entry e = apart ? apart_remove(address) : remove_from(address), other;
+
+    if (likely(e.site != 0) || !apart_is_used())
+        return e;
+    // Many allocators take back by free what they gave out by another name, and the other way.
+    other = apart ? remove_from(address & ~LEDGER_APART) : apart_remove(address | LEDGER_APART);
+    return other.site != 0 ? other : e;
+}
+
 void
 ledger_forget(const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
 
+    if (unlikely(ledger_is_apart(p)))
+        apart_forget(address);
     if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
         store_relaxed(slot, 0u);
 }

@@ -13,12 +13,28 @@ enum {
     LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
     LEDGER_SLACK_SHIFT = 24,
     LEDGER_SPAN_BITS = 24,
+    LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
     LEDGER_GLIBC_SHIFT = 5, // Of a granule when the allocator is glibc's.
     LEDGER_SLACK_SIDE = 254,
     LEDGER_SLACK_ENDED = 255,
 };
 
 #define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
+
+/* Above all addresses: the key of a block of another allocator than malloc's (apart.c). */
+#define LEDGER_APART (UINT64_C(1) << 62)
+
+static inline void *
+ledger_apart(uintptr_t address)
+{
+    return (void *)(address | LEDGER_APART);
+}
+
+static inline bool
+ledger_is_apart(const void *p)
+{
+    return (uintptr_t)p >> ARCH_ADDRESS_BITS == LEDGER_APART >> ARCH_ADDRESS_BITS;
+}
 
 /* In a sample's entry the bits above the site say how it was chosen. */
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "monitor/arch_x86_64.h"
 #include "monitor/state.h"
 
 enum { BOOT_BYTES = 64 * 1024 };
@@ -173,6 +174,8 @@ next_symbol(const char *name, uint64_t caller)
     struct unwind_object o;
     void *f;
 
+    if (busy == BUSY_NO)
+        tls.entered = ARCH_SLOT(); // What dlsym allocates and frees comes from further in.
     tls.busy = BUSY_NEXT;
     f = dlsym(RTLD_NEXT, name);
     if (f == NULL && unwind_find_object(caller, &o))

@@ -13,8 +13,7 @@
  * recorded, once. When the inner call fails the stay ends there: the new handler and the
  * exception that follow are the program's, and so is a block that a second attempt gets. The busy
  * word is put back by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new
- * handler's own) leaves no trace. The personality and resume functions that this needs come from
- * the program's own libgcc_s and are weak: a C program has none and never gets here.
+ * handler's own) leaves no trace (stay.h).
  *
  * malloc_usable_size is passed on as it is: there is nothing to record, but a program that finds
  * our malloc finds the function that belongs to it too.
@@ -28,8 +27,7 @@
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
 #include "monitor/sample.h"
-
-__asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+#include "monitor/stay.h"
 
 /* P came for SIZE_BYTES, and GATE did not let it pass. */
 static inline void
@@ -308,68 +306,6 @@ EXPORT pid_t
 _Fork(void)
 {
     return likely(tls.busy != BUSY_MONITOR) ? next.async_fork() : orphan_fork(next.async_fork);
-}
-
-/* A stay in a function of the next allocator that may call back. */
-struct stay {
-    uint32_t busy; // tls.busy before; BUSY_NO in an outermost stay.
-    bool returned; // The function returned; else an exception is passing.
-    // The inner call failed, so what came after it was recorded as the program's own.
-    bool cut_short;
-    struct arch_caller caller;
-};
-
-static inline void
-stay_ends(struct stay *s)
-{
-    // A stay inside another one leaves the word alone: the outer stay may have been cut short.
-    if (s->busy == BUSY_NO)
-        tls.busy = BUSY_NO;
-    if (unlikely(!s->returned) && s->busy == BUSY_NO)
-        hook_alloc(NULL, 0, s->caller);
-}
-
-#define STAY(name)                                                                                 \
-    struct stay name                                                                               \
-        __attribute__((cleanup(stay_ends))) = {.busy = tls.busy, .caller = ARCH_CALLER()}
-
-static inline void
-stay_begins(struct stay *s)
-{
-    if (s->busy == BUSY_NO) {
-        tls.entered = s->caller.slot;
-        tls.busy = BUSY_NEXT;
-    }
-    signal_fence();
-}
-
-/* A call that was charged and may call back into ours, which would be charged again. */
-struct charged {
-    int64_t credit;  // To be had again when it is over.
-    uint32_t change; // Unless the phase has changed meanwhile. 0 = nothing to do.
-};
-
-/* The inner call of an aligned allocation asks for a multiple of the alignment. */
-enum { INNER_MORE_BYTES = 4096 };
-
-static inline struct charged
-charged_begins(enum gate gate, size_t size_bytes)
-{
-    struct charged c = {0};
-
-    if (likely(gate == GATE_EXACT))
-        return c;
-    c = (struct charged){.credit = tls.credit, .change = tls.change};
-    if (gate == GATE_PASS)
-        tls.credit += (int64_t)draw_charge(size_bytes, tls.charge_mask) + INNER_MORE_BYTES;
-    return c;
-}
-
-static inline void
-charged_ends(struct charged *c)
-{
-    if (unlikely(c->change != 0) && tls.change == c->change)
-        tls.credit = c->credit;
 }
 
 static inline void *

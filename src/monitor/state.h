@@ -57,6 +57,7 @@ struct state {
     uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
     uint32_t **ledger;       // Top level; ledger.c.
     uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
+    uint64_t **apart;        // Atomic: top level of blocks not from malloc; apart.c. NULL = none.
     uint32_t granule_shift;  // 5 with glibc, else 4.
     uint32_t usable;         // enum usable_mode.
     uint32_t depth_max;      // Frames kept of a stack, from the innermost on.

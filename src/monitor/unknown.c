@@ -14,6 +14,7 @@
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "monitor/file.h"
+#include "monitor/ledger.h"
 #include "monitor/mem.h"
 
 enum { INDEX_SLOTS = 2 * LIMIT_UNKNOWN_FREES, WINDOW = 32 };
@@ -75,12 +76,15 @@ unknown_count(struct thread *t, enum disk_free_kind kind, uint32_t node, uint32_
               const void *p)
 {
     uint32_t id = find_record(kind, node, site);
+    uint64_t address = (uintptr_t)p;
 
     bump(kind == DISK_FREE_INHERITED ? &t->disk->inherited_frees : &t->disk->unknown_frees);
     if (kind == DISK_FREE_TWICE)
         bump(&t->disk->double_frees);
     if (id == 0)
         return;
-    store_relaxed(&record(id)->address, (uint64_t)(uintptr_t)p);
+    if (ledger_is_apart(p))
+        address &= ~LEDGER_APART;
+    store_relaxed(&record(id)->address, address);
     add_relaxed(&record(id)->count, UINT64_C(1));
 }

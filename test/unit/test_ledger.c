@@ -10,6 +10,7 @@
 
 #include "fake_monitor.h"
 
+#include "monitor/apart.c"
 #include "monitor/ledger.c"
 #include "monitor/mem.c"
 #include "monitor/side.c"
@@ -143,6 +144,42 @@ the_side_table_equals_a_list(void **unused)
     free(site);
 }
 
+/* Blocks of other allocators: closer together than malloc's, at an address where malloc has one
+   too, of any size, and known by either name when only one has a block there. */
+static void
+blocks_apart_are_told_from_those_of_malloc(void **unused)
+{
+    static const uint64_t sizes[] = {0,          1,          24,         0xfffffffd,
+                                     0xfffffffe, 0xffffffff, 1ull << 40, 16};
+    struct ledger_entry old, got;
+    char *p = calloc(1, 4096);
+
+    (void)unused;
+    assert_true(ledger_insert(p, 4096, 3, &old));
+    for (uint32_t i = 0; i < countof(sizes); i++)
+        assert_true(ledger_insert(ledger_apart((uintptr_t)p + i * 8), sizes[i], 100 + i, &old));
+    for (uint32_t i = 0; i < countof(sizes); i++) {
+        got = ledger_remove(ledger_apart((uintptr_t)p + i * 8));
+        assert_int_equal(got.site, 100 + i);
+        assert_int_equal(got.size_bytes, sizes[i]);
+    }
+    got = ledger_remove(ledger_apart((uintptr_t)p + 16));
+    assert_int_equal(got.site, 0);
+    assert_int_equal(got.freed_site, 102);
+    got = ledger_remove(ledger_apart((uintptr_t)p)); // Only malloc's is left.
+    assert_int_equal(got.site, 3);
+    assert_int_equal(got.size_bytes, 4096);
+    assert_true(ledger_insert_odd(ledger_apart((uintptr_t)p + 32), 5, 200, &old));
+    assert_int_equal(old.site, 0);
+    assert_true(ledger_insert(ledger_apart((uintptr_t)p + 32), 6, 201, &old));
+    assert_int_equal(old.site, 200);
+    assert_int_equal(old.size_bytes, 5);
+    got = ledger_remove(p + 32);
+    assert_int_equal(got.site, 201);
+    assert_int_equal(got.size_bytes, 6);
+    free(p);
+}
+
 int
 main(void)
 {
@@ -152,6 +189,7 @@ main(void)
         cmocka_unit_test_setup_teardown(any_slack_is_kept, begin, end),
         cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),
         cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, begin, end),
+        cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, begin, end),
     };
 
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

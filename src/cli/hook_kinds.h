@@ -1,0 +1,34 @@
+/* hook_kinds.h: what `run --hook` takes: SYMBOL=KIND, or the name of a preset. */
+#ifndef CLI_HOOK_KINDS_H
+#define CLI_HOOK_KINDS_H
+
+#include "base/hook_slot.h"
+#include "util/arena.h"
+#include "util/err.h"
+#include "util/strbuf.h"
+
+struct hook {
+    const char *symbol;
+    enum hook_shape shape;
+    const char *preset; // NULL: asked for by itself.
+};
+
+struct hook_list {
+    struct hook *hooks;
+    size_t count, capacity;
+};
+
+/* Add what the value TEXT of one option asks for. HEAPTAP_USAGE with ERR set if that makes no
+ * sense. */
+int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, struct err *err);
+
+/* Is TEXT the word that asks what there is? */
+bool hook_kinds_is_question(const char *text);
+
+/* The answer: all kinds and presets. */
+void hook_kinds_explain(struct strbuf *out);
+
+/* The preset that has SYMBOL; NULL = none. */
+const char *hook_kinds_preset_of(const char *symbol);
+
+#endif

@@ -1,0 +1,63 @@
+/* hook_run.c: what `run` does about its hooks before the program starts and after it has ended. */
+#include "cli/hook_run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/hook_stub.h"
+#include "cli/opts.h"
+#include "cli/own_malloc.h"
+
+int
+hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,
+               struct err *err)
+{
+    if (h->list.count == 0)
+        return 0;
+    return hook_stub_write(&h->list, library, directory, arena, &h->path, err);
+}
+
+void
+hook_run_remove(struct hook_run *h)
+{
+    if (h->path != NULL)
+        unlink(h->path);
+    h->path = NULL;
+}
+
+/* Was no function of the preset that hook INDEX is of called? Asked of the first of each preset. */
+static bool
+is_idle_preset(const struct hook_list *list, size_t index, const uint8_t *called)
+{
+    const char *preset = list->hooks[index].preset;
+
+    for (size_t i = 0; i < list->count; i++) {
+        bool same = list->hooks[i].preset != NULL && strcmp(list->hooks[i].preset, preset) == 0;
+
+        if (same && (called[i] || i < index))
+            return false;
+    }
+    return true;
+}
+
+void
+hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet, struct arena *arena)
+{
+    const struct hook *hooks = h->list.hooks;
+    uint8_t *called;
+
+    if (h->path == NULL)
+        return;
+    called = arena_array(arena, h->list.count, sizeof *called);
+    if (!quiet && hook_stub_read(h->path, h->list.count, called)) {
+        for (size_t i = 0; i < h->list.count; i++) {
+            if (hooks[i].preset == NULL && !called[i])
+                own_malloc_never_called(program, hooks[i].symbol);
+            else if (hooks[i].preset != NULL && is_idle_preset(&h->list, i, called))
+                say_warning("--hook %s: none of its functions was called by its dynamic name",
+                            hooks[i].preset);
+        }
+    }
+    if (!living)
+        hook_run_remove(h);
+}

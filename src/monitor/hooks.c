@@ -1,0 +1,368 @@
+/* hooks.c: functions that are recorded under names chosen when the program is run.
+ *
+ *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
+ *                 (a library that the tool has written,        (here)
+ *                  base/hook_slot.h)
+ *
+ * A shape says where the size and the block stand among the arguments; all else is passed on as it
+ * came. What shim.c does for malloc is done here for any of them: the gate of sampling, frees told
+ * before and allocations after, signal handlers, exceptions that pass through, and a busy word that
+ * lets what the function itself asks of malloc pass: the outer call is recorded, once.
+ *
+ * Blocks are kept apart from malloc's (apart.c), because nothing is known about what surrounds
+ * them. A free by another name than the allocation's is still the free of that block.
+ *
+ * The next function is looked for at the start and, if it was not there, when it is called; so
+ * also one that comes with dlopen. A name that nobody has (hook_names.c sees to it that few
+ * programs find one) leads nowhere: allocations fail, frees do nothing.
+ *
+ * An allocator may do malloc's work by a function that is hooked too. Such a call comes from its
+ * own code, or, if it jumps, from ours, and passes.
+ *
+ * It does not see calls that reach the function without its dynamic name: inside the library or
+ * the executable that defines it, or inlined.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/hook_slot.h"
+#include "monitor/hook_names.h"
+#include "monitor/next.h"
+#include "monitor/stay.h"
+#include "monitor/sys.h"
+#include "unwind/unwind.h"
+
+/* No form has more than four arguments, all words. */
+typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+
+struct call {
+    struct hook_slot *slot;
+    hooked_fn *function;
+    uintptr_t a, b, c, d;
+    struct arch_caller caller;
+};
+
+/* What was asked for, and where the answer is. */
+struct asked {
+    size_t size_bytes;
+    bool by_reference; // The block is left where a points, and 0 is returned.
+};
+
+/* Code from which a hooked function may be called on behalf of malloc. */
+static struct code {
+    uint64_t start, size_bytes;
+} ours, allocators;
+
+static uintptr_t
+nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    errno = ENOMEM;
+    return 0;
+}
+
+/* Tell the tool that the function of SLOT exists and was called. */
+static COLD void
+mark_called(const struct hook_slot *slot)
+{
+    uint64_t page = slot->mark_off & ~(uint64_t)(HOOK_MARK_PAGE_BYTES - 1);
+    const char *path = NULL;
+    struct unwind_object o;
+    struct stat st;
+    uint8_t *marks;
+    int fd;
+
+    if (!sys_is_quiet() && unwind_find_object((uintptr_t)slot, &o))
+        path = ((const struct link_map *)o.link_map)->l_name;
+    fd = path != NULL ? sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0) : -1;
+    if (fd < 0)
+        return;
+    if (sys_fstat(fd, &st) == 0 && (uint64_t)st.st_size >= page + HOOK_MARK_PAGE_BYTES) {
+        marks = sys_mmap(NULL, HOOK_MARK_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, page);
+        if (!sys_failed(marks)) {
+            store_relaxed(&marks[slot->mark_off - page], (uint8_t)1);
+            sys_munmap(marks, HOOK_MARK_PAGE_BYTES);
+        }
+    }
+    sys_close(fd);
+}
+
+static struct code
+code_around(const void *address)
+{
+    struct unwind_object o;
+
+    if (!unwind_find_object((uintptr_t)address, &o))
+        return (struct code){0};
+    return (struct code){o.start, o.end - o.start};
+}
+
+/* What stays the same for all hooks, told before the first function is. */
+static void
+find_allocator(void)
+{
+    struct code libc, found;
+
+    next_resolve();
+    libc = code_around((const void *)next.dlclose);
+    found = code_around((const void *)next.malloc);
+    ours = code_around((const void *)next_resolve);
+    if (found.start != libc.start)
+        allocators = found;
+}
+
+static COLD hooked_fn *
+look_up(struct hook_slot *slot)
+{
+    void *f = (void *)(uintptr_t)slot->found;
+
+    if (f == NULL && (f = hook_names_find(slot)) == NULL)
+        return nobody;
+    mark_called(slot);
+    find_allocator();
+    store_release(&slot->function, (uint64_t)(uintptr_t)f);
+    return (hooked_fn *)f;
+}
+
+static INLINE void
+find_function(struct call *c)
+{
+    c->function = (hooked_fn *)(uintptr_t)load_acquire(&c->slot->function);
+    if (unlikely(c->function == NULL))
+        c->function = look_up(c->slot);
+}
+
+/* Has malloc, realloc or free been called, and the allocator behind us does that by a function that
+ * is hooked? Then that event is recorded under its usual name. */
+static INLINE bool
+is_for_malloc(const struct call *c)
+{
+    uint64_t return_address = *(const uint64_t *)(uintptr_t)c->caller.slot;
+
+    return return_address - ours.start < ours.size_bytes ||
+           return_address - allocators.start < allocators.size_bytes;
+}
+
+/* The call itself, in the stay S. */
+static INLINE uintptr_t
+make(const struct call *c, struct stay *s)
+{
+    uintptr_t result;
+
+    stay_begins(s);
+    result = c->function(c->a, c->b, c->c, c->d);
+    s->returned = true;
+    s->cut_short = tls.busy == BUSY_NO;
+    return result;
+}
+
+#define STAY_OF(name, call)                                                                        \
+    struct stay name                                                                               \
+        __attribute__((cleanup(stay_ends))) = {.busy = tls.busy, .caller = (call)->caller}
+
+/* The call when nothing is to be told about it. */
+static NOINLINE uintptr_t
+pass(const struct call *c)
+{
+    STAY_OF(stay, c);
+
+    return make(c, &stay);
+}
+
+/* The same, charged: *RET_SEEN if what it returned has been recorded by what it called, after that
+ * had failed once. */
+static INLINE uintptr_t
+make_charged(const struct call *c, enum gate gate, size_t size_bytes, bool *ret_seen)
+{
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(gate, size_bytes);
+    STAY_OF(stay, c);
+    uintptr_t result = make(c, &stay);
+
+    *ret_seen = stay.cut_short;
+    return result;
+}
+
+static INLINE void *
+key_of(uintptr_t block)
+{
+    return block != 0 ? ledger_apart(block) : NULL;
+}
+
+static INLINE uintptr_t
+allocate_outermost(const struct call *c, const struct asked *asked, enum gate gate)
+{
+    bool seen;
+    uintptr_t result = make_charged(c, gate, asked->size_bytes, &seen);
+    uintptr_t block = result;
+
+    if (asked->by_reference)
+        block = (int)result == 0 ? *(const uintptr_t *)c->a : 0;
+    if (unlikely(gate == GATE_PASS) || unlikely(seen && block != 0))
+        return result;
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(asked->size_bytes, c->caller.slot);
+    if (likely(gate == GATE_EXACT))
+        hook_alloc(key_of(block), asked->size_bytes, c->caller);
+    else if (gate == GATE_SAMPLE)
+        sample_alloc(key_of(block), asked->size_bytes, c->caller);
+    return result;
+}
+
+static INLINE uintptr_t
+allocate(struct call *c, const struct asked *asked)
+{
+    enum gate gate;
+    uintptr_t result;
+    struct nest n;
+
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
+    gate = sample_gate(asked->size_bytes, c->caller.slot);
+    if (likely(tls.busy == BUSY_NO))
+        return allocate_outermost(c, asked, gate);
+    if (hook_nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+        return pass(c);
+    result = allocate_outermost(c, asked, gate);
+    hook_nest_ends(&n);
+    return result;
+}
+
+static INLINE uintptr_t
+resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum gate gate)
+{
+    struct ledger_entry old;
+    uintptr_t result;
+    bool seen, ok;
+
+    if (gate == GATE_PASS && sample_left_out(key_of(block)))
+        return make_charged(c, gate, size_bytes, &seen);
+    old = hook_realloc_begin(key_of(block), c->caller);
+    if (unlikely(gate == GATE_FIRST))
+        gate = sample_first(size_bytes, c->caller.slot);
+    result = make_charged(c, gate, size_bytes, &seen);
+    ok = result != 0 || size_bytes == 0;
+    if (likely(gate == GATE_EXACT))
+        hook_realloc_end(key_of(block), old, key_of(seen ? 0 : result), size_bytes, ok, c->caller);
+    else
+        sample_realloc_end(key_of(block), old, key_of(seen ? 0 : result), size_bytes, ok, gate,
+                           c->caller);
+    return result;
+}
+
+static INLINE uintptr_t
+resize(struct call *c, uintptr_t block, size_t size_bytes)
+{
+    enum gate gate;
+    uintptr_t result;
+    struct nest n;
+
+    if (block == 0)
+        return allocate(c, &(struct asked){.size_bytes = size_bytes});
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
+    gate = sample_gate(size_bytes, c->caller.slot);
+    if (likely(tls.busy == BUSY_NO))
+        return resize_outermost(c, block, size_bytes, gate);
+    if (hook_nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+        return pass(c);
+    result = resize_outermost(c, block, size_bytes, gate);
+    hook_nest_ends(&n);
+    return result;
+}
+
+static INLINE uintptr_t
+release(struct call *c, uintptr_t block)
+{
+    find_function(c);
+    if (block != 0 && !is_for_malloc(c) && !sample_left_out(key_of(block))) {
+        if (likely(tls.busy == BUSY_NO))
+            hook_free(key_of(block), c->caller);
+        else
+            hook_nested_free(key_of(block), c->caller);
+    }
+    return pass(c);
+}
+
+/* A product that does not fit makes the call fail; then the size is nobody's. */
+static INLINE size_t
+product(size_t count, size_t each_bytes)
+{
+    return count * each_bytes;
+}
+
+static size_t
+length_up_to(const char *text, size_t most)
+{
+    size_t length = 0;
+
+    while (text != NULL && length < most && text[length] != '\0')
+        length++;
+    return length;
+}
+
+#define ALLOCATES(name, size, reference)                                                           \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  struct hook_slot *slot)                                          \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+        struct asked asked = {size, reference};                                                    \
+                                                                                                   \
+        return allocate(&call, &asked);                                                            \
+    }
+
+#define RESIZES(name, block, size)                                                                 \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  struct hook_slot *slot)                                          \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+                                                                                                   \
+        return resize(&call, block, size);                                                         \
+    }
+
+#define RELEASES(name, block)                                                                      \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  struct hook_slot *slot)                                          \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+                                                                                                   \
+        return release(&call, block);                                                              \
+    }
+
+ALLOCATES(malloc, a, false)
+ALLOCATES(calloc, product(a, b), false)
+ALLOCATES(memalign, b, false)
+ALLOCATES(posix_memalign, c, true)
+ALLOCATES(heap_calloc, product(b, c), false)
+ALLOCATES(strdup, length_up_to((const char *)a, SIZE_MAX) + 1, false)
+ALLOCATES(strndup, length_up_to((const char *)a, b) + 1, false)
+RESIZES(realloc, a, b)
+RESIZES(reallocarray, a, product(b, c))
+RESIZES(rust_realloc, a, d)
+RESIZES(heap_realloc, b, c)
+RELEASES(free, a)
+RELEASES(heap_free, b)
+
+extern hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES];
+
+EXPORT hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES] = {
+    [HOOK_MALLOC] = enter_malloc,
+    [HOOK_CALLOC] = enter_calloc,
+    [HOOK_MEMALIGN] = enter_memalign,
+    [HOOK_POSIX_MEMALIGN] = enter_posix_memalign,
+    [HOOK_REALLOC] = enter_realloc,
+    [HOOK_REALLOCARRAY] = enter_reallocarray,
+    [HOOK_RUST_REALLOC] = enter_rust_realloc,
+    [HOOK_HEAP_CALLOC] = enter_heap_calloc,
+    [HOOK_HEAP_REALLOC] = enter_heap_realloc,
+    [HOOK_STRDUP] = enter_strdup,
+    [HOOK_STRNDUP] = enter_strndup,
+    [HOOK_FREE] = enter_free,
+    [HOOK_HEAP_FREE] = enter_heap_free,
+    [HOOK_BEGIN] = hook_names_begin,
+};

@@ -1,0 +1,78 @@
+/* stay.h: a call of a function behind us that may call back into ours, and its charge.
+ *
+ * While it runs tls.busy is BUSY_NEXT, so what it calls back passes through, and the outer call is
+ * recorded once. The busy word is put back by a cleanup, so that an exception leaves no trace. The
+ * personality and resume functions that this needs come from the program's own libgcc_s and are
+ * weak: a C program has none and never gets here.
+ */
+#ifndef MONITOR_STAY_H
+#define MONITOR_STAY_H
+
+#include "monitor/hook.h"
+#include "monitor/sample.h"
+
+__asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+
+/* A stay in a function of the next allocator that may call back. */
+struct stay {
+    uint32_t busy; // tls.busy before; BUSY_NO in an outermost stay.
+    bool returned; // The function returned; else an exception is passing.
+    // The inner call failed, so what came after it was recorded as the program's own.
+    bool cut_short;
+    struct arch_caller caller;
+};
+
+static inline void
+stay_ends(struct stay *s)
+{
+    // A stay inside another one leaves the word alone: the outer stay may have been cut short.
+    if (s->busy == BUSY_NO)
+        tls.busy = BUSY_NO;
+    if (unlikely(!s->returned) && s->busy == BUSY_NO)
+        hook_alloc(NULL, 0, s->caller);
+}
+
+#define STAY(name)                                                                                 \
+    struct stay name                                                                               \
+        __attribute__((cleanup(stay_ends))) = {.busy = tls.busy, .caller = ARCH_CALLER()}
+
+static inline void
+stay_begins(struct stay *s)
+{
+    if (s->busy == BUSY_NO) {
+        tls.entered = s->caller.slot;
+        tls.busy = BUSY_NEXT;
+    }
+    signal_fence();
+}
+
+/* A call that was charged and may call back into ours, which would be charged again. */
+struct charged {
+    int64_t credit;  // To be had again when it is over.
+    uint32_t change; // Unless the phase has changed meanwhile. 0 = nothing to do.
+};
+
+/* The inner call of an aligned allocation asks for a multiple of the alignment. */
+enum { INNER_MORE_BYTES = 4096 };
+
+static inline struct charged
+charged_begins(enum gate gate, size_t size_bytes)
+{
+    struct charged c = {0};
+
+    if (likely(gate == GATE_EXACT))
+        return c;
+    c = (struct charged){.credit = tls.credit, .change = tls.change};
+    if (gate == GATE_PASS)
+        tls.credit += (int64_t)draw_charge(size_bytes, tls.charge_mask) + INNER_MORE_BYTES;
+    return c;
+}
+
+static inline void
+charged_ends(struct charged *c)
+{
+    if (unlikely(c->change != 0) && tls.change == c->change)
+        tls.credit = c->credit;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* elf_names.c: looking names up in the symbol tables of a file on disk, without debug information.
+ *
+ * Dynamic symbols are what the loader sees; the other table, which stripping takes away, has also
+ * what is local or hidden. One pass over each, whatever the number of names.
+ */
+#include "symbol/elf_names.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+struct open_elf {
+    int fd;
+    Elf *elf;
+};
+
+static void
+close_elf(struct open_elf *e)
+{
+    if (e->elf != NULL)
+        elf_end(e->elf);
+    if (e->fd >= 0)
+        close(e->fd);
+}
+
+static bool
+open_elf(struct open_elf *e, const char *path)
+{
+    elf_version(EV_CURRENT);
+    *e = (struct open_elf){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (e->fd >= 0)
+        e->elf = elf_begin(e->fd, ELF_C_READ_MMAP, NULL);
+    if (e->elf != NULL && elf_kind(e->elf) == ELF_K_ELF)
+        return true;
+    close_elf(e);
+    return false;
+}
+
+static enum elf_name
+kind_of(const GElf_Sym *symbol, bool dynamic)
+{
+    if (symbol->st_shndx == SHN_UNDEF)
+        return dynamic ? ELF_NAME_IMPORTED : ELF_NAME_NONE;
+    return dynamic ? ELF_NAME_EXPORTED : ELF_NAME_HIDDEN;
+}
+
+static void
+look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *const *names,
+             size_t count, enum elf_name *kinds)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t symbols = header->sh_entsize != 0 ? header->sh_size / header->sh_entsize : 0;
+    uint64_t initials[4] = {0};
+    GElf_Sym symbol;
+
+    // Most names fall out by their first letter.
+    for (size_t k = 0; k < count; k++)
+        initials[(unsigned char)names[k][0] / 64] |= UINT64_C(1) << (names[k][0] & 63);
+    for (size_t i = 0; data != NULL && i < symbols; i++) {
+        const char *name = gelf_getsym(data, (int)i, &symbol) != NULL
+                               ? elf_strptr(elf, header->sh_link, symbol.st_name)
+                               : NULL;
+
+        if (name == NULL || !(initials[(unsigned char)*name / 64] >> (*name & 63) & 1))
+            continue;
+        for (size_t k = 0; k < count; k++) {
+            enum elf_name kind = strcmp(name, names[k]) == 0
+                                     ? kind_of(&symbol, header->sh_type == SHT_DYNSYM)
+                                     : ELF_NAME_NONE;
+
+            if (kind > kinds[k])
+                kinds[k] = kind;
+        }
+    }
+}
+
+bool
+elf_names_find(const char *path, const char *const *names, size_t count, enum elf_name *ret_kinds)
+{
+    Elf_Scn *section = NULL;
+    struct open_elf e;
+    GElf_Shdr header;
+
+    if (!open_elf(&e, path))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        ret_kinds[k] = ELF_NAME_NONE;
+    while ((section = elf_nextscn(e.elf, section)) != NULL)
+        if (gelf_getshdr(section, &header) != NULL &&
+            (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
+            look_through(e.elf, section, &header, names, count, ret_kinds);
+    close_elf(&e);
+    return true;
+}
+
+bool
+elf_names_has_text(const char *path, const char *text)
+{
+    Elf_Scn *section = NULL;
+    bool found = false;
+    struct open_elf e;
+    GElf_Shdr header;
+
+    if (!open_elf(&e, path))
+        return false;
+    while (!found && (section = elf_nextscn(e.elf, section)) != NULL) {
+        Elf_Data *data;
+
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_PROGBITS ||
+            (header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) != SHF_ALLOC)
+            continue;
+        data = elf_rawdata(section, NULL);
+        found = data != NULL && data->d_buf != NULL &&
+                memmem(data->d_buf, data->d_size, text, strlen(text)) != NULL;
+    }
+    close_elf(&e);
+    return found;
+}
+
+bool
+elf_names_is_program(const char *path)
+{
+    struct open_elf e;
+    bool program = false;
+    GElf_Phdr segment;
+    size_t count = 0;
+
+    if (!open_elf(&e, path))
+        return false;
+    elf_getphdrnum(e.elf, &count);
+    for (size_t i = 0; i < count && !program; i++)
+        program = gelf_getphdr(e.elf, (int)i, &segment) != NULL && segment.p_type == PT_INTERP;
+    close_elf(&e);
+    return program;
+}

@@ -1,0 +1,26 @@
+/* elf_names.h: which names an ELF file has, and how others can reach them. */
+#ifndef SYMBOL_ELF_NAMES_H
+#define SYMBOL_ELF_NAMES_H
+
+#include "base/base.h"
+
+enum elf_name {
+    ELF_NAME_NONE = 0,
+    ELF_NAME_HIDDEN,   // Defined, but no dynamic symbol.
+    ELF_NAME_IMPORTED, // Asked of others.
+    ELF_NAME_EXPORTED, // Defined, and a dynamic symbol.
+};
+
+/* Fill RET_KINDS with what each of the COUNT NAMES is in the file at PATH; where it is several
+ * things, the last in the order above. False, and nothing filled, if PATH is no ELF file that can
+ * be read. */
+bool elf_names_find(const char *path, const char *const *names, size_t count,
+                    enum elf_name *ret_kinds);
+
+/* Do the constants of the file at PATH contain TEXT? */
+bool elf_names_has_text(const char *path, const char *text);
+
+/* Is the file at PATH an executable, as opposed to a shared library? */
+bool elf_names_is_program(const char *path);
+
+#endif

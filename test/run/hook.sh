@@ -1,0 +1,344 @@
+#!/usr/bin/env bash
+# hook.sh: functions that are recorded under other names than malloc's (`run --hook`). If it fails,
+# calls of hooked functions are lost, counted twice or charged to the wrong caller; or a program
+# behaves otherwise because names are hooked that it has, or does not have; or the user is not told
+# what could not be hooked.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc
+
+own=(--hook own_malloc=malloc --hook own_calloc=calloc --hook own_realloc=realloc
+     --hook own_aligned=aligned_alloc --hook own_posix=posix_memalign --hook own_strdup=strdup
+     --hook own_free=free --hook own_wrap=malloc --hook own_unwrap=free)
+
+# hooked FILE OPTIONS... -- PROGRAM: as `record`, with options of run.
+hooked() {
+    local file=$1
+    shift
+    rm -rf "$file" "${file%.heaptap}.processes"
+    bash -c '"$@"; exit $?' - "$HEAPTAP" run -o "$file" "$@" >"$file.out" 2>"$file.err" </dev/null
+    status=$?
+}
+
+# --- All kinds, known numbers --------------------------------------------------------------------
+
+hooked own.heaptap "${own[@]}" -- "$PROG/hooked"
+same "output and status" "0 done" "$status $(cat own.heaptap.out)"
+own_numbers=(
+    "leaf:take allocations=1000 allocated_bytes=50500 frees=1000 freed_bytes=50500"
+    "leaf:grow allocations=500 allocated_bytes=500000 reallocations=500 live_bytes=500000"
+    "leaf:others allocations=40 allocated_bytes=3830 frees=40 temporary=40 live_blocks=0"
+    "leaf:wrapped allocations=100 allocated_bytes=5000 frees=50 live_blocks=50 live_bytes=2500"
+    "leaf:own_wrap sites=0"
+    "leaf:own_malloc sites=0"
+    "losses events=0 unknown_frees=0 overwritten_blocks=0 guessed_frames=0"
+)
+KNOWN_PREFIX="all kinds: "
+known own.heaptap "${own_numbers[@]}"
+hooked bare.heaptap -- "$PROG/hooked"
+KNOWN_PREFIX="not hooked: "
+known bare.heaptap "leaf:take sites=0" "leaf:own_wrap allocations=100 frees=50" \
+    "losses events=0 unknown_frees=0"
+
+hooked free.heaptap --hook own_free=free -- "$PROG/hooked"
+KNOWN_PREFIX="frees alone: "
+known free.heaptap "leaf:take sites=0" "losses events=0 unknown_frees=540"
+
+# --- In other processes, and other ways to get at a function -------------------------------------
+
+rm -f child*.heaptap
+hooked child.heaptap "${own[@]}" -- sh -c "'$PROG/hooked'; exec '$PROG/hooked'"
+same "two processes" "done done" "$(tr '\n' ' ' <child.heaptap.out | sed 's/ $//')"
+own_profiles=0
+for file in child*.heaptap child.processes/*.heaptap; do
+    if "$HEAPTAP" report --json "$file" 2>/dev/null | grep -q '"take"'; then
+        KNOWN_PREFIX="child $own_profiles: "
+        known "$file" "${own_numbers[@]}"
+        own_profiles=$((own_profiles + 1))
+    fi
+done
+same "both children are hooked" 2 "$own_profiles"
+
+cat >open.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *(*get)(size_t);
+static void (*put)(void *);
+__attribute__((noinline)) static void use(int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *p = get(100);
+        if (i % 2)
+            put(p);
+    }
+    __asm__ volatile("");
+}
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    void (*plugged)(int) = library ? dlsym(library, "plugged") : NULL;
+    int status = 0;
+    if (!plugged)
+        return printf("%s\n", dlerror());
+    plugged(70);
+    if (argc > 2) { // The function itself, by its name among all.
+        get = dlsym(RTLD_DEFAULT, "own_malloc");
+        put = dlsym(RTLD_DEFAULT, "own_free");
+        if (!get || !put)
+            return 3;
+        use(50);
+        if (fork() == 0) {
+            use(30);
+            _exit(0);
+        }
+        wait(&status);
+    }
+    return status != 0;
+}
+END
+cat >plugin.c <<'END'
+#include <stddef.h>
+void *own_malloc(size_t);
+void own_free(void *);
+void plugged(int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *p = own_malloc(10);
+        if (i % 2)
+            own_free(p);
+    }
+    __asm__ volatile("");
+}
+END
+gcc -O1 -g -o open open.c -ldl
+gcc -O1 -g -fPIC -shared -o plugin.so plugin.c -L"$PROG" -lown "-Wl,-rpath,$PROG"
+hooked open.heaptap "${own[@]:0:2}" --hook own_free=free -- ./open ./plugin.so
+same "a plug-in with an allocator that only it sees: status" 0 "$status"
+KNOWN_PREFIX="plug-in: "
+known open.heaptap "leaf:plugged allocations=70 allocated_bytes=700 frees=35" \
+    "losses events=0 unknown_frees=0"
+hooked open.heaptap "${own[@]:0:2}" --hook own_free=free -- ./open ./plugin.so dlsym
+same "a function found by dlsym, in a fork: status" 0 "$status"
+KNOWN_PREFIX="dlsym: "
+known open.heaptap "leaf:use allocations=50 allocated_bytes=5000 frees=25" \
+    "losses events=0 unknown_frees=0"
+known "$(ls open.processes/* | head -n 1)" "leaf:use allocations=30 frees=15" \
+    "losses events=0 unknown_frees=0"
+
+# --- Exceptions, signals, threads, sampling ------------------------------------------------------
+
+if command -v g++ >/dev/null; then
+    cat >libthrow.cc <<'END'
+#include <cstdlib>
+#include <new>
+extern "C" void *make(size_t size)
+{
+    void *p = std::malloc(size);
+    if (!p || size > 1000) {
+        std::free(p);
+        throw std::bad_alloc();
+    }
+    return p;
+}
+extern "C" void unmake(void *p) { std::free(p); }
+END
+    cat >throw.cc <<'END'
+#include <cstdlib>
+#include <new>
+extern "C" void *make(size_t);
+extern "C" void unmake(void *);
+__attribute__((noinline)) static int attempt(size_t size)
+{
+    try {
+        unmake(make(size));
+        return 0;
+    } catch (const std::bad_alloc &) {
+        return 1;
+    }
+}
+__attribute__((noinline)) static void after(void)
+{
+    for (int i = 0; i < 10; i++)
+        std::free(std::malloc(77));
+    __asm__ volatile("");
+}
+int main()
+{
+    int caught = 0;
+    for (int i = 0; i < 20; i++)
+        caught += attempt(i % 2 ? 2000 : 200);
+    after();
+    return caught;
+}
+END
+    g++ -O1 -g -fno-builtin -fPIC -shared -o libthrow.so libthrow.cc
+    g++ -O1 -g -fno-builtin -o throw throw.cc -L. -lthrow -Wl,-rpath,.
+    hooked throw.heaptap --hook make=malloc --hook unmake=free -- ./throw
+    same "exceptions pass through a hooked function" 10 "$status"
+    KNOWN_PREFIX="exceptions: "
+    known throw.heaptap "leaf:attempt allocations=10 allocated_bytes=2000 frees=10" \
+        "leaf:after allocations=10 allocated_bytes=770 frees=10" \
+        "losses events=0 unknown_frees=10" # The exceptions, made inside and freed outside.
+else
+    echo "ok - exceptions # SKIP no g++"
+fi
+
+hooked sampled.heaptap --sample-count 5 "${own[@]}" -- "$PROG/hooked"
+KNOWN_PREFIX="sampled: "
+known sampled.heaptap "leaf:take allocations=500..1500" "leaf:wrapped allocations=20..300" \
+    "losses events=0 unknown_frees=0"
+
+# --- Names that nobody has -----------------------------------------------------------------------
+
+cat >probe.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+__attribute__((weak)) void *mallocx(unsigned long, int);
+__attribute__((weak)) void mi_free(void *);
+static void (*volatile kept)(void *) = mi_free;
+int main(void)
+{
+    printf("%d %d %d\n", mallocx != NULL, kept != NULL, dlsym(RTLD_DEFAULT, "je_malloc") != NULL);
+    return 0;
+}
+END
+for flags in "-fPIE -pie" "-fPIE -pie -Wl,-z,now" "-fno-pie -no-pie"; do
+    # shellcheck disable=SC2086
+    gcc -O1 $flags -o probe probe.c -ldl
+    hooked probe.heaptap --hook jemalloc --hook mimalloc --hook glib -- ./probe
+    same "a program that asks for names ($flags)" "0 $(./probe)" "$status $(cat probe.heaptap.out)"
+done
+
+# --- Well-known allocators -----------------------------------------------------------------------
+
+# preset NAME LIBRARY PREFIX: foreign.c and a storm of threads with its names instead of malloc's.
+preset() {
+    local name=$1 library=$2 prefix=$3
+    {
+        echo '#include <malloc.h>'
+        echo '#include <stdlib.h>'
+        for f in malloc calloc realloc free aligned_alloc memalign posix_memalign; do
+            [ "$f" = aligned_alloc ] && [ "$prefix" = tc_ ] && continue
+            case $f in
+            free) echo "void ${prefix}free(void *);" ;;
+            realloc) echo "void *${prefix}realloc(void *, size_t);" ;;
+            posix_memalign) echo "int ${prefix}posix_memalign(void **, size_t, size_t);" ;;
+            malloc) echo "void *${prefix}malloc(size_t);" ;;
+            *) echo "void *${prefix}$f(size_t, size_t);" ;;
+            esac
+            echo "#define $f ${prefix}$f"
+        done
+        [ "$prefix" = tc_ ] && echo "#define aligned_alloc ${prefix}memalign"
+    } >"$name.h"
+    set -- -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -include "$name.h"
+    if ! gcc "$@" -DNO_USABLE_SIZE -o "foreign_$name" "$SRCDIR/test/prog/foreign.c" "-l$library" \
+        2>gcc.err; then
+        echo "ok - $name # SKIP lib$library is not installed"
+        return
+    fi
+    hooked "$name.heaptap" --hook "$name" -- "./foreign_$name"
+    same "$name: exit status" 0 "$status"
+    KNOWN_PREFIX="$name: "
+    known "$name.heaptap" \
+        "leaf:take allocations=1000 allocated_bytes=50500 frees=400 freed_bytes=8200" \
+        "leaf:turn allocations=500 allocated_bytes=32000 frees=500 temporary=500" \
+        "leaf:resize allocations=400 allocated_bytes=1002000 reallocations=200" \
+        "leaf:resize live_blocks=200 live_bytes=1000000" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0 guessed_frames=0"
+    gcc "$@" -o "storm_$name" "$SRCDIR/test/prog/random_mt.c" "-l$library" -lpthread 2>gcc.err ||
+        return
+    hooked storm.heaptap --hook "$name" -- "./storm_$name" 11 4 20000
+    KNOWN_PREFIX="$name, 4 threads: "
+    known storm.heaptap "under:via $(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' storm.heaptap.out)" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+}
+
+preset mimalloc mimalloc mi_
+preset tcmalloc tcmalloc_minimal tc_
+
+# jemalloc exports malloc, and its own functions beside it; blocks may be freed by either.
+cat >mallocx.c <<'END'
+#include <stdlib.h>
+void *mallocx(size_t, int);
+void *rallocx(void *, size_t, int);
+void dallocx(void *, int);
+void sdallocx(void *, size_t, int);
+__attribute__((noinline)) static void extended(void)
+{
+    for (int i = 0; i < 100; i++) {
+        void *p = mallocx(24, 0);
+        p = rallocx(p, 48, 0);
+        if (i < 50)
+            sdallocx(p, 48, 0);
+        else if (i < 80)
+            free(p);
+    }
+    __asm__ volatile("");
+}
+__attribute__((noinline)) static void usual(void)
+{
+    for (int i = 0; i < 100; i++)
+        dallocx(malloc(8), 0);
+    __asm__ volatile("");
+}
+int main(void)
+{
+    extended();
+    usual();
+    return 0;
+}
+END
+if gcc -O1 -g -fno-builtin -o mallocx mallocx.c -ljemalloc 2>gcc.err; then
+    hooked mallocx.heaptap --hook jemalloc -- ./mallocx
+    KNOWN_PREFIX="jemalloc: "
+    known mallocx.heaptap "leaf:extended allocations=200 allocated_bytes=7200 reallocations=100" \
+        "leaf:extended frees=180 live_blocks=20 live_bytes=960" \
+        "leaf:usual allocations=100 allocated_bytes=800 frees=100 live_blocks=0" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+else
+    echo "ok - jemalloc # SKIP libjemalloc is not installed"
+fi
+
+# --- What is said --------------------------------------------------------------------------------
+
+# says NAME PATTERN OPTIONS... [PROGRAM]: on stderr; on a usage error the program does not run.
+says() {
+    local name=$1 pattern=$2
+    shift 2
+    hooked said.heaptap "$@"
+    check "$name" grep -E -- "$pattern" said.heaptap.err
+}
+says "no such kind" "no kind of function 'maloc' \(did you mean malloc\?\)" \
+    --hook x=maloc -- "$PROG/hooked"
+same "no such kind: status" 2 "$status"
+says "no such preset" "no preset 'jemaloc' \(did you mean jemalloc\?\)" \
+    --hook jemaloc -- "$PROG/hooked"
+says "no symbol" "'a b' is no symbol" --hook 'a b=malloc' -- "$PROG/hooked"
+says "malloc needs no hook" "free is recorded without being hooked" \
+    --hook free=free -- "$PROG/hooked"
+says "an argument is missing" "an argument is missing" --hook jemalloc
+says "a name that nobody has" "--hook no_such_name: never called by its dynamic name" \
+    --hook no_such_name=malloc -- "$PROG/hooked"
+says "a name that is hidden" "--hook take: it is inside .*, but no dynamic symbol" \
+    --hook take=malloc -- "$PROG/hooked"
+says "an idle preset" "--hook rpmalloc: none of its functions was called" \
+    --hook rpmalloc -- "$PROG/hooked"
+hooked said.heaptap --quiet --hook no_such_name=malloc -- "$PROG/hooked"
+same "quiet" "" "$(cat said.heaptap.err)"
+hooked said.heaptap --hook own_malloc=malloc -- "$PROG/hooked"
+check "nothing to say of a hook that was called" bash -c '! grep -- "--hook" said.heaptap.err'
+"$HEAPTAP" run --hook list >list.out 2>list.err
+same "--hook list: status" 0 $?
+check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list.out
+check "--hook list shows the kinds" grep -E '\(block, size, …\) +realloc, rallocx' list.out
+
+# Nothing is left, wherever it was.
+mkdir -p tmp 'tmp with blanks'
+TMPDIR=$PWD/tmp hooked tmp.heaptap "${own[@]}" -- sh -c 'ls "$TMPDIR"'
+check "the library of stubs is in TMPDIR" grep heaptap-hooks tmp.heaptap.out
+same "and is taken away" "" "$(ls tmp)"
+TMPDIR="$PWD/tmp with blanks" hooked tmp.heaptap "${own[@]}" -- "$PROG/hooked"
+KNOWN_PREFIX="a TMPDIR that cannot be preloaded from: "
+known tmp.heaptap "leaf:take allocations=1000"
+finish

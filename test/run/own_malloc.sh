@@ -1,0 +1,250 @@
+#!/usr/bin/env bash
+# own_malloc.sh: programs that bring their own allocator, some of it out of reach. If it fails,
+# `heaptap run` is silent about a heap that it could not see, gives a remedy that does not work, or
+# cries wolf; or the numbers of real programs with an allocator of their own are wrong.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc
+
+# ran FILE OPTIONS... -- PROGRAM: run it, with its words in FILE.err.
+ran() {
+    local file=$1
+    shift
+    rm -rf "$file" "${file%.heaptap}".*
+    bash -c '"$@"; exit $?' - "$HEAPTAP" run -o "$file" "$@" >"$file.out" 2>"$file.err" </dev/null
+    status=$?
+}
+
+says() {
+    check "$1" grep -E -- "$2" "$3.err"
+}
+
+silent() {
+    check "$1" bash -c '! grep -E "did not come through malloc|hint" "$1"' - "$2.err"
+}
+
+# --- No false alarm ------------------------------------------------------------------------------
+
+for kind in malloc small file stack; do
+    ran quiet.heaptap -- "$PROG/swollen" $kind
+    same "$kind: output and status" "0 done" "$status $(cat quiet.heaptap.out)"
+    silent "$kind: nothing strange" quiet.heaptap
+done
+cat >forks.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    char *p = malloc(48 << 20);
+    memset(p, 1, 48 << 20);
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0) { // Has its parent's memory, and makes some of it its own.
+            memset(p, 2, 24 << 20);
+            if (i == 1)
+                free(malloc(10));
+            usleep(300000);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        continue;
+    return p[0] - 1;
+}
+END
+gcc -O1 -fno-builtin -o forks forks.c
+ran forks.heaptap -- ./forks
+silent "children made by fork: nothing strange" forks.heaptap
+ran late.heaptap --delay 60 -- "$PROG/swollen"
+silent "recording that has not begun: nothing strange" late.heaptap
+
+# --- Memory that the program maps ----------------------------------------------------------------
+
+strange='about [4-9][0-9]\.[0-9] MiB of the memory of .*swollen.* did not come through malloc'
+ran map.heaptap -- "$PROG/swollen" map
+same "map: output and status" "0 done" "$status $(cat map.heaptap.out)"
+says "map: said" "$strange" map.heaptap
+says "map: the remedy" "no allocator known by name .*heaptap\.h" map.heaptap
+ran map.heaptap --quiet -- "$PROG/swollen" map
+same "map: --quiet" "" "$(cat map.heaptap.err)"
+ran map.heaptap -- sh -c "'$PROG/swollen' map; true"
+says "map: in a child of a shell" "$strange" map.heaptap
+
+# --- Allocators linked statically ----------------------------------------------------------------
+
+# inside NAME PATTERN LINK-FLAGS...
+inside() {
+    local name=$1 pattern=$2
+    shift 2
+    if ! gcc -O1 -g -fno-builtin -o "swollen_$name" "$SRCDIR/test/prog/swollen.c" "$@" \
+        2>gcc.err; then
+        echo "ok - $name, static # SKIP no static library to link with"
+        return
+    fi
+    ran static.heaptap -- "./swollen_$name"
+    same "$name, static: output and status" "0 done" "$status $(cat static.heaptap.out)"
+    says "$name, static: said" "$strange" static.heaptap
+    says "$name, static: the remedy" "$pattern" static.heaptap
+    ran static.heaptap --hook "${name%_*}" -- "./swollen_$name"
+    says "$name, static: no hook helps" "$strange" static.heaptap
+    strip -o "stripped_$name" "swollen_$name"
+    ran static.heaptap -- "./stripped_$name"
+    says "$name, stripped: said" "${strange/swollen/stripped}" static.heaptap
+    says "$name, stripped: the remedy" "has $name inside.*uses the system's malloc" static.heaptap
+}
+
+inside jemalloc 'has jemalloc inside.*only patching its code would.*libheaptap\.a.*MALLOC=libc' \
+    -Wl,-Bstatic -ljemalloc -Wl,-Bdynamic -lstdc++ -lm -lpthread
+inside tcmalloc 'has tcmalloc inside.*only patching its code would' \
+    -Wl,-Bstatic -ltcmalloc_minimal -Wl,-Bdynamic -lstdc++ -lm -lpthread
+inside mimalloc 'has mimalloc inside' -Wl,-Bstatic -lmimalloc -Wl,-Bdynamic -lpthread
+
+# A malloc of its own that nobody knows by name.
+cat >own.c <<'END'
+#include <stddef.h>
+static unsigned char room[64 << 20];
+static size_t used;
+void *malloc(size_t size)
+{
+    void *p = room + used;
+    used += (size + 15) & ~(size_t)15;
+    return p;
+}
+void free(void *p) { (void)p; }
+END
+gcc -O1 -fno-builtin -o swollen_own "$SRCDIR/test/prog/swollen.c" own.c
+ran own.heaptap -- ./swollen_own
+says "a malloc of its own: said" "$strange" own.heaptap
+says "a malloc of its own: the remedy" "has a malloc of its own linked in" own.heaptap
+
+# --- Shared allocators under other names ---------------------------------------------------------
+
+if echo 'int main(void) { return 0; }' | gcc -x c -o probe - -lmimalloc 2>/dev/null; then
+    gcc -O1 -g -fno-builtin -Dmalloc=mi_malloc -Dfree=mi_free -o swollen_mi \
+        "$SRCDIR/test/prog/swollen.c" -lmimalloc
+    ran mi.heaptap -- ./swollen_mi
+    says "libmimalloc: said" "$strange" mi.heaptap
+    says "libmimalloc: the remedy" "libmimalloc.* is mimalloc .*record it with --hook mimalloc" \
+        mi.heaptap
+    ran mi.heaptap --hook mimalloc -- ./swollen_mi
+    silent "libmimalloc: the remedy helps" mi.heaptap
+    KNOWN_PREFIX="libmimalloc: "
+    known mi.heaptap "leaf:take allocations=48000 allocated_bytes=48000000 frees=24000" \
+        "losses events=0 unknown_frees=0"
+else
+    echo "ok - libmimalloc # SKIP not installed"
+fi
+
+# The usual names of such libraries are recorded anyway, and a hook does not count them twice.
+for library in jemalloc mimalloc tcmalloc_minimal; do
+    if ! gcc -O2 -g -fno-builtin -D_GNU_SOURCE -o "foreign_$library" \
+        "$SRCDIR/test/prog/foreign.c" -Wl,--no-as-needed "-l$library" 2>gcc.err; then
+        echo "ok - $library by its usual names # SKIP not installed"
+        continue
+    fi
+    ran usual.heaptap --hook jemalloc --hook mimalloc --hook tcmalloc -- "./foreign_$library"
+    same "$library by its usual names: status" 0 "$status"
+    KNOWN_PREFIX="$library by its usual names: "
+    known usual.heaptap \
+        "leaf:take allocations=1000 allocated_bytes=50500 frees=400 freed_bytes=8200" \
+        "leaf:turn allocations=500 allocated_bytes=32000 frees=500 temporary=500" \
+        "leaf:resize allocations=400 allocated_bytes=1002000 reallocations=200" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+done
+
+# --- Rust ----------------------------------------------------------------------------------------
+
+# rust NAME PRESET FLAGS...: dynamic, so the preset records it all.
+rust() {
+    local name=$1 preset=$2
+    shift 2
+    if ! rustc -O -g -o "rust_$name" "$SRCDIR/test/prog/global_allocator.rs" "$@" \
+        2>rustc.err; then
+        echo "ok - Rust, $name # SKIP cannot be built: $(grep -m 1 -i error rustc.err)"
+        return 1
+    fi
+    ran rust.heaptap -- "./rust_$name"
+    same "Rust, $name: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
+    says "Rust, $name: said" 'about 4[0-9]\.[0-9] MiB of the memory of .*rust_' rust.heaptap
+    cp rust.heaptap.err "rust_$name.err"
+    ran rust.heaptap --hook "$preset" -- "./rust_$name"
+    same "Rust, $name, hooked: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
+}
+rust_numbers=(
+    "under:fill allocations=40001 allocated_bytes=40320000 frees=0"
+    "under:churn allocations=500 allocated_bytes=50000 frees=500"
+    "losses events=0 unknown_frees=0 overwritten_blocks=0"
+)
+if rustc --version >/dev/null 2>&1; then
+    if rust mimalloc mimalloc -l mimalloc; then
+        says "Rust, mimalloc: the remedy" "record it with --hook mimalloc" rust_mimalloc
+        silent "Rust, mimalloc: the remedy helps" rust.heaptap
+        KNOWN_PREFIX="Rust, mimalloc: "
+        known rust.heaptap "${rust_numbers[@]}"
+    fi
+    if rust jemalloc jemalloc --cfg jemalloc -l jemalloc; then
+        says "Rust, jemalloc: the remedy" "record it with --hook jemalloc" rust_jemalloc
+        silent "Rust, jemalloc: the remedy helps" rust.heaptap
+        KNOWN_PREFIX="Rust, jemalloc: "
+        known rust.heaptap "${rust_numbers[@]}"
+    fi
+    if rust static jemalloc --cfg jemalloc -l static:+verbatim=libjemalloc_pic.a -l dylib=stdc++ \
+        -l m -L "$(dirname "$(gcc -print-file-name=libjemalloc_pic.a)")"; then
+        says "Rust, jemalloc inside: the remedy" \
+            "has jemalloc inside.*Rust: no #.global_allocator" rust_static
+        says "Rust, jemalloc inside: no hook helps" "did not come through malloc" rust.heaptap
+    fi
+else
+    echo "ok - Rust # SKIP needs rustc"
+fi
+
+# --- redis ---------------------------------------------------------------------------------------
+
+# What it counts itself, by the usable sizes of its blocks, is the measure.
+cat >redis.py <<'END'
+import json
+import socket
+import subprocess
+import sys
+import time
+
+run = subprocess.Popen(sys.argv[1:] + ["--port", "0", "--unixsocket", "redis.sock", "--save", "",
+                                       "--appendonly", "no"], stdout=subprocess.DEVNULL)
+s = socket.socket(socket.AF_UNIX)
+for _ in range(600):
+    try:
+        s.connect("redis.sock")
+        break
+    except OSError:
+        time.sleep(0.1)
+f = s.makefile("rb")
+value = b"x" * 1000
+for start in range(0, 20000, 1000):
+    s.sendall(b"".join(b"*3\r\n$3\r\nSET\r\n$10\r\nkey:%06d\r\n$1000\r\n%s\r\n" % (i, value)
+                       for i in range(start, start + 1000)))
+    for i in range(1000):
+        assert f.readline() == b"+OK\r\n"
+s.sendall(b"INFO memory\r\n")
+info = f.read(int(f.readline()[1:]) + 2).decode()
+s.sendall(b"SHUTDOWN NOSAVE\r\n")
+told = dict(line.split(":", 1) for line in info.split("\r\n") if ":" in line)
+print(told["used_memory"], told["mem_allocator"], run.wait())
+END
+if command -v redis-server >/dev/null; then
+    for hook in none jemalloc; do
+        rm -f redis.heaptap
+        options=()
+        [ $hook = none ] || options=(--hook $hook)
+        timeout 120 python3 redis.py "$HEAPTAP" run -o redis.heaptap "${options[@]}" -- \
+            redis-server >redis.out 2>redis.heaptap.err
+        read -r used allocator status <redis.out
+        same "redis ($allocator), hook $hook: status" 0 "$status"
+        silent "redis, hook $hook: nothing strange" redis.heaptap
+        KNOWN_PREFIX="redis, hook $hook: "
+        known redis.heaptap "total live_bytes=$((used * 8 / 10))..$used" \
+            "losses events=0 unknown_frees=0 overwritten_blocks=0"
+    done
+else
+    echo "ok - redis # SKIP not installed"
+fi
+finish
