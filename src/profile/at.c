@@ -249,6 +249,9 @@ empty(struct profile *p)
         p->threads[i].counters = COUNTERS_PARTIAL;
     for (size_t i = 0; i < p->thread_site_count; i++)
         p->thread_sites[i].counters = COUNTERS_PARTIAL;
+    // What backs heaps is in no thread's row, so the history does not know it.
+    for (size_t i = 0; i < p->backing_count; i++)
+        p->backings[i].counters = COUNTERS_PARTIAL;
 }
 
 void
@@ -273,4 +276,5 @@ profile_cut(struct profile *p, const struct profile_moment *from, const struct p
         counters_add(&p->sites[row->site].counters, &c);
         counters_add(&p->totals, &c);
     }
+    profile_sum_heaps(p);
 }
