@@ -536,6 +536,13 @@ run_full(void)
         dig(heap, path, 14);
 }
 
+static void
+run_limited(void)
+{
+    heaptap_max_memory(2 << 20);
+    run_full();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -559,6 +566,7 @@ static const struct {
     {"stop", run_stop},
     {"nonsense", run_nonsense},
     {"full", run_full},
+    {"limited", run_limited},
 };
 
 int

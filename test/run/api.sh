@@ -85,6 +85,11 @@ own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc alloc
     "frees unknown=0"
 own nonsense "losses heap_events=4" "malloc allocations=1 live_bytes=11"
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840"
+own limited "total allocations=32768 live=32768" "malloc allocations=16384" \
+    "heap:crowded allocations=16384 live_bytes=163840"
+check "limited: the file has at most 2 MiB, and less than without a limit" \
+    sh -c '[ $(stat -c %s limited.heaptap) -le 2097152 ] &&
+           [ $(stat -c %s full.heaptap) -gt 2097152 ]'
 # A tree without room: its own node below "other" is all that the heap has.
 export HEAPTAP_RESERVE=300000
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840" \
