@@ -35,9 +35,17 @@ void peak_publish(struct thread *t);
 
 /* T's latest event has added a block of SIZE_BYTES to counter C, and that is to have never been: if
  * it has made a new maximum, take that back, and the bytes out of T's sum. The counter is left to
- * the caller. False: do as for any block that ends. With one thread the peak is then what it was;
- * with several, up to what others did in between. */
-bool peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes);
+ * the caller. False: do as for any block that ends.
+ *
+ * Alone, T knows what the maximum was before. With several threads others may have gone on from a
+ * new one, so it must not come about: as soon as the program has heaps, a large block makes no
+ * maximum before its thread's next event, be it that of the thread or of others, which take all
+ * that is *coming* like this out of what they see. A thread whose first such block backs nothing,
+ * and that has never backed anything, is left out of it. */
+bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
+
+/* What was coming in T, if anything, is here, or nowhere. */
+void peak_forget_coming(struct thread *t);
 
 /* T's pending bytes have left their span. */
 void peak_settle(struct thread *t);
