@@ -276,7 +276,7 @@ json_flags(struct json *j, uint32_t flags)
     json_bool(j, "broken", (flags & NODE_BROKEN) != 0);
 }
 
-static void
+void
 json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s)
 {
     json_array(j, key);
@@ -351,6 +351,7 @@ json_report(struct json *j, const struct text_view *v, enum metric metric, size_
     json_threads(j, v->p);
     json_sizes(j, v->p);
     json_heaps(j, v->p);
+    json_backings(j, v);
     json_label_sets(j, v->p);
     json_timeline(j, v->p);
     json_unknown_frees(j, v);

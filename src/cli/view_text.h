@@ -49,6 +49,9 @@ void text_suppressions(struct text_view *v, const struct leaks *leaks,
 void text_heaps(struct text_view *v, size_t limit);
 void text_labels(struct text_view *v, size_t limit);
 
+/* With --heap: the stacks of the blocks that back it, at most LIMIT. */
+void text_backings(struct text_view *v, size_t limit);
+
 /* How full HEAP is by METRIC, "62 % of 4.0 MiB"; "" if nothing is known to back it. */
 const char *text_fullness(struct arena *arena, const struct profile_heap *heap, enum metric metric);
 
