@@ -16,19 +16,19 @@
 #define BESIDE " \xc2\xb7 " // Between a heap's name and how full it is.
 
 const char *
-text_fullness(struct arena *arena, const struct profile_heap *heap, enum metric metric)
+text_fullness(const struct text_view *v, const struct profile_heap *heap, enum metric metric)
 {
     const struct counters *b = &heap->backing, *c = &heap->counters;
     bool at_peak = metric == METRIC_PEAK;
     int64_t whole = at_peak ? b->peak_bytes : counters_live_bytes(b);
     int64_t part = at_peak ? c->peak_bytes : counters_live_bytes(c);
 
-    if (b->allocations == 0)
+    if (b->allocations == 0 || v->filter != NULL || v->tags.label != NULL)
         return "";
     if (whole <= 0)
         return "nothing backs it";
-    return arena_printf(arena, "%s of %s", style_percent(arena, part, whole),
-                        style_bytes(arena, whole));
+    return arena_printf(v->arena, "%s of %s", style_percent(v->arena, part, whole),
+                        style_bytes(v->arena, whole));
 }
 
 /* Cut the name, not how full it is. */
@@ -51,7 +51,7 @@ fit_heap(struct arena *arena, const char *text, size_t width)
 static const char *
 heap_title(struct text_view *v, const struct group_row *r)
 {
-    const char *full = v->stacks->filtered ? "" : text_fullness(v->arena, r->heap, METRIC_INUSE);
+    const char *full = text_fullness(v, r->heap, METRIC_INUSE);
 
     return *full ? arena_printf(v->arena, "%s" BESIDE "%s", r->heap->name, full) : r->heap->name;
 }
