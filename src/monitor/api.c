@@ -16,6 +16,7 @@
 #include "monitor/history.h"
 #include "monitor/hook.h"
 #include "monitor/label.h"
+#include "monitor/mem.h"
 #include "monitor/sample.h"
 #include "monitor/write.h"
 
@@ -250,7 +251,7 @@ api_max_memory(size_t bytes)
     struct call call;
 
     if (call_begins(&call, caller))
-        (void)bytes;
+        mem_set_limit(bytes);
     call_ends(&call);
 }
 

@@ -215,6 +215,7 @@ instance_of(uint64_t handle)
     if (likely(owner == handle))
         return h;
     if (owner == 0 && state->forked) {
+        store_relaxed(&state->heaps->any, 1u);
         h->inherited = true;
         if (cas_acq_rel(&h->owner, &owner, handle) || owner == handle)
             return h;
@@ -278,6 +279,7 @@ heap_create(const char *name, unsigned skip_frames)
     handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(index + 1) << HANDLE_INDEX |
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
+    store_relaxed(&state->heaps->any, 1u);
     store_release(&h->owner, handle);
     add_relaxed(&record_of(handle)->made, UINT64_C(1));
     return handle;

@@ -1,6 +1,7 @@
 /* peak.c: the slow parts of peak.h. */
 #include "monitor/peak.h"
 
+#include "monitor/heap.h"
 #include "monitor/history.h"
 
 bool
@@ -37,6 +38,9 @@ set_span(struct thread *t)
     }
     t->pending_low = -slack;
     t->pending_span = (uint64_t)(high + slack);
+    // The next event must come here: it tells what the block is for.
+    if (unlikely(t->coming_bytes != 0))
+        t->pending_low = (int64_t)(t->pending_span = 0);
 }
 
 /* A new maximum of LIVE bytes, unless a higher one is known. */
@@ -127,17 +131,6 @@ peak_look_up(struct thread *t)
     set_span(t);
 }
 
-/* T has brought live bytes to a new maximum. */
-static void
-new_peak(struct thread *t, int64_t from, int64_t to)
-{
-    t->raised_from = from;
-    t->raised_to = to;
-    t->epoch_before = load_relaxed(&t->shared->peak_epoch);
-    peak_raise_epoch(&t->shared->peak_epoch);
-    t->epoch_raised = load_relaxed(&t->shared->peak_epoch);
-}
-
 static void
 settle_alone(struct thread *t)
 {
@@ -145,7 +138,9 @@ settle_alone(struct thread *t)
     int64_t slack = load_relaxed(&state->slack_bytes);
 
     if (!t->at_peak && live > t->peak_seen) {
-        new_peak(t, t->peak_seen, live);
+        t->raised_from = t->peak_seen;
+        t->raised_after = load_relaxed(&t->shared->peak_epoch);
+        peak_raise_epoch(&t->shared->peak_epoch);
         signal_fence(); // A handler that jumps out in between leaves another maximum to come.
         t->at_peak = true;
     }
@@ -156,26 +151,48 @@ settle_alone(struct thread *t)
 }
 
 void
-peak_settle(struct thread *t)
+peak_forget_coming(struct thread *t)
 {
-    if (!load_relaxed(&state->multi)) {
-        settle_alone(t);
-    } else {
-        int64_t before = load_relaxed(&t->shared->peak_bytes), live = flush(t);
-
-        if (raise_peak(t->shared, live))
-            new_peak(t, before, live);
-        peak_share_slack();
-    }
-    set_span(t);
+    // Whoever finds that T has ended does this too.
+    if (unlikely(load_relaxed(&t->coming_bytes) != 0))
+        add_relaxed(&state->coming_bytes, -exchange_seq_cst(&t->coming_bytes, INT64_C(0)));
 }
 
-/* The maximum is LIVE again, and was reached in EPOCH. */
-static void
-put_back(struct thread *t, int64_t live, uint64_t epoch)
+/* May T's latest event have been the allocation of what is about to back a heap? */
+static bool
+may_be_coming(const struct thread *t)
 {
-    store_relaxed(&t->shared->peak_bytes, live);
-    store_relaxed(&t->shared->peak_epoch, epoch);
+    return (t->backs == BACKS_YES ||
+            (t->backs == BACKS_UNKNOWN && load_relaxed(&state->heaps->any))) &&
+           t->pending_bytes > load_relaxed(&state->slack_bytes);
+}
+
+static void
+settle_among_others(struct thread *t)
+{
+    int64_t live;
+
+    if (t->coming_bytes != 0 && t->backs == BACKS_UNKNOWN)
+        t->backs = BACKS_NO; // It was a block like any other.
+    peak_forget_coming(t);
+    if (unlikely(may_be_coming(t))) {
+        t->coming_bytes = t->pending_bytes;
+        add_relaxed(&state->coming_bytes, t->coming_bytes);
+    }
+    live = flush(t);
+    if (raise_peak(t->shared, live - load_relaxed(&state->coming_bytes)))
+        peak_raise_epoch(&t->shared->peak_epoch);
+    peak_share_slack();
+}
+
+void
+peak_settle(struct thread *t)
+{
+    if (!load_relaxed(&state->multi))
+        settle_alone(t);
+    else
+        settle_among_others(t);
+    set_span(t);
 }
 
 /* While T is alone, at a maximum no counter has saved for it. */
@@ -188,41 +205,31 @@ take_back_alone(struct thread *t, int64_t size_bytes)
         return false;
     t->pending_bytes -= size_bytes;
     live = load_relaxed(&t->shared->flushed_bytes) + t->pending_bytes;
-    if (live > t->raised_from) {
-        // What came before it made the maximum, or makes one without it.
-        t->peak_seen = live;
-        if (load_relaxed(&t->shared->peak_bytes) > live)
-            store_relaxed(&t->shared->peak_bytes, live);
-    } else {
+    if (live <= t->raised_from) {
+        // The one before it is the maximum still, and all that was saved for it is there.
+        live = t->raised_from;
+        store_relaxed(&t->shared->peak_epoch, t->raised_after);
         t->at_peak = false;
-        t->peak_seen = t->raised_from;
-        put_back(t, t->raised_from, t->epoch_before);
     }
+    t->peak_seen = live;
+    if (load_relaxed(&t->shared->peak_bytes) > live)
+        store_relaxed(&t->shared->peak_bytes, live);
     set_span(t);
     return true;
 }
 
 bool
-peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes)
 {
-    int64_t without = t->raised_to - (int64_t)size_bytes;
-
+    t->backs = BACKS_YES;
     // What it was at a snapshot is to be written down first.
     if (peak_is_behind(t, c))
         return false;
     if (!load_relaxed(&state->multi))
         return take_back_alone(t, (int64_t)size_bytes);
-    if (load_relaxed(&t->shared->peak_bytes) != t->raised_to ||
-        load_relaxed(&t->shared->peak_epoch) != t->epoch_raised)
+    if (t->coming_bytes == 0)
         return false;
-    if (c->peak_epoch >= t->epoch_raised) {
-        bump_by(&c->peak_bytes, -(int64_t)size_bytes);
-        bump_by(&c->peak_blocks, -1);
-    }
-    if (without > t->raised_from)
-        put_back(t, without, t->epoch_raised);
-    else
-        put_back(t, t->raised_from, t->epoch_before);
+    peak_forget_coming(t);
     peak_change(t, -(int64_t)size_bytes);
     return true;
 }

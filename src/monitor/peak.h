@@ -35,9 +35,17 @@ void peak_publish(struct thread *t);
 
 /* T's latest event has added a block of SIZE_BYTES to counter C, and that is to have never been: if
  * it has made a new maximum, take that back, and the bytes out of T's sum. The counter is left to
- * the caller. False: do as for any block that ends. With one thread the peak is then what it was;
- * with several, up to what others did in between. */
-bool peak_take_back(struct thread *t, struct disk_counter *c, uint64_t size_bytes);
+ * the caller. False: do as for any block that ends.
+ *
+ * Alone, T knows what the maximum was before. With several threads others may have gone on from a
+ * new one, so it must not come about: as soon as the program has heaps, a large block makes no
+ * maximum before its thread's next event, be it that of the thread or of others, which take all
+ * that is *coming* like this out of what they see. A thread whose first such block backs nothing,
+ * and that has never backed anything, is left out of it. */
+bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
+
+/* What was coming in T, if anything, is here, or nowhere. */
+void peak_forget_coming(struct thread *t);
 
 /* T's pending bytes have left their span. */
 void peak_settle(struct thread *t);
@@ -73,15 +81,16 @@ peak_is_behind(const struct thread *t, const struct disk_counter *c)
     return c->peak_epoch < load_acquire(&t->shared->snapshot_epoch);
 }
 
-/* To be called before a block is added to counter C. False: nothing was done, peak_catch_up must
+/* To be called before a block is added to counter C. False: C is as it was, and peak_catch_up must
  * be called. */
 static inline bool
 peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {
-    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t epoch;
 
-    if (likely(c->peak_epoch == epoch))
+    if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
+    epoch = load_acquire(&t->shared->epoch);
     if (unlikely(peak_is_behind(t, c)))
         return false;
     if (!t->at_peak)
@@ -102,15 +111,16 @@ peak_ends(struct thread *t)
 static inline bool
 peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
-    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t epoch;
 
-    if (likely(c->peak_epoch == epoch))
+    if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
-    if (unlikely(peak_is_behind(t, c)))
-        return false;
     // No counter has saved in the epoch of a maximum that lasts, so its end is noticed here.
     if (t->at_peak)
         peak_ends(t);
+    epoch = load_acquire(&t->shared->epoch);
+    if (unlikely(peak_is_behind(t, c)))
+        return false;
     peak_save(t, c, epoch);
     return true;
 }
@@ -126,11 +136,8 @@ peak_before_alloc(struct thread *t, struct disk_counter *c)
 static inline void
 peak_before_free(struct thread *t, struct disk_counter *c)
 {
-    if (likely(peak_prepares_free(t, c)))
-        return;
-    if (t->at_peak)
-        peak_ends(t);
-    peak_catch_up(t, c);
+    if (unlikely(!peak_prepares_free(t, c)))
+        peak_catch_up(t, c);
 }
 
 /* The counters have changed by CHANGE_BYTES; may T keep that to itself? Otherwise peak_settle. */

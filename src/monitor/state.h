@@ -50,6 +50,7 @@ struct state {
     uint32_t multi;      // More than one thread has been seen.
     uint32_t generation; // Atomic: rises when code may have been unloaded.
     int64_t slack_bytes; // Live bytes a thread may keep back when multi.
+    int64_t coming_bytes; // Atomic: sum of that of all threads.
     struct disk_header *header;
     struct disk_node *nodes;            // tables[DISK_NODES].base
     struct first_child *first_children; // By node; nodes.c.
@@ -85,6 +86,8 @@ struct state {
     unsigned char *arena;  // All private memory comes from here; NULL = from the kernel.
     uint64_t arena_bytes;
     uint64_t arena_used; // Atomic.
+    uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
+    uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
 
     /* file.c */
     char path[4096];

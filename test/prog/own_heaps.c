@@ -397,6 +397,36 @@ run_threads(void)
     fclose(out);
 }
 
+/* 4000 arenas of 1 MiB, of which 1000 bytes are given out. */
+static void *
+make_arenas(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 4000; i++) {
+        heaptap_heap *heap = heaptap_heap_create("big arena", 0);
+        char *chunk = malloc(1 << 20);
+
+        heaptap_backing(heap, chunk, 1 << 20);
+        heaptap_alloc(heap, chunk, 10, 1000);
+        heaptap_heap_destroy(heap);
+        free(chunk);
+    }
+    return NULL;
+}
+
+/* Threads that make arenas at the same time, while 3000000 live. */
+static void
+run_arenas(void)
+{
+    pthread_t threads[4];
+
+    kept = malloc(3000000);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, make_arenas, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static int stop_it;
 
 static void *
@@ -506,6 +536,13 @@ run_full(void)
         dig(heap, path, 14);
 }
 
+static void
+run_limited(void)
+{
+    heaptap_max_memory(2 << 20);
+    run_full();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -525,9 +562,11 @@ static const struct {
     {"handler", run_handler},
     {"threads", run_threads},
     {"race", run_race},
+    {"arenas", run_arenas},
     {"stop", run_stop},
     {"nonsense", run_nonsense},
     {"full", run_full},
+    {"limited", run_limited},
 };
 
 int

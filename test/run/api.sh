@@ -77,10 +77,19 @@ tables "handler" handler.heaptap "heap:interrupted live=$n live_bytes=$((2 * n))
 own threads "heap:pool allocations=400000 allocated_bytes=4000000" "frees unknown=0" "$quiet"
 tables "threads" threads.heaptap "heap:pool live=$(cat left)"
 own race "heap:race allocations=150000 live=0 live_bytes=0"
+# Four threads turn blocks of 1 MiB into arenas at the same time: none is ever part of the peak,
+# which may be off by 64 KiB.
+own arenas "total peak_bytes=2934464..3069536" "heap:big arena allocations=160000 live=0" \
+    "backing:big arena allocations=16000 frees=16000" "$quiet"
 own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc allocations=2 live=1" \
     "frees unknown=0"
 own nonsense "losses heap_events=4" "malloc allocations=1 live_bytes=11"
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840"
+own limited "total allocations=32768 live=32768" "malloc allocations=16384" \
+    "heap:crowded allocations=16384 live_bytes=163840"
+check "limited: the file has at most 2 MiB, and less than without a limit" \
+    sh -c '[ $(stat -c %s limited.heaptap) -le 2097152 ] &&
+           [ $(stat -c %s full.heaptap) -gt 2097152 ]'
 # A tree without room: its own node below "other" is all that the heap has.
 export HEAPTAP_RESERVE=300000
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840" \

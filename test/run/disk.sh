@@ -61,7 +61,7 @@ for kib in 8 16 64 100; do
     check "disk of $kib KiB: it says so" grep -q 'disk full' err
     check "disk of $kib KiB: no profile" test ! -e copy.heaptap
 done
-for kib in 170 200 240 280; do
+for kib in 200 210 240 280; do
     rm -f copy.heaptap
     inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
     status=$?
