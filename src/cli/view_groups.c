@@ -371,7 +371,7 @@ row_place(const struct text_view *v, uint32_t frame)
 static const char *
 heap_place(const struct text_view *v, const struct profile_heap *heap, enum metric metric)
 {
-    const char *full = v->stacks->filtered ? "" : text_fullness(v->arena, heap, metric);
+    const char *full = text_fullness(v, heap, metric);
 
     if (heap == &v->p->heaps[0])
         return "";

@@ -6,6 +6,7 @@
  * the totals, malloc being one of them. Nothing is shown of a program that has neither heaps nor
  * labels.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/tags.h"
@@ -15,19 +16,19 @@
 #define BESIDE " \xc2\xb7 " // Between a heap's name and how full it is.
 
 const char *
-text_fullness(struct arena *arena, const struct profile_heap *heap, enum metric metric)
+text_fullness(const struct text_view *v, const struct profile_heap *heap, enum metric metric)
 {
     const struct counters *b = &heap->backing, *c = &heap->counters;
     bool at_peak = metric == METRIC_PEAK;
     int64_t whole = at_peak ? b->peak_bytes : counters_live_bytes(b);
     int64_t part = at_peak ? c->peak_bytes : counters_live_bytes(c);
 
-    if (b->allocations == 0)
+    if (b->allocations == 0 || v->filter != NULL || v->tags.label != NULL)
         return "";
     if (whole <= 0)
         return "nothing backs it";
-    return arena_printf(arena, "%s of %s", style_percent(arena, part, whole),
-                        style_bytes(arena, whole));
+    return arena_printf(v->arena, "%s of %s", style_percent(v->arena, part, whole),
+                        style_bytes(v->arena, whole));
 }
 
 /* Cut the name, not how full it is. */
@@ -50,7 +51,7 @@ fit_heap(struct arena *arena, const char *text, size_t width)
 static const char *
 heap_title(struct text_view *v, const struct group_row *r)
 {
-    const char *full = v->stacks->filtered ? "" : text_fullness(v->arena, r->heap, METRIC_INUSE);
+    const char *full = text_fullness(v, r->heap, METRIC_INUSE);
 
     return *full ? arena_printf(v->arena, "%s" BESIDE "%s", r->heap->name, full) : r->heap->name;
 }
@@ -107,6 +108,70 @@ text_heaps(struct text_view *v, size_t limit)
     text_build_groups(v, BY_HEAP, METRIC_INUSE, &groups);
     text_title(v, "Heaps", "");
     put_table(v, &groups, BY_HEAP, limit);
+}
+
+static int
+by_live_bytes(const void *a, const void *b)
+{
+    const struct profile_backing *x = *(const struct profile_backing *const *)a;
+    const struct profile_backing *y = *(const struct profile_backing *const *)b;
+    int64_t bx = counters_live_bytes(&x->counters), by = counters_live_bytes(&y->counters);
+
+    if (bx != by)
+        return bx > by ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* What backs the heaps that PICKS has, with something live or ever used; most live bytes first. */
+static const struct profile_backing **
+sorted_backings(const struct text_view *v, const struct tag_picks *picks, size_t *ret_count)
+{
+    const struct profile *p = v->p;
+    const struct profile_backing **all = arena_array(v->arena, p->backing_count, sizeof *all);
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->backing_count; i++)
+        if (picks->heaps == NULL || picks->heaps[p->backings[i].heap])
+            all[count++] = &p->backings[i];
+    if (count > 1)
+        qsort(all, count, sizeof *all, by_live_bytes);
+    *ret_count = count;
+    return all;
+}
+
+static void
+put_backing(struct text_view *v, const struct profile_backing *b)
+{
+    struct stack stack = stack_of_node(v->p, b->node, v->arena);
+
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_PLAIN,
+              arena_printf(v->arena, "    %12s   %s of %s, for %s",
+                           style_bytes(v->arena, counters_live_bytes(&b->counters)),
+                           style_plural(v->arena, counters_live_blocks(&b->counters), "block"),
+                           style_plural(v->arena, b->counters.allocations, "call"),
+                           v->p->heaps[b->heap].name));
+    text_stack(v, &stack, v->depth, 0);
+}
+
+void
+text_backings(struct text_view *v, size_t limit)
+{
+    struct tag_picks picks;
+    const struct profile_backing **all;
+    size_t count;
+
+    tags_pick(v->p, &v->tags, v->arena, &picks);
+    all = sorted_backings(v, &picks, &count);
+    if (v->tags.heap == NULL || count == 0)
+        return;
+    text_title(v, "Where the heap's own memory comes from", "in no total");
+    for (size_t i = 0; i < count && i < limit; i++)
+        put_backing(v, all[i]);
+    if (count > limit)
+        text_line(v, INK_DIM,
+                  arena_printf(v->arena, "\xe2\x80\xa6 %s; --limit shows more",
+                               style_plural(v->arena, (int64_t)(count - limit), "more stack")));
 }
 
 void
@@ -178,6 +243,26 @@ json_heaps(struct json *j, const struct profile *p)
         json_object(j, "backing");
         json_counters(j, &h->backing);
         json_end(j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+void
+json_backings(struct json *j, const struct text_view *v)
+{
+    const struct profile_backing **all;
+    size_t count;
+
+    all = sorted_backings(v, &(struct tag_picks){0}, &count);
+    json_array(j, "backings");
+    for (size_t i = 0; i < count; i++) {
+        struct stack stack = stack_of_node(v->p, all[i]->node, v->arena);
+
+        json_object(j, NULL);
+        json_string(j, "heap", v->p->heaps[all[i]->heap].name);
+        json_counters(j, &all[i]->counters);
+        json_stack(j, "stack", v->p, &stack);
         json_end(j);
     }
     json_end(j);

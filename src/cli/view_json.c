@@ -423,6 +423,7 @@ json_report(struct json *j, const struct text_view *v, enum metric metric, size_
     json_threads(j, v->p);
     json_sizes(j, v->p);
     json_heaps(j, v->p);
+    json_backings(j, v);
     json_label_sets(j, v->p);
     json_timeline(j, v->p);
     json_unknown_frees(j, v);

@@ -47,6 +47,12 @@ void json_labels(struct json *j, const struct profile_label_set *set);
 void json_heaps(struct json *j, const struct profile *p);
 void json_label_sets(struct json *j, const struct profile *p);
 
+/* "backings": the stacks of the blocks that back heaps. */
+void json_backings(struct json *j, const struct text_view *v);
+
+/* The frames of S, innermost first, as a list KEY. */
+void json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s);
+
 /* "suppressed": what each suppression has hidden. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);

@@ -347,6 +347,7 @@ text_overview(struct text_view *v)
     put_recorder(v);
     text_unknown_frees(v);
     text_heaps(v, limit);
+    text_backings(v, limit);
     text_labels(v, limit);
     put_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     put_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);

@@ -52,8 +52,13 @@ void text_suppressions(struct text_view *v, const struct leaks *leaks,
 void text_heaps(struct text_view *v, size_t limit);
 void text_labels(struct text_view *v, size_t limit);
 
-/* How full HEAP is by METRIC, "62 % of 4.0 MiB"; "" if nothing is known to back it. */
-const char *text_fullness(struct arena *arena, const struct profile_heap *heap, enum metric metric);
+/* With --heap: the stacks of the blocks that back it, at most LIMIT. */
+void text_backings(struct text_view *v, size_t limit);
+
+/* How full HEAP is by METRIC, "62 % of 4.0 MiB"; "" if nothing is known to back it, or if V shows
+ * only a part of it. */
+const char *text_fullness(const struct text_view *v, const struct profile_heap *heap,
+                          enum metric metric);
 
 /* What is not in the bins: a line if the program has heaps of its own. */
 void text_not_in_bins(struct text_view *v);

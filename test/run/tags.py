@@ -12,6 +12,7 @@ for the wrong heap or tenant, twice, or not at all; or a file from someone else 
 """
 import gzip
 import json
+import os
 import re
 import shutil
 import struct
@@ -159,6 +160,11 @@ def check_report(heaptap, checks):
     checks.say("report: heaps have their numbers",
                (heaps["parser arena"]["made"], heaps["parser arena"]["destroyed"],
                 heaps["parser arena"]["resets"]) == (2, 1, 3), f"{heaps['parser arena']}")
+    backings = [(b["heap"], b["live_bytes"], [f["function"] for f in b["stack"]])
+                for b in d["backings"]]
+    grow = ["grow", "parse", "handle", "main"]
+    checks.say("report: the stacks of what backs heaps", backings == [
+        ("parser arena", 2000, grow), ("session pool", 700, grow)], f"{backings}")
     labels = [(r["labels"], three(r)) for r in d["labels"]]
     checks.say("report: label sets",
                labels == [({}, (21, 466, 340)),
@@ -234,6 +240,11 @@ def check_text(heaptap, checks):
     missing = [w for w in wanted if w not in out]
     checks.say("report shows heaps, how full they are, and labels",
                status == 0 and not missing, f"{missing} {err!r}\n{out}")
+    status, out, err = view(heaptap, "report", "--heap", "session pool")
+    checks.say("report --heap shows what backs it", status == 0 and
+               "700 B   1 block of 1 call, for session pool" in out and
+               "session pool \u00b7 32.0 % of 700 B" in out and
+               "for parser arena" not in out, f"{status} {err!r} {out!r}")
     status, out, err = view(heaptap, "bins")
     checks.say("bins says what it has not",
                status == 0 and "Not counted here: 161 calls of the program's own heaps" in out,
@@ -470,6 +481,8 @@ def check_consumers(heaptap, checks, program):
 
 def real(heaptap, checks):
     program = sys.argv[3]
+    if os.path.exists("small.heaptap"):
+        os.unlink("small.heaptap")
     subprocess.run([heaptap, "run", "--quiet", "-o", "small.heaptap", "--", program], check=True,
                    timeout=120)
     check_arenas(heaptap, checks)
