@@ -43,6 +43,7 @@ load_errors(struct loader *l)
     for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
         struct errors e;
+        uint32_t site;
 
         if (d->site == 0)
             continue;
@@ -55,7 +56,8 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        errors_add(&p->sites[loader_site_at(l, d->site, &homeless)].errors, &e);
+        site = loader_site_at(l, d->site, &homeless); // May move the sites.
+        errors_add(&p->sites[site].errors, &e);
         errors_add(&p->errors, &e);
     }
     return homeless;
