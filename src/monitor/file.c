@@ -32,6 +32,10 @@
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
+/* With a limit on memory it takes no more than this part of what is left, but as much as these two
+ * at least, lest the directory be full of segments. */
+enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
+
 /* A table takes no more than this part of a limit on address space. */
 enum { FILE_LIMIT_SHARE = 64 };
 
@@ -224,13 +228,25 @@ map_memory(unsigned char *where, uint64_t size_bytes)
     return true;
 }
 
+/* By how much a table of which MAPPED_BYTES are there grows. Near a limit on memory it is little,
+ * so that no table takes what others still need. */
+static uint64_t
+growth_bytes(uint64_t mapped_bytes)
+{
+    uint64_t wanted = mapped_bytes < DOUBLE_BELOW_BYTES ? mapped_bytes : mapped_bytes / 2;
+    uint64_t share = mem_left() / LEFT_SHARE, least = mapped_bytes / LEAST_SHARE;
+
+    least = least > LEAST_BYTES ? least : LEAST_BYTES;
+    share = share > least ? share : least;
+    return round_up(wanted < share ? wanted : share, DISK_PAGE_BYTES);
+}
+
 /* Map more of T. Called by the one thread that set `growing`. */
 static COLD void
 grow(struct table *t)
 {
     uint64_t table_off = t->mapped_bytes;
-    uint64_t size_bytes =
-        table_off < DOUBLE_BELOW_BYTES ? table_off : round_up(table_off / 2, DISK_PAGE_BYTES);
+    uint64_t size_bytes = growth_bytes(table_off);
     int error;
 
     if (table_off + size_bytes > t->max_bytes)

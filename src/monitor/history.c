@@ -31,6 +31,7 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "monitor/file.h"
+#include "monitor/mem.h"
 #include "monitor/output.h"
 #include "monitor/peak.h"
 #include "monitor/sys.h"
@@ -41,20 +42,12 @@
  * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
-static uint64_t
-number_of(const char *name)
-{
-    const char *text = output_environment(name);
-
-    return text != NULL ? parse_uint(&text) : 0;
-}
-
 void
 history_start(void)
 {
     state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
-    state->growth_bytes = number_of("HEAPTAP_SNAPSHOT_GROWTH");
-    state->snapshot_signal = (uint32_t)number_of("HEAPTAP_SNAPSHOT_SIGNAL");
+    state->growth_bytes = output_number("HEAPTAP_SNAPSHOT_GROWTH");
+    state->snapshot_signal = (uint32_t)output_number("HEAPTAP_SNAPSHOT_SIGNAL");
 }
 
 /* --- Taking one ------------------------------------------------------------------------------- */
@@ -89,7 +82,7 @@ is_room(enum disk_snapshot_kind kind)
 
     if (kind == DISK_SNAPSHOT_TIMED)
         bytes_max = bytes_max / 4 * 3;
-    return !load_relaxed(&history->full) && !load_relaxed(&state->file_failed) &&
+    return !load_relaxed(&history->full) && !load_relaxed(&state->file_failed) && !mem_is_full() &&
            history_bytes() < bytes_max &&
            load_relaxed(&state->tables[DISK_SNAPSHOTS].used) < snapshots_max(kind);
 }

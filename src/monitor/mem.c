@@ -1,4 +1,11 @@
-/* mem.c: mmap with the advice that mem.h promises. */
+/* mem.c: mmap with the advice that mem.h promises, and the limit on all of it.
+ *
+ * The limit is on what grows with the number of different stacks. Private memory that has been
+ * touched is measured now and then, and reckoned in between by the nodes that have been added. What
+ * grows with the program instead is never refused, or its numbers would be wrong: the ledger (an
+ * eighth of the heap), a row for each thread, counters of threads at known sites. All that counts,
+ * so new stacks stop the earlier.
+ */
 #include "monitor/mem.h"
 
 #include <sys/mman.h>
@@ -9,6 +16,10 @@
 
 // RESIDENT_PAGES is a byte each, on a stack that may be small.
 enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20 };
+
+/* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
+ * the limit that is kept for stacks that are known. */
+enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
 
 static void
 remember(void *address, size_t size_bytes)
@@ -130,6 +141,46 @@ mem_release(void *address, size_t size_bytes)
         if (load_relaxed(&state->regions[i].address) == address)
             store_relaxed(&state->regions[i].address, NULL);
     sys_munmap(address, round_up(size_bytes, PAGE_BYTES));
+}
+
+void
+mem_set_limit(uint64_t max_bytes)
+{
+    store_relaxed(&state->memory_limit, max_bytes);
+}
+
+/* Nodes added since the last measurement. */
+static uint64_t
+nodes_added(void)
+{
+    return load_relaxed(&state->tables[DISK_NODES].used) - load_relaxed(&state->nodes_counted);
+}
+
+uint64_t
+mem_left(void)
+{
+    uint64_t limit = load_relaxed(&state->memory_limit);
+    uint64_t used = load_relaxed(&state->file_end) + load_relaxed(&state->header->recorder_bytes) +
+                    nodes_added() * NODE_PRIVATE_BYTES;
+
+    if (likely(limit == 0))
+        return UINT64_MAX;
+    return used < limit ? limit - used : 0;
+}
+
+bool
+mem_is_full(void)
+{
+    return mem_left() < load_relaxed(&state->memory_limit) / KEPT_SHARE;
+}
+
+void
+mem_measure(bool due)
+{
+    if (due && (load_relaxed(&state->memory_limit) == 0 || nodes_added() < NODES_UNMEASURED))
+        return;
+    store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
+    store_relaxed(&state->header->recorder_bytes, mem_resident());
 }
 
 uint64_t

@@ -28,6 +28,21 @@ void mem_release_all(void);
 
 void mem_release(void *address, size_t size_bytes);
 
+/* From now on take no more than MAX_BYTES, the file included, as far as new stacks are the reason;
+ * 0 = as much as there is. */
+void mem_set_limit(uint64_t max_bytes);
+
+/* How much of that is left. UINT64_MAX without a limit. */
+uint64_t mem_left(void);
+
+/* Is so little left that stacks not yet known must be charged to "other"? What is kept is for those
+ * that are. */
+bool mem_is_full(void);
+
+/* Bring the header's word on our own memory up to now; if only DUE, then only when there is a limit
+ * and much has been added since the last time. */
+void mem_measure(bool due);
+
 /* How much of the private memory has been touched: one system call per 16 MiB of it. */
 uint64_t mem_resident(void);
 

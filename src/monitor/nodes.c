@@ -55,7 +55,7 @@ nodes_start(void)
 static uint32_t
 make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    uint64_t id = table_take(&state->tables[DISK_NODES], 1);
+    uint64_t id = mem_is_full() ? TABLE_NONE : table_take(&state->tables[DISK_NODES], 1);
     struct disk_node *n;
 
     if (id == TABLE_NONE)
@@ -174,6 +174,8 @@ line_of(struct first_child *first)
     uint64_t taken;
 
     if (more == 0) {
+        if (mem_is_full())
+            return NULL;
         taken = add_relaxed(&state->children_used, UINT64_C(1));
         if (taken >= lines_max())
             return NULL;
@@ -235,7 +237,7 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     if (there != 0) // Another thread's by now, or garbage.
         return nodes_is_site(there) ? there : other;
     // A new site without counters would be lost; in "other" it is at least counted.
-    if (load_relaxed(&state->tables[DISK_COUNTERS].full))
+    if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_full())
         return other;
     site = add_relaxed(&state->sites, UINT64_C(1));
     if (site > LIMIT_SITES) {

@@ -51,12 +51,14 @@ static INLINE enum ordinary
 ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t site,
                struct disk_counter *c)
 {
-    uint32_t *slot = ledger_plain_slot(t->ledger, p);
+    uint32_t *slot;
     uint32_t entry;
 
-    if (unlikely(!count_is_within(c, size_bytes)) || unlikely(slot == NULL) ||
-        unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)) ||
-        unlikely(!peak_prepares_alloc(t, c)))
+    // Whether it then turns out to be ordinary or not, C is prepared for this event.
+    if (unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
+        return ORDINARY_NOT;
+    slot = ledger_plain_slot(t->ledger, p);
+    if (unlikely(slot == NULL) || unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
         return ORDINARY_NOT;
     count_prepared_alloc(t, c, size_bytes);
     t->countdown--;
@@ -86,11 +88,14 @@ ordinary_begun_free(const void *p)
     site = entry & LEDGER_SITE_MASK;
     if (unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL))
         return ORDINARY_NOT;
-    size_bytes = ledger_plain_size(entry, p);
     c = &b->counters[site % DISK_BLOCK_SITES];
     KEEP(c);
     if (unlikely(!peak_prepares_free(t, c)))
         return ORDINARY_NOT;
+    // Taken from it again, so that no register has to be saved in order to hold it meanwhile.
+    KEEP(entry);
+    site = entry & LEDGER_SITE_MASK;
+    size_bytes = ledger_plain_size(entry, p);
     t->countdown--;
     store_relaxed(slot, ledger_ended(entry));
     count_prepared_free(t, c, size_bytes);

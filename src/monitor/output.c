@@ -44,6 +44,14 @@ output_environment(const char *name)
     return NULL;
 }
 
+uint64_t
+output_number(const char *name)
+{
+    const char *text = output_environment(name);
+
+    return text != NULL ? parse_uint(&text) : 0;
+}
+
 /* Where stderr went when the program began. A constant of the process, also in its children. */
 static struct {
     bool known;

@@ -7,6 +7,9 @@
 /* The value of NAME in the environment, or NULL; always NULL in a setuid program (AT_SECURE). */
 const char *output_environment(const char *name);
 
+/* The same as a number; 0 if it is none. */
+uint64_t output_number(const char *name);
+
 /* Create the profile under the name that HEAPTAP_OUT asks for, never overwriting: a descriptor,
  * with the absolute path in RET_PATH, or a negative error number. */
 int output_open(char *ret_path, size_t path_bytes);

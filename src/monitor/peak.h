@@ -67,15 +67,16 @@ peak_is_behind(const struct thread *t, const struct disk_counter *c)
     return c->peak_epoch < load_acquire(&t->shared->snapshot_epoch);
 }
 
-/* To be called before a block is added to counter C. False: nothing was done, peak_catch_up must
+/* To be called before a block is added to counter C. False: C is as it was, and peak_catch_up must
  * be called. */
 static inline bool
 peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {
-    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t epoch;
 
-    if (likely(c->peak_epoch == epoch))
+    if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
+    epoch = load_acquire(&t->shared->epoch);
     if (unlikely(peak_is_behind(t, c)))
         return false;
     if (!t->at_peak)
@@ -96,15 +97,16 @@ peak_ends(struct thread *t)
 static inline bool
 peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
-    uint64_t epoch = load_acquire(&t->shared->epoch);
+    uint64_t epoch;
 
-    if (likely(c->peak_epoch == epoch))
+    if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
-    if (unlikely(peak_is_behind(t, c)))
-        return false;
     // No counter has saved in the epoch of a maximum that lasts, so its end is noticed here.
     if (t->at_peak)
         peak_ends(t);
+    epoch = load_acquire(&t->shared->epoch);
+    if (unlikely(peak_is_behind(t, c)))
+        return false;
     peak_save(t, c, epoch);
     return true;
 }
@@ -120,11 +122,8 @@ peak_before_alloc(struct thread *t, struct disk_counter *c)
 static inline void
 peak_before_free(struct thread *t, struct disk_counter *c)
 {
-    if (likely(peak_prepares_free(t, c)))
-        return;
-    if (t->at_peak)
-        peak_ends(t);
-    peak_catch_up(t, c);
+    if (unlikely(!peak_prepares_free(t, c)))
+        peak_catch_up(t, c);
 }
 
 /* The counters have changed by CHANGE_BYTES; may T keep that to itself? Otherwise peak_settle. */

@@ -57,21 +57,13 @@ static_assert(LIMIT_PHASES < 1 << (32 - LEDGER_PHASE_SHIFT), "a phase fits into 
 
 /* --- Phases ----------------------------------------------------------------------------------- */
 
-static uint64_t
-number_of(const char *name)
-{
-    const char *text = output_environment(name);
-
-    return text != NULL ? parse_uint(&text) : 0;
-}
-
 /* What the environment asks for. A program that was started by a forked child reads it anew, so
  * for it the time begins again. */
 static void
 learn(void)
 {
-    uint64_t bytes = number_of("HEAPTAP_SAMPLE"), calls = number_of("HEAPTAP_SAMPLE_COUNT");
-    uint64_t delay_ms = number_of("HEAPTAP_DELAY"), duration_ms = number_of("HEAPTAP_DURATION");
+    uint64_t bytes = output_number("HEAPTAP_SAMPLE"), calls = output_number("HEAPTAP_SAMPLE_COUNT");
+    uint64_t delay_ms = output_number("HEAPTAP_DELAY"), duration_ms = output_number("HEAPTAP_DURATION");
 
     sample.wanted = draw_phase(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))

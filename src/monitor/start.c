@@ -145,6 +145,7 @@ fill_header(void)
     describe_process(h);
     describe_system(h);
     tick_clock();
+    mem_set_limit(output_number("HEAPTAP_MAX_MEMORY"));
     sample_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
@@ -186,8 +187,7 @@ is_room(void)
 static bool
 take_reserve(void)
 {
-    const char *text = output_environment("HEAPTAP_RESERVE");
-    uint64_t bytes = text != NULL ? parse_uint(&text) : 0;
+    uint64_t bytes = output_number("HEAPTAP_RESERVE");
 
     if (bytes == 0)
         return true;
@@ -205,7 +205,7 @@ seal_reserve(void)
 
     if (unwind_find_object(getauxval(AT_ENTRY), &program))
         modules_id(&program);
-    tick_memory();
+    mem_measure(false);
     sys_be_quiet();
 }
 
@@ -334,6 +334,6 @@ process_ends(void)
     if (state == NULL || load_acquire(&state->ready) != READY_YES)
         return;
     tick_clock();
-    tick_memory();
+    mem_measure(false);
     store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
 }

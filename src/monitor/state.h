@@ -81,6 +81,8 @@ struct state {
     unsigned char *arena;  // All private memory comes from here; NULL = from the kernel.
     uint64_t arena_bytes;
     uint64_t arena_used; // Atomic.
+    uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
+    uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
 
     /* file.c */
     char path[4096];

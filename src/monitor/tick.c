@@ -36,12 +36,6 @@ tick_clock(void)
     store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
 }
 
-void
-tick_memory(void)
-{
-    store_relaxed(&state->header->recorder_bytes, mem_resident());
-}
-
 /* Drop every second point. Returns how many are left. */
 static uint64_t
 thin_out(struct disk_time_point *points)
@@ -123,8 +117,7 @@ tick(struct thread *t, uint64_t cycles)
     }
     tick_look(t);
     sample_poll();
-    if ((ticks & (ticks - 1)) == 0)
-        tick_memory();
+    mem_measure((ticks & (ticks - 1)) != 0);
     if (ticks % NAME_REFRESH_TICKS == 0)
         thread_refresh_name(t);
 }

@@ -14,7 +14,4 @@ void tick_look(struct thread *t);
 /* Bring the clock words of the header up to now. */
 void tick_clock(void);
 
-/* Bring the header's word on the recorder's own memory up to now. */
-void tick_memory(void);
-
 #endif

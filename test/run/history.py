@@ -124,6 +124,13 @@ def check_rising(counters, count):
             before = values
 
 
+def check_once(counters):
+    """One thread writes the values of a counter once for a snapshot."""
+    for index, counter in counters.items():
+        if len({known for known, _ in counter.past}) != len(counter.past):
+            problem(f"counter {index}: several records for one snapshot")
+
+
 def check_peak(counters, function, epoch, wanted):
     shares = [[0, 0] for _ in range(SITES)]
     for counter in counters.values():
@@ -176,6 +183,7 @@ def main():
     peak_epoch, = struct.unpack_from("<Q", data, 512)
     for word, numbers in lines:
         if word == "peak":
+            check_once(counters)
             check_peak(counters, function, peak_epoch, numbers)
     print(f"{len(asked)} of {len(snapshots)} snapshots by a signal, "
           f"{sum(len(c.past) for c in counters.values())} records of history")

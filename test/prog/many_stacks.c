@@ -1,0 +1,51 @@
+/* cflags: -O1 -fno-optimize-sibling-calls */
+/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a stack of its own that is never
+ * met again, and after each one of 10 bytes from one place; of each four, three are freed.
+ *
+ *     many_stacks COUNT
+ *
+ * Says nothing. A limit on the recorder's memory must not change what all of that adds up to.
+ */
+#include <stdlib.h>
+
+enum { DEPTH = 22, OTHER_CALL = 1 << 30 };
+
+static void *volatile block;
+
+/* One call for each bit of PATH, from one of two places. */
+__attribute__((noinline)) static void
+descend(unsigned path, int depth)
+{
+    if (depth == 0) {
+        block = malloc(100);
+        return;
+    }
+    if (path & 1)
+        descend(path >> 1, depth - 1);
+    else
+        descend(path >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void
+known(void)
+{
+    block = malloc(10);
+    __asm__ volatile("" ::: "memory");
+}
+
+int
+main(int argc, char **argv)
+{
+    unsigned count = argc > 1 ? (unsigned)atol(argv[1]) : 1000;
+
+    for (unsigned i = 0; i < count; i++) {
+        descend(i, DEPTH);
+        if (i % 4 != 0)
+            free(block);
+        known();
+        if (i % 4 != 0)
+            free(block);
+    }
+    return 0;
+}
