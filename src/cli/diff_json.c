@@ -37,6 +37,7 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
     if (profile_has_errors(p))
         json_errors(j, "", totals, errors);
     json_end(j);
+    json_extent(j, p);
     json_end(j);
 }
 

@@ -97,6 +97,8 @@ text_total(struct diff_view *v, enum metric metric)
     struct interval i =
         diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
 
+    if (!metric_is_known(&d->before, metric) || !metric_is_known(&d->after, metric))
+        return;
     style_left(v->out, metric_titles[metric], 10);
     style_right(v->out, amount(v, before, metric), 14);
     style_right(v->out, amount(v, after, metric), 14);
@@ -116,6 +118,9 @@ text_side(struct diff_view *v, const char *side, const struct profile *p)
 
     line(v, style_clean(v->arena, arena_printf(v->arena, "%-7s %s%s%s", side, p->path,
                                                *command ? "  " : "", command)));
+    if (p->extent != EXTENT_WHOLE)
+        line(v, style_clean(v->arena, arena_printf(v->arena, "        %s",
+                                                   sampling_extent(v->arena, p))));
 }
 
 static bool

@@ -57,6 +57,22 @@ sampling_how(struct arena *arena, const struct profile *p)
     return arena_printf(arena, "%zu ways of recording", p->phase_count);
 }
 
+static const char *
+moment_text(const struct profile_moment *m, struct arena *arena)
+{
+    return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
+                        *m->name ? " (" : "", m->name, *m->name ? ")" : "");
+}
+
+const char *
+sampling_extent(struct arena *arena, const struct profile *p)
+{
+    if (p->extent == EXTENT_AT)
+        return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
+    return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),
+                        moment_text(&p->to, arena));
+}
+
 static void
 put_phases(struct text_view *v)
 {

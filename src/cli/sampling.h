@@ -15,6 +15,9 @@ const char *sampling_mode(struct arena *arena, const struct profile_phase *phase
 /* How P was recorded, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);
 
+/* "As it was at 1 min 4 s (loaded)": of which time the counters of P are, which is not whole. */
+const char *sampling_extent(struct arena *arena, const struct profile *p);
+
 /* What was in force when, and what a site may have had of which nothing was seen: lines under the
  * totals, nothing when all was recorded. */
 void sampling_text(struct text_view *v);

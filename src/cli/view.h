@@ -40,7 +40,7 @@ extern struct view_options view_options;
      "A time means the last snapshot before it.", NULL},                                          \
     {OPT_STRING, 0, "between", &view_options.between, "A..B",                                     \
      "Show what happened between two such moments; live bytes are then what they grew by. The "   \
-     "name of a phase alone means from its beginning to that of the next.", NULL}
+     "name of a phase of the program means from its beginning to that of the next.", NULL}
 #define VIEW_SHOW_OPTIONS                                                                         \
     {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",                                    \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \

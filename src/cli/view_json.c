@@ -206,8 +206,7 @@ json_moment(struct json *j, const char *key, const struct profile_moment *m)
     json_end(j);
 }
 
-/* Of which time the counters are, unless it is the whole run. */
-static void
+void
 json_extent(struct json *j, const struct profile *p)
 {
     if (p->extent == EXTENT_BETWEEN)

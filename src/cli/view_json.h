@@ -18,6 +18,9 @@ extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
 /* The frames of S, innermost first. */
 void json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s);
 
+/* "at", or "from" and "to": of which time the counters of P are, unless it is the whole run. */
+void json_extent(struct json *j, const struct profile *p);
+
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 

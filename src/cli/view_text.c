@@ -174,7 +174,7 @@ text_header(struct text_view *v)
                   arena_printf(v->arena, "stacks are cut to %s",
                                style_plural(v->arena, v->p->frames_kept, "innermost frame")));
     if (v->p->extent != EXTENT_WHOLE)
-        text_line(v, INK_WARNING, text_extent(v->p, v->arena));
+        text_line(v, INK_WARNING, sampling_extent(v->arena, v->p));
     if (v->filter)
         text_line(v, INK_WARNING, arena_printf(v->arena, "Only stacks that match %s", v->filter));
     if (v->tags.heap)
@@ -186,22 +186,6 @@ text_header(struct text_view *v)
     strbuf_char(v->out, '\n');
     put_totals(v);
     sampling_text(v);
-}
-
-static const char *
-moment_text(const struct profile_moment *m, struct arena *arena)
-{
-    return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
-                        *m->name ? " (" : "", m->name, *m->name ? ")" : "");
-}
-
-const char *
-text_extent(const struct profile *p, struct arena *arena)
-{
-    if (p->extent == EXTENT_AT)
-        return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
-    return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),
-                        moment_text(&p->to, arena));
 }
 
 static const char *

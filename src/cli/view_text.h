@@ -32,9 +32,6 @@ void text_overview(struct text_view *v);
 /* Header and totals only. */
 void text_header(struct text_view *v);
 
-/* "As it was at 1 min 4 s (loaded)": of which time the counters of P are, which is not whole. */
-const char *text_extent(const struct profile *p, struct arena *arena);
-
 /* The top sites by METRIC, with stacks. */
 void text_sites(struct text_view *v, enum metric metric);
 void text_groups(struct text_view *v, enum group_by by, enum metric metric);

@@ -227,11 +227,11 @@ load_model(struct raw_file *raw, const char *name)
     load_timeline(&l);
     load_phases(&l);
     load_units(&l);
-    load_history(&l);
     load_unknown_frees(&l);
     loader_count_doubtful(p);
     load_header(&l);
     load_programs(&l);
+    load_history(&l);
     load_symbols(&l);
     load_types(&l);
     fit = loader_stacks_fit(&l);

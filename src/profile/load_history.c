@@ -14,7 +14,7 @@
  * Where a snapshot is not in the file (packing thins them out, and a copy of a file that is being
  * written may lack the latest), its records count for the last one before it that is. Then only the
  * first of a counter's records there says what the counter was. A record that does not follow the
- * one before it is left out, and so is one of a counter that does not exist.
+ * one before it is left out, and so is, with a note, one of a counter that does not exist.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -189,27 +189,40 @@ sum_snapshots(struct profile *p)
     }
 }
 
+/* How many changes there can be at most. */
+static size_t
+count_changes(const struct loader *l, size_t counter_count)
+{
+    size_t changes = 0;
+
+    for (size_t i = 0; i < counter_count; i++)
+        changes += l->thread_site_of[i] != 0;
+    for (size_t i = 0; i < raw_count(l->raw, DISK_HISTORY); i++) {
+        const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
+
+        changes += d->snapshot != 0;
+    }
+    return changes;
+}
+
 void
 load_history(struct loader *l)
 {
-    size_t count = raw_count(l->raw, DISK_COUNTERS) * DISK_BLOCK_SITES, used = 0, bad;
+    size_t count = raw_count(l->raw, DISK_COUNTERS) * DISK_BLOCK_SITES, bad;
     struct arena scratch = {0};
     uint32_t *ordinals = load_snapshots(l, &scratch);
-    struct walk *walks;
+    struct profile *p = l->p;
 
-    if (l->p->has_history) {
-        for (size_t i = 0; i < count; i++)
-            used += l->thread_site_of[i] != 0;
-        for (size_t i = 0; i < raw_count(l->raw, DISK_HISTORY); i++)
-            used +=
-                ((const struct disk_history *)raw_record(l->raw, DISK_HISTORY, i))->snapshot != 0;
-        walks = arena_array(&scratch, count, sizeof *walks);
-        l->p->changes = arena_array(&l->p->arena, used, sizeof *l->p->changes);
+    if (p->has_history) {
+        struct walk *walks = arena_array(&scratch, count, sizeof *walks);
+
+        p->changes = arena_array(&p->arena, count_changes(l, count), sizeof *p->changes);
         start_walks(l, walks, count, ordinals);
         bad = follow_records(l, walks, count, ordinals);
         end_walks(l, walks, count);
-        sum_snapshots(l->p);
-        if (bad)
+        sum_snapshots(p);
+        // The copy of a file that is being written may have the record and not yet the counter.
+        if (bad && p->process.ended)
             raw_note(l->raw, "%zu records of the history are of no known counter; skipped", bad);
     }
     arena_release(&scratch);

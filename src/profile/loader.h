@@ -115,7 +115,7 @@ void load_units(struct loader *l);
 
 /* load_history.c */
 
-/* The snapshots, and what every row of counters was at them. After load_blocks. */
+/* The snapshots, and what every row of counters was at them. After load_blocks and load_header. */
 void load_history(struct loader *l);
 
 #endif

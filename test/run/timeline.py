@@ -225,7 +225,7 @@ def damaged():
         if kind in (hostile.COUNTERS, past.SNAPSHOTS, past.HISTORY):
             tables[kind] = (off, size)
     bad, rng = [], random.Random(5)
-    for _ in range(150):
+    for _ in range(int(os.environ.get("HOSTILE_HISTORIES", "60"))):
         data = bytearray(intact)
         for _ in range(rng.choice([1, 3, 30])):
             off, size = tables[rng.choice([past.SNAPSHOTS, past.HISTORY, past.HISTORY,

@@ -22,6 +22,18 @@ same "slowleak: the stack that loses entries grows, and it alone" "new_entry loo
 rows = json.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
+# Of a sample all is an estimate, and how far off at a moment nobody knows.
+"$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
+    >sample.out
+"$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
+check "sampled: a moment is an estimate, and says so" grep -q \
+    "Estimates; what they may be off by is known of the whole run only" sample.txt
+"$HEAPTAP" report --json --at -300ms sample.heaptap >sample.json 2>sample.err
+check "sampled: without intervals" python3 -c 'import json
+r = json.load(open("sample.json"))
+assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
+assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
+
 # Killed, it is as complete.
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
