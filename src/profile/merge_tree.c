@@ -242,12 +242,22 @@ moved_address(uint64_t address, const struct profile_module *from, const struct 
     return moved != 0 ? moved : 1;
 }
 
-/* Names that only some of the profiles have are those of the sum. */
+/* How much is known of the code at L. */
+static int
+detail(const struct profile *p, const struct profile_location *l)
+{
+    const struct profile_frame *f = &p->frames[l->first_frame];
+
+    return l->frame_count == 0 ? 0 : 1 + (f->function != 0) + (f->file != 0);
+}
+
+/* What only some of the profiles know, because their hosts had the debug information, the sum knows
+ * too. */
 static void
 take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
             struct profile_location *to)
 {
-    if (to->frame_count > 0 && (has_name(m->p, to) || !has_name(in->p, from)))
+    if (detail(in->p, from) <= detail(m->p, to))
         return;
     to->first_frame = (uint32_t)m->p->frame_count;
     to->frame_count = from->frame_count;

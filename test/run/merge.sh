@@ -188,4 +188,50 @@ sums sums named.heaptap $a $b
 printf '%s\n\n%s\n' $a "$b" >some.list
 check "a list" merge -o listed.heaptap @some.list
 sums same named.heaptap listed.heaptap
+
+echo "# where there is no room"
+cp all.heaptap full.heaptap
+small() {
+    (trap "" XFSZ && ulimit -f 8 && merge -o full.heaptap "${inputs[@]}")
+}
+is "no room" 3 "cannot write full.heaptap: " small
+check "no room: the old result is as it was" cmp all.heaptap full.heaptap
+same "no room: nothing else is left" full.heaptap "$(ls -d full.heap*)"
+
+echo "# a process that still runs"
+mkfifo hold
+"$HEAPTAP" run --quiet --no-pack -o running.heaptap -- "$python" -c \
+    'import sys; print("there", flush=True); sys.stdin.read()' <hold >there 2>/dev/null &
+runner=$!
+exec 5>hold
+for _ in $(seq 600); do
+    [ -s there ] && break
+    sleep 0.1
+done
+check "running: merge" merge -o now.heaptap running.heaptap $a
+check "running: the report says so" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
+exec 5>&-
+wait $runner
+same "running: ends as it would" 0 $?
+
+echo "# on a terminal"
+check "progress is shown, and gone in the end" python3 - "$HEAPTAP" <<'END'
+import os, pty, subprocess, sys
+leader, follower = pty.openpty()
+process = subprocess.Popen([sys.argv[1], "merge", "-o", "shown.heaptap", "many"],
+                           stdout=subprocess.DEVNULL, stderr=follower)
+os.close(follower)
+shown = b""
+while True:
+    try:
+        part = os.read(leader, 4096)
+    except OSError:  # The other end is closed.
+        break
+    if not part:
+        break
+    shown += part
+assert process.wait() == 0
+assert b"merging, 250 of 500" in shown, shown[-300:]
+assert shown.endswith(b"\r\x1b[K"), shown[-300:]
+END
 finish

@@ -193,6 +193,23 @@ code_without_a_module_is_its_name_or_its_address(void **state)
 }
 
 static void
+what_one_host_knows_the_sum_knows(void **state)
+{
+    static const char *const frames[] = {"!/usr/bin/prog", "f", "f@a.c:1", "f", "!/usr/bin/prog"};
+    struct sum *t = *state;
+    const struct profile *p;
+    const struct profile_frame *f;
+
+    for (size_t i = 0; i < countof(frames); i++)
+        build_site(part(t), ten, frames[i], NULL);
+    p = sum_up(t);
+    f = &p->frames[p->locations[1].first_frame];
+    assert_int_equal(p->site_count, 1);
+    assert_string_equal(profile_string(p, f->function), "f");
+    assert_string_equal(profile_string(p, f->file), "a.c");
+}
+
+static void
 what_a_guess_led_to_stays_apart(void **state)
 {
     struct sum *t = *state;
@@ -438,6 +455,7 @@ main(void)
         TEST(the_same_code_elsewhere_is_one_place),
         TEST(another_build_of_a_path_is_another_module),
         TEST(code_without_a_module_is_its_name_or_its_address),
+        TEST(what_one_host_knows_the_sum_knows),
         TEST(what_a_guess_led_to_stays_apart),
         TEST(the_ends_of_stacks_are_kept),
         TEST(of_types_the_surer_stands),
