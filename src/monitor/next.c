@@ -14,6 +14,7 @@
 #include "base/atomics.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/state.h"
+#include "monitor/staying.h"
 
 enum { BOOT_BYTES = 64 * 1024 };
 
@@ -115,6 +116,21 @@ none_usable(void *p)
     return 0;
 }
 
+/* The object that defines F, as an opaque identity. */
+static const void *
+object_of(const void *f)
+{
+    struct unwind_object o;
+
+    return unwind_find_object((uintptr_t)f, &o) ? o.link_map : NULL;
+}
+
+static bool
+is_glibc(const void *object)
+{
+    return object == object_of((const void *)dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+}
+
 COLD void
 next_resolve(void)
 {
@@ -137,18 +153,11 @@ next_resolve(void)
     n.fork = (fork_fn *)find("fork", (void *)first_fork);
     n.async_fork = (fork_fn *)find("_Fork", (void *)first_async_fork);
     n.dlclose = (dlclose_fn *)find("dlclose", (void *)first_dlclose);
+    if (!is_glibc(object_of((const void *)n.malloc)))
+        staying_in_front(&n);
     dlerror(); // What a failed search left must not reach the program.
     next = n;
     errno = saved_errno;
-}
-
-/* The object that defines F, as an opaque identity. */
-static const void *
-object_of(const void *f)
-{
-    struct unwind_object o;
-
-    return unwind_find_object((uintptr_t)f, &o) ? o.link_map : NULL;
 }
 
 uint32_t
@@ -159,12 +168,12 @@ next_usable_mode(void)
     const void *usable = object_of(find("malloc_usable_size", NULL));
     const void *allocator = object_of(find("malloc", NULL));
 
+    bool glibc = is_glibc(usable);
+
     dlerror(); // What a failed search left must not reach the program.
     if (usable == NULL || usable != allocator)
         return USABLE_NONE;
-    return usable == object_of((const void *)dlsym(RTLD_NEXT, "gnu_get_libc_version"))
-               ? USABLE_GLIBC
-               : USABLE_CALL;
+    return glibc ? USABLE_GLIBC : USABLE_CALL;
 }
 
 void *

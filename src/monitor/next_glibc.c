@@ -26,12 +26,6 @@ no_memory(void)
     return NULL;
 }
 
-void *
-linked_calloc(size_t count, size_t each_bytes)
-{
-    return __real_calloc(count, each_bytes);
-}
-
 int
 linked_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {

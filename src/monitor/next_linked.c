@@ -16,6 +16,7 @@
 
 #include "monitor/operators_linked.h"
 #include "monitor/state.h"
+#include "monitor/staying.h"
 
 fork_fn __real_fork, __real__Fork;
 int __real_sigaction(int, const struct sigaction *, struct sigaction *);
@@ -31,7 +32,7 @@ linked_dlclose(void *handle)
 
 struct next next = {
     .malloc = __real_malloc,
-    .calloc = linked_calloc,
+    .calloc = __real_calloc,
     .realloc = __real_realloc,
     .reallocarray = __real_reallocarray,
     .free = __real_free,
@@ -46,9 +47,12 @@ struct next next = {
     .async_fork = __real__Fork,
 };
 
+/* All is known; what is left is to find out whether the allocator keeps to itself. */
 void
 next_resolve(void)
 {
+    if (next.calloc == __real_calloc && linked_usable_mode() != USABLE_GLIBC)
+        staying_in_front(&next);
 }
 
 uint32_t

@@ -12,7 +12,6 @@ free_fn __real_free;
 reallocarray_fn __real_reallocarray;
 
 /* As struct next has them. One that the program does not have fails, or answers with 0. */
-calloc_fn linked_calloc;
 posix_memalign_fn linked_posix_memalign;
 memalign_fn linked_memalign, linked_aligned_alloc;
 alloc_fn linked_valloc, linked_pvalloc;

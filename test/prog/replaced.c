@@ -4,6 +4,9 @@
  *
  *     work     100 blocks of 20 bytes, 2000 bytes; 50 of them freed
  *     grow     1 block of 10 bytes, which becomes one of 30 by realloc: 2 blocks, 40 bytes, 1 freed
+ *     zero     5 blocks of 20 bytes by calloc
+ *
+ * Its calloc and realloc call its malloc, which is no event of the program's: 107 blocks in all.
  */
 #include <stdlib.h>
 
@@ -26,10 +29,18 @@ grow(void)
     grown = realloc(grown, 30);
 }
 
+__attribute__((noinline)) static void
+zero(void)
+{
+    for (int i = 0; i < 5; i++)
+        grown = calloc(2, 10);
+}
+
 int
 main(void)
 {
     work();
+    zero();
     grow();
     return grown == NULL;
 }

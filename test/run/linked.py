@@ -120,8 +120,8 @@ def build(kind, program, output):
                 for lib in libs]
         own = []
     command = [compiler, "-w", "-O2", "-g", "-fomit-frame-pointer", "-D_GNU_SOURCE",
-               f"-I{SOURCE}/../../src", f"-I{SOURCE}/../../include"] + options + directive("cflags", source)
-    command += [source] + own + ["-o", output] + recorder + libs
+               f"-I{SOURCE}/../../src", f"-I{SOURCE}/../../include"]
+    command += options + directive("cflags", source) + [source] + own + ["-o", output] + recorder + libs
     if source.endswith(".cc") and static:
         command += CPLUSPLUS
     if compiler == "clang++":

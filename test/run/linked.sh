@@ -162,14 +162,15 @@ fi
 
 # --- Programs with a malloc of their own ---
 
-for kind in dynamic static static-clang-lld musl; do
+for kind in bare dynamic static static-clang-lld musl; do
     made $kind replaced replaced.$kind || continue
     record replaced.$kind.heaptap "$PWD/replaced.$kind"
     KNOWN_PREFIX="own malloc, $kind: "
     same "${KNOWN_PREFIX}exit status" 0 "$status"
     known replaced.$kind.heaptap "leaf:work allocations=100 allocated_bytes=2000 frees=50" \
         "leaf:grow allocations=2 allocated_bytes=40 frees=1 reallocations=1" \
-        "losses events=0 unknown_frees=0"
+        "leaf:zero allocations=5 allocated_bytes=100" "under:malloc allocations=0" \
+        "losses overwritten_blocks=0" "under:main allocations=107" "losses events=0 unknown_frees=0"
 done
 KNOWN_PREFIX=
 
