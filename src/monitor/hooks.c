@@ -117,7 +117,7 @@ find_allocator(void)
 static COLD hooked_fn *
 look_up(struct hook_slot *slot)
 {
-    void *f = (void *)(uintptr_t)slot->found;
+    void *f = (void *)(uintptr_t)load_relaxed(&slot->found);
 
     if (f == NULL && (f = hook_names_find(slot)) == NULL)
         return nobody;

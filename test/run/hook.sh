@@ -126,6 +126,45 @@ known open.heaptap "leaf:use allocations=50 allocated_bytes=5000 frees=25" \
 known "$(ls open.processes/* | head -n 1)" "leaf:use allocations=30 frees=15" \
     "losses events=0 unknown_frees=0"
 
+# A library that comes, goes and comes again elsewhere.
+cat >again.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    void *first = NULL;
+    for (int i = 0; i < 5; i++) {
+        void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+        void (*plugged)(int) = library ? dlsym(library, "plugged") : NULL;
+        if (!plugged)
+            return 3;
+        plugged(10);
+        if (i == 0)
+            first = dlsym(library, "own_malloc");
+        dlclose(library);
+        // Where it was something else is now.
+        if (i == 0 && mmap((void *)((unsigned long)first & -4096ul), 4096, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+            return 4;
+    }
+    return 0;
+}
+END
+gcc -O1 -g -D_GNU_SOURCE -o again again.c -ldl
+hooked again.heaptap "${own[@]:0:2}" --hook own_free=free -- ./again ./plugin.so
+same "a library that is loaded again: status" 0 "$status"
+KNOWN_PREFIX="loaded again: "
+# A block that was never freed ends at the latest when its address is given out again.
+known again.heaptap "leaf:plugged allocations=50 allocated_bytes=500 frees>=25" \
+    "losses events=0 unknown_frees=0"
+
+hooked reserved.heaptap --reserve 16M "${own[@]}" -- "$PROG/hooked"
+KNOWN_PREFIX="with a reserve: "
+known reserved.heaptap "${own_numbers[@]}"
+check "with a reserve: nothing is said of hooks" \
+    bash -c '! grep -- "--hook" reserved.heaptap.err'
+
 # --- Exceptions, signals, threads, sampling ------------------------------------------------------
 
 if command -v g++ >/dev/null; then
@@ -183,6 +222,51 @@ END
 else
     echo "ok - exceptions # SKIP no g++"
 fi
+
+# Handlers interrupt stubs, the recorder and hooked functions, and call malloc themselves.
+cat >signals.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+void *own_malloc(size_t);
+void own_free(void *);
+static volatile sig_atomic_t signals;
+__attribute__((noinline)) static void handle(int number)
+{
+    free(malloc(33));
+    signals += number == SIGALRM;
+}
+__attribute__((noinline)) static int work(void)
+{
+    int calls = 0;
+    while (signals < 2000 && calls < 1500000) {
+        own_free(own_malloc(8));
+        calls++;
+    }
+    return calls;
+}
+int main(void)
+{
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = handle};
+    int calls;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    calls = work();
+    setitimer(ITIMER_REAL, &never, NULL);
+    fprintf(stderr, "%d %d\n", calls, (int)signals);
+    return 0;
+}
+END
+gcc -O1 -g -fno-builtin -o signals signals.c -L"$PROG" -lown "-Wl,-rpath,$PROG"
+hooked signals.heaptap "${own[@]:0:2}" --hook own_free=free -- ./signals
+read -r calls signals < <(grep -E '^[0-9]+ [0-9]+$' signals.heaptap.err)
+KNOWN_PREFIX="signal handlers: "
+known signals.heaptap "leaf:work allocations=$calls frees=$calls temporary>=1" \
+    "leaf:handle allocations=$signals allocated_bytes=$((signals * 33)) frees=$signals" \
+    "losses events=0 unknown_frees=0 guessed_frames=0 unwind_failures=0"
+check "signal handlers ran" test "$signals" -gt 20
 
 hooked sampled.heaptap --sample-count 5 "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="sampled: "
@@ -332,6 +416,11 @@ check "nothing to say of a hook that was called" bash -c '! grep -- "--hook" sai
 same "--hook list: status" 0 $?
 check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list.out
 check "--hook list shows the kinds" grep -E '\(block, size, …\) +realloc, rallocx' list.out
+
+# The library of stubs is a proper one.
+hooked stubs.heaptap "${own[@]}" -- sh -c 'cp "${LD_PRELOAD%%:*}" stubs.so'
+same "readelf has no objections" "" "$(readelf -aW stubs.so 2>&1 >/dev/null)"
+same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .* own_')"
 
 # Nothing is left, wherever it was.
 mkdir -p tmp 'tmp with blanks'
