@@ -180,13 +180,31 @@ extern "C" void *make(size_t size)
     }
     return p;
 }
+extern "C" void *remake(void *p, size_t size)
+{
+    if (size > 1000)
+        throw std::bad_alloc();
+    return std::realloc(p, size);
+}
 extern "C" void unmake(void *p) { std::free(p); }
 END
     cat >throw.cc <<'END'
 #include <cstdlib>
 #include <new>
 extern "C" void *make(size_t);
+extern "C" void *remake(void *, size_t);
 extern "C" void unmake(void *);
+__attribute__((noinline)) static int resize(void)
+{
+    void *p = make(50);
+    try {
+        remake(p, 3000);
+    } catch (const std::bad_alloc &) {
+        unmake(p);
+    }
+    unmake(remake(make(50), 100));
+    return 0;
+}
 __attribute__((noinline)) static int attempt(size_t size)
 {
     try {
@@ -208,17 +226,19 @@ int main()
     for (int i = 0; i < 20; i++)
         caught += attempt(i % 2 ? 2000 : 200);
     after();
-    return caught;
+    return caught + resize();
 }
 END
     g++ -O1 -g -fno-builtin -fPIC -shared -o libthrow.so libthrow.cc
     g++ -O1 -g -fno-builtin -o throw throw.cc -L. -lthrow -Wl,-rpath,.
-    hooked throw.heaptap --hook make=malloc --hook unmake=free -- ./throw
+    hooked throw.heaptap --hook make=malloc --hook remake=realloc --hook unmake=free -- \
+        ./throw
     same "exceptions pass through a hooked function" 10 "$status"
     KNOWN_PREFIX="exceptions: "
     known throw.heaptap "leaf:attempt allocations=10 allocated_bytes=2000 frees=10" \
         "leaf:after allocations=10 allocated_bytes=770 frees=10" \
-        "losses events=0 unknown_frees=10" # The exceptions, made inside and freed outside.
+        "leaf:resize allocations=3 allocated_bytes=200 frees=3 reallocations=1 live_blocks=0" \
+        "losses events=0 unknown_frees=11" # The exceptions, made inside and freed outside.
 else
     echo "ok - exceptions # SKIP no g++"
 fi
@@ -366,10 +386,19 @@ __attribute__((noinline)) static void usual(void)
         dallocx(malloc(8), 0);
     __asm__ volatile("");
 }
+__attribute__((noinline)) static void crossed(void)
+{
+    for (int i = 0; i < 5000; i++) {
+        free(mallocx(40, 0));
+        dallocx(malloc(40), 0);
+    }
+    __asm__ volatile("");
+}
 int main(void)
 {
     extended();
     usual();
+    crossed();
     return 0;
 }
 END
@@ -379,6 +408,11 @@ if gcc -O1 -g -fno-builtin -o mallocx mallocx.c -ljemalloc 2>gcc.err; then
     known mallocx.heaptap "leaf:extended allocations=200 allocated_bytes=7200 reallocations=100" \
         "leaf:extended frees=180 live_blocks=20 live_bytes=960" \
         "leaf:usual allocations=100 allocated_bytes=800 frees=100 live_blocks=0" \
+        "leaf:crossed allocations=10000 frees=10000" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+    hooked mallocx.heaptap --sample-count 10 --hook jemalloc -- ./mallocx
+    KNOWN_PREFIX="jemalloc, sampled: "
+    known mallocx.heaptap "leaf:crossed allocations=7000..13000 live_blocks=0" \
         "losses events=0 unknown_frees=0 overwritten_blocks=0"
 else
     echo "ok - jemalloc # SKIP libjemalloc is not installed"
