@@ -44,7 +44,7 @@ struct hook_slot {
     int64_t name_off;   // From the slot to its name, which ends with 0.
     int64_t symbol_off; // From the slot to its symbol, which can be written to.
     uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
-    uint64_t found;     // The same, as found at the start; 0 = it was not there.
+    uint64_t found;     // Atomic: the same, as found at the start; 0 = it was not there.
     uint64_t mark_off;  // Of its mark in the file.
     uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
 };

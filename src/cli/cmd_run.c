@@ -522,7 +522,7 @@ finish(struct session *s, pid_t pid, const char *program)
     named = s->count < PROFILES_TOLD ? s->count : PROFILES_TOLD;
     if (others != NULL)
         find_profiles(s, others, pid);
-    if (s->count == 0 && !quiet)
+    if (s->count == 0 && !quiet && !growth_is_strange(&s->growth))
         say_warning(only ? "no process named '%s' left a profile"
                          : "%s left no profile: it never allocated, or the recorder could not be "
                            "loaded or write its file (a message above tells)",
@@ -551,7 +551,8 @@ look(void *arg, pid_t pid)
 {
     struct session *s = arg;
 
-    if (!quiet)
+    // Whoever leaves processes out knows that their memory is missing.
+    if (!quiet && only == NULL && !no_children)
         growth_look(&s->growth, pid);
 }
 
@@ -607,10 +608,10 @@ run(int count, char **arguments)
         return fail(&s, r, &err);
     }
     finish(&s, pid, arguments[0]);
-    if (!quiet && only == NULL && !no_children)
-        growth_tell(&s.growth, &s.hooks.list);
+    growth_tell(&s.growth, &s.hooks.list);
     growth_release(&s.growth);
-    hook_run_end(&s.hooks, l.path, s.living > 0, quiet, &s.arena);
+    // With a reserve the recorder tells nothing but what is in the profile.
+    hook_run_end(&s.hooks, l.path, s.living > 0, quiet || reserve_bytes != 0, &s.arena);
     arena_release(&s.arena);
     launch_end_like(status);
 }

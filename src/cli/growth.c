@@ -215,7 +215,7 @@ is_copy(const struct growth *g, const struct grown *known)
 }
 
 static bool
-is_strange(const struct growth *g, const struct grown *known)
+is_strange_in(const struct growth *g, const struct grown *known)
 {
     int64_t more_bytes = known->anonymous_bytes - known->recorded_bytes;
 
@@ -236,13 +236,22 @@ tell(const struct grown *known, const struct hook_list *hooks)
     arena_release(&a);
 }
 
+bool
+growth_is_strange(const struct growth *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (is_strange_in(g, &g->processes[i]))
+            return true;
+    return false;
+}
+
 void
 growth_tell(const struct growth *g, const struct hook_list *hooks)
 {
     size_t told = 0;
 
     for (size_t i = 0; i < g->count; i++)
-        if (is_strange(g, &g->processes[i]) && told++ < TOLD_MAX)
+        if (is_strange_in(g, &g->processes[i]) && told++ < TOLD_MAX)
             tell(&g->processes[i], hooks);
     if (told > TOLD_MAX)
         say_hint("%zu more processes had memory that did not come through malloc", told - TOLD_MAX);

@@ -19,6 +19,9 @@ void growth_look(struct growth *g, pid_t pid);
 /* The run has left profile P. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
+/* Is there anything that growth_tell would tell? */
+bool growth_is_strange(const struct growth *g);
+
 /* The run is over: tell on stderr about the processes that had much more memory than was recorded,
  * and what to do about it. HOOKS were in effect. */
 void growth_tell(const struct growth *g, const struct hook_list *hooks);

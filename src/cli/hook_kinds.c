@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/suggest.h"
+#include "report/style.h"
 
 struct kind {
     const char *name;
@@ -289,12 +290,17 @@ hook_kinds_is_question(const char *text)
 static void
 explain_kinds(struct strbuf *out)
 {
+    enum { NAME_COLUMN = 39 };
+
     strbuf_str(out, "Kinds of functions, by the arguments that matter:\n");
     for (size_t i = 0; i < countof(kinds); i++) {
-        if (kinds[i].arguments == NULL)
+        const char *arguments = kinds[i].arguments;
+
+        if (arguments == NULL)
             strbuf_fmt(out, ", %s", kinds[i].name);
         else
-            strbuf_fmt(out, "%s  %-36s %s", i > 0 ? "\n" : "", kinds[i].arguments, kinds[i].name);
+            strbuf_fmt(out, "%s  %s%*s%s", i > 0 ? "\n" : "", arguments,
+                       NAME_COLUMN - (int)style_width(arguments), "", kinds[i].name);
     }
     strbuf_str(out, "\n\nPresets, and what they hook:\n");
 }

@@ -270,6 +270,10 @@ clear_in_object(struct dl_phdr_info *info, size_t size_bytes, void *arg)
     return 0;
 }
 
+/* Process constants, once hook_names_begin has run. */
+static struct hook_slot *known_slots;
+static uint64_t known_count;
+
 uintptr_t
 hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t unused_too,
                  struct hook_slot *slots)
@@ -282,6 +286,8 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
         slots[i].found = (uint64_t)(uintptr_t)hook_names_find(&slots[i]);
         any |= slots[i].found == 0;
     }
+    known_slots = slots;
+    known_count = count;
     if (any)
         dl_iterate_phdr(clear_in_object, &h);
     for (uint64_t i = 0; i < count; i++) {
@@ -291,4 +297,13 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
             store_release(&symbol->st_value, (Elf64_Addr)0);
     }
     return 0;
+}
+
+void
+hook_names_forget(void)
+{
+    for (uint64_t i = 0; i < known_count; i++) {
+        store_relaxed(&known_slots[i].found, UINT64_C(0));
+        store_release(&known_slots[i].function, UINT64_C(0));
+    }
 }

@@ -13,6 +13,9 @@ typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t
  * for a thread that is loading something. */
 void *hook_names_find(const struct hook_slot *slot);
 
+/* Something may have been unloaded: what was found is to be found anew. */
+void hook_names_forget(void);
+
 /* HOOK_BEGIN: STUBS is the address of the first, SLOTS are COUNT. */
 hook_entry_fn hook_names_begin;
 

@@ -117,7 +117,7 @@ find_allocator(void)
 static COLD hooked_fn *
 look_up(struct hook_slot *slot)
 {
-    void *f = (void *)(uintptr_t)slot->found;
+    void *f = (void *)(uintptr_t)load_relaxed(&slot->found);
 
     if (f == NULL && (f = hook_names_find(slot)) == NULL)
         return nobody;
@@ -232,24 +232,49 @@ allocate(struct call *c, const struct asked *asked)
     return result;
 }
 
+/* A block that has left the ledger to be resized. */
+struct resized {
+    uintptr_t block;
+    struct ledger_entry old;
+    uint64_t slot;
+    bool told; // What came of it; else an exception is passing, and the block is what it was.
+};
+
+static inline void
+resized_ends(struct resized *r)
+{
+    struct thread *t;
+
+    if (likely(r->told))
+        return;
+    t = hook_enter(r->slot);
+    if (t != NULL)
+        hook_keep_again(t, key_of(r->block), r->old);
+    hook_leave();
+}
+
 static INLINE uintptr_t
 resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum gate gate)
 {
-    struct ledger_entry old;
+    struct resized r __attribute__((cleanup(resized_ends))) = {
+        .block = block, .slot = c->caller.slot, .told = true};
     uintptr_t result;
     bool seen, ok;
 
     if (gate == GATE_PASS && sample_left_out(key_of(block)))
         return make_charged(c, gate, size_bytes, &seen);
-    old = hook_realloc_begin(key_of(block), c->caller);
+    r.old = hook_realloc_begin(key_of(block), c->caller);
+    r.told = false;
     if (unlikely(gate == GATE_FIRST))
         gate = sample_first(size_bytes, c->caller.slot);
     result = make_charged(c, gate, size_bytes, &seen);
+    r.told = true;
     ok = result != 0 || size_bytes == 0;
     if (likely(gate == GATE_EXACT))
-        hook_realloc_end(key_of(block), old, key_of(seen ? 0 : result), size_bytes, ok, c->caller);
+        hook_realloc_end(key_of(block), r.old, key_of(seen ? 0 : result), size_bytes, ok,
+                         c->caller);
     else
-        sample_realloc_end(key_of(block), old, key_of(seen ? 0 : result), size_bytes, ok, gate,
+        sample_realloc_end(key_of(block), r.old, key_of(seen ? 0 : result), size_bytes, ok, gate,
                            c->caller);
     return result;
 }

@@ -33,6 +33,7 @@
 
 #include "base/fmt.h"
 #include "base/hash.h"
+#include "monitor/apart.h"
 #include "monitor/file.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
@@ -747,8 +748,9 @@ sample_is_nothing(const void *p)
 
     if (unlikely(idle_here()))
         return !next_is_boot(p);
-    // A child that has not started yet sees no ledger.
-    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || next_is_boot(p))
+    // A child that has not started yet sees no ledger. Other blocks than malloc's may be there.
+    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || next_is_boot(p) ||
+        apart_is_used())
         return false;
     leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
     return leaf == NULL ||

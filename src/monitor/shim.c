@@ -23,6 +23,7 @@
 
 #include "base/atomics.h"
 #include "monitor/hook.h"
+#include "monitor/hook_names.h"
 #include "monitor/next.h"
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
@@ -289,6 +290,7 @@ dlclose(void *handle)
 {
     int result = next.dlclose(handle);
 
+    hook_names_forget();
     hook_unloaded(ARCH_SLOT());
     return result;
 }

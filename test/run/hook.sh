@@ -126,6 +126,45 @@ known open.heaptap "leaf:use allocations=50 allocated_bytes=5000 frees=25" \
 known "$(ls open.processes/* | head -n 1)" "leaf:use allocations=30 frees=15" \
     "losses events=0 unknown_frees=0"
 
+# A library that comes, goes and comes again elsewhere.
+cat >again.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    void *first = NULL;
+    for (int i = 0; i < 5; i++) {
+        void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+        void (*plugged)(int) = library ? dlsym(library, "plugged") : NULL;
+        if (!plugged)
+            return 3;
+        plugged(10);
+        if (i == 0)
+            first = dlsym(library, "own_malloc");
+        dlclose(library);
+        // Where it was something else is now.
+        if (i == 0 && mmap((void *)((unsigned long)first & -4096ul), 4096, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+            return 4;
+    }
+    return 0;
+}
+END
+gcc -O1 -g -D_GNU_SOURCE -o again again.c -ldl
+hooked again.heaptap "${own[@]:0:2}" --hook own_free=free -- ./again ./plugin.so
+same "a library that is loaded again: status" 0 "$status"
+KNOWN_PREFIX="loaded again: "
+# A block that was never freed ends at the latest when its address is given out again.
+known again.heaptap "leaf:plugged allocations=50 allocated_bytes=500 frees>=25" \
+    "losses events=0 unknown_frees=0"
+
+hooked reserved.heaptap --reserve 16M "${own[@]}" -- "$PROG/hooked"
+KNOWN_PREFIX="with a reserve: "
+known reserved.heaptap "${own_numbers[@]}"
+check "with a reserve: nothing is said of hooks" \
+    bash -c '! grep -- "--hook" reserved.heaptap.err'
+
 # --- Exceptions, signals, threads, sampling ------------------------------------------------------
 
 if command -v g++ >/dev/null; then
@@ -141,13 +180,31 @@ extern "C" void *make(size_t size)
     }
     return p;
 }
+extern "C" void *remake(void *p, size_t size)
+{
+    if (size > 1000)
+        throw std::bad_alloc();
+    return std::realloc(p, size);
+}
 extern "C" void unmake(void *p) { std::free(p); }
 END
     cat >throw.cc <<'END'
 #include <cstdlib>
 #include <new>
 extern "C" void *make(size_t);
+extern "C" void *remake(void *, size_t);
 extern "C" void unmake(void *);
+__attribute__((noinline)) static int resize(void)
+{
+    void *p = make(50);
+    try {
+        remake(p, 3000);
+    } catch (const std::bad_alloc &) {
+        unmake(p);
+    }
+    unmake(remake(make(50), 100));
+    return 0;
+}
 __attribute__((noinline)) static int attempt(size_t size)
 {
     try {
@@ -169,20 +226,67 @@ int main()
     for (int i = 0; i < 20; i++)
         caught += attempt(i % 2 ? 2000 : 200);
     after();
-    return caught;
+    return caught + resize();
 }
 END
     g++ -O1 -g -fno-builtin -fPIC -shared -o libthrow.so libthrow.cc
     g++ -O1 -g -fno-builtin -o throw throw.cc -L. -lthrow -Wl,-rpath,.
-    hooked throw.heaptap --hook make=malloc --hook unmake=free -- ./throw
+    hooked throw.heaptap --hook make=malloc --hook remake=realloc --hook unmake=free -- \
+        ./throw
     same "exceptions pass through a hooked function" 10 "$status"
     KNOWN_PREFIX="exceptions: "
     known throw.heaptap "leaf:attempt allocations=10 allocated_bytes=2000 frees=10" \
         "leaf:after allocations=10 allocated_bytes=770 frees=10" \
-        "losses events=0 unknown_frees=10" # The exceptions, made inside and freed outside.
+        "leaf:resize allocations=3 allocated_bytes=200 frees=3 reallocations=1 live_blocks=0" \
+        "losses events=0 unknown_frees=11" # The exceptions, made inside and freed outside.
 else
     echo "ok - exceptions # SKIP no g++"
 fi
+
+# Handlers interrupt stubs, the recorder and hooked functions, and call malloc themselves.
+cat >signals.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+void *own_malloc(size_t);
+void own_free(void *);
+static volatile sig_atomic_t signals;
+__attribute__((noinline)) static void handle(int number)
+{
+    free(malloc(33));
+    signals += number == SIGALRM;
+}
+__attribute__((noinline)) static int work(void)
+{
+    int calls = 0;
+    while (signals < 2000 && calls < 1500000) {
+        own_free(own_malloc(8));
+        calls++;
+    }
+    return calls;
+}
+int main(void)
+{
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = handle};
+    int calls;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    calls = work();
+    setitimer(ITIMER_REAL, &never, NULL);
+    fprintf(stderr, "%d %d\n", calls, (int)signals);
+    return 0;
+}
+END
+gcc -O1 -g -fno-builtin -o signals signals.c -L"$PROG" -lown "-Wl,-rpath,$PROG"
+hooked signals.heaptap "${own[@]:0:2}" --hook own_free=free -- ./signals
+read -r calls signals < <(grep -E '^[0-9]+ [0-9]+$' signals.heaptap.err)
+KNOWN_PREFIX="signal handlers: "
+known signals.heaptap "leaf:work allocations=$calls frees=$calls temporary>=1" \
+    "leaf:handle allocations=$signals allocated_bytes=$((signals * 33)) frees=$signals" \
+    "losses events=0 unknown_frees=0 guessed_frames=0 unwind_failures=0"
+check "signal handlers ran" test "$signals" -gt 20
 
 hooked sampled.heaptap --sample-count 5 "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="sampled: "
@@ -282,10 +386,19 @@ __attribute__((noinline)) static void usual(void)
         dallocx(malloc(8), 0);
     __asm__ volatile("");
 }
+__attribute__((noinline)) static void crossed(void)
+{
+    for (int i = 0; i < 5000; i++) {
+        free(mallocx(40, 0));
+        dallocx(malloc(40), 0);
+    }
+    __asm__ volatile("");
+}
 int main(void)
 {
     extended();
     usual();
+    crossed();
     return 0;
 }
 END
@@ -295,6 +408,11 @@ if gcc -O1 -g -fno-builtin -o mallocx mallocx.c -ljemalloc 2>gcc.err; then
     known mallocx.heaptap "leaf:extended allocations=200 allocated_bytes=7200 reallocations=100" \
         "leaf:extended frees=180 live_blocks=20 live_bytes=960" \
         "leaf:usual allocations=100 allocated_bytes=800 frees=100 live_blocks=0" \
+        "leaf:crossed allocations=10000 frees=10000" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+    hooked mallocx.heaptap --sample-count 10 --hook jemalloc -- ./mallocx
+    KNOWN_PREFIX="jemalloc, sampled: "
+    known mallocx.heaptap "leaf:crossed allocations=7000..13000 live_blocks=0" \
         "losses events=0 unknown_frees=0 overwritten_blocks=0"
 else
     echo "ok - jemalloc # SKIP libjemalloc is not installed"
@@ -332,6 +450,11 @@ check "nothing to say of a hook that was called" bash -c '! grep -- "--hook" sai
 same "--hook list: status" 0 $?
 check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list.out
 check "--hook list shows the kinds" grep -E '\(block, size, …\) +realloc, rallocx' list.out
+
+# The library of stubs is a proper one.
+hooked stubs.heaptap "${own[@]}" -- sh -c 'cp "${LD_PRELOAD%%:*}" stubs.so'
+same "readelf has no objections" "" "$(readelf -aW stubs.so 2>&1 >/dev/null)"
+same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .* own_')"
 
 # Nothing is left, wherever it was.
 mkdir -p tmp 'tmp with blanks'

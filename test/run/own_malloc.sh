@@ -165,7 +165,7 @@ rust() {
     fi
     ran rust.heaptap -- "./rust_$name"
     same "Rust, $name: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
-    says "Rust, $name: said" 'about 4[0-9]\.[0-9] MiB of the memory of .*rust_' rust.heaptap
+    says "Rust, $name: said" 'about [34][0-9]\.[0-9] MiB of the memory of .*rust_' rust.heaptap
     cp rust.heaptap.err "rust_$name.err"
     ran rust.heaptap --hook "$preset" -- "./rust_$name"
     same "Rust, $name, hooked: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
