@@ -199,10 +199,10 @@ heaptap_backing_end(heaptap_heap *heap, const void *p)
 /* --- Labels, phases, snapshots -----------------------------------------------------------------
  */
 
-/* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE; with
- * a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has those
- * of the thread that made it. At most 4094 different sets of 1024 bytes; others are shown as one,
- * "other", so do not label with what never repeats. */
+/* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE;
+ * with a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has
+ * those of the thread that made it. At most 4094 different sets of 1024 bytes; others are shown as
+ * one, "other", so do not label with what never repeats. */
 HEAPTAP_API_ void
 heaptap_label(const char *key, const char *value)
 {
@@ -269,8 +269,8 @@ heaptap_max_memory(size_t bytes)
     HEAPTAP_CALL_(max_memory(bytes));
 }
 
-/* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket; waits if it must,
- * and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads (with the program beside
+/* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket; waits if it
+ * must, and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads (with the program beside
  * it, for the symbols), or "heaptap" for a profile that heaptap reads. 0, or -1 without a recorder
  * or if writing failed. */
 HEAPTAP_API_ int
