@@ -578,6 +578,9 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
+    // Another thread's row has counted it; this one may not have a size yet.
+    if (c->allocations == 0)
+        store_relaxed(&c->size_min, UINT64_MAX);
     bump_by(&c->allocations, UINT64_MAX);
     bump_by(&c->allocated_bytes, 0 - old.size_bytes);
     if (c->allocations == 0)
