@@ -133,7 +133,7 @@ __asm__(".pushsection .note.heaptap,\"a\",@note\n"
 HEAPTAP_API_ heaptap_heap *
 heaptap_heap_create(const char *name, unsigned skip_frames)
 {
-    return HEAPTAP_ASK_(heap_create(name, skip_frames), (heaptap_heap *)0);
+    return HEAPTAP_ASK_(heap_create(name, skip_frames), NULL);
 }
 
 /* Everything live in HEAP ends, and so does it. */
