@@ -19,8 +19,8 @@
  * recorded is counted as a loss, which every report shows. Strings are copied.
  *
  * It works in executables at fixed and at any addresses, static ones, shared objects and plug-ins,
- * in C from C89 on and in C++, with compilers that know GNU attributes; with others everything here
- * does nothing.
+ * in C from C89 on and in C++. Where there is no recorder, on other systems and processors than
+ * Linux on x86-64 and with compilers that do not know GNU attributes, everything here does nothing.
  *
  * Licence: MIT, whatever the rest of your program has.
  *
@@ -86,7 +86,7 @@ extern const struct heaptap_recorder heaptap_recorder_v1;
 
 #else
 
-#if defined(__GNUC__) && defined(__ELF__)
+#if defined(__GNUC__) && defined(__ELF__) && defined(__x86_64__) && defined(__LP64__)
 
 extern const struct heaptap_recorder heaptap_recorder_v1
     __attribute__((weak, visibility("default")));
@@ -106,25 +106,28 @@ __asm__(".pushsection .note.heaptap,\"a\",@note\n"
         "\t.quad heaptap_recorder_ - .\n"
         "\t.popsection");
 
-#define HEAPTAP_CALL_(call)                                                                        \
-    do {                                                                                           \
-        if (__builtin_expect(heaptap_recorder_ != NULL, 0))                                        \
-            heaptap_recorder_->call;                                                               \
-    } while (0)
-#define HEAPTAP_ASK_(call, otherwise)                                                              \
-    (__builtin_expect(heaptap_recorder_ != NULL, 0) ? heaptap_recorder_->call : (otherwise))
-#define HEAPTAP_API_ static __inline__ __attribute__((unused, always_inline))
-
 #else
 
-#define HEAPTAP_CALL_(call) (void)0
-#define HEAPTAP_ASK_(call, otherwise) (otherwise)
-#define HEAPTAP_API_ static
+#define heaptap_recorder_ ((const struct heaptap_recorder *)0)
 
 #endif
 
-/* --- Heaps -------------------------------------------------------------------------------------
- */
+#if defined(__GNUC__)
+#define HEAPTAP_IS_THERE_ __builtin_expect(heaptap_recorder_ != NULL, 0)
+#define HEAPTAP_API_ static __inline__ __attribute__((unused, always_inline))
+#else
+#define HEAPTAP_IS_THERE_ (heaptap_recorder_ != NULL)
+#define HEAPTAP_API_ static
+#endif
+
+#define HEAPTAP_CALL_(call)                                                                        \
+    do {                                                                                           \
+        if (HEAPTAP_IS_THERE_)                                                                     \
+            heaptap_recorder_->call;                                                               \
+    } while (0)
+#define HEAPTAP_ASK_(call, otherwise) (HEAPTAP_IS_THERE_ ? heaptap_recorder_->call : (otherwise))
+
+/* --- Heaps ------------------------------------------------------------------------------------ */
 
 /* A new heap, shown under NAME; heaps of one name are shown as one, and making one for each request
  * costs next to nothing. Of the stacks of its events the innermost SKIP_FRAMES frames are left out:
@@ -196,8 +199,7 @@ heaptap_backing_end(heaptap_heap *heap, const void *p)
     HEAPTAP_CALL_(backing_end(heap, p));
 }
 
-/* --- Labels, phases, snapshots -----------------------------------------------------------------
- */
+/* --- Labels, phases, snapshots ---------------------------------------------------------------- */
 
 /* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE;
  * with a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has
@@ -238,8 +240,7 @@ heaptap_snapshot(const char *name)
     HEAPTAP_CALL_(snapshot(name));
 }
 
-/* --- The recorder ------------------------------------------------------------------------------
- */
+/* --- The recorder ----------------------------------------------------------------------------- */
 
 HEAPTAP_API_ int
 heaptap_is_present(void)
