@@ -238,7 +238,7 @@ put_free(struct instance *h, uint32_t index)
     uint64_t head = load_acquire(&state->heaps->free);
 
     do
-        h->next_free = (uint32_t)head;
+        store_relaxed(&h->next_free, (uint32_t)head);
     while (!cas_acq_rel(&state->heaps->free, &head, free_head(head, index + 1)));
 }
 
