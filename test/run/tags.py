@@ -254,12 +254,28 @@ def check_text(heaptap, checks):
                f"{status} {err!r} {out!r}")
 
 
+def check_losses(heaptap, checks):
+    data = bytearray(small().bytes())
+    struct.pack_into("<7Q", data, 576, 0, 0, 0, 0, 31, 17, 23)
+    with open("small.heaptap", "wb") as f:
+        f.write(data)
+    losses = document(heaptap, "report")["losses"]
+    checks.say("losses of heaps, labels and snapshots",
+               (losses["events"], losses["heap_events"], losses["label_sets"],
+                losses["history_records"]) == (23, 23, 17, 31), f"{losses}")
+    _, out, _ = view(heaptap, "report")
+    wanted = ["23 events lost", "23 lost of heaps of the program's own",
+              "17 sets of labels that found no room", "31 values at a snapshot"]
+    checks.say("the report shows them", all(w in out for w in wanted), out)
+
+
 def views(heaptap, checks):
     small().write("small.heaptap")
     check_report(heaptap, checks)
     check_groups(heaptap, checks)
     check_filters(heaptap, checks)
     check_text(heaptap, checks)
+    check_losses(heaptap, checks)
 
 
 # --- exports -------------------------------------------------------------------------------------

@@ -71,6 +71,19 @@ awkward_profile(void)
     build_bin(p, 24, 24, c);
     build_bin(p, 65536, 131071, build_counters(3, 300000, 1, 100000));
     build_thread_site(p, build_thread(p, "worker-with-a-name"), 0, c);
+    build_heap(p, "an arena with a name so long that it does not fit into any line of a terminal");
+    p->heaps[1].resets = 123456789;
+    build_labels(p, "a-label-with-a-long-key",
+                 "and a value that is too long to stand beside it "
+                 "in a line of eighty columns",
+                 NULL);
+    p->backings = arena_array(&p->arena, 1, sizeof *p->backings);
+    p->backings[p->backing_count++] =
+        (struct profile_backing){1, p->sites[0].node, build_counters(9, 999999999999999, 0, 0)};
+    build_tags(p,
+               build_site(p, build_counters(123456789, 555555555555555, 0, 0), "arena_user@a.c:3",
+                          "main@main.cc:7", NULL),
+               1, 1);
     return p;
 }
 
@@ -206,10 +219,14 @@ test_no_view_is_wider_than_allowed(void **state)
         struct strbuf out = {0};
         struct text_view v = view(p, (struct style){.width = widths[i]}, &out);
 
+        v.label = "a-label-with-a-long-key";
         text_overview(&v);
+        v.tags.heap = "an arena*";
+        text_backings(&v, 1);
+        v.tags.heap = NULL;
         for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
             text_sites(&v, (enum metric)m);
-            for (int by = BY_FUNCTION; by <= BY_SIZE; by++)
+            for (int by = BY_FUNCTION; by <= BY_LABEL_VALUE; by++)
                 text_groups(&v, (enum group_by)by, (enum metric)m);
             text_tree(&v, TREE_TOP_DOWN, (enum metric)m);
             text_tree(&v, TREE_BOTTOM_UP, (enum metric)m);
