@@ -15,8 +15,8 @@
  * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
  * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
  * A path that held nothing for a while has a gap, and a box for each time. Paths that never held
- * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX, unless they
- * grow; all are counted in the foot line.
+ * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX, unless
+ * they grow; all are counted in the foot line.
  */
 #include <math.h>
 #include <stdlib.h>
