@@ -289,7 +289,7 @@ by_value(const void *a, const void *b)
 static double
 kendall(const double *values, size_t count, double *ret_slope)
 {
-    double slopes[PAIRS];
+    double slopes[PAIRS] = {0};
     size_t pairs = 0;
     int concordant = 0;
 

@@ -124,7 +124,7 @@ run(int count, char **arguments)
     struct err err = {""};
     struct arena a = {0};
     size_t path_count = 0;
-    const char **paths;
+    const char **paths = NULL;
     int r = check_name(arguments[1], &err);
 
     (void)count;
