@@ -138,8 +138,8 @@ timeline_column(const struct timeline *t, const struct timeline_row *row, size_t
                      : 0;
 }
 
-static int64_t
-amount_of(const struct profile_amounts *a, enum timeline_by by)
+int64_t
+timeline_amount(const struct profile_amounts *a, enum timeline_by by)
 {
     return timeline_is_level(by)      ? profile_amounts_live(a)
            : by == TIMELINE_ALLOCATED ? a->allocated_bytes
@@ -165,24 +165,23 @@ find_points(struct builder *b)
             t->points[i].elapsed_ns = t->points[i - 1].elapsed_ns;
 }
 
-/* The index of the first point at which CHANGE is in the values; point_count if there is none. What
- * was before the window counts for what is live alone. */
-static size_t
-point_of(const struct builder *b, const struct profile_change *change)
+size_t
+timeline_point_of(const struct timeline *t, const struct profile_change *change)
 {
-    if (change->interval >= b->last)
-        return b->t->point_count;
-    if (change->interval < b->first)
-        return b->t->by == TIMELINE_LIVE ? 0 : b->t->point_count;
-    return change->interval + 1 - b->first;
+    size_t first = t->points[0].snapshots, last = t->points[t->point_count - 1].snapshots;
+
+    if (change->interval >= last)
+        return t->point_count;
+    if (change->interval < first)
+        return t->by == TIMELINE_LIVE ? 0 : t->point_count;
+    return change->interval + 1 - first;
 }
 
-/* The stack of CHANGE, or SIZE_MAX if the filter left it out. */
-static size_t
-stack_of(const struct builder *b, const struct profile_change *change)
+size_t
+timeline_stack_of(const struct profile *p, const struct stacks *stacks,
+                  const struct profile_change *change)
 {
-    uint32_t site = b->p->thread_sites[change->thread_site].site;
-    uint32_t stack = b->stacks->site_stacks[site];
+    uint32_t stack = stacks->site_stacks[p->thread_sites[change->thread_site].site];
 
     return stack == 0 ? SIZE_MAX : stack - 1;
 }
@@ -217,8 +216,9 @@ fill_rough(struct builder *b)
     }
     for (size_t i = 0; i < b->p->change_count; i++) {
         const struct profile_change *change = &b->p->changes[i];
-        size_t stack = stack_of(b, change), point = point_of(b, change);
-        int64_t amount = amount_of(&change->amounts, t->by);
+        size_t stack = timeline_stack_of(b->p, b->stacks, change),
+               point = timeline_point_of(t, change);
+        int64_t amount = timeline_amount(&change->amounts, t->by);
 
         if (stack == SIZE_MAX || point >= t->point_count)
             continue;
@@ -236,7 +236,7 @@ sort_changes(const struct builder *b, size_t *ends)
     size_t points = b->t->point_count;
 
     for (size_t i = 0; i < b->p->change_count; i++)
-        ends[point_of(b, &b->p->changes[i])]++;
+        ends[timeline_point_of(b->t, &b->p->changes[i])]++;
     for (size_t k = 0, sum = 0; k <= points; k++) {
         size_t count = ends[k];
 
@@ -244,7 +244,7 @@ sort_changes(const struct builder *b, size_t *ends)
         sum += count;
     }
     for (size_t i = 0; i < b->p->change_count; i++)
-        order[ends[point_of(b, &b->p->changes[i])]++] = (uint32_t)i;
+        order[ends[timeline_point_of(b->t, &b->p->changes[i])]++] = (uint32_t)i;
     return order;
 }
 
@@ -262,13 +262,13 @@ find_maxima(struct builder *b)
 
         for (; i < ends[k]; i++) {
             const struct profile_change *change = &b->p->changes[order[i]];
-            size_t stack = stack_of(b, change);
+            size_t stack = timeline_stack_of(b->p, b->stacks, change);
 
             if (stack != SIZE_MAX)
-                add_to(&now[stack], amount_of(&change->amounts, b->t->by));
+                add_to(&now[stack], timeline_amount(&change->amounts, b->t->by));
         }
         for (size_t m = begin; m < i; m++) {
-            size_t stack = stack_of(b, &b->p->changes[order[m]]);
+            size_t stack = timeline_stack_of(b->p, b->stacks, &b->p->changes[order[m]]);
 
             if (stack != SIZE_MAX && now[stack] > b->all[stack].max)
                 b->all[stack].max = now[stack];
@@ -288,7 +288,7 @@ by_value(const void *a, const void *b)
 static double
 kendall(const double *values, size_t count, double *ret_slope)
 {
-    double slopes[PAIRS];
+    double slopes[PAIRS] = {0};
     size_t pairs = 0;
     int concordant = 0;
 
@@ -423,8 +423,9 @@ fill_values(struct builder *b)
     }
     for (size_t i = 0; i < b->p->change_count; i++) {
         const struct profile_change *change = &b->p->changes[i];
-        size_t stack = stack_of(b, change), point = point_of(b, change);
-        int64_t amount = amount_of(&change->amounts, t->by);
+        size_t stack = timeline_stack_of(b->p, b->stacks, change),
+               point = timeline_point_of(t, change);
+        int64_t amount = timeline_amount(&change->amounts, t->by);
 
         if (stack == SIZE_MAX || point >= t->point_count)
             continue;

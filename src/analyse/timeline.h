@@ -64,6 +64,15 @@ void timeline_build(const struct profile *p, const struct stacks *stacks,
                     const struct timeline_options *options, struct arena *arena,
                     struct timeline *ret);
 
+/* The index of the first point at which CHANGE is in the values; point_count if there is none. What
+ * was before the window counts for what is live alone. */
+size_t timeline_point_of(const struct timeline *t, const struct profile_change *change);
+
+/* The index of the stack of CHANGE, or SIZE_MAX if the filter left it out; and what it adds. */
+size_t timeline_stack_of(const struct profile *p, const struct stacks *stacks,
+                         const struct profile_change *change);
+int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
+
 /* The index of the last point at or before ELAPSED_NS. */
 size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
 

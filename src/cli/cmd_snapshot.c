@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/opts.h"
 #include "cli/view.h"
@@ -32,24 +33,27 @@ check_name(const char *name, struct err *err)
     return 0;
 }
 
+/* A process that has been asked. */
+struct asked {
+    struct control control;
+    bool waits;
+};
+
 static int
-snapshot_of(const char *what, const char *name, struct err *err)
+ask(const char *what, const char *name, struct asked *ret, struct arena *a, struct err *err)
 {
-    struct arena a = {0};
     const char *path = what;
-    struct control c;
     uint32_t pid;
-    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
+    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, a, &path, err) : 0;
 
     if (r == 0)
-        r = control_open(path, &c, err);
-    if (r == 0) {
-        r = control_snapshot(&c, name, wait_s * NS_PER_S, err);
-        if (r == 0)
-            printf("process %u: snapshot '%s'\n", c.pid, style_clean(&a, name));
-        control_close(&c);
-    }
-    arena_release(&a);
+        r = control_open(path, &ret->control, err);
+    if (r < 0)
+        return r;
+    r = control_ask_snapshot(&ret->control, name, wait_s * NS_PER_S, err);
+    ret->waits = r == 0;
+    if (r < 0)
+        control_close(&ret->control);
     return r;
 }
 
@@ -62,34 +66,73 @@ lives(const char *path)
            (h.state != DISK_STATE_PACKED && origin_process_lives(h.pid, h.process_start));
 }
 
+static uint64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* The exit code for R; says what ERR does if that is a failure. */
+static int
+tell(int r, const struct err *err)
+{
+    if (r < 0)
+        say_error("%s", err->text);
+    return r == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : r < 0 ? exit_code(r) : 0;
+}
+
+/* All are asked before any is waited for: one that allocates nothing would hold up the others. */
+static int
+ask_all(const char **paths, size_t count, const char *name, struct arena *a)
+{
+    struct asked *asked = arena_array(a, count, sizeof *asked);
+    uint64_t until_ns = now_ns() + wait_s * NS_PER_S;
+    struct err err = {""};
+    int worst = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int code;
+
+        // Of a session, processes that have ended are no mistake.
+        if (count > 1 && !lives(paths[i]))
+            continue;
+        code = tell(ask(paths[i], name, &asked[i], a, &err), &err);
+        worst = code > worst ? code : worst;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t now = now_ns();
+        int code;
+
+        if (!asked[i].waits)
+            continue;
+        code = tell(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
+                    &err);
+        if (code == 0)
+            printf("process %u: snapshot '%s'\n", asked[i].control.pid, style_clean(a, name));
+        control_close(&asked[i].control);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
 static int
 run(int count, char **arguments)
 {
     struct err err = {""};
     struct arena a = {0};
     size_t path_count = 0;
-    const char **paths;
-    int worst = 0, r = check_name(arguments[1], &err);
+    const char **paths = NULL;
+    int r = check_name(arguments[1], &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
-    for (size_t i = 0; i < path_count && r == 0; i++) {
-        int code;
-
-        // Of a session, processes that have ended are no mistake.
-        if (path_count > 1 && !lives(paths[i]))
-            continue;
-        code = snapshot_of(paths[i], arguments[1], &err);
-        if (code < 0)
-            say_error("%s", err.text);
-        code = code == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : code < 0 ? exit_code(code) : 0;
-        worst = code > worst ? code : worst;
-    }
-    if (r < 0)
-        say_error("%s", err.text);
+    r = r < 0 ? tell(r, &err) : ask_all(paths, path_count, arguments[1], &a);
     arena_release(&a);
-    return r < 0 ? exit_code(r) : worst;
+    return r;
 }
 
 static const struct opt options[] = {

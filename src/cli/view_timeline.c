@@ -15,6 +15,7 @@
  */
 #include "cli/view_timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,7 +89,15 @@ amount_short(struct arena *a, const struct timeline *t, double x)
                      : arena_printf(a, "%.0fM", x / 1e6);
 }
 
-/* As short as it may be: five of them stand below the axis. */
+/* WHOLE of one unit and PART of the next, which is left out if it is 0. */
+static const char *
+two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, const char *next)
+{
+    return part == 0 ? arena_printf(a, "%" PRIu64 "%s", whole, unit)
+                     : arena_printf(a, "%" PRIu64 "%s%02" PRIu64 "%s", whole, unit, part, next);
+}
+
+/* As short as it may be: some stand below the axis. */
 static const char *
 time_text(struct arena *a, uint64_t ns)
 {
@@ -101,10 +110,10 @@ time_text(struct arena *a, uint64_t ns)
     if (s < 60)
         return arena_printf(a, "%.3gs", (double)ns / 1e9);
     if (s < 3600)
-        return arena_printf(a, "%um%02us", (unsigned)(s / 60), (unsigned)(s % 60));
-    if (s < 100 * 3600)
-        return arena_printf(a, "%uh%02um", (unsigned)(s / 3600), (unsigned)(s / 60 % 60));
-    return arena_printf(a, "%ud%02uh", (unsigned)(s / 86400), (unsigned)(s / 3600 % 24));
+        return two_units(a, s / 60, "m", s % 60, "s");
+    if (s < 86400)
+        return two_units(a, s / 3600, "h", s / 60 % 60, "m");
+    return two_units(a, s / 86400, "d", s / 3600 % 24, "h");
 }
 
 /* The column of a moment inside the window. */

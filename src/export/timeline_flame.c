@@ -15,8 +15,8 @@
  * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
  * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
  * A path that held nothing for a while has a gap, and a box for each time. Paths that never held
- * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX; both are
- * counted in the foot line.
+ * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX, unless
+ * they grow; all are counted in the foot line.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,13 +34,14 @@
 enum {
     ROW = 19,
     BOXES_MAX = 70,
-    STACKS_MAX = 4000, // What smaller ones held counts for the root alone.
+    GROWING_MAX = 20, // Beside those.
     FOOT = 76,
     AMOUNT_WIDTH = 96,
     INSET = 1,
 };
 
 #define MIN_SHARE 0.005
+#define GROWING_SHARE 0.05 // Of what others must have had, for those that grow.
 #define CHAR_PIXELS 6.7
 
 struct node {
@@ -132,6 +133,16 @@ largest_first(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
+static bool
+grows(const struct flame *c, const struct node *n)
+{
+    struct timeline_row row = {0};
+
+    memcpy(row.rough, n->rough, sizeof row.rough);
+    timeline_find_trend(c->f.t, &row);
+    return row.trend == TREND_GROWS;
+}
+
 static void
 choose_nodes(struct flame *c)
 {
@@ -146,8 +157,9 @@ choose_nodes(struct flame *c)
     for (size_t i = 1; i < c->count; i++) {
         struct node *n = &c->nodes[i];
 
-        n->kept = c->nodes[n->parent].kept && n->max > 0 && (double)n->max >= least &&
-                  c->shown < BOXES_MAX;
+        n->kept =
+            c->nodes[n->parent].kept && n->max > 0 && c->shown < BOXES_MAX + GROWING_MAX &&
+            ((double)n->max >= least || ((double)n->max >= least * GROWING_SHARE && grows(c, n)));
         c->shown += n->kept;
     }
 }
@@ -165,19 +177,15 @@ column_of(const struct flame *c, size_t point)
     return column < 1 ? 0 : column > FRAME_COLUMNS ? FRAME_COLUMNS - 1 : (size_t)column - 1;
 }
 
-/* Add what ROW gained at each point to NODE and all that lead to it. */
+/* Add AMOUNT in COLUMN to NODE and all that lead to it. */
 static void
-add_row(struct flame *c, const struct timeline_row *row, uint32_t node, const size_t *column)
+add_change(struct flame *c, uint32_t node, size_t column, double amount)
 {
-    for (size_t k = 0; k < c->f.t->point_count; k++) {
-        double change = (double)row->values[k] - (k > 0 ? (double)row->values[k - 1] : 0);
-
-        for (uint32_t i = node; change != 0; i = c->nodes[i].parent) {
-            if (c->nodes[i].kept)
-                c->nodes[i].columns[column[k]] += change;
-            if (i == 0)
-                break;
-        }
+    for (;; node = c->nodes[node].parent) {
+        if (c->nodes[node].kept)
+            c->nodes[node].columns[column] += amount;
+        if (node == 0)
+            return;
     }
 }
 
@@ -201,6 +209,7 @@ static void
 fill_columns(struct flame *c)
 {
     const struct timeline *t = c->f.t;
+    const struct profile *p = c->f.p;
     size_t *column = arena_array(c->f.arena, t->point_count, sizeof *column);
 
     for (size_t k = 0; k < t->point_count; k++)
@@ -209,9 +218,14 @@ fill_columns(struct flame *c)
         if (c->nodes[i].kept)
             c->nodes[i].columns =
                 arena_array(c->f.arena, FRAME_COLUMNS, sizeof *c->nodes[i].columns);
-    for (size_t i = 0; i < t->row_count; i++)
-        add_row(c, &t->rows[i], c->leaf_of[t->rows[i].stack - c->stacks->v], column);
-    add_row(c, &t->rest, 0, column);
+    for (size_t i = 0; i < p->change_count; i++) {
+        size_t point = timeline_point_of(t, &p->changes[i]);
+        size_t stack = timeline_stack_of(p, c->stacks, &p->changes[i]);
+
+        if (point < t->point_count && stack != SIZE_MAX)
+            add_change(c, c->leaf_of[stack], column[point],
+                       (double)timeline_amount(&p->changes[i].amounts, t->by));
+    }
     for (size_t i = 0; i < c->count; i++)
         if (c->nodes[i].kept)
             finish_columns(c, &c->nodes[i]);
@@ -255,16 +269,6 @@ highest(const struct node *n)
     for (size_t i = 0; i < FRAME_COLUMNS; i++)
         top = n->columns[i] > top ? n->columns[i] : top;
     return top;
-}
-
-static bool
-grows(const struct flame *c, const struct node *n)
-{
-    struct timeline_row row = {0};
-
-    memcpy(row.rough, n->rough, sizeof row.rough);
-    timeline_find_trend(c->f.t, &row);
-    return row.trend == TREND_GROWS;
 }
 
 /* Where the scale of N's curve begins: what grows on a large base would look level above 0. */
@@ -411,8 +415,7 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
                             .right = FRAME_WIDTH - FRAME_RIGHT - AMOUNT_WIDTH},
                       .stacks = stacks};
 
-    all.limit = STACKS_MAX;
-    all.by_size = true;
+    all.limit = 0;
     timeline_build(p, stacks, &all, arena, &t);
     build_tree(&c);
     sum_rough(&c);

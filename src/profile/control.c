@@ -149,20 +149,28 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
     }
 }
 
+/* Write a request, after which the lock is held until finish. */
 static int
-send(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, struct err *err)
+ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, struct err *err)
 {
-    uint64_t until_ns = now_ns() + wait_ns, generation;
-    int r = lock(c, until_ns, err);
+    int r = lock(c, now_ns() + wait_ns, err);
 
     if (r < 0)
         return r;
-    generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
-    if (!write_words(c, offsetof(struct disk_header, control), words, count) ||
-        !write_words(c, offsetof(struct disk_header, control_generation), &generation, 1))
-        r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to the profile of process %u", c->pid);
-    if (r == 0)
-        r = await(c, generation, until_ns, err);
+    c->generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
+    if (write_words(c, offsetof(struct disk_header, control), words, count) &&
+        write_words(c, offsetof(struct disk_header, control_generation), &c->generation, 1))
+        return 0;
+    r = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to the profile of process %u", c->pid);
+    flock(c->fd, LOCK_UN);
+    return r;
+}
+
+int
+control_finish(struct control *c, uint64_t wait_ns, struct err *err)
+{
+    int r = await(c, c->generation, now_ns() + wait_ns, err);
+
     flock(c->fd, LOCK_UN);
     return r;
 }
@@ -172,18 +180,19 @@ control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t 
               struct err *err)
 {
     const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};
+    int r = ask(c, words, countof(words), wait_ns, err);
 
-    return send(c, words, countof(words), wait_ns, err);
+    return r < 0 ? r : control_finish(c, wait_ns, err);
 }
 
 int
-control_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
+control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
 {
     uint64_t words[2 + DISK_SNAPSHOT_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_SNAPSHOT};
 
     memcpy(&words[1], name, strnlen(name, DISK_SNAPSHOT_NAME_BYTES));
     words[countof(words) - 1] = DISK_SNAPSHOT_ASKED;
-    return send(c, words, countof(words), wait_ns, err);
+    return ask(c, words, countof(words), wait_ns, err);
 }
 
 void

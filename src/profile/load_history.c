@@ -44,19 +44,27 @@ since(struct profile_amounts now, const struct profile_amounts *then)
 
 /* Those of a file whose recorder kept no history have no id, and say themselves what was
  * counted. */
+static struct profile_amounts
+told_amounts(const struct disk_snapshot *d)
+{
+    struct profile_amounts amounts = {0};
+
+    if (d->id != 0)
+        return amounts;
+    amounts.allocations = (int64_t)d->allocations;
+    amounts.allocated_bytes = (int64_t)d->allocated_bytes;
+    amounts.freed_bytes = (int64_t)(d->allocated_bytes - (uint64_t)d->live_bytes);
+    return amounts;
+}
+
 static void
 take_snapshot(struct profile *p, const struct disk_snapshot *d)
 {
-    uint64_t freed_bytes = d->allocated_bytes - (uint64_t)d->live_bytes;
-
     p->snapshots[p->snapshot_count++] = (struct profile_snapshot){
         .elapsed_ns = d->elapsed_ns,
         .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
         .kind = d->kind,
-        .amounts =
-            d->id ? (struct profile_amounts){0}
-                  : (struct profile_amounts){(int64_t)d->allocations, (int64_t)d->allocated_bytes,
-                                             0, (int64_t)freed_bytes},
+        .amounts = told_amounts(d),
     };
 }
 

@@ -373,6 +373,11 @@ def pictures():
     with open("stack.svg") as f:
         red = re.findall(r'<path class="area g\d".*?<title>.*?\n(\w+)', f.read(), re.S)
     tell(red == ["leaks_under_churn", "grows", "slow_steps"], "what grows lies lowest, in red", red)
+    with open("flame.svg") as f:
+        amounts = re.findall(r'class="code end[^"]*">([^<]*)<', f.read())
+    live = sum(SIZE * shape(SECONDS) for shape in SHAPES.values())
+    tell(amounts[:3] == [f"{live / 1024:.1f} KiB"] * 3 and len(amounts) == 3 + len(SHAPES),
+         "flame.svg: callers hold what all they call does", amounts, live)
     status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
     tell(status == 2 and "is the profile" in err, "a profile is never overwritten", status, err)
 

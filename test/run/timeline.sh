@@ -34,6 +34,44 @@ r = json.load(open("sample.json"))
 assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
 assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
 
+# Snapshots on request: by pid, of a session, and what is refused.
+"$HEAPTAP" run --quiet --no-pack -o asked.heaptap -- bash -c \
+    '"$0" 1000000 20000 & echo $! >one; "$0" 1000000 20000 & echo $! >two; wait' \
+    "$PROG/slowleak" >/dev/null 2>&1 &
+session=$!
+for _ in $(seq 400); do
+    [ -s two ] && [ "$(ls asked.processes 2>/dev/null | wc -l)" -ge 2 ] && break
+    sleep 0.05
+done
+sleep 1
+check "snapshot: by pid" "$HEAPTAP" snapshot --wait 60 "$(cat one)" early
+sleep 1
+# The shell waits for its children and allocates nothing, so it does not take it.
+"$HEAPTAP" snapshot --wait 6 asked.processes both >both.out 2>&1
+same "snapshot: of a session, which an idle process does not hold up" "1 2" \
+    "$? $(grep -c "snapshot 'both'" both.out)"
+kill "$(cat one)" "$(cat two)"
+wait $session
+"$HEAPTAP" report --json --at early asked.processes >early.json 2>early.err
+same "snapshot: one process has the first" "$(cat one)" "$(
+    python3 -c 'import json; print(json.load(open("early.json"))["process"]["pid"])')"
+"$HEAPTAP" report --json --between both..end --only slowleak asked.processes >both.json 2>both.err
+check "snapshot: both have the second" python3 -c 'import json
+d = json.load(open("both.json"))
+assert len(d["profiles"]) == 2, d
+assert all(p["from"]["name"] == "both" and p["totals"]["allocations"] > 100 for p in d["profiles"])'
+refuses() {
+    local status=$1 what=$2
+    shift 2
+    "$HEAPTAP" snapshot "$@" >refused.out 2>&1
+    same "snapshot: $what" "$status" $?
+}
+refuses 2 "a name of 33 bytes" asked.heaptap "$(printf '%033d' 0)"
+refuses 2 "no name" asked.heaptap ""
+refuses 2 "a wait of a day" --wait 86400 asked.heaptap name
+refuses 3 "a process that has ended" asked.heaptap name
+refuses 3 "no such file" nothing.heaptap name
+
 # Killed, it is as complete.
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
