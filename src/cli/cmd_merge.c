@@ -175,34 +175,45 @@ hide_progress(void)
         fputs("\r\x1b[K", stderr);
 }
 
+/* Symbolise P, the profile PATH, and add it to M; keep what there is to say of it. */
+static int
+add_loaded(struct merge *m, const char *path, struct profile *p, struct sentences *hints,
+           struct sentences *warnings)
+{
+    const char *const *texts;
+    struct arena a = {0};
+    size_t count;
+    int rc = view_symbolise_quietly(p);
+
+    if (rc != 0)
+        return rc;
+    symbol_types(p, NULL);
+    merge_add(m, p);
+    count = symbol_hints(p, &texts);
+    for (size_t i = 0; i < count; i++)
+        keep_sentence(hints, HINTS_SHOWN, texts[i]);
+    for (size_t i = 0; i < p->note_count; i++)
+        keep_sentence(warnings, WARNINGS_SHOWN, arena_printf(&a, "%s: %s", path, p->notes[i]));
+    arena_release(&a);
+    return 0;
+}
+
 /* Add the profile PATH to M. Returns 0 or an exit code after saying why. */
 static int
 add_profile(struct merge *m, const char *path, struct sentences *hints, struct sentences *warnings)
 {
-    struct arena a = {0};
-    struct err err = {""};
     struct profile *p = NULL;
-    const char *const *texts;
-    size_t count;
+    struct err err = {""};
     int rc = profile_open(path, &p, &err);
 
-    if (rc != 0) {
+    if (rc == 0) {
+        rc = add_loaded(m, path, p, hints, warnings);
+    } else {
         hide_progress();
         say_error("%s", err.text);
-        return exit_code(rc);
-    }
-    rc = view_symbolise_quietly(p);
-    if (rc == 0) {
-        symbol_types(p, NULL);
-        merge_add(m, p);
-        count = symbol_hints(p, &texts);
-        for (size_t i = 0; i < count; i++)
-            keep_sentence(hints, HINTS_SHOWN, texts[i]);
-        for (size_t i = 0; i < p->note_count; i++)
-            keep_sentence(warnings, WARNINGS_SHOWN, arena_printf(&a, "%s: %s", path, p->notes[i]));
+        rc = exit_code(rc);
     }
     profile_free(p);
-    arena_release(&a);
     return rc;
 }
 
@@ -244,30 +255,34 @@ add_all(struct merge *m, const struct inputs *in)
     return rc;
 }
 
+/* Write the sum M to the output, and say so. */
+static int
+write_sum(struct merge *m, struct arena *arena)
+{
+    const struct profile *p = merge_finish(m);
+    struct strbuf file = {0};
+    struct err err = {""};
+    int rc = write_model(p, &file, &err);
+
+    if (rc == 0)
+        rc = write_save(&file, output, &err);
+    if (rc == 0)
+        printf("%s: %s, %s\n", style_clean(arena, output), style_bytes(arena, (int64_t)file.length),
+               style_clean(arena, profile_title(p, arena)));
+    else
+        say_error("%s", err.text);
+    strbuf_release(&file);
+    return rc < 0 ? exit_code(rc) : 0;
+}
+
 static int
 merge_inputs(struct inputs *in)
 {
     struct merge *m = merge_new();
-    const struct profile *p;
-    struct strbuf file = {0};
-    struct err err = {""};
     int rc = add_all(m, in);
 
-    if (rc == 0) {
-        p = merge_finish(m);
-        rc = write_model(p, &file, &err);
-        if (rc == 0)
-            rc = write_save(&file, output, &err);
-        if (rc < 0) {
-            say_error("%s", err.text);
-            rc = exit_code(rc);
-        } else {
-            printf("%s: %s, %s\n", style_clean(&in->arena, output),
-                   style_bytes(&in->arena, (int64_t)file.length),
-                   style_clean(&in->arena, profile_title(p, &in->arena)));
-        }
-    }
-    strbuf_release(&file);
+    if (rc == 0)
+        rc = write_sum(m, &in->arena);
     merge_free(m);
     return rc;
 }

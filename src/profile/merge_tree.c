@@ -351,34 +351,28 @@ merge_nodes(struct merge *m, struct merge_input *in)
 
 /* Which sites are one: those with equal keys. */
 static uint64_t
-site_key(uint32_t node, const struct profile_site *from)
+site_key(const struct profile_site *s)
 {
-    return (uint64_t)node * DISK_SIZE_CLASSES + from->size_class % DISK_SIZE_CLASSES;
+    return (uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class;
 }
 
-/* The index of the site at NODE that is like FROM, made if new. */
+/* The index of the site that is like LIKE, made if new. */
 static uint32_t
-site_at(struct merge *m, uint32_t node, const struct profile_site *from)
+site_at(struct merge *m, struct profile_site like)
 {
-    uint32_t size_class = from->size_class % DISK_SIZE_CLASSES;
     struct profile *p = m->p;
+    uint64_t *known;
     bool is_new;
-    uint64_t *known = map_put(&m->sites, site_key(node, from), &is_new);
 
+    if (p->site_count >= SITES_MAX && map_get(&m->sites, site_key(&like)) == NULL)
+        like.node = NODE_OTHER_ID;
+    known = map_put(&m->sites, site_key(&like), &is_new);
     if (!is_new)
         return (uint32_t)*known;
-    if (p->site_count >= SITES_MAX && node != NODE_OTHER_ID) {
-        uint32_t other = site_at(m, NODE_OTHER_ID, from);
-
-        *map_get(&m->sites, site_key(node, from)) = other;
-        return other;
-    }
     arena_grow(&p->arena, &p->sites, &m->site_capacity, p->site_count, sizeof *p->sites);
-    p->sites[p->site_count] = (struct profile_site){
-        .node = node,
-        .size_class = size_class,
-        .id = node == NODE_OTHER_ID ? size_class + 1 : DISK_SITE_FIRST + (uint32_t)p->site_count,
-        .counters = COUNTERS_ZERO};
+    like.id = like.node == NODE_OTHER_ID ? like.size_class + 1
+                                         : DISK_SITE_FIRST + (uint32_t)p->site_count;
+    p->sites[p->site_count] = like;
     *known = p->site_count++;
     return (uint32_t)*known;
 }
@@ -403,7 +397,10 @@ merge_sites(struct merge *m, struct merge_input *in)
     in->sites = arena_array(&in->arena, p->site_count, sizeof *in->sites);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *from = &p->sites[i];
-        uint32_t to = site_at(m, in->nodes[from->node], from);
+        uint32_t to =
+            site_at(m, (struct profile_site){.node = in->nodes[from->node],
+                                             .size_class = from->size_class % DISK_SIZE_CLASSES,
+                                             .counters = COUNTERS_ZERO});
 
         in->sites[i] = to;
         errors_add(&m->p->sites[to].errors, &from->errors);
@@ -431,7 +428,7 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
         }
         // In the file the stack is found through a site.
         if (f.site_node != 0)
-            site_at(m, f.site_node, &(struct profile_site){0});
+            site_at(m, (struct profile_site){.node = f.site_node, .counters = COUNTERS_ZERO});
         arena_grow(&p->arena, &p->unknown_frees, &m->free_capacity, p->unknown_free_count,
                    sizeof *p->unknown_frees);
         *known = p->unknown_free_count;

@@ -199,20 +199,24 @@ check "no room: the old result is as it was" cmp all.heaptap full.heaptap
 same "no room: nothing else is left" full.heaptap "$(ls -d full.heap*)"
 
 echo "# a process that still runs"
-mkfifo hold
-"$HEAPTAP" run --quiet --no-pack -o running.heaptap -- "$python" -c \
-    'import sys; print("there", flush=True); sys.stdin.read()' <hold >there 2>/dev/null &
+"$HEAPTAP" run --quiet --no-pack -o running.heaptap -- "$python" -c '
+import os
+while not os.path.exists("stop"):
+    kept = [bytes(2000) for _ in range(100)]' >/dev/null 2>&1 &
 runner=$!
-exec 5>hold
 for _ in $(seq 600); do
-    [ -s there ] && break
+    [ -s running.heaptap ] && break
     sleep 0.1
 done
+check "running: a mark" "$HEAPTAP" control --wait 120 running.heaptap --mark here
 check "running: merge" merge -o now.heaptap running.heaptap $a
 check "running: the report says so" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
-exec 5>&-
+touch stop
 wait $runner
 same "running: ends as it would" 0 $?
+check "the recording has a mark" grep -q '"name": "here"' <(report_json running.heaptap)
+merge -o ended.heaptap running.heaptap $a >/dev/null 2>&1
+sums sums ended.heaptap running.heaptap $a
 
 echo "# on a terminal"
 check "progress is shown, and gone in the end" python3 - "$HEAPTAP" <<'END'
