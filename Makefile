@@ -1,6 +1,7 @@
 # heaptap: the build. GNU make, one file, not recursive. Needs what tools/setup lists.
 #
-#   make            build/heaptap, build/libheaptap.so (the recorder), build/libheaptap.a
+#   make            build/heaptap, build/libheaptap.so (the recorder), and the recorder to link in:
+#                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
