@@ -106,7 +106,7 @@ no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_allo
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
 # Vector stores of two neighbouring words, read back one by one, cost more than they save here.
 monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden \
-                 -ftls-model=initial-exec -fno-plt \
+                 -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
