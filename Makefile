@@ -1,6 +1,7 @@
 # heaptap: the build. GNU make, one file, not recursive. Needs what tools/setup lists.
 #
-#   make            build/heaptap, build/libheaptap.so (the recorder), build/libheaptap.a
+#   make            build/heaptap, build/libheaptap.so (the recorder), and the recorder to link in:
+#                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
@@ -106,7 +107,7 @@ no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_allo
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
 # Vector stores of two neighbouring words, read back one by one, cost more than they save here.
 monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden \
-                 -ftls-model=initial-exec -fno-plt \
+                 -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc

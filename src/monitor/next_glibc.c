@@ -13,11 +13,13 @@
 
 #define WEAK __attribute__((weak))
 
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 WEAK posix_memalign_fn __real_posix_memalign;
 WEAK memalign_fn __real_aligned_alloc, __real_memalign;
 WEAK alloc_fn __real_valloc, __real_pvalloc;
 WEAK usable_fn __real_malloc_usable_size;
 WEAK alloc_fn __libc_malloc, __libc_pvalloc; // In glibc's object.
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static void *
 no_memory(void)

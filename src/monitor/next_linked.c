@@ -18,8 +18,10 @@
 #include "monitor/state.h"
 #include "monitor/staying.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 fork_fn __real_fork, __real__Fork;
 int __real_sigaction(int, const struct sigaction *, struct sigaction *);
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 /* What a static program loads is beyond us, and so is its unloading: see object_static.c. */
 static int

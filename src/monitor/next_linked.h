@@ -4,12 +4,14 @@
 
 #include "monitor/next.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 /* By --wrap, those that the program would call. Every allocator has these. */
 alloc_fn __real_malloc;
 calloc_fn __real_calloc;
 realloc_fn __real_realloc;
 free_fn __real_free;
 reallocarray_fn __real_reallocarray;
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 /* As struct next has them. One that the program does not have fails, or answers with 0. */
 posix_memalign_fn linked_posix_memalign;

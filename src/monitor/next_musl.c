@@ -12,13 +12,15 @@
 
 #include "monitor/state.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 posix_memalign_fn __real_posix_memalign;
 memalign_fn __real_aligned_alloc, __real_memalign;
 alloc_fn __real_valloc;
 usable_fn __real_malloc_usable_size;
 extern __attribute__((weak)) alloc_fn __libc_malloc;
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-enum { BESIDE_BYTES = 64 };
+#define BESIDE_BYTES ((uintptr_t)64)
 
 int
 linked_posix_memalign(void **ret_p, size_t align, size_t size_bytes)

@@ -121,7 +121,8 @@ def build(kind, program, output):
         own = []
     command = [compiler, "-w", "-O2", "-g", "-fomit-frame-pointer", "-D_GNU_SOURCE",
                f"-I{SOURCE}/../../src", f"-I{SOURCE}/../../include"]
-    command += options + directive("cflags", source) + [source] + own + ["-o", output] + recorder + libs
+    command += options + directive("cflags", source) + [source] + own + ["-o", output]
+    command += recorder + libs
     if source.endswith(".cc") and static:
         command += CPLUSPLUS
     if compiler == "clang++":
