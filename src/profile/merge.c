@@ -1,6 +1,7 @@
 /* merge.c: many profiles as one.
  *
  *     profile ─┬─ modules, stacks, sites ─► merge_tree.c ───────┐
+ *     profile ─┤  heaps, labels ─► merge_heaps.c ───────────────┤
  *     profile ─┤  counters, threads, bins, losses ─► here ──────┼─► struct profile ─► write_model
  *     profile ─┴─ timeline ─► merge_timeline.c ─────────────────┘
  *
@@ -13,7 +14,7 @@
  * which recordings are. The peak is the sum of the processes' own peaks: an upper bound of what
  * they held together, because they need not have had it at the same time; the timeline tells more.
  *
- * Threads are one if their names are. Marks, history and the order of phases belong to one process
+ * Threads are one if their names are. Snapshots, history and the order of phases belong to one process
  * and its clock, and are left out; of phases it is kept which ways of recording there were.
  */
 #include "profile/merge.h"
@@ -36,6 +37,7 @@ merge_new(void)
     m->p->process = (struct profile_process){
         .command = "", .executable = "", .kernel = "", .heaptap = "", .machine = "", .ended = true};
     merge_tree_init(m);
+    merge_heaps_init(m);
     return m;
 }
 
@@ -183,8 +185,10 @@ merge_losses(struct profile_losses *sum, const struct profile_losses *l)
     sum->reentrant_events += l->reentrant_events;
     sum->no_memory_events += l->no_memory_events;
     sum->no_thread_events += l->no_thread_events;
+    sum->heap_events += l->heap_events;
     sum->ledger_events += l->ledger_events;
     sum->other_site_events += l->other_site_events;
+    sum->label_sets += l->label_sets;
     sum->truncated_stacks += l->truncated_stacks;
     sum->guessed_frames += l->guessed_frames;
     sum->frames_without_module += l->frames_without_module;
@@ -195,6 +199,7 @@ merge_losses(struct profile_losses *sum, const struct profile_losses *l)
     sum->inherited_frees += l->inherited_frees;
     sum->overwritten_blocks += l->overwritten_blocks;
     sum->failed_calls += l->failed_calls;
+    sum->history_records += l->history_records;
     sum->file_failed = sum->file_failed || l->file_failed;
 }
 
@@ -285,8 +290,10 @@ merge_add(struct merge *m, const struct profile *p)
     merge_process(m, p);
     merge_programs(m, p);
     merge_modules(m, &in);
+    merge_heaps(m, &in);
     merge_nodes(m, &in);
     merge_sites(m, &in);
+    merge_backings(m, &in);
     merge_threads(m, &in);
     merge_counters(m, &in);
     merge_bins(m, p);
@@ -349,19 +356,22 @@ merge_finish(struct merge *m)
     if (m->end_unix_ns > p->process.start_unix_ns)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
     time_sum_finish(&m->time, m->end_unix_ns, p);
+    profile_sum_heaps(p);
     return p;
 }
 
 void
 merge_free(struct merge *m)
 {
-    struct map *maps[] = {&m->modules, &m->locations, &m->code,  &m->nodes,        &m->sites,
-                          &m->threads, &m->types,     &m->frees, &m->thread_sites, &m->programs};
+    struct map *maps[] = {&m->modules,  &m->locations,  &m->code,        &m->nodes, &m->sites,
+                          &m->threads,  &m->types,      &m->frees,       &m->heaps, &m->programs,
+                          &m->backings, &m->label_sets, &m->thread_sites};
 
     for (size_t i = 0; i < countof(maps); i++)
         map_release(maps[i]);
     strtab_release(&m->build_ids);
     strtab_release(&m->code_names);
+    strtab_release(&m->label_keys);
     profile_free(m->p);
     free(m);
 }

@@ -320,6 +320,8 @@ nodes_in_use(const struct profile *p, struct arena *arena)
 
     for (size_t i = 0; i < p->site_count; i++)
         used[p->sites[i].node] = true;
+    for (size_t i = 0; i < p->backing_count; i++)
+        used[p->backings[i].node] = true;
     for (size_t i = 0; i < p->unknown_free_count; i++) {
         used[p->unknown_frees[i].node] = true;
         used[p->unknown_frees[i].site_node] = true;
@@ -353,7 +355,15 @@ merge_nodes(struct merge *m, struct merge_input *in)
 static uint64_t
 site_key(const struct profile_site *s)
 {
-    return (uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class;
+    return ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 32 | s->heap << 16 |
+           s->labels;
+}
+
+/* Only what is malloc's and has no labels has the sites that "other" has in each file. */
+static bool
+is_other(const struct profile_site *s)
+{
+    return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
 }
 
 /* The index of the site that is like LIKE, made if new. */
@@ -365,13 +375,13 @@ site_at(struct merge *m, struct profile_site like)
     bool is_new;
 
     if (p->site_count >= SITES_MAX && map_get(&m->sites, site_key(&like)) == NULL)
-        like.node = NODE_OTHER_ID;
+        like = (struct profile_site){
+            .node = NODE_OTHER_ID, .size_class = like.size_class, .counters = COUNTERS_ZERO};
     known = map_put(&m->sites, site_key(&like), &is_new);
     if (!is_new)
         return (uint32_t)*known;
     arena_grow(&p->arena, &p->sites, &m->site_capacity, p->site_count, sizeof *p->sites);
-    like.id = like.node == NODE_OTHER_ID ? like.size_class + 1
-                                         : DISK_SITE_FIRST + (uint32_t)p->site_count;
+    like.id = is_other(&like) ? like.size_class + 1 : DISK_SITE_FIRST + (uint32_t)p->site_count;
     p->sites[p->site_count] = like;
     *known = p->site_count++;
     return (uint32_t)*known;
@@ -400,6 +410,8 @@ merge_sites(struct merge *m, struct merge_input *in)
         uint32_t to =
             site_at(m, (struct profile_site){.node = in->nodes[from->node],
                                              .size_class = from->size_class % DISK_SIZE_CLASSES,
+                                             .heap = in->heaps[from->heap],
+                                             .labels = in->label_sets[from->labels],
                                              .counters = COUNTERS_ZERO});
 
         in->sites[i] = to;

@@ -25,7 +25,8 @@ struct time_sum {
 struct merge {
     struct profile *p; // The sum so far.
     size_t module_capacity, location_capacity, node_capacity, site_capacity, thread_capacity,
-        thread_site_capacity, type_capacity, free_capacity, program_capacity;
+        thread_site_capacity, type_capacity, free_capacity, program_capacity, heap_capacity,
+        label_set_capacity, backing_capacity;
     struct strtab build_ids;  // In hexadecimal.
     struct map modules;       // By the id of the build id, or of the path; see module_key.
     uint64_t module_next;     // Where there may be room for the next one that has to move.
@@ -33,7 +34,9 @@ struct merge {
     struct strtab code_names; // Which names code outside of modules has, and
     struct map code;          // its locations.
     uint64_t code_next;       // The address that such code got last.
-    struct map nodes, sites, threads, thread_sites, types, frees, programs;
+    struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
+    struct strtab label_keys; // The labels of each set as one text, and
+    struct map label_sets;    // which set has them.
     struct time_sum time;
     uint64_t end_unix_ns;
 };
@@ -43,7 +46,7 @@ struct merge_input {
     const struct profile *p;
     struct arena arena;
     uint32_t *strings; // 0 = not looked up yet.
-    uint32_t *modules, *nodes, *sites, *threads;
+    uint32_t *modules, *nodes, *sites, *threads, *heaps, *label_sets;
     uint32_t *locations; // 0 = not looked up yet.
     struct map paths;    // Of modules, by where the text is: one long path may have many.
 };
@@ -61,6 +64,16 @@ void merge_nodes(struct merge *m, struct merge_input *in);
 void merge_sites(struct merge *m, struct merge_input *in);
 
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
+
+/* merge_heaps.c */
+
+void merge_heaps_init(struct merge *m);
+
+/* Heaps and sets of labels, without what their sites count. */
+void merge_heaps(struct merge *m, struct merge_input *in);
+
+/* After merge_nodes. */
+void merge_backings(struct merge *m, struct merge_input *in);
 
 /* merge_timeline.c */
 

@@ -65,20 +65,75 @@ disk_node_of(const struct profile *p, const struct profile_node *n)
     };
 }
 
+/* The nodes of a file while they are put together; tags come last. */
+struct node_table {
+    struct disk_node *v;
+    size_t count;
+    struct map tags; // By parent, kind and id: their index.
+};
+
+/* The tag of KIND and ID below PARENT, or PARENT if there is nothing to tell. */
+static uint32_t
+tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id)
+{
+    // Kinds differ in their lowest 2 bits, and ids have 13.
+    uint64_t key = (uint64_t)parent << 16 | (uint64_t)(kind & 3) << 14 | id;
+    uint64_t *known;
+
+    if (id == 0)
+        return parent;
+    known = map_put(&t->tags, key, NULL);
+    if (*known == 0) {
+        t->v[t->count] = (struct disk_node){.frame = (uint64_t)kind << DISK_ADDRESS_BITS | id,
+                                            .parent = parent,
+                                            .flags = DISK_NODE_TAG};
+        *known = t->count++;
+    }
+    return (uint32_t)*known;
+}
+
+/* The id of the site of backing I; those of sites are below. */
+static uint32_t
+backing_site(const struct profile *p, size_t i)
+{
+    return DISK_SITE_FIRST + (uint32_t)(p->site_count + i);
+}
+
+static void
+write_tags(struct writer *w, struct node_table *t)
+{
+    const struct profile *p = w->p;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+        uint32_t node = tag_below(t, disk_node_id(s->node), DISK_TAG_LABELS, s->labels);
+
+        t->v[tag_below(t, node, DISK_TAG_HEAP, s->heap)].site[s->size_class] = s->id;
+    }
+    for (size_t i = 0; i < p->backing_count; i++) {
+        uint32_t node = disk_node_id(p->backings[i].node);
+
+        t->v[tag_below(t, node, DISK_TAG_BACKING, p->backings[i].heap)].site[0] =
+            backing_site(p, i);
+    }
+}
+
 static void
 write_nodes(struct writer *w)
 {
     const struct profile *p = w->p;
-    size_t count = p->node_count - NODE_FIRST + DISK_NODE_FIRST;
-    struct disk_node *d = arena_array(&w->arena, count, sizeof *d);
+    size_t nodes = p->node_count - NODE_FIRST + DISK_NODE_FIRST;
+    size_t count_max = nodes + 2 * p->site_count + p->backing_count;
+    struct node_table t = {arena_array(&w->arena, count_max, sizeof *t.v), nodes, {0}};
 
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
-        d[DISK_NODE_OTHER].site[c] = c + 1;
+        t.v[DISK_NODE_OTHER].site[c] = c + 1;
     for (size_t i = NODE_FIRST; i < p->node_count; i++)
-        d[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i]);
-    for (size_t i = 0; i < p->site_count; i++)
-        d[disk_node_id(p->sites[i].node)].site[p->sites[i].size_class] = p->sites[i].id;
-    write_table(w, DISK_NODES, d, count * sizeof *d, sizeof *d);
+        t.v[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i]);
+    write_tags(w, &t);
+    w->has_tags = t.count > nodes;
+    write_table(w, DISK_NODES, t.v, t.count * sizeof *t.v, sizeof *t.v);
+    map_release(&t.tags);
 }
 
 static struct disk_counter
@@ -115,34 +170,38 @@ by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* A block at a time: it is mostly zeros. */
+/* A block at a time: it is mostly zeros. What backs heaps is in no thread's row of the model; in the
+ * file it is in the first. */
 static void
 write_counters(struct writer *w)
 {
     const struct profile *p = w->p;
-    struct place *v = arena_array(&w->arena, p->thread_site_count, sizeof *v);
+    size_t rows = p->thread_site_count, count = rows + (p->thread_count ? p->backing_count : 0);
+    struct place *v = arena_array(&w->arena, count, sizeof *v);
     size_t blocks = 0, next;
 
-    for (size_t i = 0; i < p->thread_site_count; i++) {
+    for (size_t i = 0; i < rows; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
         v[i] = (struct place){(uint64_t)(t->thread + 1) << 32 | p->sites[t->site].id, &t->counters};
     }
-    if (p->thread_site_count == 0)
+    for (size_t i = rows; i < count; i++)
+        v[i] = (struct place){UINT64_C(1) << 32 | backing_site(p, i - rows),
+                              &p->backings[i - rows].counters};
+    if (count == 0)
         return;
-    qsort(v, p->thread_site_count, sizeof *v, by_key);
-    for (size_t i = 0; i < p->thread_site_count; i++)
+    qsort(v, count, sizeof *v, by_key);
+    for (size_t i = 0; i < count; i++)
         blocks += i == 0 || v[i].key / DISK_BLOCK_SITES != v[i - 1].key / DISK_BLOCK_SITES;
     write_table_begin(w, DISK_COUNTERS, blocks * sizeof(struct disk_block),
                       sizeof(struct disk_block));
-    for (size_t i = 0; i < p->thread_site_count; i = next) {
+    for (size_t i = 0; i < count; i = next) {
         struct disk_block block = {.thread = (uint32_t)(v[i].key >> 32),
                                    .first_site =
                                        (uint32_t)v[i].key / DISK_BLOCK_SITES * DISK_BLOCK_SITES};
 
-        for (next = i; next < p->thread_site_count &&
-                       v[next].key / DISK_BLOCK_SITES == v[i].key / DISK_BLOCK_SITES;
-             next++)
+        for (next = i;
+             next < count && v[next].key / DISK_BLOCK_SITES == v[i].key / DISK_BLOCK_SITES; next++)
             block.counters[v[next].key % DISK_BLOCK_SITES] = disk_counter_of(v[next].counters);
         write_table_more(w, &block, sizeof block);
     }
@@ -292,6 +351,48 @@ write_unknown_frees(struct writer *w)
 }
 
 static void
+write_heaps(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_heap *d = arena_array(&w->arena, p->heap_count, sizeof *d);
+
+    for (size_t i = 1; i < p->heap_count; i++) {
+        const struct profile_heap *h = &p->heaps[i];
+
+        d[i] = (struct disk_heap){.id = (uint32_t)i,
+                                  .name = write_text(w, h->name),
+                                  .created_ns = h->created_ns,
+                                  .made = h->made,
+                                  .destroyed = h->destroyed,
+                                  .resets = h->resets};
+    }
+    if (p->heap_count > 1)
+        write_table(w, DISK_HEAPS, d, p->heap_count * sizeof *d, sizeof *d);
+}
+
+/* Set 1 has no labels, in the model as in the file. */
+static void
+write_label_sets(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_label_set *d = arena_array(&w->arena, p->label_set_count, sizeof *d);
+
+    for (size_t i = 1; i < p->label_set_count; i++) {
+        const struct profile_label_set *set = &p->label_sets[i];
+        size_t off = w->strings.length;
+
+        for (size_t k = 0; k < set->count; k++) {
+            strbuf_add(&w->strings, set->v[k].key, strlen(set->v[k].key) + 1);
+            strbuf_add(&w->strings, set->v[k].value, strlen(set->v[k].value) + 1);
+        }
+        d[i] = (struct disk_label_set){
+            .id = (uint32_t)i, .text = {(uint32_t)off, (uint32_t)(w->strings.length - off)}};
+    }
+    if (w->has_tags)
+        write_table(w, DISK_LABELS, d, p->label_set_count * sizeof *d, sizeof *d);
+}
+
+static void
 write_programs(struct writer *w)
 {
     const struct profile *p = w->p;
@@ -348,6 +449,9 @@ header_of(struct writer *w)
         .losses.no_memory_events = p->losses.no_memory_events,
         .losses.reentrant_events = p->losses.reentrant_events,
         .losses.frames_without_module = p->losses.frames_without_module,
+        .losses.history_records = p->losses.history_records,
+        .losses.label_sets = p->losses.label_sets,
+        .losses.heap_events = p->losses.heap_events,
     };
 
     fill_process(w, &h);
@@ -371,6 +475,10 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_phases(&w);
     write_errors(&w);
     write_unknown_frees(&w);
+    write_heaps(&w);
+    write_label_sets(&w);
     write_programs(&w);
+    if (w.has_tags)
+        header.incompatible |= DISK_INCOMPATIBLE_TAGS;
     return write_finish(&w, &header, ret, err);
 }

@@ -36,6 +36,9 @@ record in/widgets.heaptap "$PROG/widgets"
 record in/jit1.heaptap "$PROG/jit" good
 record in/jit2.heaptap "$PROG/jit" good
 record in/containers.heaptap "$PROG/containers"
+record in/heaps1.heaptap "$BUILD/examples/pool"
+record in/heaps2.heaptap "$BUILD/examples/article_arena"
+record in/heaps3.heaptap "$BUILD/examples/pool"
 # Not through a shell, as some installations have it.
 python=$(python3 -c 'import sys; print(sys.executable)')
 record in/python.heaptap "$python" -c 'import json; print(len(json.dumps(list(range(10000)))))'

@@ -58,7 +58,8 @@ def code(frame):
 
 def stack_of(site):
     flags = tuple(site[f] for f in ("other", "truncated", "guessed", "broken"))
-    return flags, tuple(code(f) for f in site["stack"])
+    tags = site["heap"], tuple(site["labels"].items())
+    return flags, tags, tuple(code(f) for f in site["stack"])
 
 
 def add(table, key, row, fields):
@@ -85,6 +86,13 @@ def tables_of(reports):
             add(t["threads"], s["name"], s, COUNTS + ("uses",))
         for s in r["sizes"]:
             add(t["sizes"], s["size_min"], s, COUNTS)
+        for h in r["heaps"]:
+            add(t["heaps"], h["heap"], h, COUNTS + ("made", "destroyed", "resets"))
+        for b in r["backings"]:
+            key = b["heap"], tuple(code(f) for f in b["stack"])
+            add(t["what backs heaps"], key, b, COUNTS)
+        for s in r["labels"]:
+            add(t["labels"], tuple(s["labels"].items()), s, COUNTS)
         for f in r["unknown_frees"]:
             key = f["kind"], *(tuple(code(x) for x in f[k]) for k in ("stack", "allocated"))
             add(t["unknown frees"], key, f, ("count",))
