@@ -226,7 +226,7 @@ heaptap_labels_set(heaptap_labels labels)
 }
 
 /* The program begins something: a name on the timeline that intervals can be asked for by. Names
- * are cut after 31 bytes. */
+ * are cut after 32 bytes. */
 HEAPTAP_API_ void
 heaptap_phase(const char *name)
 {

@@ -475,6 +475,17 @@ run_stop(void)
     heaptap_free(heap, base + 100);
 }
 
+static void
+run_phases(void)
+{
+    heaptap_phase("loading");
+    kept = malloc(100);
+    heaptap_snapshot("loaded");
+    kept = malloc(200);
+    heaptap_phase("a phase with a name of more than 32 bytes");
+    heaptap_snapshot(NULL);
+}
+
 /* Words that no function may stumble over. */
 static void
 run_nonsense(void)
@@ -564,6 +575,7 @@ static const struct {
     {"race", run_race},
     {"arenas", run_arenas},
     {"stop", run_stop},
+    {"phases", run_phases},
     {"nonsense", run_nonsense},
     {"full", run_full},
     {"limited", run_limited},

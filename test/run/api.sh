@@ -83,6 +83,8 @@ own arenas "total peak_bytes=2934464..3069536" "heap:big arena allocations=16000
     "backing:big arena allocations=16000 frees=16000" "$quiet"
 own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc allocations=2 live=1" \
     "frees unknown=0"
+own phases "snapshot:loading of_kind_3=1" "snapshot:loaded of_kind_2=1" \
+    "snapshot:a phase with a name of more than of_kind_3=1" "snapshot: of_kind_2=1"
 own nonsense "losses heap_events=4" "malloc allocations=1 live_bytes=11"
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840"
 own limited "total allocations=32768 live=32768" "malloc allocations=16384" \

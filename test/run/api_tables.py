@@ -11,6 +11,7 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     backing:NAME    what they are made from
     labels:TEXT     all under that set of labels, written k=v,k=v; empty: all without labels
     record:NAME     the heap's record: made, destroyed, resets
+    snapshot:NAME   how many there are of that name; the field is of_kind_N
     losses          reentrant_events, label_sets, heap_events
 
 and FIELD one of allocations, allocated_bytes, frees, freed_bytes, live, live_bytes, peak (blocks),
@@ -22,7 +23,7 @@ import re
 import struct
 import sys
 
-STRINGS, NODES, COUNTERS, THREADS, HEAPS, LABELS = 1, 3, 4, 5, 17, 18
+STRINGS, NODES, COUNTERS, THREADS, SNAPSHOTS, HEAPS, LABELS = 1, 3, 4, 5, 13, 17, 18
 TAG_LABELS, TAG_HEAP, TAG_BACKING = 0xFFFD, 0xFFFE, 0xFFFF
 FIELDS = ["allocations", "allocated_bytes", "frees", "freed_bytes", "peak_epoch", "peak_bytes",
           "peak", "temporary", "reallocations", "moved", "grown_bytes", "size_min", "size_max"]
@@ -47,6 +48,8 @@ class Profile:
         self.read_names()
         self.read_nodes()
         self.read_counters()
+        self.snapshots = [(r[32:64].split(b"\0")[0].decode(), struct.unpack_from("<I", r, 68)[0])
+                          for r in self.records(SNAPSHOTS, 80) if any(r[:8])]
 
     def table(self, kind):
         out = bytearray()
@@ -131,6 +134,8 @@ class Profile:
             return self.losses[field]
         if what == "frees":
             return self.frees[field]
+        if what.startswith("snapshot:"):
+            return self.snapshots.count((what[9:], int(field[-1])))
         if what.startswith("record:"):
             found = [h for h in self.heaps.values() if h["name"] == what[7:]]
             return sum(h[field] for h in found)
