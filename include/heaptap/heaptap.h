@@ -14,13 +14,13 @@
  * libheaptap.a in the program) each call is a load, a test and a branch that is not taken, and does
  * nothing. With one, an event is recorded with the stack that called it, just like one of malloc.
  *
- * All of these may be called from any thread at any time, errno stays as it is, and none of them
- * ever ends the program: what cannot be recorded is counted as a loss, which every report shows. In
- * a signal handler that interrupted one of them a call is counted as lost. Strings are copied.
+ * All of these may be called from any thread at any time, also by several threads for one heap and
+ * in signal handlers. errno stays as it is, and none of them ever ends the program: what cannot be
+ * recorded is counted as a loss, which every report shows. Strings are copied.
  *
  * It works in executables at fixed and at any addresses, static ones, shared objects and plug-ins,
- * in C from C89 on and in C++, with compilers that know GNU attributes; with others everything here
- * does nothing.
+ * in C from C89 on and in C++. Where there is no recorder, on other systems and processors than
+ * Linux on x86-64 and with compilers that do not know GNU attributes, everything here does nothing.
  *
  * Licence: MIT, whatever the rest of your program has.
  *
@@ -86,7 +86,7 @@ extern const struct heaptap_recorder heaptap_recorder_v1;
 
 #else
 
-#if defined(__GNUC__) && defined(__ELF__)
+#if defined(__GNUC__) && defined(__ELF__) && defined(__x86_64__) && defined(__LP64__)
 
 extern const struct heaptap_recorder heaptap_recorder_v1
     __attribute__((weak, visibility("default")));
@@ -106,33 +106,37 @@ __asm__(".pushsection .note.heaptap,\"a\",@note\n"
         "\t.quad heaptap_recorder_ - .\n"
         "\t.popsection");
 
-#define HEAPTAP_CALL_(call)                                                                        \
-    do {                                                                                           \
-        if (__builtin_expect(heaptap_recorder_ != NULL, 0))                                        \
-            heaptap_recorder_->call;                                                               \
-    } while (0)
-#define HEAPTAP_ASK_(call, otherwise)                                                              \
-    (__builtin_expect(heaptap_recorder_ != NULL, 0) ? heaptap_recorder_->call : (otherwise))
-#define HEAPTAP_API_ static __inline__ __attribute__((unused, always_inline))
-
 #else
 
-#define HEAPTAP_CALL_(call) (void)0
-#define HEAPTAP_ASK_(call, otherwise) (otherwise)
-#define HEAPTAP_API_ static
+#define heaptap_recorder_ ((const struct heaptap_recorder *)0)
 
 #endif
 
-/* --- Heaps -------------------------------------------------------------------------------------
- */
+#if defined(__GNUC__)
+#define HEAPTAP_IS_THERE_ __builtin_expect(heaptap_recorder_ != NULL, 0)
+#define HEAPTAP_API_ static __inline__ __attribute__((unused, always_inline))
+#else
+#define HEAPTAP_IS_THERE_ (heaptap_recorder_ != NULL)
+#define HEAPTAP_API_ static
+#endif
 
-/* A new heap, shown under NAME; heaps of one name are shown as one. Of the stacks of its events
- * the innermost SKIP_FRAMES frames are left out: those of the allocator's own functions. NULL
- * without a recorder. */
+#define HEAPTAP_CALL_(call)                                                                        \
+    do {                                                                                           \
+        if (HEAPTAP_IS_THERE_)                                                                     \
+            heaptap_recorder_->call;                                                               \
+    } while (0)
+#define HEAPTAP_ASK_(call, otherwise) (HEAPTAP_IS_THERE_ ? heaptap_recorder_->call : (otherwise))
+
+/* --- Heaps ------------------------------------------------------------------------------------ */
+
+/* A new heap, shown under NAME; heaps of one name are shown as one, and making one for each request
+ * costs next to nothing. Of the stacks of its events the innermost SKIP_FRAMES frames are left out:
+ * those of the allocator's own functions, which must not be inlined then. About 1000 names of 127
+ * bytes; others are shown as "other heaps". NULL without a recorder. */
 HEAPTAP_API_ heaptap_heap *
 heaptap_heap_create(const char *name, unsigned skip_frames)
 {
-    return HEAPTAP_ASK_(heap_create(name, skip_frames), (heaptap_heap *)0);
+    return HEAPTAP_ASK_(heap_create(name, skip_frames), NULL);
 }
 
 /* Everything live in HEAP ends, and so does it. */
@@ -143,7 +147,9 @@ heaptap_heap_destroy(heaptap_heap *heap)
 }
 
 /* COUNT objects of BYTES together were allocated at P. P may be NULL if they will not be freed one
- * by one: then only heaptap_reset and heaptap_heap_destroy end them. */
+ * by one: then only heaptap_reset and heaptap_heap_destroy end them. Any number below 2^47 will do,
+ * an offset for instance: it only means something within HEAP. Call this when P is yours already,
+ * and heaptap_free while it still is. */
 HEAPTAP_API_ void
 heaptap_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
@@ -175,33 +181,38 @@ heaptap_reset(heaptap_heap *heap)
 
 /* HEAP makes its objects from the BYTES at P, from malloc or elsewhere. If they are malloc's, they
  * are no longer counted as allocated there but shown as backing HEAP, with how full it is: no byte
- * counts twice. To be called right after that allocation. */
+ * counts twice, not even for a moment, if this is called right after that allocation, by the same
+ * thread. A realloc makes them malloc's again. What comes from another heap of the program's own
+ * is not known here: if one heap makes its chunks from another, tell heaptap of the objects of the
+ * inner one only. */
 HEAPTAP_API_ void
 heaptap_backing(heaptap_heap *heap, const void *p, size_t bytes)
 {
     HEAPTAP_CALL_(backing(heap, p, bytes));
 }
 
-/* P, that has been backing HEAP, does so no more. To be called before P is given back; for a block
- * of malloc the call of free alone does it too. */
+/* P, that has been backing HEAP, does so no more. To be called before P is given back. A block of
+ * malloc counts as one of malloc's from then on; to free it, free alone will do. */
 HEAPTAP_API_ void
 heaptap_backing_end(heaptap_heap *heap, const void *p)
 {
     HEAPTAP_CALL_(backing_end(heap, p));
 }
 
-/* --- Labels, phases, snapshots -----------------------------------------------------------------
- */
+/* --- Labels, phases, snapshots ---------------------------------------------------------------- */
 
-/* From now on what this thread allocates carries the label KEY=VALUE; with a VALUE of NULL it has
- * none of that KEY. */
+/* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE;
+ * with a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has
+ * those of the thread that made it. At most 4094 different sets of 1024 bytes; others are shown as
+ * one, "other", so do not label with what never repeats. */
 HEAPTAP_API_ void
 heaptap_label(const char *key, const char *value)
 {
     HEAPTAP_CALL_(label(key, value));
 }
 
-/* The labels that this thread has now, to be put back later or handed to another thread. */
+/* The labels that this thread has now, to be put back later or handed to another thread of this
+ * process or its children. */
 HEAPTAP_API_ heaptap_labels
 heaptap_labels_get(void)
 {
@@ -229,8 +240,7 @@ heaptap_snapshot(const char *name)
     HEAPTAP_CALL_(snapshot(name));
 }
 
-/* --- The recorder ------------------------------------------------------------------------------
- */
+/* --- The recorder ----------------------------------------------------------------------------- */
 
 HEAPTAP_API_ int
 heaptap_is_present(void)
@@ -238,7 +248,8 @@ heaptap_is_present(void)
     return HEAPTAP_ASK_(version, 0u) != 0;
 }
 
-/* Record from now on, record nothing more. Frees of what was recorded are always seen. */
+/* Record from now on, record nothing more. Frees and resets of what was recorded are always seen.
+ * Heaps are recorded exactly, also where malloc is sampled. */
 HEAPTAP_API_ void
 heaptap_start(void)
 {
@@ -252,16 +263,17 @@ heaptap_stop(void)
 }
 
 /* From now on the recorder takes no more than BYTES of memory, its file included: when they are
- * used up, known stacks go on and new ones are charged to "other". */
+ * used up, known stacks go on and new ones are charged to "other". 0 = no limit. */
 HEAPTAP_API_ void
 heaptap_max_memory(size_t bytes)
 {
     HEAPTAP_CALL_(max_memory(bytes));
 }
 
-/* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket. FORMAT is
- * "pprof" for the text that pprof reads (with the program beside it, for the symbols), or "heaptap"
- * for a profile that heaptap reads. 0, or -1 without a recorder or if writing failed. */
+/* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket; waits if it
+ * must, and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads (with the program
+ * beside it, for the symbols), or "heaptap" for a profile that heaptap reads. 0, or -1 without a
+ * recorder or if writing failed. */
 HEAPTAP_API_ int
 heaptap_write(int fd, const char *format)
 {

@@ -28,6 +28,8 @@ static const char *const wrappers[] = {
     "xstrndup", "xmemdup", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
     "checked_malloc", "checked_realloc", "emalloc", "ecalloc", "erealloc", "estrdup",
     "do_xmalloc", "do_xmallocz", "xmallocz", "xmemdupz",
+    // heaptap.h
+    "heaptap_alloc", "heaptap_resize", "heaptap_backing",
     // SQLite, which is inside of so many programs
     "sqlite3MemMalloc", "sqlite3MemRealloc", "mallocWithAlarm", "sqlite3Malloc",
     "sqlite3Realloc", "sqlite3_malloc*", "sqlite3_realloc*", "sqlite3DbMalloc*",

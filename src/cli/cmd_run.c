@@ -24,7 +24,9 @@
 
 #include "cli/launch.h"
 #include "cli/opts.h"
+#include "cli/periodic.h"
 #include "cli/sampling.h"
+#include "cli/signal_name.h"
 #include "cli/view.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
@@ -38,6 +40,9 @@ enum { PROFILES_TOLD = 3 };
 /* A year; and far from where milliseconds overflow. */
 #define SECONDS_MAX 31536000.0
 
+#define MAX_MEMORY_LEAST (UINT64_C(1) << 20)
+#define NS_PER_MS        UINT64_C(1000000)
+
 #define SUFFIX ".heaptap"
 #define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
 
@@ -47,6 +52,10 @@ static uint64_t reserve_bytes;
 static uint64_t sample_bytes, sample_count, frames;
 static const char *delay, *duration;
 static uint64_t delay_ms, duration_ms;
+static uint64_t max_memory, snapshot_growth;
+static const char *snapshot_signal, *snapshot_every;
+static uint64_t snapshot_every_ms;
+static int snapshot_signal_number;
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &output, "FILE",
@@ -81,6 +90,23 @@ static const struct opt options[] = {
     {OPT_COUNT, 0, "frames", &frames, "N",
      "Keep only the N innermost frames of a stack (1 to 1024). The profile is smaller, and tells "
      "less. By default stacks are whole.",
+     NULL},
+    {OPT_SIZE, 0, "max-memory", &max_memory, "SIZE",
+     "Let the recorder take no more than SIZE of memory (1M at least), its file included: then new "
+     "stacks are counted as \"other\". What grows with the program instead, an eighth of its heap "
+     "and some for each thread, is not refused. By default there is no limit.",
+     NULL},
+    {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
+     "Ask all processes for a snapshot every SECONDS. A process takes it at one of its next "
+     "events.",
+     NULL},
+    {OPT_SIZE, 0, "snapshot-growth", &snapshot_growth, "SIZE",
+     "Take a snapshot each time that live bytes have grown by SIZE since the last one of these, or "
+     "since they were least after it.",
+     NULL},
+    {OPT_STRING, 0, "snapshot-signal", &snapshot_signal, "NAME",
+     "Take a snapshot when a process gets the signal NAME, such as USR2, unless the program has a "
+     "handler of its own for it.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
      "Leave the profile as it was recorded: no symbols added, not compressed.", NULL},
@@ -272,6 +298,21 @@ parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *
     return 0;
 }
 
+static int
+check_snapshots(struct err *err)
+{
+    if (snapshot_signal != NULL &&
+        (snapshot_signal_number = signal_number(snapshot_signal)) == 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--snapshot-signal': '%.60s' is no signal that a program can be "
+                       "sent for this; use one such as USR1, USR2 or RTMIN+1",
+                       snapshot_signal);
+    if (max_memory != 0 && max_memory < MAX_MEMORY_LEAST)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--max-memory': the recorder needs 1M before it records anything");
+    return 0;
+}
+
 /* What is asked of the recorder, refused here because it can only ignore it. */
 static int
 check_wanted(struct err *err)
@@ -285,6 +326,10 @@ check_wanted(struct err *err)
                     DISK_DEPTH_MAX);
     if (r == 0)
         r = parse_seconds("delay", delay, &delay_ms, err);
+    if (r == 0)
+        r = parse_seconds("snapshot-every", snapshot_every, &snapshot_every_ms, err);
+    if (r == 0)
+        r = check_snapshots(err);
     return r == 0 ? parse_seconds("duration", duration, &duration_ms, err) : r;
 }
 
@@ -317,7 +362,23 @@ make_environment(void *arg)
     e = with_variable(a, e, "HEAPTAP_SAMPLE_COUNT", number_text(a, sample_count));
     e = with_variable(a, e, "HEAPTAP_DELAY", number_text(a, delay_ms));
     e = with_variable(a, e, "HEAPTAP_DURATION", number_text(a, duration_ms));
+    e = with_variable(a, e, "HEAPTAP_MAX_MEMORY", number_text(a, max_memory));
+    e = with_variable(a, e, "HEAPTAP_SNAPSHOT_GROWTH", number_text(a, snapshot_growth));
+    e = with_variable(a, e, "HEAPTAP_SNAPSHOT_SIGNAL",
+                      number_text(a, (uint64_t)snapshot_signal_number));
     return e;
+}
+
+static void
+program_started(void *arg, pid_t pid)
+{
+    struct session *s = arg;
+    const char *wanted = output ? output : DEFAULT_NAME;
+    const char *directories[] = {s->directory,
+                                 s->own_directory ? others_path(s, wanted, pid) : NULL};
+
+    if (snapshot_every_ms != 0)
+        periodic_start(s->id, directories, s->own_directory ? 2 : 1, snapshot_every_ms * NS_PER_MS);
 }
 
 /* Add the profiles of this session that are in DIRECTORY, that of process PID first. */
@@ -474,7 +535,7 @@ fail(struct session *s, int r, const struct err *err)
 static int
 run(int count, char **arguments)
 {
-    struct launch l = {.environment = make_environment};
+    struct launch l = {.environment = make_environment, .started = program_started};
     struct session s = {.total = COUNTERS_ZERO};
     struct err err = {""};
     int r, status = 0;
@@ -491,7 +552,9 @@ run(int count, char **arguments)
         (r = choose_output(&s, &err)) < 0)
         return fail(&s, r, &err);
     s.name = file_name(&s.arena, l.path);
-    if ((r = launch_wait(&l, &pid, &status, &err)) < 0)
+    r = launch_wait(&l, &pid, &status, &err);
+    periodic_stop();
+    if (r < 0)
         return fail(&s, r, &err);
     finish(&s, pid, arguments[0]);
     arena_release(&s.arena);
@@ -513,6 +576,7 @@ const struct command command_run = {
         "short summary goes to stderr. Without `heaptap run`, set LD_PRELOAD to libheaptap.so and "
         "HEAPTAP_OUT to the file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
+                "heaptap run --snapshot-every 60 ./server\tand what is live each minute\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"
                 "heaptap run -o profiles/ -- make -j4\tone profile for each process\n"
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker",

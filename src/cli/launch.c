@@ -274,6 +274,8 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR)
         continue;
     close(report[0]);
+    if (l->started != NULL && error == 0)
+        l->started(l->environment_arg, pid);
     *ret_status = wait_for(pid);
     child_pid = 0;
     *ret_pid = pid;

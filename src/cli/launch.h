@@ -21,6 +21,8 @@ struct launch {
     // Makes the program's environment; called in the new process, so its id can be in there.
     char **(*environment)(void *arg);
     void *environment_arg;
+    // Called with the same argument when the program, process PID, has been started. NULL = none.
+    void (*started)(void *arg, pid_t pid);
 };
 
 /* Run the program and wait for its end. What the terminal sends reaches both, and the program alone

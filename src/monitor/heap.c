@@ -233,13 +233,12 @@ free_head(uint64_t before, uint32_t index_plus_1)
 }
 
 static void
-put_free(uint32_t index)
+put_free(struct instance *h, uint32_t index)
 {
-    struct instance *h = instance_at(index);
     uint64_t head = load_acquire(&state->heaps->free);
 
     do
-        h->next_free = (uint32_t)head;
+        store_relaxed(&h->next_free, (uint32_t)head);
     while (!cas_acq_rel(&state->heaps->free, &head, free_head(head, index + 1)));
 }
 
@@ -252,9 +251,12 @@ take_free(void)
 
     while ((uint32_t)head != 0) {
         uint32_t index = (uint32_t)head - 1;
-        uint32_t after = load_relaxed(&instance_at(index)->next_free);
+        const struct instance *first = instance_at(index);
 
-        if (cas_acq_rel(&state->heaps->free, &head, free_head(head, after)))
+        if (first == NULL)
+            break;
+        if (cas_acq_rel(&state->heaps->free, &head,
+                        free_head(head, load_relaxed(&first->next_free))))
             return index;
     }
     while (count < HEAP_CHUNKS * HEAP_CHUNK - 1)
@@ -555,7 +557,7 @@ heap_destroy(struct thread *t, uint64_t handle)
         return;
     end_all(t, h);
     heap_live_clear(&h->lives);
-    put_free(handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1);
+    put_free(h, handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1);
     add_relaxed(&record_of(handle)->destroyed, UINT64_C(1));
 }
 
@@ -578,6 +580,9 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
+    // Another thread's row has counted it; this one may not have a size yet.
+    if (c->allocations == 0)
+        store_relaxed(&c->size_min, UINT64_MAX);
     bump_by(&c->allocations, UINT64_MAX);
     bump_by(&c->allocated_bytes, 0 - old.size_bytes);
     if (c->allocations == 0)

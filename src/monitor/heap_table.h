@@ -30,12 +30,10 @@ void heap_map_empty(struct heap_map *m);
 
 /* Live objects and bytes at one site. */
 struct heap_live {
-    uint32_t site; // Atomic; 0 = unused. With HEAP_LIVE_BACKING: blocks that back the heap.
+    uint32_t site; // Atomic; 0 = unused.
     uint32_t reserved;
     int64_t count, size_bytes; // Atomic.
 };
-
-#define HEAP_LIVE_BACKING (1u << 31)
 
 struct heap_lives {
     void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level

@@ -159,12 +159,12 @@ nodes_added(void)
 uint64_t
 mem_left(void)
 {
-    uint64_t limit = load_relaxed(&state->memory_limit);
-    uint64_t used = load_relaxed(&state->file_end) + load_relaxed(&state->header->recorder_bytes) +
-                    nodes_added() * NODE_PRIVATE_BYTES;
+    uint64_t limit = load_relaxed(&state->memory_limit), used;
 
     if (likely(limit == 0))
         return UINT64_MAX;
+    used = load_relaxed(&state->file_end) + load_relaxed(&state->header->recorder_bytes) +
+           nodes_added() * NODE_PRIVATE_BYTES;
     return used < limit ? limit - used : 0;
 }
 

@@ -65,7 +65,8 @@ static void
 learn(void)
 {
     uint64_t bytes = output_number("HEAPTAP_SAMPLE"), calls = output_number("HEAPTAP_SAMPLE_COUNT");
-    uint64_t delay_ms = output_number("HEAPTAP_DELAY"), duration_ms = output_number("HEAPTAP_DURATION");
+    uint64_t delay_ms = output_number("HEAPTAP_DELAY");
+    uint64_t duration_ms = output_number("HEAPTAP_DURATION");
 
     sample.wanted = draw_phase(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))

@@ -50,7 +50,6 @@ struct state {
     uint32_t multi;      // More than one thread has been seen.
     uint32_t generation; // Atomic: rises when code may have been unloaded.
     int64_t slack_bytes; // Live bytes a thread may keep back when multi.
-    int64_t coming_bytes; // Atomic: sum of that of all threads.
     struct disk_header *header;
     struct disk_node *nodes;            // tables[DISK_NODES].base
     struct first_child *first_children; // By node; nodes.c.
@@ -76,6 +75,7 @@ struct state {
     /* heap.c, label.c */
     struct heaps *heaps;     // NULL until the program makes a heap.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
+    int64_t coming_bytes;    // Atomic: sum of that of all threads; peak.h.
 
     /* mem.c */
     struct {

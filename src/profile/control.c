@@ -184,3 +184,22 @@ control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *
     memcpy(&words[1], name, strnlen(name, DISK_SNAPSHOT_NAME_BYTES));
     return send(c, words, countof(words), wait_ns, err);
 }
+
+void
+control_post_snapshot(struct control *c, const char *name, enum disk_snapshot_kind kind)
+{
+    uint64_t words[2 + DISK_SNAPSHOT_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_SNAPSHOT};
+    uint64_t generation;
+
+    memcpy(&words[1], name, strnlen(name, DISK_SNAPSHOT_NAME_BYTES));
+    words[countof(words) - 1] = kind;
+    if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
+        return;
+    generation = read_word(c, offsetof(struct disk_header, control_generation));
+    if (read_word(c, offsetof(struct disk_header, control_taken)) == generation &&
+        write_words(c, offsetof(struct disk_header, control), words, countof(words))) {
+        generation++;
+        write_words(c, offsetof(struct disk_header, control_generation), &generation, 1);
+    }
+    flock(c->fd, LOCK_UN);
+}

@@ -22,4 +22,7 @@ int control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint6
                   struct err *err);
 int control_mark(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
 
+/* Leave a request for a snapshot and go, or do nothing if another is still there. */
+void control_post_snapshot(struct control *c, const char *name, enum disk_snapshot_kind kind);
+
 #endif

@@ -5,8 +5,9 @@
  *     own_interrupted EVENT HANDLER TURNS
  *
  * Does EVENT TURNS times, each between two marks. The tracer sends SIGUSR1 somewhere between them.
- * Its handler allocates two blocks of 20 of the same heap, frees one, sets a label, allocates and frees a block of malloc's, and does what HANDLER says. Blocks of the events
- * have 100 bytes; those of forked children 40. All that is live at the end is reset.
+ * Its handler allocates two blocks of 20 of the same heap, frees one, sets a label, allocates and
+ * frees a block of malloc's, and does what HANDLER says. Blocks of the events have 100 bytes; those
+ * of forked children 40. All that is live at the end is reset.
  *
  * At the end it prints what it has done: "events N signals M".
  */

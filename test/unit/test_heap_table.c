@@ -1,0 +1,283 @@
+/* libs: -lpthread */
+/* test_heap_table.c: if this fails, objects of the program's own heaps are lost, found twice, or
+ * outlive a reset; or names and labels are mixed up. The tables are compared with plain arrays, one
+ * thread at random and several at once (run it with SAN=thread).
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_monitor.h"
+
+#include "monitor/heap_table.c"
+#include "monitor/mem.c"
+#include "monitor/sys.c"
+#include "monitor/texts.c"
+
+enum { ADDRESSES = 30000, THREADS = 4 };
+
+static struct heap_block expected[ADDRESSES];
+static uint64_t random_state = 1;
+
+static int
+begin(void **unused)
+{
+    (void)unused;
+    fake_state_begin();
+    state->heaps = mem_private(sizeof *state->heaps);
+    memset(expected, 0, sizeof expected);
+    return state->heaps != NULL ? 0 : -1;
+}
+
+static int
+end(void **unused)
+{
+    (void)unused;
+    fake_state_end();
+    return 0;
+}
+
+static uint32_t
+random_below(uint32_t bound)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % bound;
+}
+
+static const void *
+address(uint32_t i)
+{
+    return (const void *)(uintptr_t)(4096 + 16 * (uint64_t)i);
+}
+
+/* Take what is at I out of M, and compare. */
+static void
+take_out(struct heap_map *m, uint32_t i)
+{
+    struct heap_block b = heap_map_remove(m, address(i));
+
+    assert_int_equal(b.site, expected[i].site);
+    assert_int_equal(b.count, expected[i].count);
+    assert_int_equal(b.size_bytes, expected[i].size_bytes);
+    expected[i] = (struct heap_block){0};
+}
+
+static void
+put_in(struct heap_map *m, uint32_t i)
+{
+    expected[i] = (struct heap_block){1 + random_below(1000), random_below(9), random_below(5000)};
+    assert_true(heap_map_insert(m, address(i), expected[i]));
+}
+
+static void
+a_map_holds_what_was_put_in(void **unused)
+{
+    static struct heap_map m;
+
+    (void)unused;
+    for (uint32_t round = 0; round < 30; round++) {
+        uint32_t used = 1 + random_below(round % 3 == 0 ? 50 : ADDRESSES);
+
+        for (uint32_t n = 0; n < 40000; n++) {
+            uint32_t i = random_below(used);
+
+            take_out(&m, i);
+            if (random_below(3) != 0)
+                put_in(&m, i);
+        }
+        if (round % 4 == 3) {
+            heap_map_empty(&m);
+            memset(expected, 0, sizeof expected);
+        }
+    }
+    for (uint32_t i = 0; i < ADDRESSES; i++)
+        take_out(&m, i);
+}
+
+static void
+emptyings_go_round(void **unused)
+{
+    static struct heap_map m;
+
+    (void)unused;
+    assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 1, 1}));
+    for (uint32_t n = 0; n < 3 * EMPTYINGS; n++) {
+        heap_map_empty(&m);
+        assert_int_equal(heap_map_remove(&m, address(7)).site, 0);
+        if (n % 5 == 0)
+            assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 1, 1}));
+    }
+}
+
+static void
+addresses_have_a_limit(void **unused)
+{
+    static struct heap_map m;
+    const void *highest = (const void *)(uintptr_t)ADDRESS_MAX;
+    const void *above = (const void *)(uintptr_t)(ADDRESS_MAX + 1);
+
+    (void)unused;
+    assert_true(heap_map_insert(&m, highest, (struct heap_block){1, 2, 3}));
+    assert_int_equal(heap_map_remove(&m, highest).count, 2);
+    assert_false(heap_map_insert(&m, above, (struct heap_block){1, 2, 3}));
+    assert_int_equal(heap_map_remove(&m, above).site, 0);
+}
+
+static void
+lives_are_one_for_each_site(void **unused)
+{
+    static struct heap_lives l;
+    static int64_t seen[5001];
+    struct heap_live *live;
+    uint64_t i = 0, count = 0;
+
+    (void)unused;
+    for (uint32_t n = 0; n < 50000; n++) {
+        uint32_t site = 1 + random_below(5000);
+
+        live = heap_live_at(&l, site);
+        assert_non_null(live);
+        live->count++;
+        seen[site]++;
+    }
+    while ((live = heap_live_next(&l, &i)) != NULL) {
+        assert_int_equal(live->count, seen[live->site]);
+        seen[live->site] = 0;
+        live->count = 0;
+        count++;
+    }
+    for (uint32_t site = 1; site <= 5000; site++)
+        assert_int_equal(seen[site], 0);
+    heap_live_clear(&l);
+    i = 0;
+    assert_null(heap_live_next(&l, &i));
+    assert_int_equal(heap_live_at(&l, 3)->count, 0);
+    assert_true(count > 4900);
+}
+
+/* --- Several threads -------------------------------------------------------------------------- */
+
+static struct heap_map shared_map;
+static struct heap_lives shared_lives;
+
+/* Every thread has addresses of its own, all have the sites in common. */
+static void *
+hammer(void *arg)
+{
+    uint32_t first = (uint32_t)(uintptr_t)arg * 5000;
+    uintptr_t wrong = 0;
+
+    for (uint32_t round = 0; round < 10; round++) {
+        for (uint32_t i = first; i < first + 5000; i++) {
+            struct heap_block b = {1 + i % 700, i, round};
+            struct heap_live *live = heap_live_at(&shared_lives, b.site);
+
+            wrong += !heap_map_insert(&shared_map, address(i), b) || live == NULL;
+            if (live != NULL)
+                add_relaxed(&live->count, INT64_C(1));
+        }
+        for (uint32_t i = first; i < first + 5000; i++) {
+            struct heap_block b = heap_map_remove(&shared_map, address(i));
+
+            wrong += b.site != 1 + i % 700 || b.count != i || b.size_bytes != round;
+        }
+    }
+    return (void *)wrong;
+}
+
+static void
+threads_do_not_disturb_each_other(void **unused)
+{
+    pthread_t threads[THREADS];
+    struct heap_live *live;
+    int64_t sum = 0;
+    uint64_t i = 0;
+
+    (void)unused;
+    for (uintptr_t k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, hammer, (void *)k), 0);
+    for (int k = 0; k < THREADS; k++) {
+        void *wrong;
+
+        pthread_join(threads[k], &wrong);
+        assert_null(wrong);
+    }
+    while ((live = heap_live_next(&shared_lives, &i)) != NULL)
+        sum += live->count;
+    assert_int_equal(sum, THREADS * 10 * 5000);
+}
+
+/* --- Texts ------------------------------------------------------------------------------------ */
+
+static uint32_t places[2000];
+static unsigned char pool[16000];
+static struct texts texts = {places, 2000, sizeof pool, pool, 0};
+
+static uint32_t
+intern(uint32_t i)
+{
+    char text[20];
+    int length = snprintf(text, sizeof text, "text %u", i);
+
+    return texts_intern(&texts, text, (size_t)length);
+}
+
+static void *
+intern_all(void *arg)
+{
+    uint32_t *numbers = arg;
+
+    for (uint32_t i = 0; i < 1000; i++)
+        numbers[i] = intern(i);
+    return NULL;
+}
+
+static void
+texts_keep_their_numbers(void **unused)
+{
+    static uint32_t numbers[THREADS][1000];
+    pthread_t threads[THREADS];
+    size_t size_bytes;
+
+    (void)unused;
+    for (int k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, intern_all, numbers[k]), 0);
+    for (int k = 0; k < THREADS; k++)
+        pthread_join(threads[k], NULL);
+    for (uint32_t i = 0; i < 1000; i++) {
+        char text[20];
+        int length = snprintf(text, sizeof text, "text %u", i);
+        const void *kept = texts_get(&texts, numbers[0][i], &size_bytes);
+
+        assert_int_equal(size_bytes, length);
+        assert_memory_equal(kept, text, size_bytes);
+        for (int k = 1; k < THREADS; k++)
+            assert_int_equal(numbers[k][i], numbers[0][i]);
+    }
+    // The pool has room for these and few more.
+    assert_int_equal(intern(2000000000), intern(2000000000));
+    for (uint32_t i = 1000; i < 3000; i++)
+        intern(i);
+    assert_int_equal(intern(1999999999), TEXTS_NONE);
+    assert_int_equal(intern(5), numbers[0][5]);
+    texts_get(&texts, 12345678, &size_bytes);
+    assert_int_equal(size_bytes, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_map_holds_what_was_put_in, begin, end),
+        cmocka_unit_test_setup_teardown(emptyings_go_round, begin, end),
+        cmocka_unit_test_setup_teardown(addresses_have_a_limit, begin, end),
+        cmocka_unit_test_setup_teardown(lives_are_one_for_each_site, begin, end),
+        cmocka_unit_test_setup_teardown(threads_do_not_disturb_each_other, begin, end),
+        cmocka_unit_test(texts_keep_their_numbers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
