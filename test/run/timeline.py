@@ -11,6 +11,7 @@
 Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view tells
 of a moment what was not so, or a file that someone else has made stops what reads it.
 """
+import gzip
 import json
 import os
 import random
@@ -153,6 +154,14 @@ def other_views(p):
     _, out, _ = view("export", "--at", "again", "-f", "collapsed", "moments.heaptap")
     tell(sum(int(line.split()[-1]) for line in out.splitlines()) == live,
          "collapsed stacks at a moment", out[:300])
+    _, out, _ = view("export", "--at", "again", "-f", "flamegraph", "moments.heaptap")
+    names = re.findall(r'"(\w+)"\]', re.search(r"metrics: \[(.*)\],", out).group(1))
+    tell(names == ["inuse", "alloc", "count"] and "as at 12.0 s" in out,
+         "a flame graph of a moment has no peak", names)
+    view("export", "--at", "again", "-f", "pprof", "-o", "at.pb.gz", "moments.heaptap")
+    with gzip.open("at.pb.gz") as f:
+        strings = f.read()
+    tell(b"inuse_space" in strings and b"peak_space" not in strings, "nor has one for pprof")
     for arguments in (["report"], ["report", "--by", "function"], ["report", "--by", "thread"],
                       ["report", "--tree"], ["leaks", "--paths"], ["direct"], ["callgraph"]):
         for option in (["--at", "again"], ["--between", "first..again"]):
