@@ -105,6 +105,14 @@ timeline_tick_ns(const struct timeline *t, size_t ticks)
     return window_ns(t) / ticks;
 }
 
+int64_t
+timeline_last(const struct timeline_row *row)
+{
+    int64_t last = row->rough[TREND_POINTS - 1], before = row->rough[TREND_POINTS - 2];
+
+    return last < before / 2 ? before : last;
+}
+
 /* The value of ROW at ELAPSED_NS, on the line between the points around it. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
@@ -348,8 +356,10 @@ timeline_find_trend(const struct timeline *t, struct timeline_row *row)
     size_t count = 0;
     double largest = 0;
 
-    for (size_t i = 0; i < TREND_POINTS; i++) {
+    for (size_t i = 0; i < TREND_POINTS; i++)
         row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
+    // Many programs clean up when they end: the last moment says nothing of what was before.
+    for (size_t i = 0; i + 1 < TREND_POINTS; i++) {
         if (timeline_is_level(t->by))
             values[count++] = (double)row->rough[i];
         else if (i > 0)

@@ -87,6 +87,9 @@ uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t colu
 /* The time between ticks of an axis of at most TICKS parts: one that people count in. */
 uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
+/* The value of ROW at the end, or shortly before if it fell to less than half of that then. */
+int64_t timeline_last(const struct timeline_row *row);
+
 /* Tell max, per_minute and trend of ROW by its rough values. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 

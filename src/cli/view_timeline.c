@@ -31,7 +31,7 @@ enum {
     WIDTH_DEFAULT = 80, // When lines have no limit.
     TICKS_MAX = 6,      // Parts of the time axis.
     NAME_LINES = 3,
-    SPARK = 24,
+    SPARK = 22,
     STACK_DEPTH = 4,
 };
 
@@ -342,9 +342,13 @@ static const char *
 row_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
     const char *first = amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
-    const char *last = amount(a, t, timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1));
+    double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
-    return arena_printf(a, "%s \xe2\x86\x92 %s", first, last);
+    // What was freed only when the program ended was there until then.
+    if (timeline_is_level(t->by) && timeline_last(row) != row->rough[TREND_POINTS - 1])
+        return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
+                            amount(a, t, (double)timeline_last(row)));
+    return arena_printf(a, "%s \xe2\x86\x92 %s", first, amount(a, t, last));
 }
 
 static void
@@ -362,7 +366,7 @@ put_row(struct text_view *v, const struct timeline *t, const struct timeline_row
     style_ink(&v->style, v->out, INK_PLAIN);
     style_text(&v->style, v->out, INK_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
-    style_left(v->out, row_text(a, t, row), 24);
+    style_left(v->out, row_text(a, t, row), 28);
     style_text(&v->style, v->out, INK_BOLD, slope_text(a, t, row));
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
         v->out->text[--v->out->length] = '\0';
@@ -418,10 +422,11 @@ text_timeline(struct text_view *v, const struct timeline *t)
 
     text_header(v);
     measure(&c);
-    text_title(v, title(t),
-               arena_printf(v->arena, "%s at the end%s",
-                            amount(v->arena, t, c.values[c.columns - 1]),
-                            v->filter ? ", of the stacks kept" : ""));
+    text_title(
+        v, title(t),
+        arena_printf(v->arena, "%s at the end%s",
+                     amount(v->arena, t, timeline_column(t, &t->total, c.columns - 1, c.columns)),
+                     v->filter ? ", of the stacks kept" : ""));
     strbuf_char(v->out, '\n');
     put_peak(&c);
     put_lines(&c);

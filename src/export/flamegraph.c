@@ -47,6 +47,8 @@ static const char *const metric_labels[METRICS] = {
 struct picture {
     const struct flame_tree *tree;
     enum metric metric;
+    enum metric shown[METRICS]; // Those that are known.
+    int shown_count;
     bool root_above;
     struct arena *arena;
     struct strbuf *out;
@@ -71,6 +73,10 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
 {
     struct flame_tree tree;
 
+    for (int m = 0; m < METRICS; m++)
+        if (metric_is_known(&after->stacks->total, (enum metric)m) &&
+            (before == NULL || metric_is_known(&before->stacks->total, (enum metric)m)))
+            pic->shown[pic->shown_count++] = (enum metric)m;
     flame_tree_build(before, after, CUT_FRACTION, pic->arena, &tree);
     // cppcheck-suppress autoVariables; the picture is written before the tree ends.
     pic->tree = &tree;
@@ -540,12 +546,12 @@ write_style(struct picture *pic)
 static void
 write_node_values(struct picture *pic, const struct flame_node *n)
 {
-    for (int m = 0; m < METRICS; m++)
-        strbuf_fmt(pic->out, ",%" PRId64, n->width[m]);
-    for (int m = 0; m < METRICS && pic->tree->two_sided; m++)
-        strbuf_fmt(pic->out, ",%" PRId64, n->before[m]);
-    for (int m = 0; m < METRICS && pic->tree->two_sided; m++)
-        strbuf_fmt(pic->out, ",%" PRId64, n->after[m]);
+    for (int i = 0; i < pic->shown_count; i++)
+        strbuf_fmt(pic->out, ",%" PRId64, n->width[pic->shown[i]]);
+    for (int i = 0; i < pic->shown_count && pic->tree->two_sided; i++)
+        strbuf_fmt(pic->out, ",%" PRId64, n->before[pic->shown[i]]);
+    for (int i = 0; i < pic->shown_count && pic->tree->two_sided; i++)
+        strbuf_fmt(pic->out, ",%" PRId64, n->after[pic->shown[i]]);
 }
 
 static void
@@ -598,13 +604,17 @@ write_data(struct picture *pic)
 {
     struct legend_entry entries[LEGEND_MAX];
     size_t count = legend(pic, entries);
+    int first = 0;
 
+    while (first + 1 < pic->shown_count && pic->shown[first] != pic->metric)
+        first++;
     strbuf_fmt(pic->out, "var data = {metric: %d, above: %s, two: %s,\nmetrics: [",
-               (int)pic->metric, pic->root_above ? "true" : "false",
+               first, pic->root_above ? "true" : "false",
                pic->tree->two_sided ? "true" : "false");
-    for (int m = 0; m < METRICS; m++)
-        strbuf_fmt(pic->out, "%s[\"%s\",%d,\"%s\"]", m ? "," : "", metric_labels[m],
-                   metric_is_bytes((enum metric)m), metric_name((enum metric)m));
+    for (int i = 0; i < pic->shown_count; i++)
+        strbuf_fmt(pic->out, "%s[\"%s\",%d,\"%s\"]", i ? "," : "",
+                   metric_labels[pic->shown[i]], metric_is_bytes(pic->shown[i]),
+                   metric_name(pic->shown[i]));
     strbuf_str(pic->out, "],\nmodules: [");
     for (uint32_t i = 0; i < pic->modules.count; i++)
         write_pair(pic, i ? "," : "", strtab_get(&pic->modules, i), module_class(pic, i));

@@ -85,6 +85,9 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"},
 };
 
+/* The first so many are known of a moment, too. */
+enum { TYPES_OF_MOMENTS = 4 };
+
 static const char *const default_types[] = {
     [METRIC_INUSE] = "inuse_space",           [METRIC_PEAK] = "peak_space",
     [METRIC_ALLOC] = "alloc_space",           [METRIC_COUNT] = "alloc_objects",
@@ -102,6 +105,12 @@ struct writer {
     struct strbuf samples, locations_out, functions_out; // Finished fields of the profile.
     struct strbuf ids, values, message, line;            // Scratch.
 };
+
+static size_t
+type_count(const struct profile *p)
+{
+    return p->extent == EXTENT_WHOLE ? countof(value_types) : TYPES_OF_MOMENTS;
+}
 
 static void
 add_value_type(struct writer *w, uint32_t field, const struct value_type *t, struct strbuf *out)
@@ -258,7 +267,7 @@ add_sample(struct writer *w, const struct stack *s)
     }
     if (s->depth == 0)
         proto_element(&w->ids, other_location_id(w));
-    for (size_t i = 0; i < countof(values); i++)
+    for (size_t i = 0; i < type_count(w->p); i++)
         proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);
     proto_nested(&w->message, SAMPLE_VALUE, &w->values);
@@ -340,7 +349,7 @@ add_profile(struct writer *w, const struct stacks *stacks, enum metric metric, s
     struct arena arena = {0};
 
     w->known = arena_array(&arena, w->p->module_count, sizeof *w->known);
-    for (size_t i = 0; i < countof(value_types); i++)
+    for (size_t i = 0; i < type_count(w->p); i++)
         add_value_type(w, PROFILE_SAMPLE_TYPE, &value_types[i], out);
     for (size_t i = 0; i < stacks->count; i++)
         add_sample(w, &stacks->v[i]);

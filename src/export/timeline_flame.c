@@ -3,20 +3,21 @@
  * In a flame chart of time a box is a call: it begins, calls others below it, and ends. Memory has
  * no one stack at a time; many hold some at once. So here a box is a call path, drawn for as long
  * as memory that was allocated through it was live; boxes of what it called lie inside it, one
- * below the other, the largest first:
+ * below the other, first what grows, then the largest:
  *
  *     ┌ main ────────────────────────────────────────────┐
+ *     │┌ serve ──────────────────────────────────────────│
+ *     ││┌ cache_put ▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇───────────────── │   grows
  *     │┌ load ──────────┐                                │   freed when loading was done
  *     ││  parse ──────┐ │                                │
  *     │└────────────────┘                                │
- *     │┌ serve ──────────────────────────────────────────│
- *     ││┌ cache_put ▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇───────────────── │   grows
  *
  * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
  * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
- * A path that held nothing for a while has a gap, and a box for each time. Paths that never held
- * MIN_SHARE of the largest total are left out, and so are the smallest beyond BOXES_MAX, unless
- * they grow; all are counted in the foot line.
+ * A path that held nothing for a while has a gap, and a box for each time. Calls that lead nowhere
+ * else are one box, or interpreters would fill the picture with theirs. Paths that never held
+ * MIN_SHARE of the largest total are left out, unless they grow, and so are the smallest until what
+ * is left has room; all are counted in the foot line.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,6 @@
 enum {
     ROW = 19,
     BOXES_MAX = 70,
-    GROWING_MAX = 20, // Beside those.
     FOOT = 76,
     AMOUNT_WIDTH = 96,
     INSET = 1,
@@ -42,15 +42,26 @@ enum {
 
 #define MIN_SHARE 0.005
 #define GROWING_SHARE 0.05 // Of what others must have had, for those that grow.
+#define SAME_SHARE 0.9     // A callee with that part of its caller is one with it.
+#define LEAST_STEP 1.25    // By that more is left out until what is left has room.
 #define CHAR_PIXELS 6.7
+#define INSIDE "\xe2\x80\xba"
 
 struct node {
-    uint32_t parent, depth;
+    uint32_t parent;
     const struct stack *stack; // One that leads through it,
     uint32_t frame;            // and which frame of it this is, or depth for "other".
     int64_t rough[TREND_POINTS];
     int64_t max;
+    bool grows;
     bool kept;
+    // Of those that are kept: the box that it is drawn as, which is another's if that has nothing
+    // else in it.
+    uint32_t box;
+    // Of boxes:
+    uint32_t last;   // The innermost node that is drawn as this one.
+    uint32_t length; // How many are.
+    uint32_t depth;
     double *columns;
     uint32_t first_child, next_sibling;
     uint32_t rows; // Itself and all in it.
@@ -76,8 +87,7 @@ child_of(struct flame *c, struct map *known, uint32_t parent, const struct stack
         return (uint32_t)*node;
     *node = c->count;
     arena_grow(c->f.arena, &c->nodes, &c->capacity, c->count, sizeof *c->nodes);
-    c->nodes[c->count] = (struct node){
-        .parent = parent, .depth = c->nodes[parent].depth + 1, .stack = s, .frame = frame};
+    c->nodes[c->count] = (struct node){.parent = parent, .stack = s, .frame = frame};
     return (uint32_t)c->count++;
 }
 
@@ -125,14 +135,6 @@ sum_rough(struct flame *c)
     }
 }
 
-static int
-largest_first(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x > y ? -1 : x < y;
-}
-
 static bool
 grows(const struct flame *c, const struct node *n)
 {
@@ -143,24 +145,61 @@ grows(const struct flame *c, const struct node *n)
     return row.trend == TREND_GROWS;
 }
 
-static void
-choose_nodes(struct flame *c)
+static bool
+is_box(const struct flame *c, uint32_t i)
 {
-    int64_t *sizes = arena_array(c->f.arena, c->count, sizeof *sizes);
-    double least = MIN_SHARE * (double)c->nodes[0].max;
+    return c->nodes[i].kept && c->nodes[i].box == i;
+}
 
-    for (size_t i = 0; i < c->count; i++)
-        sizes[i] = c->nodes[i].max;
-    qsort(sizes, c->count, sizeof *sizes, largest_first);
-    if (c->count > BOXES_MAX && (double)sizes[BOXES_MAX] > least)
-        least = (double)sizes[BOXES_MAX];
+/* Keep the paths that had at least LEAST at once, or less if they grow. A path that is all that is
+ * kept of its caller, or nearly, is drawn with it. Returns how many boxes that makes. */
+static size_t
+keep_nodes(struct flame *c, double least, uint32_t *callees)
+{
+    size_t boxes = 0;
+
+    memset(callees, 0, c->count * sizeof *callees);
     for (size_t i = 1; i < c->count; i++) {
         struct node *n = &c->nodes[i];
 
-        n->kept =
-            c->nodes[n->parent].kept && n->max > 0 && c->shown < BOXES_MAX + GROWING_MAX &&
-            ((double)n->max >= least || ((double)n->max >= least * GROWING_SHARE && grows(c, n)));
-        c->shown += n->kept;
+        n->kept = c->nodes[n->parent].kept && n->max > 0 &&
+                  (double)n->max >= (n->grows ? least * GROWING_SHARE : least);
+        callees[n->parent] += n->kept;
+    }
+    for (uint32_t i = 1; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+        const struct node *parent = &c->nodes[n->parent];
+
+        if (!n->kept)
+            continue;
+        n->box = i;
+        if (n->parent != 0 && callees[n->parent] == 1 && n->grows == parent->grows &&
+            (double)n->max >= SAME_SHARE * (double)parent->max)
+            n->box = parent->box;
+        boxes += n->box == i;
+    }
+    return boxes;
+}
+
+static void
+choose_nodes(struct flame *c)
+{
+    uint32_t *callees = arena_array(c->f.arena, c->count, sizeof *callees);
+    double least = MIN_SHARE * (double)c->nodes[0].max;
+
+    for (size_t i = 0; i < c->count; i++)
+        c->nodes[i].grows =
+            (double)c->nodes[i].max >= least * GROWING_SHARE && grows(c, &c->nodes[i]);
+    while (keep_nodes(c, least, callees) > BOXES_MAX)
+        least *= LEAST_STEP;
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+
+        if (!n->kept)
+            continue;
+        c->shown++;
+        c->nodes[n->box].last = i;
+        c->nodes[n->box].length++;
     }
 }
 
@@ -182,7 +221,7 @@ static void
 add_change(struct flame *c, uint32_t node, size_t column, double amount)
 {
     for (;; node = c->nodes[node].parent) {
-        if (c->nodes[node].kept)
+        if (c->nodes[node].columns != NULL)
             c->nodes[node].columns[column] += amount;
         if (node == 0)
             return;
@@ -214,8 +253,8 @@ fill_columns(struct flame *c)
 
     for (size_t k = 0; k < t->point_count; k++)
         column[k] = column_of(c, k);
-    for (size_t i = 0; i < c->count; i++)
-        if (c->nodes[i].kept)
+    for (uint32_t i = 0; i < c->count; i++)
+        if (is_box(c, i))
             c->nodes[i].columns =
                 arena_array(c->f.arena, FRAME_COLUMNS, sizeof *c->nodes[i].columns);
     for (size_t i = 0; i < p->change_count; i++) {
@@ -226,32 +265,41 @@ fill_columns(struct flame *c)
             add_change(c, c->leaf_of[stack], column[point],
                        (double)timeline_amount(&p->changes[i].amounts, t->by));
     }
-    for (size_t i = 0; i < c->count; i++)
-        if (c->nodes[i].kept)
+    for (uint32_t i = 0; i < c->count; i++)
+        if (is_box(c, i))
             finish_columns(c, &c->nodes[i]);
 }
 
-/* Put the kept nodes under their parents, the largest first, and count the rows of each. */
+/* What grows comes first, then what is larger. */
+static bool
+comes_first(const struct node *n, const struct node *before)
+{
+    return n->grows != before->grows ? n->grows : n->max > before->max;
+}
+
+/* Put the boxes into those of their callers and count the rows of each. */
 static void
-link_nodes(struct flame *c)
+link_boxes(struct flame *c)
 {
     for (uint32_t i = 1; i < c->count; i++) {
         struct node *n = &c->nodes[i];
-        uint32_t *link = &c->nodes[n->parent].first_child;
+        struct node *caller = &c->nodes[c->nodes[n->parent].box];
+        uint32_t *link = &caller->first_child;
 
-        if (!n->kept)
+        if (!is_box(c, i))
             continue;
-        while (*link != 0 && c->nodes[*link].max >= n->max)
+        n->depth = caller->depth + 1;
+        while (*link != 0 && !comes_first(n, &c->nodes[*link]))
             link = &c->nodes[*link].next_sibling;
         n->next_sibling = *link;
         *link = i;
     }
-    for (size_t i = c->count; i-- > 0;) {
-        if (!c->nodes[i].kept)
+    for (uint32_t i = (uint32_t)c->count; i-- > 0;) {
+        if (!is_box(c, i))
             continue;
         c->nodes[i].rows++;
         if (i > 0)
-            c->nodes[c->nodes[i].parent].rows += c->nodes[i].rows;
+            c->nodes[c->nodes[c->nodes[i].parent].box].rows += c->nodes[i].rows;
     }
 }
 
@@ -259,6 +307,19 @@ static const char *
 node_name(const struct flame *c, const struct node *n)
 {
     return n->stack ? frame_function(&c->f, n->stack, n->frame) : "all";
+}
+
+/* "main › serve" of a box with two nodes, and with more their first and their last. */
+static const char *
+box_name(const struct flame *c, const struct node *n)
+{
+    const char *first = node_name(c, n), *last = node_name(c, &c->nodes[n->last]);
+
+    if (n->length < 2)
+        return first;
+    return n->length == 2 ? arena_printf(c->f.arena, "%s " INSIDE " %s", first, last)
+                          : arena_printf(c->f.arena, "%s " INSIDE " (%u) " INSIDE " %s", first,
+                                         n->length - 2, last);
 }
 
 static double
@@ -273,12 +334,12 @@ highest(const struct node *n)
 
 /* Where the scale of N's curve begins: what grows on a large base would look level above 0. */
 static double
-lowest(const struct flame *c, const struct node *n)
+lowest(const struct node *n)
 {
     double low = highest(n);
 
     // The first columns are the start, when nothing was there yet.
-    for (size_t i = FRAME_COLUMNS / (TREND_POINTS - 1); i < FRAME_COLUMNS && grows(c, n); i++)
+    for (size_t i = FRAME_COLUMNS / (TREND_POINTS - 1); i < FRAME_COLUMNS && n->grows; i++)
         low = n->columns[i] < low ? n->columns[i] : low;
     return low > 0 && low < highest(n) ? low * 0.98 : 0;
 }
@@ -288,7 +349,7 @@ static void
 put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double y,
           const char *class)
 {
-    double ground = y + ROW - 2, low = lowest(c, n), range = highest(n) - low;
+    double ground = y + ROW - 2, low = lowest(n), range = highest(n) - low;
 
     strbuf_fmt(c->f.out, "<path class=\"curve %s\" d=\"M%.1f %.1f", class,
                frame_column_x(&c->f, from), ground);
@@ -301,20 +362,21 @@ put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double 
     strbuf_fmt(c->f.out, "V%.1fZ\"/>\n", ground);
 }
 
-/* The frames of N from itself outwards. */
+/* The frames of the box N, from the innermost outwards. */
 static void
 put_title(struct flame *c, const struct node *n, size_t from, size_t to)
 {
+    const struct node *inner = &c->nodes[n->last];
     const char *when =
         arena_printf(c->f.arena, "%s to %s, at most %s",
                      amount_time(c->f.arena, timeline_column_ns(c->f.t, from, FRAME_COLUMNS)),
                      amount_time(c->f.arena, timeline_column_ns(c->f.t, to, FRAME_COLUMNS)),
                      frame_amount(&c->f, highest(n)));
-    struct stack part = n->stack ? *n->stack : (struct stack){0};
+    struct stack part = inner->stack ? *inner->stack : (struct stack){0};
 
-    part.frames += part.depth ? n->frame : 0;
-    part.locations += part.depth ? n->frame : 0;
-    part.depth -= part.depth ? n->frame : 0;
+    part.frames += part.depth ? inner->frame : 0;
+    part.locations += part.depth ? inner->frame : 0;
+    part.depth -= part.depth ? inner->frame : 0;
     frame_stack_title(&c->f, &part, when);
 }
 
@@ -335,7 +397,7 @@ put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, doubl
     put_curve(c, n, from, to, y, class);
     indent = 4 + INDENT_PIXELS * n->depth;
     if (width > indent + 4 * CHAR_PIXELS)
-        frame_text(&c->f, x + indent, y + ROW - 5.5, "class=\"code curve\"", node_name(c, n),
+        frame_text(&c->f, x + indent, y + ROW - 5.5, "class=\"code curve\"", box_name(c, n),
                    (size_t)((width - indent - 4) / CHAR_PIXELS));
 }
 
@@ -355,10 +417,10 @@ put_node(struct flame *c, uint32_t i, double y)
             put_stretch(c, n, from, to, y, class);
     }
     frame_text(&c->f, FRAME_WIDTH - FRAME_RIGHT, y + ROW - 5.5,
-               grows(c, n) ? "class=\"code end grows\""
-               : last > 0  ? "class=\"code end\""
-                           : "class=\"code end muted\"",
-               frame_amount(&c->f, last > 0 ? last : highest(n)), 20);
+               n->grows   ? "class=\"code end grows\""
+               : last > 0 ? "class=\"code end\""
+                          : "class=\"code end muted\"",
+               frame_amount(&c->f, highest(n)), 20);
     for (uint32_t k = n->first_child; k != 0; k = c->nodes[k].next_sibling) {
         put_node(c, k, inside);
         inside += c->nodes[k].rows * ROW;
@@ -368,16 +430,18 @@ put_node(struct flame *c, uint32_t i, double y)
 static void
 put_foot(struct flame *c, double y)
 {
-    size_t left_out = c->count - 1 - c->shown;
-    const char *text = "Curves have scales of their own. On the right is what was live at the end "
-                       "(red: it grows steadily), or in grey what was live at most.";
+    size_t left_out = c->count - c->shown;
+    const char *text =
+        "Curves have scales of their own. On the right is what was live at most; red: "
+        "it grows steadily; grey: nothing is left.";
 
-    frame_text(&c->f, 16, y, "class=\"muted\"",
-               "A box is a function, with what it called inside; it lasts as long as memory that "
-               "was allocated from there was live.",
-               200);
+    frame_text(
+        &c->f, 16, y, "class=\"muted\"",
+        "A box is a function, or several that call each other, with what they called inside; "
+        "it lasts as long as memory that was allocated from there was live.",
+        200);
     if (left_out)
-        text = arena_printf(c->f.arena, "%s %s smaller boxes are left out.", text,
+        text = arena_printf(c->f.arena, "%s %s smaller calls are left out.", text,
                             amount_count(c->f.arena, (int64_t)left_out));
     frame_text(&c->f, 16, y + 18, "class=\"muted\"", text, 240);
 }
@@ -421,6 +485,6 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
     sum_rough(&c);
     choose_nodes(&c);
     fill_columns(&c);
-    link_nodes(&c);
+    link_boxes(&c);
     put_chart(&c);
 }

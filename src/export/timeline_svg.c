@@ -158,13 +158,17 @@ static const char *
 row_text(struct areas *a, const struct timeline_row *row)
 {
     const struct timeline *t = a->f.t;
-    const char *last =
-        frame_amount(&a->f, timeline_column(t, row, FRAME_COLUMNS - 1, FRAME_COLUMNS));
+    double last = timeline_column(t, row, FRAME_COLUMNS - 1, FRAME_COLUMNS);
+    const char *text = arena_printf(a->f.arena, "%s at the end", frame_amount(&a->f, last));
 
-    if (row->trend != TREND_GROWS || !timeline_is_level(t->by) || row->stack == NULL)
-        return arena_printf(a->f.arena, "%s at the end", last);
-    return arena_printf(a->f.arena, "%s at the end, grows by %s/min", last,
-                        frame_amount(&a->f, row->per_minute));
+    if (row->stack == NULL || !timeline_is_level(t->by))
+        return text;
+    if (timeline_last(row) != row->rough[TREND_POINTS - 1])
+        text = arena_printf(a->f.arena, "%s, freed at the end",
+                            frame_amount(&a->f, (double)timeline_last(row)));
+    return row->trend != TREND_GROWS ? text
+                                     : arena_printf(a->f.arena, "%s, grows by %s/min", text,
+                                                    frame_amount(&a->f, row->per_minute));
 }
 
 static void

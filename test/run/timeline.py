@@ -11,6 +11,7 @@
 Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view tells
 of a moment what was not so, or a file that someone else has made stops what reads it.
 """
+import gzip
 import json
 import os
 import random
@@ -153,6 +154,14 @@ def other_views(p):
     _, out, _ = view("export", "--at", "again", "-f", "collapsed", "moments.heaptap")
     tell(sum(int(line.split()[-1]) for line in out.splitlines()) == live,
          "collapsed stacks at a moment", out[:300])
+    _, out, _ = view("export", "--at", "again", "-f", "flamegraph", "moments.heaptap")
+    names = re.findall(r'"(\w+)"\]', re.search(r"metrics: \[(.*)\],", out).group(1))
+    tell(names == ["inuse", "alloc", "count"] and "as at 12.0 s" in out,
+         "a flame graph of a moment has no peak", names)
+    view("export", "--at", "again", "-f", "pprof", "-o", "at.pb.gz", "moments.heaptap")
+    with gzip.open("at.pb.gz") as f:
+        strings = f.read()
+    tell(b"inuse_space" in strings and b"peak_space" not in strings, "nor has one for pprof")
     for arguments in (["report"], ["report", "--by", "function"], ["report", "--by", "thread"],
                       ["report", "--tree"], ["leaks", "--paths"], ["direct"], ["callgraph"]):
         for option in (["--at", "again"], ["--between", "first..again"]):
@@ -375,9 +384,12 @@ def pictures():
     tell(red == ["leaks_under_churn", "grows", "slow_steps"], "what grows lies lowest, in red", red)
     with open("flame.svg") as f:
         amounts = re.findall(r'class="code end[^"]*">([^<]*)<', f.read())
-    live = sum(SIZE * shape(SECONDS) for shape in SHAPES.values())
-    tell(amounts[:3] == [f"{live / 1024:.1f} KiB"] * 3 and len(amounts) == 3 + len(SHAPES),
-         "flame.svg: callers hold what all they call does", amounts, live)
+    with open("flame.svg") as f:
+        tell("left out" not in f.read(), "flame.svg: nothing is left out")
+    most = max(sum(SIZE * s(t) for s in SHAPES.values()) for t in range(SECONDS + 1))
+    # All, main and handle in one, and each of what that calls.
+    tell(amounts[:2] == [f"{most / 1024:.1f} KiB"] * 2 and len(amounts) == 2 + len(SHAPES),
+         "flame.svg: callers hold what all they call does", amounts, most)
     status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
     tell(status == 2 and "is the profile" in err, "a profile is never overwritten", status, err)
 
