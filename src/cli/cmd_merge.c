@@ -147,6 +147,48 @@ check_output(struct inputs *in)
     return 0;
 }
 
+/* The sum, and until types have been found for them those of inputs without: to find types takes
+ * longer than all else, so it is done once for each program, whatever the number of its inputs. */
+struct sums {
+    struct merge *all;
+    struct strtab programs;
+    struct map untyped; // By program: struct merge *.
+};
+
+static struct merge *
+sum_for(struct sums *s, const struct profile *p)
+{
+    uint64_t *known;
+
+    if (p->typed)
+        return s->all;
+    known = map_put(&s->untyped, strtab_id(&s->programs, p->process.executable), NULL);
+    if (*known == 0)
+        *known = (uintptr_t)merge_new();
+    return (struct merge *)(uintptr_t)*known;
+}
+
+/* Give types to what has none, and add it to the sum of all if that is WANTED. */
+static void
+finish_untyped(struct sums *s, bool wanted)
+{
+    for (uint32_t i = 0; i < s->programs.count; i++) {
+        const uint64_t *known = map_get(&s->untyped, i);
+        struct merge *m = known ? (struct merge *)(uintptr_t)*known : NULL;
+
+        if (m != NULL && wanted) {
+            struct profile *p = merge_finish(m);
+
+            symbol_types(p, NULL);
+            merge_add(s->all, p);
+        }
+        if (m != NULL)
+            merge_free(m);
+    }
+    map_release(&s->untyped);
+    strtab_release(&s->programs);
+}
+
 static void
 keep_sentence(struct sentences *s, size_t limit, const char *text)
 {
@@ -175,9 +217,9 @@ hide_progress(void)
         fputs("\r\x1b[K", stderr);
 }
 
-/* Symbolise P, the profile PATH, and add it to M; keep what there is to say of it. */
+/* Symbolise P, the profile PATH, and add it to S; keep what there is to say of it. */
 static int
-add_loaded(struct merge *m, const char *path, struct profile *p, struct sentences *hints,
+add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *hints,
            struct sentences *warnings)
 {
     const char *const *texts;
@@ -187,8 +229,7 @@ add_loaded(struct merge *m, const char *path, struct profile *p, struct sentence
 
     if (rc != 0)
         return rc;
-    symbol_types(p, NULL);
-    merge_add(m, p);
+    merge_add(sum_for(s, p), p);
     count = symbol_hints(p, &texts);
     for (size_t i = 0; i < count; i++)
         keep_sentence(hints, HINTS_SHOWN, texts[i]);
@@ -198,16 +239,16 @@ add_loaded(struct merge *m, const char *path, struct profile *p, struct sentence
     return 0;
 }
 
-/* Add the profile PATH to M. Returns 0 or an exit code after saying why. */
+/* Add the profile PATH to S. Returns 0 or an exit code after saying why. */
 static int
-add_profile(struct merge *m, const char *path, struct sentences *hints, struct sentences *warnings)
+add_profile(struct sums *s, const char *path, struct sentences *hints, struct sentences *warnings)
 {
     struct profile *p = NULL;
     struct err err = {""};
     int rc = profile_open(path, &p, &err);
 
     if (rc == 0) {
-        rc = add_loaded(m, path, p, hints, warnings);
+        rc = add_loaded(s, path, p, hints, warnings);
     } else {
         hide_progress();
         say_error("%s", err.text);
@@ -219,7 +260,7 @@ add_profile(struct merge *m, const char *path, struct sentences *hints, struct s
 
 /* Add all that can be read. Returns 0, or the exit code of what ended the merge. */
 static int
-add_all(struct merge *m, const struct inputs *in)
+add_all(struct sums *s, const struct inputs *in)
 {
     struct sentences hints = {0}, warnings = {0};
     size_t bad = 0;
@@ -227,9 +268,9 @@ add_all(struct merge *m, const struct inputs *in)
 
     for (size_t i = 0; i < in->count && rc == 0; i++) {
         show_progress(i, in->count);
-        rc = add_profile(m, in->v[i], &hints, &warnings);
+        rc = add_profile(s, in->v[i], &hints, &warnings);
         if (rc == EXIT_BAD_INPUT && skip_bad) {
-            merge_left_out(m);
+            merge_left_out(s->all);
             bad++;
             rc = 0;
         } else if (rc == EXIT_BAD_INPUT) {
@@ -278,12 +319,13 @@ write_sum(struct merge *m, struct arena *arena)
 static int
 merge_inputs(struct inputs *in)
 {
-    struct merge *m = merge_new();
-    int rc = add_all(m, in);
+    struct sums s = {.all = merge_new()};
+    int rc = add_all(&s, in);
 
+    finish_untyped(&s, rc == 0);
     if (rc == 0)
-        rc = write_sum(m, &in->arena);
-    merge_free(m);
+        rc = write_sum(s.all, &in->arena);
+    merge_free(s.all);
     return rc;
 }
 

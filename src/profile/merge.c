@@ -341,7 +341,7 @@ by_mode(const void *a, const void *b)
     return x->period < y->period ? -1 : x->period > y->period;
 }
 
-const struct profile *
+struct profile *
 merge_finish(struct merge *m)
 {
     struct profile *p = m->p;

@@ -72,6 +72,18 @@ same "two runs have the stacks and modules of one" "$(sites in/binned1.heaptap)"
 merge -o jit.heaptap in/jit1.heaptap in/jit2.heaptap >/dev/null
 same "code made at run time is one by its name" "$(sites in/jit1.heaptap)" "$(sites jit.heaptap)"
 
+echo "# what is not packed gets types"
+for i in 1 2; do
+    "$HEAPTAP" run --quiet --no-pack -o "raw$i.heaptap" -- "$PROG/widgets" >/dev/null 2>&1
+done
+check "not packed: merge" merge -o typed.heaptap raw1.heaptap raw2.heaptap
+sums sums typed.heaptap raw1.heaptap raw2.heaptap
+same "not packed: certainly widgets" "widget certain 20000" \
+    "$("$HEAPTAP" bins --json typed.heaptap 2>/dev/null | python3 -c '
+import json, sys
+known = json.load(sys.stdin)["bins"][0]["known"][0]
+print(known["type"], known["verdict"], known["allocs"])')"
+
 echo "# order and grouping"
 third=$((${#inputs[@]} / 3))
 merge -o part1.heaptap "${inputs[@]:0:third}" >/dev/null
