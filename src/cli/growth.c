@@ -157,6 +157,7 @@ list_modules(struct growth *g, struct grown *known)
 }
 
 static void
+// NOLINTNEXTLINE(misc-no-recursion): as deep as processes start processes, DEPTH_MAX at most.
 look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 {
     struct grown *known = find_or_add(g, pid, parent);

@@ -25,16 +25,15 @@ hook_run_remove(struct hook_run *h)
     h->path = NULL;
 }
 
-/* Was no function of the preset that hook INDEX is of called? Asked of the first of each preset. */
+/* Was no function of PRESET called? Said of the first one, INDEX, only. */
 static bool
-is_idle_preset(const struct hook_list *list, size_t index, const uint8_t *called)
+is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
+               const uint8_t *called)
 {
-    const char *preset = list->hooks[index].preset;
-
     for (size_t i = 0; i < list->count; i++) {
-        bool same = list->hooks[i].preset != NULL && strcmp(list->hooks[i].preset, preset) == 0;
+        const char *other = list->hooks[i].preset;
 
-        if (same && (called[i] || i < index))
+        if (other != NULL && strcmp(other, preset) == 0 && (called[i] || i < index))
             return false;
     }
     return true;
@@ -51,11 +50,13 @@ hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet, s
     called = arena_array(arena, h->list.count, sizeof *called);
     if (!quiet && hook_stub_read(h->path, h->list.count, called)) {
         for (size_t i = 0; i < h->list.count; i++) {
-            if (hooks[i].preset == NULL && !called[i])
+            const char *preset = hooks[i].preset;
+
+            if (preset == NULL && !called[i])
                 own_malloc_never_called(program, hooks[i].symbol);
-            else if (hooks[i].preset != NULL && is_idle_preset(&h->list, i, called))
+            else if (preset != NULL && is_idle_preset(&h->list, preset, i, called))
                 say_warning("--hook %s: none of its functions was called by its dynamic name",
-                            hooks[i].preset);
+                            preset);
         }
     }
     if (!living)

@@ -238,7 +238,7 @@ wait_for(const struct launch *l, pid_t pid)
     int status = 0;
 
     for (;;) {
-        pid_t got = waitpid(pid, &status, WUNTRACED | (l->look != NULL ? WNOHANG : 0));
+        pid_t got = waitpid(pid, &status, WUNTRACED | WNOHANG);
         int number = got == pid && WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
 
         if (got == pid && number == 0)

@@ -23,8 +23,7 @@ struct launch {
     void *environment_arg;
     // Called with the same argument when the program, process PID, has been started. NULL = none.
     void (*started)(void *arg, pid_t pid);
-    // Called now and then while process PID runs: soon after its start, later once a second. NULL:
-    // nobody looks.
+    // Called now and then while process PID runs: soon after its start, later once a second.
     void (*look)(void *arg, pid_t pid);
     void *look_arg;
 };
