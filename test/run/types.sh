@@ -33,7 +33,7 @@ try() {
 }
 
 look() {
-    python3 "$SRCDIR/test/run/types.py" "$HEAPTAP" "$1" "$2" || failures=$((failures + 1))
+    python3 "$SRCDIR/test/run/type_tables.py" "$HEAPTAP" "$1" "$2" || failures=$((failures + 1))
 }
 
 export XDG_CACHE_HOME=$PWD/cache
@@ -64,7 +64,7 @@ cp "$SRCDIR/test/prog/typed.c" young/
 (cd young && gcc -g -O2 "$PWD/typed.c" -o program)
 touch -d '2 minutes' young/typed.c
 "$HEAPTAP" run --quiet --no-pack -o young/p.heaptap -- young/program
-python3 "$SRCDIR/test/run/types.py" "$HEAPTAP" young bare || failures=$((failures + 1))
+python3 "$SRCDIR/test/run/type_tables.py" "$HEAPTAP" young bare || failures=$((failures + 1))
 
 # Whatever way the types are written down, the program's own are found.
 own() {

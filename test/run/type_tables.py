@@ -1,7 +1,7 @@
-"""types.py: what heaptap says the blocks of test/prog/typed.c, typed_classes.cc and typed_rust.rs
-are.
+"""type_tables.py: what heaptap says the blocks of test/prog/typed.c, typed_classes.cc and
+typed_rust.rs are.
 
-    types.py HEAPTAP DIRECTORY HOW
+    type_tables.py HEAPTAP DIRECTORY HOW
 
 DIRECTORY has the profile p.heaptap; its name begins with gcc or clang for C, gxx or clangxx for
 C++, rust for Rust. HOW is source (the program's text is there), bare (it is not) or packed (nothing
