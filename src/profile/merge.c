@@ -14,8 +14,9 @@
  * which recordings are. The peak is the sum of the processes' own peaks: an upper bound of what
  * they held together, because they need not have had it at the same time; the timeline tells more.
  *
- * Threads are one if their names are. Snapshots, history and the order of phases belong to one process
- * and its clock, and are left out; of phases it is kept which ways of recording there were.
+ * Threads are one if their names are. Snapshots, history and the order of phases belong to one
+ * process and its clock, and are left out; of phases it is kept which ways of recording there
+ * were.
  */
 #include "profile/merge.h"
 

@@ -170,8 +170,8 @@ by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* A block at a time: it is mostly zeros. What backs heaps is in no thread's row of the model; in the
- * file it is in the first. */
+/* A block at a time: it is mostly zeros. What backs heaps is in no thread's row of the model, and
+ * in the first one's in the file. */
 static void
 write_counters(struct writer *w)
 {
