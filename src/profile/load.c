@@ -226,6 +226,7 @@ load_model(struct raw_file *raw, const char *name)
     loader_count_doubtful(p);
     load_header(&l);
     load_programs(&l);
+    profile_mark_programs(p);
     load_symbols(&l);
     load_types(&l);
     fit = loader_stacks_fit(&l);
