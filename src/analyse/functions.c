@@ -65,7 +65,7 @@ is_in_loader(const struct profile *p, uint32_t frame)
 static bool
 is_in_executable(const struct profile *p, uint32_t frame)
 {
-    return profile_is_program(p, p->modules[p->frames[frame].module].path);
+    return profile_is_program(p, p->frames[frame].module);
 }
 
 /* main, or a part of it that the compiler has split off. */

@@ -142,7 +142,7 @@ put_merged(struct text_view *v)
                            start_time(v), sampling_how(a, p)));
     if (p->merged_left_out > 0)
         text_line(v, INK_WARNING,
-                  arena_printf(a, "%s could not be read and left out",
+                  arena_printf(a, "%s could not be read, so not in here",
                                style_plural(a, p->merged_left_out, "profile")));
     if (p->merged_damaged > 0)
         text_line(v, INK_WARNING,

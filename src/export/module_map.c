@@ -80,7 +80,7 @@ module_order(const struct profile *p, uint32_t *ret)
     uint32_t program = 0;
 
     for (uint32_t i = 1; i < p->module_count && program == 0; i++)
-        if (profile_is_program(p, p->modules[i].path))
+        if (profile_is_program(p, i))
             program = i;
     if (program != 0)
         ret[count++] = program;

@@ -232,6 +232,7 @@ load_model(struct raw_file *raw, const char *name)
     load_header(&l);
     load_programs(&l);
     load_history(&l);
+    profile_mark_programs(p);
     load_symbols(&l);
     load_types(&l);
     fit = loader_stacks_fit(&l);

@@ -356,6 +356,7 @@ merge_finish(struct merge *m)
         qsort(p->phases, p->phase_count, sizeof *p->phases, by_mode);
     if (m->end_unix_ns > p->process.start_unix_ns)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
+    profile_mark_programs(p);
     time_sum_finish(&m->time, m->end_unix_ns, p);
     profile_sum_heaps(p);
     return p;

@@ -150,12 +150,25 @@ profile_title(const struct profile *p, struct arena *arena)
 }
 
 bool
-profile_is_program(const struct profile *p, const char *path)
+profile_is_program(const struct profile *p, uint32_t module)
 {
+    const struct profile_module *m = &p->modules[module];
+
+    return m->is_program ||
+           (p->process.executable != NULL && strcmp(p->process.executable, m->path) == 0);
+}
+
+void
+profile_mark_programs(struct profile *p)
+{
+    struct map programs = {0}; // By where their names are: both are interned.
+
     for (size_t i = 0; i < p->program_count; i++)
-        if (strcmp(p->programs[i].executable, path) == 0)
-            return *path != '\0';
-    return p->process.executable != NULL && strcmp(p->process.executable, path) == 0;
+        if (*p->programs[i].executable != '\0')
+            map_put(&programs, (uintptr_t)p->programs[i].executable, NULL);
+    for (size_t i = 1; i < p->module_count; i++)
+        p->modules[i].is_program = map_get(&programs, (uintptr_t)p->modules[i].path) != NULL;
+    map_release(&programs);
 }
 
 void

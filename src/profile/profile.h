@@ -116,6 +116,7 @@ struct profile_module {
     uint8_t build_id[PROFILE_BUILD_ID_MAX];
     uint32_t build_id_bytes; // 0 = none.
     bool unloaded;           // The library was gone when the profile ended.
+    bool is_program; // Of a merged profile: one of its programs. See profile_is_program.
 };
 
 /* One frame as the source sees it. */
@@ -452,8 +453,11 @@ void profile_free(struct profile *p);
  * From ARENA. */
 const char *profile_title(const struct profile *p, struct arena *arena);
 
-/* Is PATH the executable of P, or one of those that P was merged from? */
-bool profile_is_program(const struct profile *p, const char *path);
+/* Is MODULE the executable of P, or one of those that P was merged from? */
+bool profile_is_program(const struct profile *p, uint32_t module);
+
+/* Tell of P's modules which are its programs. For those who make a merged profile. */
+void profile_mark_programs(struct profile *p);
 
 /* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);

@@ -256,12 +256,6 @@ load_index(struct typer *t, struct type_module *m)
         type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
 }
 
-static bool
-is_executable(const struct profile *p, uint32_t module)
-{
-    return profile_is_program(p, p->modules[module].path);
-}
-
 /* The types of wanted sizes of all modules into the profile, each name once per size. */
 static void
 collect_types(struct typer *t)
@@ -279,7 +273,7 @@ collect_types(struct typer *t)
         load_index(t, m);
         for (size_t k = 0; k < m->index.count; k++) {
             const char *name = strtab_get(&m->index.names, m->index.v[k].name);
-            uint32_t rank = rank_of(name, is_executable(p, m->module));
+            uint32_t rank = rank_of(name, profile_is_program(p, m->module));
 
             if (map_get(&t->wanted, m->index.v[k].size) == NULL)
                 continue;

@@ -193,6 +193,29 @@ code_without_a_module_is_its_name_or_its_address(void **state)
 }
 
 static void
+each_program_is_known_as_one(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+    size_t programs = 0;
+
+    build_site(part(t), ten, "f@a.c:1", "g!/lib/libg.so", NULL);
+    build_site(part(t), ten, "f@b.c:1!/usr/bin/other", "g!/lib/libg.so", NULL);
+    build_site(part(t), ten, "f@a.c:1", NULL);
+    t->parts[1]->process.executable = "/usr/bin/other";
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->merged_processes, 3);
+    assert_int_equal(p->program_count, 2);
+    assert_string_equal(p->programs[0].executable, "/usr/bin/prog");
+    assert_int_equal(p->programs[0].processes, 2);
+    for (uint32_t i = 1; i < p->module_count; i++) {
+        assert_int_equal(profile_is_program(p, i), strstr(p->modules[i].path, "/bin/") != NULL);
+        programs += profile_is_program(p, i);
+    }
+    assert_int_equal(programs, 2);
+}
+
+static void
 what_one_host_knows_the_sum_knows(void **state)
 {
     static const char *const frames[] = {"!/usr/bin/prog", "f", "f@a.c:1", "f", "!/usr/bin/prog"};
@@ -455,6 +478,7 @@ main(void)
         TEST(the_same_code_elsewhere_is_one_place),
         TEST(another_build_of_a_path_is_another_module),
         TEST(code_without_a_module_is_its_name_or_its_address),
+        TEST(each_program_is_known_as_one),
         TEST(what_one_host_knows_the_sum_knows),
         TEST(what_a_guess_led_to_stays_apart),
         TEST(the_ends_of_stacks_are_kept),
