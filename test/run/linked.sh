@@ -69,6 +69,27 @@ for kind in static musl; do
     fi
 done
 
+# --- Nothing to be seen of it ---
+
+for kind in static musl; do
+    made $kind sigbus sigbus.$kind || continue
+    for mode in own sent sigaction signal fork; do
+        bash -c '"$@"; exit $?' - ./sigbus.$kind $mode >bare.out 2>/dev/null
+        bare=$?
+        record sigbus.heaptap ./sigbus.$kind $mode
+        same "$kind, SIGBUS $mode: exit status" "$bare" "$status"
+        check "$kind, SIGBUS $mode: output" diff bare.out sigbus.heaptap.out
+    done
+    HEAPTAP_OUT=$PWD/cut.$kind.heaptap ./sigbus.$kind profile 4096 >cut.out 2>cut.err
+    same "$kind: goes on when its profile is cut" "7 cut 0 done" "$? $(echo $(cat cut.out))"
+done
+if made static unchanged unchanged.static; then
+    ./unchanged.static one two >bare.out 2>&1
+    HEAPTAP_OUT=$PWD/unchanged.heaptap ./unchanged.static one two >recorded.out 2>&1
+    check "static: sees nothing of the recorder" diff bare.out recorded.out
+    check "static: and is recorded" test -s unchanged.heaptap
+fi
+
 # --- Children ---
 
 for kind in dynamic static musl; do
