@@ -163,6 +163,12 @@ if made static article article.static && made static-stripped article article.st
     KNOWN_PREFIX=
 fi
 
+if made musl-dynamic article article.musl; then
+    "$HEAPTAP" run ./article.musl >refused.out 2>&1
+    same "run refuses a dynamic program of musl, which it would break" 3 $?
+    check "and says why" grep -q 'its C library is musl' refused.out
+fi
+
 # What a linked recorder costs when it is not asked, in instructions of a pair of malloc and free.
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
