@@ -68,6 +68,16 @@ is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Is the dynamic linker that SEGMENT of the ELF file FD names that of musl? */
+static bool
+is_musl(int fd, const Elf64_Phdr *segment)
+{
+    char path[64] = "";
+    size_t length = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
+
+    return pread(fd, path, length, (off_t)segment->p_offset) > 0 && strstr(path, "/ld-musl-");
+}
+
 /* Why the ELF file at PATH cannot be recorded, or NULL: by preloading, or because a recorder is
  * linked into it. Scripts and anything else are left to execve. */
 static const char *
@@ -94,6 +104,9 @@ cannot_preload(const char *path)
         if (pread(fd, &segment, sizeof segment, off) != sizeof segment)
             break;
         dynamic = segment.p_type == PT_INTERP;
+        if (dynamic && is_musl(fd, &segment))
+            why = "its C library is musl, and libheaptap.so needs glibc; link it statically with "
+                  "musl/libheaptap_static.a";
     }
     if (why == NULL && !dynamic && !linked_note_in(fd, &u.header))
         why = "it is statically linked, so nothing can be preloaded into it; link it with "

@@ -69,6 +69,27 @@ for kind in static musl; do
     fi
 done
 
+# --- Nothing to be seen of it ---
+
+for kind in static musl; do
+    made $kind sigbus sigbus.$kind || continue
+    for mode in own sent sigaction signal fork; do
+        bash -c '"$@"; exit $?' - ./sigbus.$kind $mode >bare.out 2>/dev/null
+        bare=$?
+        record sigbus.heaptap ./sigbus.$kind $mode
+        same "$kind, SIGBUS $mode: exit status" "$bare" "$status"
+        check "$kind, SIGBUS $mode: output" diff bare.out sigbus.heaptap.out
+    done
+    HEAPTAP_OUT=$PWD/cut.$kind.heaptap ./sigbus.$kind profile 4096 >cut.out 2>cut.err
+    same "$kind: goes on when its profile is cut" "7 cut 0 done" "$? $(echo $(cat cut.out))"
+done
+if made static unchanged unchanged.static; then
+    ./unchanged.static one two >bare.out 2>&1
+    HEAPTAP_OUT=$PWD/unchanged.heaptap ./unchanged.static one two >recorded.out 2>&1
+    check "static: sees nothing of the recorder" diff bare.out recorded.out
+    check "static: and is recorded" test -s unchanged.heaptap
+fi
+
 # --- Children ---
 
 for kind in dynamic static musl; do
@@ -140,6 +161,12 @@ if made static article article.static && made static-stripped article article.st
     known named.heaptap "whole:b,a,main allocations=2 allocated_bytes=4 sites=1" \
         "whole:b,main allocations=1 allocated_bytes=3 sites=1"
     KNOWN_PREFIX=
+fi
+
+if made musl-dynamic article article.musl; then
+    "$HEAPTAP" run ./article.musl >refused.out 2>&1
+    same "run refuses a dynamic program of musl, which it would break" 3 $?
+    check "and says why" grep -q 'its C library is musl' refused.out
 fi
 
 # What a linked recorder costs when it is not asked, in instructions of a pair of malloc and free.
