@@ -172,17 +172,17 @@ same "every so often: exit status" 0 $?
 
 # --- A limit on memory ---------------------------------------------------------------------------
 
-# bounded SIZE: the profile of 100,000 stacks; what it and the recorder take, in bytes, in `taken`.
+# bounded SIZE: the profile of 40,000 stacks; what it and the recorder take, in bytes, in `taken`.
 bounded() {
     rm -f bounded.heaptap
     "$HEAPTAP" run --quiet --no-pack ${1:+--max-memory "$1"} -o bounded.heaptap -- \
-        "$PROG/many_stacks" 100000
+        "$PROG/many_stacks" 40000
     same "limit '$1': exit status" 0 $?
     "$HEAPTAP" report --json --no-fold bounded.heaptap >bounded.json 2>bounded.err
     taken=$(python3 -c 'import json
 print(json.load(open("bounded.json"))["recorder"]["memory_bytes"])')
-    known bounded.heaptap "total allocations=200000 allocated_bytes=11000000" \
-        "total live_blocks=6250 live_bytes=343750" "leaf:known allocations=100000" \
+    known bounded.heaptap "total allocations=80000 allocated_bytes=4400000" \
+        "total live_blocks=2500 live_bytes=137500" "leaf:known allocations=40000" \
         "losses events=0 unknown_frees=0"
 }
 bounded ""
@@ -191,7 +191,7 @@ for mib in 2 4 16; do
     bounded ${mib}M
     check "limit of $mib MiB: it takes less" test "$taken" -le $((mib << 20))
     check "limit of $mib MiB: and uses most of it" test "$taken" -ge $((mib << 19))
-    known bounded.heaptap "losses other_site_events=1000..99999"
+    known bounded.heaptap "losses other_site_events=1000..39999"
 done
 "$HEAPTAP" run --max-memory 100K -- true >out 2>err
 same "a limit below what the recorder needs is refused" 2 $?
