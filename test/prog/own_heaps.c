@@ -7,6 +7,7 @@
  * test/run/api.sh says for each case what the profile must hold. Blocks of malloc that a case does
  * not speak of are none: nothing here prints.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -486,13 +487,14 @@ run_phases(void)
     heaptap_snapshot(NULL);
 }
 
-/* Words that no function may stumble over. */
+/* Words that no function may stumble over. errno stays what it was. */
 static void
 run_nonsense(void)
 {
     heaptap_heap *heap = heaptap_heap_create(NULL, 1u << 31), *gone, *wrong;
     char huge[5000];
 
+    errno = 12345;
     heaptap_alloc(heap, (void *)UINTPTR_MAX, SIZE_MAX, SIZE_MAX);
     heaptap_free(heap, (void *)UINTPTR_MAX);
     heaptap_alloc(heap, base, 0, 0);
@@ -519,6 +521,8 @@ run_nonsense(void)
     heaptap_snapshot(huge);
     if (heaptap_is_present() && (heaptap_write(-1, "pprof") != -1 || heaptap_write(1, NULL) != -1 ||
                                  heaptap_write(1, "xml") != -1))
+        exit(1);
+    if (errno != 12345)
         exit(1);
 }
 
