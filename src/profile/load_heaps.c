@@ -27,6 +27,7 @@ enum {
 
 #define HEAP_MALLOC "malloc"
 #define HEAP_UNKNOWN "(unknown heap)"
+#define HEAP_UNNAMED "(unnamed heap)"
 #define LABELS_OTHER "(other labels)" // Record 1 of the table.
 #define LABELS_UNKNOWN "(unknown labels)"
 
@@ -68,7 +69,7 @@ load_heaps(struct loader *l)
             continue;
         heap->name = strtab_get(&p->strings, loader_string(l, d->name));
         if (*heap->name == '\0')
-            heap->name = intern(l, HEAP_UNKNOWN);
+            heap->name = intern(l, HEAP_UNNAMED);
         heap->created_ns = d->created_ns;
         heap->made = d->made;
         heap->destroyed = d->destroyed;

@@ -11,5 +11,6 @@ tags() {
 tags views
 tags exports
 tags real "$PROG/two_arenas"
+tags agree "$PROG/own_heaps"
 tags damage
 finish
