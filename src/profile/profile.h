@@ -311,6 +311,7 @@ struct profile_losses {
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
     uint64_t failed_calls;       // Allocation calls that returned no block.
+    uint64_t history_records;    // What counters were at a snapshot, for which there was no room.
     bool
         file_failed; // The file could not grow: what came later is missing after the process ended.
 };
