@@ -42,12 +42,23 @@
  * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
+/* What the environment asks for; a constant of the process, also in its children. */
+static struct {
+    uint64_t growth_bytes;
+    uint32_t signal;
+} asked;
+
 void
 history_start(void)
 {
     state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
-    state->growth_bytes = output_number("HEAPTAP_SNAPSHOT_GROWTH");
-    state->snapshot_signal = (uint32_t)output_number("HEAPTAP_SNAPSHOT_SIGNAL");
+    // Kept: a daemon may clear its environment and then fork.
+    if (!state->forked) {
+        asked.growth_bytes = output_number("HEAPTAP_SNAPSHOT_GROWTH");
+        asked.signal = (uint32_t)output_number("HEAPTAP_SNAPSHOT_SIGNAL");
+    }
+    state->growth_bytes = asked.growth_bytes;
+    state->snapshot_signal = asked.signal;
 }
 
 /* --- Taking one ------------------------------------------------------------------------------- */

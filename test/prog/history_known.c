@@ -8,7 +8,8 @@
  * is followed by raise(SIGUSR1), which the recorder takes for a snapshot; with several THREADS that
  * happens between rounds of EVERY events, when all of them wait, and they free one another's
  * blocks. END is exit, kill (by SIGKILL) or fork: half way the process forks, and the child begins
- * anew with nothing.
+ * anew with nothing. With storm nobody waits: thread number i allocates at site i only, and each
+ * raises the signal itself after every EVERY allocations.
  *
  * Says, without a stream or anything else that would allocate:
  *
@@ -16,6 +17,7 @@
  *     snap A B F G A B F G…   at a snapshot: allocations, bytes, frees, freed bytes of each site
  *     peak TOTAL BYTES BLOCKS BYTES BLOCKS…   the largest live bytes, and the shares of the sites
  *     child                   what follows is of the forked child, and stands first
+ *     storm N                 each thread has taken N snapshots
  *
  * test/run/history.py compares that with the profile. With several threads there is no peak line.
  */
@@ -178,8 +180,7 @@ draw(struct worker *w, uint64_t below)
 static void
 keep_peak(int64_t change_bytes)
 {
-    live_bytes += change_bytes;
-    if (worker_count > 1 || live_bytes <= peak_bytes)
+    if (worker_count > 1 || (live_bytes += change_bytes) <= peak_bytes)
         return;
     peak_bytes = live_bytes;
     for (int site = 0; site < SITES; site++) {
@@ -198,16 +199,22 @@ draw_size(struct worker *w)
 }
 
 static void
-begin_block(struct worker *w)
+begin_block_at(struct worker *w, int site)
 {
     struct block *b = &w->blocks[w->block_count++];
 
-    b->site = (int)draw(w, FIRST_REALLOC);
+    b->site = site;
     b->size_bytes = draw_size(w);
     b->p = allocate[b->site](NULL, b->size_bytes);
     w->counts[b->site].allocations++;
     w->counts[b->site].allocated_bytes += b->size_bytes;
     keep_peak((int64_t)b->size_bytes);
+}
+
+static void
+begin_block(struct worker *w)
+{
+    begin_block_at(w, (int)draw(w, FIRST_REALLOC));
 }
 
 static void
@@ -284,6 +291,36 @@ work(void *arg)
         pthread_barrier_wait(&barrier);
     }
     return NULL;
+}
+
+static void *
+storm(void *arg)
+{
+    struct worker *w = arg;
+    int site = (int)(w - workers);
+
+    for (long i = 0; i < events; i++) {
+        if (w->block_count == BLOCKS)
+            end_block(w);
+        begin_block_at(w, site);
+        if ((i + 1) % every == 0)
+            raise(SIGUSR1);
+    }
+    return NULL;
+}
+
+static void
+run_storm(void)
+{
+    pthread_t threads[THREADS_MAX];
+
+    for (int i = 0; i < worker_count; i++)
+        pthread_create(&threads[i], NULL, storm, &workers[i]);
+    for (int i = 0; i < worker_count; i++)
+        pthread_join(threads[i], NULL);
+    say("storm");
+    say_number(events / every);
+    say("\n");
 }
 
 static void
@@ -370,7 +407,9 @@ main(int argc, char **argv)
         say_number((int64_t)(intptr_t)allocate[site]);
     say_number((int64_t)(intptr_t)__stop_sites);
     say("\n");
-    if (worker_count > 1)
+    if (strcmp(argv[5], "storm") == 0)
+        run_storm();
+    else if (worker_count > 1)
         run_threads();
     else
         run_alone(strcmp(argv[5], "fork") == 0 ? events / 2 : events);

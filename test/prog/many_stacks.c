@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a stack of its own that is never
- * met again, and after each one of 10 bytes from one place; of each four, three are freed.
+ * met again, and after each one of 10 bytes from one place; of each 32, 31 are freed.
  *
  *     many_stacks COUNT
  *
@@ -41,10 +41,10 @@ main(int argc, char **argv)
 
     for (unsigned i = 0; i < count; i++) {
         descend(i, DEPTH);
-        if (i % 4 != 0)
+        if (i % 32 != 0)
             free(block);
         known();
-        if (i % 4 != 0)
+        if (i % 32 != 0)
             free(block);
     }
     return 0;

@@ -1,12 +1,19 @@
 """history.py: what a profile says of each moment, against what the program says it was.
 
-    history.py PROFILE OUTPUT [child]
+    history.py PROFILE OUTPUT [child|storm]     what each counter was at each snapshot
+    history.py PROFILE OUTPUT until PROFILE OUTPUT      two runs, of which one ended earlier
+    history.py PROFILE growth BYTES SLACK       snapshots by growth are so far apart
+    history.py PROFILE long SECONDS ALLOCATIONS         the timeline of a long run is bounded
+    history.py PROFILE kinds KIND=COUNT...      how many snapshots there are of a kind
+    history.py PROFILE full                     there was no room for some values, and that is told
 
 Reads the tables of a recorded file (format.md 4.2 to 4.12) without any of our own code, works out
 what each counter was at each snapshot by a signal, and compares the sums for each function of
 test/prog/history_known.c with the lines it printed to OUTPUT; with "child", those of the forked
 child. The peak's shares likewise. Snapshots of other kinds cannot be foreseen, but nothing may fall
-from one snapshot to the next. Any difference is printed, and the exit status is 1. """
+from one snapshot to the next. Of a "storm" each thread is right at the snapshots it has taken
+itself. What a run counts until a snapshot is what the same run counts that ends there, also if both
+are estimates. Any difference is printed, and the exit status is 1. """
 import bisect
 import collections
 import struct
@@ -14,11 +21,12 @@ import sys
 
 DIRECTORY, SEGMENTS, SEGMENT = 4096, 192, struct.Struct("<IIQQQQII")
 NODES, COUNTERS, SNAPSHOTS, HISTORY = 3, 4, 13, 16
-SIGNAL = 5
+TIMED, GROWTH, SIGNAL = 1, 4, 5
 BLOCK, COUNTER = 2176, 128
 SITES = 12
 ADDRESS = (1 << 48) - 1
 VALUES = 4
+Snapshot = collections.namedtuple("Snapshot", "ns live name id kind")
 problems = 0
 
 
@@ -154,39 +162,137 @@ def said(path, child):
     return sites[1:], [(words[0], [int(word) for word in words[1:]]) for words in lines]
 
 
-def main():
-    with open(sys.argv[1], "rb") as f:
-        data = f.read()
-    sites, lines = said(sys.argv[2], sys.argv[3:] == ["child"])
-    tables = tables_of(data)
-    counters = counters_of(tables)
-    snapshots = [s for s in records(tables[SNAPSHOTS], "<QqQQ32sIIQ") if s[0]]
-    asked = [s for s in snapshots if s[6] == SIGNAL]
-    wanted = [numbers for word, numbers in lines if word == "snap"]
-    *starts, end = map(int, sites)
-    function = function_of_site(tables[NODES], starts, end)
-    losses = struct.unpack_from("<8Q", data, 576)
-    if any(losses):
-        problem(f"losses {losses}")
-    if [s[5] for s in snapshots] != list(range(1, len(snapshots) + 1)):
+class Profile:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.data = f.read()
+        self.tables = tables_of(self.data)
+        self.counters = counters_of(self.tables)
+        self.snapshots = [Snapshot(*s[:2], s[4].rstrip(b"\0").decode(), *s[5:7])
+                          for s in records(self.tables[SNAPSHOTS], "<QqQQ32sIIQ") if s[0]]
+        self.losses = struct.unpack_from("<8Q", self.data, 576)
+        self.peak_epoch, = struct.unpack_from("<Q", self.data, 512)
+
+    def functions(self, sites):
+        *starts, end = map(int, sites)
+        return function_of_site(self.tables[NODES], starts, end)
+
+    def of_kind(self, kind):
+        return [s for s in self.snapshots if s.kind == kind]
+
+
+def check_sound(profile, alone):
+    if any(profile.losses):
+        problem(f"losses {profile.losses}")
+    if sorted(s.id for s in profile.snapshots) != list(range(1, len(profile.snapshots) + 1)):
         problem("ids are not dense")
-    if any(a[0] > b[0] for a, b in zip(snapshots, snapshots[1:])):
+    if alone and any(a.ns > b.ns for a, b in zip(profile.snapshots, profile.snapshots[1:])):
         problem("snapshots are not in the order of time")
-    if [s[4].rstrip(b"\0").decode() for s in asked] != \
-            [f"signal {i + 1}" for i in range(len(wanted))]:
+    check_rising(profile.counters, len(profile.snapshots))
+
+
+def check_known(profile, sites, lines):
+    asked = profile.of_kind(SIGNAL)
+    wanted = [numbers for word, numbers in lines if word == "snap"]
+    function = profile.functions(sites)
+    check_sound(profile, True)
+    if [s.name for s in asked] != [f"signal {i + 1}" for i in range(len(wanted))]:
         problem(f"wanted {len(wanted)} snapshots by a signal, got {len(asked)}")
     for numbers, snapshot in zip(wanted, asked):
-        got = summed(counters, function, snapshot[5])
+        got = summed(profile.counters, function, snapshot.id)
         if got != numbers:
-            problem(f"snapshot {snapshot[5]}: wanted {numbers},\ngot {got}")
-    check_rising(counters, len(snapshots))
-    peak_epoch, = struct.unpack_from("<Q", data, 512)
+            problem(f"snapshot {snapshot.id}: wanted {numbers},\ngot {got}")
     for word, numbers in lines:
         if word == "peak":
-            check_once(counters)
-            check_peak(counters, function, peak_epoch, numbers)
-    print(f"{len(asked)} of {len(snapshots)} snapshots by a signal, "
-          f"{sum(len(c.past) for c in counters.values())} records of history")
+            check_once(profile.counters)
+            check_peak(profile.counters, function, profile.peak_epoch, numbers)
+
+
+def check_storm(profile, sites, lines):
+    """Each thread has a site of its own, and knew what it held at each of its snapshots."""
+    function = profile.functions(sites)
+    each, = (numbers[0] for word, numbers in lines if word == "storm")
+    sums = [summed(profile.counters, function, s.id) for s in profile.of_kind(SIGNAL)]
+    end = summed(profile.counters, function, len(profile.snapshots) + 1)
+    threads = sum(end[VALUES * site] > 0 for site in range(SITES))
+    check_sound(profile, False)
+    if len(sums) != threads * each:
+        problem(f"wanted {threads * each} snapshots, got {len(sums)}")
+    for site in range(threads):
+        seen = {s[VALUES * site] for s in sums}
+        allocations = end[VALUES * site]
+        for turn in range(1, each + 1):
+            if allocations // each * turn not in seen:
+                problem(f"thread {site}: no snapshot after {allocations // each * turn} blocks")
+
+
+def check_until(short, short_sites, long, long_sites):
+    name = short.of_kind(SIGNAL)[-1].name
+    moment = next(s.id for s in long.of_kind(SIGNAL) if s.name == name)
+    wanted = summed(short.counters, short.functions(short_sites), len(short.snapshots) + 1)
+    got = summed(long.counters, long.functions(long_sites), moment)
+    if not any(wanted) or got != wanted:
+        problem(f"{name}: wanted {wanted},\ngot {got}")
+    if got == summed(long.counters, long.functions(long_sites), len(long.snapshots) + 1):
+        problem("the longer run did no more than the shorter")
+
+
+def check_growth(profile, growth_bytes, slack_bytes):
+    taken = profile.of_kind(GROWTH)
+    if len(taken) < 3 or [s.name for s in taken] != [f"growth {i + 1}" for i in range(len(taken))]:
+        problem(f"snapshots by growth: {[s.name for s in taken]}")
+    for before, after in zip([0] + [s.live for s in taken], [s.live for s in taken]):
+        if abs(after - before - growth_bytes) > slack_bytes:
+            problem(f"a snapshot at {after} live bytes after one at {before}")
+
+
+def check_long(profile, seconds, allocations):
+    timed = profile.of_kind(TIMED)
+    gaps = [(b.ns - a.ns) / 1e9 for a, b in zip(timed, timed[1:])]
+    check_sound(profile, True)
+    total = sum(c.now[0] for c in profile.counters.values())
+    if total < allocations:
+        problem(f"wanted {allocations} allocations and those of the start, got {total}")
+    if not 64 <= len(timed) <= 7168:
+        problem(f"{len(timed)} snapshots in the timeline")
+    past = sum(len(c.past) for c in profile.counters.values())
+    if len(profile.data) > 64 << 20 or past > 3 << 18:
+        problem(f"too large: {len(profile.data)} bytes")
+    if timed[-1].ns < seconds * 1e9 / 2 or gaps[0] > 0.05 or max(gaps) > seconds / 2:
+        problem(f"the last at {timed[-1].ns / 1e9} s, gaps from {gaps[0]} to {max(gaps)} s")
+
+
+def check_kinds(profile, terms):
+    for kind, count in (term.split("=") for term in terms):
+        got = len(profile.of_kind(int(kind)))
+        low, _, high = count.partition("..")
+        if not int(low) <= got <= int(high or low):
+            problem(f"wanted {count} of kind {kind}, got {got}")
+
+
+def check_full(profile):
+    if profile.losses[4] == 0 or any(profile.losses[:4]):
+        problem(f"losses {profile.losses}")
+
+
+def main():
+    profile, what, rest = Profile(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    if what == "growth":
+        check_growth(profile, *map(int, rest))
+    elif what == "long":
+        check_long(profile, *map(int, rest))
+    elif what == "kinds":
+        check_kinds(profile, rest)
+    elif what == "full":
+        check_full(profile)
+    elif rest[:1] == ["until"]:
+        check_until(profile, said(what, False)[0], Profile(rest[1]), said(rest[2], False)[0])
+    elif rest == ["storm"]:
+        check_storm(profile, *said(what, False))
+    else:
+        check_known(profile, *said(what, rest == ["child"]))
+    print(f"{len(profile.snapshots)} snapshots, "
+          f"{sum(len(c.past) for c in profile.counters.values())} records of history")
     sys.exit(problems > 0)
 
 

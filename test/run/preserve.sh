@@ -50,6 +50,10 @@ twins "descriptors and threads" "$python" -c '
 import os
 print(os.listdir("/proc/self/fd"), len(os.listdir("/proc/self/task")))'
 
+# With a reserve the recorder gives up its system calls while signals are blocked.
+same "signals that are blocked, with a reserve" "$(grep SigBlk /proc/self/status)" \
+    "$("$HEAPTAP" run --quiet --reserve 1M -o blocked.heaptap -- grep SigBlk /proc/self/status)"
+
 # A parent that ignores SIGCHLD must not cost us the exit status.
 rm -f chld.heaptap
 python3 -c '
