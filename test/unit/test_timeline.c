@@ -1,5 +1,5 @@
-/* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one fails,
- * a view shows another moment than it says, or takes rest or churn for growth. */
+/* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
+ * fails, a view shows another moment than it says, or takes rest or churn for growth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
