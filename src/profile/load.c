@@ -183,6 +183,7 @@ load_header(struct loader *l)
     p->losses.no_thread_events = h->losses.no_thread_events;
     p->losses.no_memory_events += h->losses.no_memory_events;
     p->losses.frames_without_module = h->losses.frames_without_module;
+    p->losses.history_records = h->losses.history_records;
     p->losses.reentrant_events += h->losses.reentrant_events;
     p->losses.heap_events = h->losses.heap_events;
     p->losses.label_sets = h->losses.label_sets;

@@ -24,6 +24,9 @@
 /* A hundred years; sums of times stay in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
+/* More than any recorder writes; bounds what a made-up file can ask for. */
+#define HISTORY_RECORDS_MAX ((size_t)1 << 22)
+
 /* A counter on its way through its records. */
 struct walk {
     struct profile_amounts known; // At its last record.
@@ -138,13 +141,21 @@ start_walks(const struct loader *l, struct walk *walks, size_t count, const uint
     }
 }
 
+static size_t
+record_count(const struct loader *l)
+{
+    size_t count = raw_count(l->raw, DISK_HISTORY);
+
+    return count < HISTORY_RECORDS_MAX ? count : HISTORY_RECORDS_MAX;
+}
+
 /* Returns how many records cannot be right. */
 static size_t
 follow_records(struct loader *l, struct walk *walks, size_t counter_count, const uint32_t *ordinals)
 {
     size_t ids = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
 
-    for (size_t i = 0; i < raw_count(l->raw, DISK_HISTORY); i++) {
+    for (size_t i = 0; i < record_count(l); i++) {
         const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
         struct profile_amounts amounts;
         uint32_t snapshots;
@@ -205,7 +216,7 @@ count_changes(const struct loader *l, size_t counter_count)
 
     for (size_t i = 0; i < counter_count; i++)
         changes += l->thread_site_of[i] != 0;
-    for (size_t i = 0; i < raw_count(l->raw, DISK_HISTORY); i++) {
+    for (size_t i = 0; i < record_count(l); i++) {
         const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
 
         changes += d->snapshot != 0;
@@ -229,6 +240,8 @@ load_history(struct loader *l)
         bad = follow_records(l, walks, count, ordinals);
         end_walks(l, walks, count);
         sum_snapshots(p);
+        if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
+            raw_note(l->raw, "its history is longer than any recorder's; the rest was skipped");
         // The copy of a file that is being written may have the record and not yet the counter.
         if (bad && p->process.ended)
             raw_note(l->raw, "%zu records of the history are of no known counter; skipped", bad);

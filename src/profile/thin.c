@@ -2,7 +2,8 @@
  *
  * The recorder takes thousands of snapshots in a run of days, the more the closer to its start. To
  * see a leak grow, a few hundred do, evenly spread. The ones to go are found by time: of the run's
- * length in THIN_TIMED_MAX equal parts, each keeps its last one.
+ * length in THIN_TIMED_MAX equal parts, each keeps its last one. If the history of a program with
+ * many stacks is long then, the parts become twice as long, twice at most.
  *
  * A record says what a counter was at a snapshot and at those before it, back to the counter's last
  * record. So when its snapshot goes, it is given to the last one before that stays:
@@ -39,31 +40,35 @@ is_timed(const struct disk_snapshot *s)
     return s->elapsed_ns != 0 && s->kind == DISK_SNAPSHOT_TIMED && s->id != 0;
 }
 
-/* Zero the snapshots of the timeline that have a later one in the same part of the run. Returns
- * whether any was. */
-static bool
-drop_snapshots(struct raw_file *raw)
+static size_t
+count_timed(const struct raw_file *raw)
 {
-    size_t count = raw_count(raw, DISK_SNAPSHOTS), timed = 0;
-    double part_ns = (double)last_moment(raw) / THIN_TIMED_MAX;
-    double kept_part = -1;
+    size_t timed = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < raw_count(raw, DISK_SNAPSHOTS); i++)
         timed += is_timed(raw_record(raw, DISK_SNAPSHOTS, i));
-    if (timed <= THIN_TIMED_MAX)
-        return false;
-    for (size_t i = count; i-- > 0;) {
+    return timed;
+}
+
+/* Zero the snapshots of the timeline that have a later one in the same of PARTS parts of the
+ * run. */
+static void
+drop_snapshots(struct raw_file *raw, uint32_t parts)
+{
+    double part_ns = (double)last_moment(raw) / parts, kept_part = -1;
+
+    for (size_t i = raw_count(raw, DISK_SNAPSHOTS); i-- > 0;) {
         struct disk_snapshot *s = raw_change(raw, DISK_SNAPSHOTS, i);
-        // The last moment belongs to the last part.
-        double part = is_timed(s) ? (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns) : 0;
+        double part;
 
         if (!is_timed(s))
             continue;
+        // The last moment belongs to the last part.
+        part = (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns);
         if (part == kept_part)
             memset(s, 0, sizeof *s);
         kept_part = part;
     }
-    return true;
 }
 
 /* By id: that of the last snapshot until then that is still there; 0 = none. */
@@ -104,18 +109,16 @@ told_at_birth(const struct raw_file *raw, const uint32_t *kept, size_t count, st
     return told;
 }
 
-void
-thin_snapshots(struct raw_file *raw)
+/* Give each record to the snapshot that is left, and leave out those that say nothing there. */
+static void
+thin_history(struct raw_file *raw)
 {
     struct raw_table *history = &raw->tables[DISK_HISTORY];
     size_t counters = raw_count(raw, DISK_COUNTERS) * DISK_BLOCK_SITES, left = 0;
     struct arena scratch = {0};
-    uint32_t *kept, *told;
+    uint32_t *kept = kept_ids(raw, &scratch);
+    uint32_t *told = told_at_birth(raw, kept, counters, &scratch);
 
-    if (!drop_snapshots(raw))
-        return;
-    kept = kept_ids(raw, &scratch);
-    told = told_at_birth(raw, kept, counters, &scratch);
     for (size_t i = 0; i < raw_count(raw, DISK_HISTORY); i++) {
         struct disk_history d = *(const struct disk_history *)raw_record(raw, DISK_HISTORY, i);
 
@@ -129,4 +132,27 @@ thin_snapshots(struct raw_file *raw)
     }
     history->size_bytes = (uint64_t)left * history->record_bytes;
     arena_release(&scratch);
+}
+
+static size_t
+count_records(const struct raw_file *raw)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < raw_count(raw, DISK_HISTORY); i++)
+        used += ((const struct disk_history *)raw_record(raw, DISK_HISTORY, i))->snapshot != 0;
+    return used;
+}
+
+void
+thin_snapshots(struct raw_file *raw)
+{
+    for (uint32_t parts = THIN_TIMED_MAX; parts >= THIN_TIMED_MIN; parts /= 2) {
+        if (count_timed(raw) > parts) {
+            drop_snapshots(raw, parts);
+            thin_history(raw);
+        }
+        if (count_records(raw) <= THIN_RECORDS)
+            return;
+    }
 }

@@ -4,8 +4,9 @@
 
 #include "profile/raw.h"
 
-/* So many snapshots of the timeline are kept; those with names always are. */
-enum { THIN_TIMED_MAX = 256 };
+/* So many snapshots of the timeline are kept; fewer, but not less than the other number, while the
+ * history has more than so many records. Those with names always are. */
+enum { THIN_TIMED_MAX = 256, THIN_TIMED_MIN = 64, THIN_RECORDS = 1 << 15 };
 
 /* Take snapshots of the timeline, and the records of the history that say nothing without them, out
  * of RAW's tables, which are changed in place. What counters were at the snapshots that are left

@@ -213,11 +213,31 @@ def thinned():
     small = os.path.getsize("thin.heaptap")
     tell(small < os.path.getsize("long.heaptap") / 8, "and it is small", small)
     view("pack", "-o", "again.heaptap", "thin.heaptap")
+    broad()
     first, second = (view("report", "--json", "--at", "100s", f"{name}.heaptap")[1].splitlines()
                      for name in ("thin", "again"))
     changed = [a for a, b in zip(first, second)
                if a != b and not re.search('"(profile|file_bytes|memory_bytes)"', a)]
     tell(not changed and len(first) == len(second), "packing twice changes nothing", changed)
+
+
+def broad():
+    """So many stacks that fewer snapshots have to do."""
+    rng, p = random.Random(6), past.Past()
+    sites = [p.site([f"site_{i}", "main"]) for i in range(320)]
+    for _ in range(250):
+        for site in sites:
+            p.allocate(0, site, rng.randrange(1, 5), 64)
+        p.wait(1)
+        p.snapshot()
+    p.write("broad.heaptap")
+    view("pack", "-o", "narrow.heaptap", "broad.heaptap")
+    _, out, _ = view("timeline", "--json", "narrow.heaptap")
+    kept = [round(q["elapsed_ns"] / 10 ** 9) for q in json.loads(out)["points"]][1:-1]
+    tell(64 <= len(kept) <= 128, "many stacks: fewer snapshots", len(kept))
+    wrong = [n for n in rng.sample(kept, 10)
+             if by_function(report("--at", f"{n}s", "narrow.heaptap")) != sums_at(p, n)]
+    tell(not wrong, "many stacks: values at what is kept are as before", wrong)
 
 
 BAD = [0, 1, 255, 4096, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1]

@@ -1,0 +1,204 @@
+/* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
+ * fails, a view shows another moment than it says, or takes rest or churn for growth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/timeline.h"
+#include "build_profile.h"
+#include "profile/at.h"
+
+enum { SNAPSHOTS = 32, SIZE = 10 };
+
+/* Blocks that are live at snapshot T (from 0) and, at SNAPSHOTS, at the end. */
+typedef int64_t shape_fn(int64_t t);
+
+static int64_t
+grows(int64_t t)
+{
+    return 100 + t + 7 * (t % 3);
+}
+
+static int64_t
+rests(int64_t t)
+{
+    return t < 2 ? 0 : 500;
+}
+
+static int64_t
+freed_at_the_end(int64_t t)
+{
+    return t == SNAPSHOTS ? 0 : 3 * t;
+}
+
+static shape_fn *const shapes[] = {grows, rests, freed_at_the_end};
+static const char *const names[] = {"grows", "rests", "freed_at_the_end"};
+
+static void
+add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t blocks)
+{
+    struct profile_amounts a = {0};
+
+    a.allocations = blocks > 0 ? blocks : 0;
+    a.frees = blocks < 0 ? -blocks : 0;
+    a.allocated_bytes = a.allocations * SIZE;
+    a.freed_bytes = a.frees * SIZE;
+    p->changes[p->change_count++] = (struct profile_change){site, interval, a};
+    profile_amounts_add(&p->snapshots[interval < SNAPSHOTS ? interval : SNAPSHOTS - 1].amounts, &a);
+}
+
+/* A profile with a snapshot each second; the second and the fifth are called "warm", the tenth and
+ * the twentieth begin phases. */
+static struct profile *
+make_past(void)
+{
+    struct profile *p = build_profile_new();
+    uint32_t thread = build_thread(p, "main");
+
+    p->process.elapsed_ns = UINT64_C(1000000000) * (SNAPSHOTS + 1);
+    p->has_history = true;
+    p->snapshots = arena_array(&p->arena, SNAPSHOTS, sizeof *p->snapshots);
+    p->changes = arena_array(&p->arena, countof(shapes) * (SNAPSHOTS + 1), sizeof *p->changes);
+    for (uint32_t t = 0; t < SNAPSHOTS; t++)
+        p->snapshots[p->snapshot_count++] =
+            (struct profile_snapshot){.elapsed_ns = UINT64_C(1000000000) * (t + 1),
+                                      .name = t == 1 || t == 4 ? "warm"
+                                              : t == 9         ? "load"
+                                              : t == 19        ? "serve"
+                                                               : "",
+                                      .kind = t == 9 || t == 19 ? SNAPSHOT_PHASE : SNAPSHOT_TIMED};
+    for (size_t i = 0; i < countof(shapes); i++) {
+        struct counters c = build_counters(1, SIZE, 0, 0);
+        uint32_t site = build_site(p, c, names[i], "main", NULL);
+
+        build_thread_site(p, thread, site, c);
+        for (uint32_t t = 0; t <= SNAPSHOTS; t++)
+            add_change(p, (uint32_t)i, t, shapes[i](t) - (t > 0 ? shapes[i](t - 1) : 0));
+    }
+    return p;
+}
+
+static void
+finds(struct profile *p, const char *when, size_t snapshots)
+{
+    struct profile_moment m = {0};
+    struct err err = {""};
+
+    assert_int_equal(at_find(p, when, &m, &err), 0);
+    assert_int_equal(m.snapshots, snapshots);
+}
+
+static void
+moments_are_found_by_name_and_time(void **unused)
+{
+    struct profile *p = make_past();
+    struct profile_moment span[2], m;
+    struct err err = {""};
+
+    (void)unused;
+    finds(p, "warm", 5);
+    finds(p, "warm#1", 2);
+    finds(p, "load", 10);
+    finds(p, "start", 0);
+    finds(p, "end", SNAPSHOTS + 1);
+    finds(p, "3.9s", 3);
+    finds(p, "0.5s", 0);
+    finds(p, "-3s", SNAPSHOTS - 2);
+    finds(p, "10h", SNAPSHOTS + 1);
+    assert_int_equal(at_find(p, "warm#3", &m, &err), HEAPTAP_USAGE);
+    assert_non_null(strstr(err.text, "warm, load, serve"));
+    assert_int_equal(at_find_span(p, "load", span, &err), 0);
+    assert_int_equal(span[0].snapshots, 10);
+    assert_int_equal(span[1].snapshots, 20);
+    assert_int_equal(at_find_span(p, "serve", span, &err), 0);
+    assert_int_equal(span[1].snapshots, SNAPSHOTS + 1);
+    assert_int_equal(at_find_span(p, "warm", span, &err), HEAPTAP_USAGE);
+    assert_int_equal(at_find_span(p, "serve..load", span, &err), HEAPTAP_USAGE);
+    profile_free(p);
+}
+
+static void
+a_cut_profile_is_what_it_was(void **unused)
+{
+    (void)unused;
+    for (size_t n = 1; n <= SNAPSHOTS + 1; n++) {
+        struct profile *p = make_past();
+        struct profile_moment from = at_moment(p, n / 2), to = at_moment(p, n);
+        int64_t sum = 0;
+
+        profile_cut(p, &from, &to);
+        for (size_t i = 0; i < countof(shapes); i++) {
+            int64_t before = n / 2 > 0 ? shapes[i]((int64_t)n / 2 - 1) : 0;
+            int64_t blocks = shapes[i]((int64_t)n - 1) - before;
+
+            assert_int_equal(counters_live_blocks(&p->sites[i].counters), blocks);
+            assert_int_equal(counters_live_bytes(&p->thread_sites[i].counters), blocks * SIZE);
+            assert_true(p->sites[i].counters.partial);
+            sum += blocks;
+        }
+        assert_int_equal(counters_live_blocks(&p->totals), sum);
+        assert_int_equal(counters_live_blocks(&p->threads[0].counters), sum);
+        assert_false(metric_is_known(&p->totals, METRIC_PEAK));
+        assert_true(metric_is_known(&p->totals, METRIC_INUSE));
+        profile_free(p);
+    }
+}
+
+static const struct timeline_row *
+row_of(const struct profile *p, const struct timeline *t, const char *function)
+{
+    for (size_t i = 0; i < t->row_count; i++)
+        if (strcmp(profile_string(p, p->frames[t->rows[i].stack->frames[0]].function), function) ==
+            0)
+            return &t->rows[i];
+    fail_msg("no row of %s", function);
+    return NULL;
+}
+
+static void
+what_grows_is_told_from_rest_and_from_the_end(void **unused)
+{
+    struct timeline_options options = {.limit = 10};
+    struct stacks_options all = {0};
+    struct profile *p = make_past();
+    struct arena arena = {0};
+    struct stacks stacks;
+    struct timeline t;
+    struct err err = {""};
+
+    (void)unused;
+    assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
+    timeline_build(p, &stacks, &options, &arena, &t);
+    assert_int_equal(t.point_count, SNAPSHOTS + 2);
+    for (size_t i = 0; i < countof(shapes); i++) {
+        const struct timeline_row *row = row_of(p, &t, names[i]);
+
+        assert_int_equal(row->values[0], 0);
+        for (size_t k = 0; k <= SNAPSHOTS; k++)
+            assert_int_equal(row->values[k + 1], SIZE * shapes[i]((int64_t)k));
+    }
+    assert_int_equal(row_of(p, &t, "grows")->trend, TREND_GROWS);
+    assert_int_equal(row_of(p, &t, "rests")->trend, TREND_RESTS);
+    assert_int_equal(row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
+    assert_int_equal(row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
+    assert_true(timeline_last(row_of(p, &t, "freed_at_the_end")) > 0);
+    assert_int_equal(t.growing, 2);
+    arena_release(&arena);
+    profile_free(p);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moments_are_found_by_name_and_time),
+        cmocka_unit_test(a_cut_profile_is_what_it_was),
+        cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
+    };
+
+    return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
+}
