@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "monitor/api.h"
+#include "monitor/idle.h"
 
 enum { NOTE_TYPE = 1, SEGMENTS_MAX = 64 };
 
@@ -81,11 +82,14 @@ static void
 fill_in(const struct program *p, uint64_t place)
 {
     const struct heaptap_recorder **pointer = (const struct heaptap_recorder **)(uintptr_t)place;
+    // A linked recorder that has nothing to do is as good as none, and the linker has put it there.
+    const struct heaptap_recorder *from = idle_here() ? &heaptap_recorder_v1 : NULL;
+    const struct heaptap_recorder *to = idle_here() ? NULL : &heaptap_recorder_v1;
 
     if (place % _Alignof(void *) == 0 &&
         is_in_segment(p, PT_LOAD, PF_R | PF_W, place, sizeof *pointer) &&
-        !is_in_segment(p, PT_GNU_RELRO, 0, place, sizeof *pointer) && *pointer == NULL)
-        *pointer = &heaptap_recorder_v1;
+        !is_in_segment(p, PT_GNU_RELRO, 0, place, sizeof *pointer) && *pointer == from)
+        *pointer = to;
 }
 
 /* The notes in [NOTE, END), each part of which begins at a multiple of ALIGN. */

@@ -187,7 +187,6 @@ load_header(struct loader *l)
     p->losses.reentrant_events += h->losses.reentrant_events;
     p->losses.heap_events = h->losses.heap_events;
     p->losses.label_sets = h->losses.label_sets;
-    p->losses.history_records = h->losses.history_records;
     p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
                        p->losses.no_thread_events + p->losses.heap_events;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
