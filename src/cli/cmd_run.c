@@ -43,7 +43,9 @@ enum { PROFILES_TOLD = 3 };
 #define SECONDS_MAX 31536000.0
 
 #define MAX_MEMORY_LEAST (UINT64_C(1) << 20)
-#define NS_PER_MS        UINT64_C(1000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define LOOK_FIRST_NS (2 * NS_PER_MS)
+#define LOOK_LAST_NS (1000 * NS_PER_MS)
 
 #define SUFFIX ".heaptap"
 #define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
@@ -138,6 +140,8 @@ struct session {
     struct counters total;
     struct hook_run hooks;
     struct growth growth;
+    uint64_t look_ns; // From one look at their memory to the next.
+    struct periodic periodic;
     struct arena arena;
 };
 
@@ -313,8 +317,7 @@ parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *
 static int
 check_snapshots(struct err *err)
 {
-    if (snapshot_signal != NULL &&
-        (snapshot_signal_number = signal_number(snapshot_signal)) == 0)
+    if (snapshot_signal != NULL && (snapshot_signal_number = signal_number(snapshot_signal)) == 0)
         return err_set(err, HEAPTAP_USAGE,
                        "option '--snapshot-signal': '%.60s' is no signal that a program can be "
                        "sent for this; use one such as USR1, USR2 or RTMIN+1",
@@ -380,18 +383,6 @@ make_environment(void *arg)
     e = with_variable(a, e, "HEAPTAP_SNAPSHOT_SIGNAL",
                       number_text(a, (uint64_t)snapshot_signal_number));
     return e;
-}
-
-static void
-program_started(void *arg, pid_t pid)
-{
-    struct session *s = arg;
-    const char *wanted = output ? output : DEFAULT_NAME;
-    const char *directories[] = {s->directory,
-                                 s->own_directory ? others_path(s, wanted, pid) : NULL};
-
-    if (snapshot_every_ms != 0)
-        periodic_start(s->id, directories, s->own_directory ? 2 : 1, snapshot_every_ms * NS_PER_MS);
 }
 
 /* Add the profiles of this session that are in DIRECTORY, that of process PID first. */
@@ -546,14 +537,45 @@ fail(struct session *s, int r, const struct err *err)
     return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
 }
 
-static void
+/* In how many ns to look at the memory again: seldom, but a short run often enough. */
+static uint64_t
+look_at_memory(struct session *s, pid_t pid)
+{
+    // Whoever leaves processes out knows that their memory is missing.
+    if (quiet || only != NULL || no_children)
+        return LOOK_LAST_NS;
+    growth_look(&s->growth, pid);
+    // The last look at a program comes when it has lived four fifths of its time.
+    s->look_ns = s->look_ns == 0 ? LOOK_FIRST_NS : s->look_ns + s->look_ns / 4;
+    if (s->look_ns > LOOK_LAST_NS)
+        s->look_ns = LOOK_LAST_NS;
+    return s->look_ns;
+}
+
+static uint64_t
+take_snapshots(struct session *s, pid_t pid)
+{
+    struct periodic *p = &s->periodic;
+
+    if (snapshot_every_ms == 0)
+        return LOOK_LAST_NS;
+    if (p->period_ns == 0)
+        *p = (struct periodic){
+            .session_id = s->id,
+            .period_ns = snapshot_every_ms * NS_PER_MS,
+            .directories = {s->directory, s->own_directory
+                                              ? others_path(s, output ? output : DEFAULT_NAME, pid)
+                                              : NULL}};
+    return periodic_look(p);
+}
+
+/* While process PID runs. */
+static uint64_t
 look(void *arg, pid_t pid)
 {
-    struct session *s = arg;
+    uint64_t memory_ns = look_at_memory(arg, pid), snapshots_ns = take_snapshots(arg, pid);
 
-    // Whoever leaves processes out knows that their memory is missing.
-    if (!quiet && only == NULL && !no_children)
-        growth_look(&s->growth, pid);
+    return memory_ns < snapshots_ns ? memory_ns : snapshots_ns;
 }
 
 static int
@@ -570,7 +592,7 @@ explain_hooks(void)
 static int
 run(int count, char **arguments)
 {
-    struct launch l = {.environment = make_environment, .started = program_started};
+    struct launch l = {.environment = make_environment};
     struct session s = {.total = COUNTERS_ZERO};
     struct err err = {""};
     int r, status = 0;
@@ -602,7 +624,6 @@ run(int count, char **arguments)
         return fail(&s, r, &err);
     s.name = file_name(&s.arena, l.path);
     r = launch_wait(&l, &pid, &status, &err);
-    periodic_stop();
     if (r < 0) {
         hook_run_remove(&s.hooks);
         return fail(&s, r, &err);

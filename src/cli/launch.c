@@ -26,7 +26,6 @@
 #include "cli/linked_note.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define FIRST_LOOK_NS (NS_PER_SECOND / 500)
 
 static volatile sig_atomic_t child_pid, interrupted;
 
@@ -50,8 +49,7 @@ pass_on(int number, siginfo_t *info, void *context)
         ; // Our own abort.
     else if (child_pid > 0 && info->si_code == SI_QUEUE)
         sigqueue((pid_t)child_pid, number, info->si_value);
-    else if (child_pid > 0 &&
-             (info->si_code <= 0 || (number == SIGHUP && getsid(0) == getpid())))
+    else if (child_pid > 0 && (info->si_code <= 0 || (number == SIGHUP && getsid(0) == getpid())))
         kill((pid_t)child_pid, number);
     else if (child_pid == 0 && is_request_to_end(number)) {
         interrupted = 1;
@@ -247,7 +245,6 @@ wait_a_while(uint64_t interval_ns)
 static int
 wait_for(const struct launch *l, pid_t pid)
 {
-    uint64_t interval_ns = FIRST_LOOK_NS;
     int status = 0;
 
     for (;;) {
@@ -262,10 +259,7 @@ wait_for(const struct launch *l, pid_t pid)
             stop_like(pid, number);
         if (got != 0)
             continue;
-        l->look(l->look_arg, pid);
-        wait_a_while(interval_ns);
-        // The last look at a program comes when it has lived four fifths of its time.
-        interval_ns += interval_ns < NS_PER_SECOND ? interval_ns / 4 : 0;
+        wait_a_while(l->look(l->look_arg, pid));
     }
 }
 
@@ -314,8 +308,6 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR)
         continue;
     close(report[0]);
-    if (l->started != NULL && error == 0)
-        l->started(l->environment_arg, pid);
     *ret_status = wait_for(l, pid);
     child_pid = 0;
     *ret_pid = pid;

@@ -21,10 +21,9 @@ struct launch {
     // Makes the program's environment; called in the new process, so its id can be in there.
     char **(*environment)(void *arg);
     void *environment_arg;
-    // Called with the same argument when the program, process PID, has been started. NULL = none.
-    void (*started)(void *arg, pid_t pid);
-    // Called now and then while process PID runs: soon after its start, later once a second.
-    void (*look)(void *arg, pid_t pid);
+    // Called now and then while process PID runs, the first time soon after its start. Returns in
+    // how many ns it wants to be called again; it may be earlier.
+    uint64_t (*look)(void *arg, pid_t pid);
     void *look_arg;
 };
 

@@ -4,11 +4,14 @@
 
 #include "base/base.h"
 
-/* Begin to ask the processes of the session ID, whose profiles are in the COUNT directories of
- * DIRECTORIES (copied; they may not exist), every PERIOD_NS. Once in a process. */
-void periodic_start(uint64_t id, const char *const *directories, size_t count, uint64_t period_ns);
+struct periodic {
+    uint64_t session_id;
+    uint64_t period_ns;         // 0 = never.
+    const char *directories[2]; // Where the profiles are; NULL = none. They may not exist.
+    uint64_t start_ns, turns;   // Of the first look, and how many times were due since.
+};
 
-/* No more. Nothing if it was never started. */
-void periodic_stop(void);
+/* Ask if it is time; PERIOD_NS is not 0. Returns in how many ns it will be again. */
+uint64_t periodic_look(struct periodic *p);
 
 #endif
