@@ -219,11 +219,15 @@ import os
 while not os.path.exists("stop"):
     kept = [bytes(2000) for _ in range(100)]' >/dev/null 2>&1 &
 runner=$!
-for _ in $(seq 600); do
-    [ -s running.heaptap ] && break
-    sleep 0.1
-done
-check "running: a mark" "$HEAPTAP" control --wait 120 running.heaptap --mark here
+marked() { # Before its header is complete the process seems to have ended.
+    local _
+    for _ in $(seq 600); do
+        "$HEAPTAP" control --wait 120 running.heaptap --mark here && return
+        sleep 0.1
+    done
+    return 1
+}
+check "running: a mark" marked
 check "running: merge" merge -o now.heaptap running.heaptap $a
 check "running: the report says so" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
 touch stop
