@@ -379,12 +379,19 @@ $(BUILD)/test/harness/harness_$(1): \
         $(filter-out %/monitor/shim.o,$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
+$(BUILD)/test/harness/own_$(1): \
+        $(BUILD)/test/harness/$(1)/own_harness.o $(BUILD)/test/harness/$(1)/harness_heap.o \
+        $(BUILD)/test/harness/$(1)/tap.o \
+        $(filter-out %/monitor/shim.o,$(call harness_objects,$(1)))
+	$$(call say,TEST,$$@)
+	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
 endef
 
 harness_mains := $(wildcard test/harness/harness*.c)
 harness_plugin := $(BUILD)/test/harness/libharness_plugin.so
 harnesses := $(if $(harness_mains),$(harness_plugin) \
-                 $(BUILD)/test/harness/harness_memory $(BUILD)/test/harness/harness_thread)
+                 $(BUILD)/test/harness/harness_memory $(BUILD)/test/harness/harness_thread \
+                 $(BUILD)/test/harness/own_memory $(BUILD)/test/harness/own_thread)
 $(eval $(call harness-rules,memory,$(memory_flags)))
 $(eval $(call harness-rules,thread,$(call san_flags,thread)))
 

@@ -150,6 +150,23 @@ map_claim(struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
+/* A reset while blocks come and go may hand a place to a thread that writes while another still
+ * reads; the word tells that one that it was too late. */
+static void
+put_block(struct heap_block *there, struct heap_block b)
+{
+    store_relaxed(&there->site, b.site);
+    store_relaxed(&there->count, b.count);
+    store_relaxed(&there->size_bytes, b.size_bytes);
+}
+
+static struct heap_block
+get_block(const struct heap_block *there)
+{
+    return (struct heap_block){load_relaxed(&there->site), load_relaxed(&there->count),
+                               load_relaxed(&there->size_bytes)};
+}
+
 static uint64_t
 map_word(const struct heap_map *m, const void *address)
 {
@@ -176,7 +193,7 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
             store_release(&level->filled, word & EMPTYING_MASK);
         place = map_claim(level, word);
         if (place != NOWHERE) {
-            map_blocks(level)[place] = block;
+            put_block(&map_blocks(level)[place], block);
             store_release(&level->words[place], word);
             return true;
         }
@@ -200,7 +217,7 @@ heap_map_remove(struct heap_map *m, const void *address)
         place = map_find(level, word);
         if (place == NOWHERE)
             continue;
-        b = map_blocks(level)[place];
+        b = get_block(&map_blocks(level)[place]);
         if (cas_acq_rel(&level->words[place], &word, gone))
             return b;
         break;
