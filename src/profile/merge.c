@@ -358,7 +358,7 @@ merge_finish(struct merge *m)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
     profile_mark_programs(p);
     time_sum_finish(&m->time, m->end_unix_ns, p);
-    profile_sum_heaps(p);
+    merge_heaps_finish(m);
     return p;
 }
 

@@ -9,9 +9,9 @@
 #include "util/strbuf.h"
 
 enum {
-    // Fewer than readers tell apart. What is beyond has one name.
-    HEAPS_MAX = 4000,
-    LABEL_SETS_MAX = 8000,
+    // As many as a file can have. What is beyond has one name.
+    HEAPS_MAX = 1024,
+    LABEL_SETS_MAX = 4096,
     LABELS_UNKNOWN = 1,
 };
 
@@ -24,8 +24,10 @@ new_heap(struct merge *m, uint32_t name)
     struct profile *p = m->p;
 
     arena_grow(&p->arena, &p->heaps, &m->heap_capacity, p->heap_count, sizeof *p->heaps);
-    p->heaps[p->heap_count] = (struct profile_heap){
-        .name = strtab_get(&p->strings, name), .counters = COUNTERS_ZERO, .backing = COUNTERS_ZERO};
+    p->heaps[p->heap_count] = (struct profile_heap){.name = strtab_get(&p->strings, name),
+                                                    .created_ns = UINT64_MAX,
+                                                    .counters = COUNTERS_ZERO,
+                                                    .backing = COUNTERS_ZERO};
     return (uint32_t)p->heap_count++;
 }
 
@@ -68,11 +70,12 @@ heap_at(struct merge *m, const char *name)
     return (uint32_t)*known;
 }
 
+/* FROM, of a process that began at START_NS of the wall clock. */
 static void
-merge_heap(struct profile_heap *to, const struct profile_heap *from)
+merge_heap(struct profile_heap *to, const struct profile_heap *from, uint64_t start_ns)
 {
-    if (from->created_ns != 0 && (to->created_ns == 0 || from->created_ns < to->created_ns))
-        to->created_ns = from->created_ns;
+    if (start_ns + from->created_ns < to->created_ns)
+        to->created_ns = start_ns + from->created_ns;
     to->made += from->made;
     to->destroyed += from->destroyed;
     to->resets += from->resets;
@@ -100,8 +103,12 @@ label_set_at(struct merge *m, const struct profile_label_set *from)
     put_key(from, &key);
     known = map_put(&m->label_sets, strtab_id(&m->label_keys, strbuf_text(&key)), NULL);
     strbuf_release(&key);
-    if (*known != 0 || p->label_set_count >= LABEL_SETS_MAX)
-        return *known != 0 ? (uint32_t)*known : LABELS_UNKNOWN;
+    if (*known == 0 && p->label_set_count >= LABEL_SETS_MAX)
+        *known = LABELS_UNKNOWN;
+    if (*known == LABELS_UNKNOWN)
+        p->losses.label_sets += (uint64_t)from->counters.allocations;
+    if (*known != 0)
+        return (uint32_t)*known;
     *known = new_label_set(m, strtab_get(&p->strings, strtab_id(&p->strings, from->text)));
     to = &p->label_sets[*known];
     to->v = arena_array(&p->arena, from->count, sizeof *to->v);
@@ -128,7 +135,7 @@ merge_heaps(struct merge *m, struct merge_input *in)
             from->backing.allocations == 0 && from->backing.frees == 0)
             continue;
         in->heaps[i] = heap_at(m, from->name);
-        merge_heap(&m->p->heaps[in->heaps[i]], from);
+        merge_heap(&m->p->heaps[in->heaps[i]], from, p->process.start_unix_ns);
     }
     in->label_sets = arena_array(&in->arena, p->label_set_count, sizeof *in->label_sets);
     for (size_t i = 1; i < p->label_set_count; i++)
@@ -155,4 +162,15 @@ merge_backings(struct merge *m, struct merge_input *in)
         }
         counters_add(&p->backings[*known].counters, &from->counters);
     }
+}
+
+void
+merge_heaps_finish(struct merge *m)
+{
+    struct profile *p = m->p;
+
+    p->heaps[0].created_ns = 0;
+    for (size_t i = 1; i < p->heap_count; i++)
+        p->heaps[i].created_ns -= p->process.start_unix_ns;
+    profile_sum_heaps(p);
 }

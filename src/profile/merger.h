@@ -75,6 +75,9 @@ void merge_heaps(struct merge *m, struct merge_input *in);
 /* After merge_nodes. */
 void merge_backings(struct merge *m, struct merge_input *in);
 
+/* When the sum's start is known. */
+void merge_heaps_finish(struct merge *m);
+
 /* merge_timeline.c */
 
 void time_sum_add(struct time_sum *t, const struct profile *p);

@@ -440,6 +440,96 @@ too_many_modules_are_code_without_one(void **state)
                             "f");
 }
 
+/* The heap called NAME; fails if there is none. */
+static const struct profile_heap *
+heap_of(const struct profile *p, const char *name)
+{
+    for (size_t i = 0; i < p->heap_count; i++)
+        if (strcmp(p->heaps[i].name, name) == 0)
+            return &p->heaps[i];
+    fail_msg("no heap %s", name);
+    return NULL;
+}
+
+static const struct profile_label_set *
+set_of(const struct profile *p, const char *text)
+{
+    for (size_t i = 0; i < p->label_set_count; i++)
+        if (strcmp(p->label_sets[i].text, text) == 0)
+            return &p->label_sets[i];
+    fail_msg("no labels %s", text);
+    return NULL;
+}
+
+/* A part in which malloc, the heap NAME and the same with a label have a block each. */
+static void
+heap_part(struct sum *t, const char *name, const char *tenant)
+{
+    struct profile *p = part(t);
+    uint32_t heap, set;
+
+    build_heap(p, "unused"); // So that numbers differ.
+    p->heaps[1].made = 0;
+    heap = build_heap(p, name);
+    set = build_labels(p, "kind", "get", "tenant", tenant, NULL);
+    p->heaps[heap].created_ns = 5;
+    build_site(p, ten, "f@a.c:1", "main@a.c:2", NULL);
+    build_tags(p, build_site(p, ten, "f@a.c:1", "main@a.c:2", NULL), heap, 0);
+    build_tags(p, build_site(p, ten, "f@a.c:1", "main@a.c:2", NULL), heap, set);
+    p->backings = arena_array(&p->arena, 1, sizeof *p->backings);
+    p->backings[0] =
+        (struct profile_backing){.heap = heap, .node = p->sites[0].node, .counters = ten};
+    p->backing_count = 1;
+}
+
+static void
+heaps_and_labels_are_one_by_name(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    heap_part(t, "arena", "acme");
+    heap_part(t, "arena", "zork");
+    heap_part(t, "malloc", "acme"); // Of the program's own, all the same.
+    t->parts[1]->heaps[2].backing = t->parts[1]->heaps[2].counters = ten;
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->totals.allocations, 9);
+    assert_int_equal(p->site_count, 6);
+    assert_int_equal(p->heaps[0].counters.allocations, 3);
+    assert_int_equal(heap_of(p, "arena")->counters.allocations, 4);
+    assert_int_equal(heap_of(p, "arena")->made, 2);
+    assert_int_equal(heap_of(p, "arena")->created_ns, 5);
+    assert_int_equal(heap_of(p, "arena")->backing.allocations, 2);
+    assert_int_equal(p->backing_count, 2);
+    assert_int_equal(set_of(p, "")->counters.allocations, 6);
+    assert_int_equal(set_of(p, "kind=get, tenant=acme")->counters.allocations, 2);
+    assert_int_equal(set_of(p, "kind=get, tenant=zork")->counters.allocations, 1);
+}
+
+static void
+too_many_heaps_and_labels_are_others(void **state)
+{
+    enum { HEAPS = 2000, SETS = 5000 };
+    struct sum *t = *state;
+    struct profile *one = part(t);
+    const struct profile *p;
+
+    for (uint32_t i = 0; i < SETS; i++) {
+        uint32_t heap = i < HEAPS ? build_heap(one, arena_printf(&one->arena, "h%u", i)) : 0;
+        uint32_t set = build_labels(one, "n", arena_printf(&one->arena, "%u", i), NULL);
+
+        build_tags(one, build_site(one, ten, "f@a.c:1", NULL), heap, set);
+        one->label_sets[set].counters = ten;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->totals.allocations, SETS);
+    assert_int_equal(p->heaps[0].counters.allocations, SETS - HEAPS);
+    // Malloc and "other heaps" are two of the 1024, no labels and other labels of the 4096.
+    assert_int_equal(heap_of(p, "other heaps")->counters.allocations, HEAPS - 1022);
+    assert_int_equal(set_of(p, "(other labels)")->counters.allocations, SETS - 4094);
+    assert_int_equal(p->losses.label_sets, SETS - 4094);
+}
+
 static void
 a_sum_of_nothing_is_a_profile(void **state)
 {
@@ -487,6 +577,8 @@ main(void)
         TEST(the_timeline_is_bounded_whatever_the_order),
         TEST(ways_of_recording_and_errors_add_up),
         TEST(too_many_modules_are_code_without_one),
+        TEST(heaps_and_labels_are_one_by_name),
+        TEST(too_many_heaps_and_labels_are_others),
         TEST(a_sum_of_nothing_is_a_profile),
         TEST(numbers_that_wrap_are_no_accident),
     };
