@@ -28,8 +28,9 @@ enum {
 
 /* Feature flags. A reader refuses a file with an incompatible flag it does not know. */
 enum disk_incompatible {
-    DISK_INCOMPATIBLE_TAGS = 1 << 0, // Some nodes are tags (DISK_NODE_TAG), not frames.
-    DISK_INCOMPATIBLE_KNOWN = DISK_INCOMPATIBLE_TAGS,
+    DISK_INCOMPATIBLE_TAGS = 1 << 0,    // Some nodes are tags (DISK_NODE_TAG), not frames.
+    DISK_INCOMPATIBLE_COLUMNS = 1 << 1, // Some segments are DISK_SEGMENT_COLUMNS.
+    DISK_INCOMPATIBLE_KNOWN = DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS,
 };
 
 enum disk_state {
@@ -105,9 +106,9 @@ struct disk_header {
     struct disk_string kernel;
     struct disk_string heaptap;
     uint64_t reserved0[41];
-    uint32_t merged_processes;   // Processes in a merged profile; 0 = it is that of one process.
-    uint32_t merged_damaged;     // Inputs of it that could be read in part only,
-    uint32_t merged_left_out;    // or not at all.
+    uint32_t merged_processes; // Processes in a merged profile; 0 = it is that of one process.
+    uint32_t merged_damaged;   // Inputs of it that could be read in part only,
+    uint32_t merged_left_out;  // or not at all.
     uint32_t reserved2;
     struct disk_shared shared; // At 512.
     struct disk_losses losses;
@@ -160,6 +161,9 @@ enum disk_kind {
 
 enum disk_segment_flags {
     DISK_SEGMENT_ZSTD = 1 << 0, // stored_bytes of one zstd frame that expands to `bytes`.
+    // What it expands to is the first byte of each record, then the second of each, and so on.
+    DISK_SEGMENT_COLUMNS = 1 << 1,
+    DISK_SEGMENT_KNOWN = DISK_SEGMENT_ZSTD | DISK_SEGMENT_COLUMNS,
 };
 
 struct disk_segment {

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -224,6 +225,10 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     if (s->record_bytes < record_bytes_min[s->kind] || s->record_bytes > 1 << 20 ||
         (s->record_bytes % 8 != 0 && s->kind != DISK_STRINGS))
         return "its records have an impossible size";
+    if ((s->flags & ~(uint32_t)DISK_SEGMENT_KNOWN) != 0 ||
+        ((s->flags & DISK_SEGMENT_COLUMNS) &&
+         (!(s->flags & DISK_SEGMENT_ZSTD) || s->bytes % s->record_bytes != 0)))
+        return "it is stored in an unknown way";
     if (t->record_bytes != 0 && t->record_bytes != s->record_bytes)
         return "its records differ in size from those before";
     if (s->off < DISK_DATA_OFF || s->off > all->size_bytes)
@@ -249,12 +254,40 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return problem == NULL && cut ? "the file is cut short; what is left was used" : problem;
 }
 
+/* From COLUMNS to RECORDS. */
+static void
+turn(const unsigned char *columns, uint64_t size_bytes, uint32_t record_bytes,
+     unsigned char *records)
+{
+    uint64_t count = size_bytes / record_bytes;
+
+    for (uint32_t i = 0; i < record_bytes; i++)
+        for (uint64_t k = 0; k < count; k++)
+            records[k * record_bytes + i] = *columns++;
+}
+
+static bool
+expand(const struct segments *all, const struct disk_segment *s, unsigned char *to)
+{
+    return ZSTD_decompress(to, s->bytes, all->data + s->off, s->stored_bytes) == s->bytes;
+}
+
 static bool
 fill_segment(const struct segments *all, struct raw_table *t, const struct disk_segment *s)
 {
+    unsigned char *columns;
+    bool ok;
+
+    if (s->flags & DISK_SEGMENT_COLUMNS) {
+        columns = xmalloc(s->bytes);
+        ok = expand(all, s, columns);
+        if (ok)
+            turn(columns, s->bytes, s->record_bytes, t->bytes + s->table_off);
+        free(columns);
+        return ok;
+    }
     if (s->flags & DISK_SEGMENT_ZSTD)
-        return ZSTD_decompress(t->bytes + s->table_off, s->bytes, all->data + s->off,
-                               s->stored_bytes) == s->bytes;
+        return expand(all, s, t->bytes + s->table_off);
     memcpy(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
 }

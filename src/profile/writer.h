@@ -19,7 +19,8 @@ struct writer {
     struct strbuf frames, locations, types, site_types;
     struct disk_segment segment; // The open one.
     uint32_t segment_count;
-    bool has_tags;      // Some nodes are.
+    bool has_tags;    // Some nodes are.
+    bool has_columns; // Some segments are.
     void *zstd;         // Of the open segment.
     const char *failed; // Why nothing more can be written; NULL = all is well.
 };

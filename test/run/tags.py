@@ -724,10 +724,10 @@ def damage(heaptap, checks):
         check_damaged(heaptap, checks, f"module {kind >> 48:#x} without the tag's flag is a frame",
                       m, {"malloc": 164}, "")
     m = stack_and()
-    m.incompatible = 2
+    m.incompatible = 128
     m.write("small.heaptap")
     status, _, err = view(heaptap, "report")
-    checks.say("an incompatible flag of the future is refused", status == 3 and "0x2" in err, err)
+    checks.say("an incompatible flag of the future is refused", status == 3 and "0x80" in err, err)
     check_label_texts(heaptap, checks)
     check_evil(heaptap, checks)
     for name, make in (("many heaps", many_heaps), ("deep tags", deep_tags)):
