@@ -359,7 +359,7 @@ $(replays): $(BUILD)/test/fuzz/replay_%: $(BUILD)/test/fuzz/fuzz_%.o $(replay_co
 $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(fuzz_archive) \
+	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ $< $(fuzz_archive) \
 	    $(tool_libs)
 
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they

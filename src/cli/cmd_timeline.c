@@ -139,7 +139,8 @@ const struct command command_timeline = {
         "size: a small leak among large churn is found, a table filled at the start is not taken "
         "for one. What grows may be a leak, a cache without bound, or honest work.\n\n"
         "The median slope is what a stack gains in a minute. Two other ends of a trend are "
-        "\"grew\", steadily but no longer, and \"rests\".\n\n"
+        "\"grew\", steadily but no longer, and \"rests\". The last sixteenth of the time does not "
+        "count, because many programs free everything when they end.\n\n"
         "Times between snapshots are not known apart: the recorder takes one every 16 ms at first "
         "and fewer as the run gets longer. Of a packed profile some 256 are left.",
     .examples =

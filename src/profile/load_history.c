@@ -149,6 +149,18 @@ record_count(const struct loader *l)
     return count < HISTORY_RECORDS_MAX ? count : HISTORY_RECORDS_MAX;
 }
 
+/* Whether a thread has the counter; it may be of no site. */
+static bool
+has_counter(const struct loader *l, size_t i, size_t counter_count)
+{
+    const struct disk_block *b;
+
+    if (i >= counter_count)
+        return false;
+    b = raw_record(l->raw, DISK_COUNTERS, i / DISK_BLOCK_SITES);
+    return b->thread != 0;
+}
+
 /* Returns how many records cannot be right. */
 static size_t
 follow_records(struct loader *l, struct walk *walks, size_t counter_count, const uint32_t *ordinals)
@@ -162,10 +174,9 @@ follow_records(struct loader *l, struct walk *walks, size_t counter_count, const
 
         if (d->snapshot == 0)
             continue;
-        if (d->counter >= counter_count || l->thread_site_of[d->counter] == 0) {
-            bad++;
+        bad += !has_counter(l, d->counter, counter_count);
+        if (!has_counter(l, d->counter, counter_count) || l->thread_site_of[d->counter] == 0)
             continue;
-        }
         snapshots = ordinals[d->snapshot <= ids ? d->snapshot : ids];
         if (snapshots <= walks[d->counter].snapshots)
             continue;
