@@ -32,6 +32,10 @@ bare() { # bare PROGRAM…: nothing is written, whatever the environment says
         [ ! -e bare.heaptap ]
 }
 
+bare_linked() { # the same of a program with a recorder inside, which nobody has asked
+    "$@" >out 2>err && [ "$(cat out)" = bare ] && [ ! -s err ] && ! ls ./*.heaptap 2>/dev/null
+}
+
 # one NAME COMPILER FLAGS…
 one() {
     local name=$1
@@ -48,8 +52,14 @@ one() {
         return
     fi
     check "$name, bare" bare ./program
-    # No recorder can be preloaded into a static program.
-    case "$*" in *-static*) return ;; esac
+    # No recorder can be preloaded into a static program; one can be linked in.
+    case "$*" in
+    *-static*)
+        built program "${@:2}" "-Wl,@$BUILD/libheaptap_static.opt" "-L$BUILD" -lheaptap_static \
+            >build.log 2>&1 || cat build.log
+        check "$name, linked, not asked" bare_linked ./program
+        ;;
+    esac
     check "$name, recorded" seen matrix ./program
 }
 
