@@ -76,7 +76,8 @@ tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/
 monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
 linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
                   src/monitor/idle_linked.c
-static_sources := $(filter-out src/monitor/next.c src/unwind/object.c,$(linked_sources)) \
+static_sources := $(filter-out src/monitor/next.c src/monitor/hooks.c src/monitor/hook_names.c \
+                               src/unwind/object.c,$(linked_sources)) \
                   src/monitor/next_linked.c src/unwind/object_static.c
 main_source := src/cli/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)

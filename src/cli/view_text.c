@@ -40,7 +40,7 @@ const struct loss_field loss_fields[] = {
     FIELD(inherited_frees, "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
-    FIELD(history_records, "values at snapshots without room: those there may be later ones"),
+    FIELD(history_records, "values at a snapshot that found no room: later ones stand for them"),
 };
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_stack_field_count = 12;

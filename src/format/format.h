@@ -416,7 +416,7 @@ enum disk_snapshot_kind {
 struct disk_snapshot {
     uint64_t elapsed_ns;                   // Written last; 0 = unused.
     int64_t live_bytes;                    // As threads last told it.
-    uint64_t allocations, allocated_bytes; // 0 = not counted; HISTORY tells.
+    uint64_t allocations, allocated_bytes; // Only in files without HISTORY, where id is 0.
     char name[DISK_SNAPSHOT_NAME_BYTES];   // Ended by NUL unless it fills the field.
     uint32_t id;                           // Its index plus 1; rises with time.
     uint32_t kind;                         // enum disk_snapshot_kind

@@ -117,29 +117,6 @@ live_bytes(const struct thread *t)
     return load_relaxed(&state->multi) || !thread_is_ready(t) ? live : live + t->pending_bytes;
 }
 
-/* All counters of the process together; counts them where they are. */
-static void
-sum_up(struct disk_snapshot *ret)
-{
-    const struct table *t = &state->tables[DISK_COUNTERS];
-    uint64_t count = load_acquire(&t->mapped_bytes) / sizeof(struct disk_block);
-
-    if (count > load_relaxed(&t->used))
-        count = load_relaxed(&t->used);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct disk_block *b = table_record(t, i);
-
-        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
-            const struct disk_counter *c = &b->counters[s];
-
-            ret->allocations += load_relaxed(&c->allocations);
-            ret->allocated_bytes += load_relaxed(&c->allocated_bytes);
-            ret->live_bytes +=
-                (int64_t)(load_relaxed(&c->allocated_bytes) - load_relaxed(&c->freed_bytes));
-        }
-    }
-}
-
 static enum disk_answer
 take(const char *name, enum disk_snapshot_kind kind)
 {
@@ -154,10 +131,6 @@ take(const char *name, enum disk_snapshot_kind kind)
     for (size_t i = 0; name != NULL && i < sizeof s->name && name[i] != '\0'; i++)
         s->name[i] = name[i];
     s->live_bytes = live_bytes(tls.self);
-    if (kind == DISK_SNAPSHOT_ASKED) {
-        s->live_bytes = 0;
-        sum_up(s);
-    }
     s->id = (uint32_t)index + 1;
     s->kind = (uint32_t)kind;
     announce(s->id);

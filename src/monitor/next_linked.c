@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "monitor/hook_names.h"
 #include "monitor/operators_linked.h"
 #include "monitor/state.h"
 #include "monitor/staying.h"
@@ -61,6 +62,12 @@ uint32_t
 next_usable_mode(void)
 {
     return linked_usable_mode();
+}
+
+/* Hooks are made of symbols that the dynamic linker looks up. */
+void
+hook_names_forget(void)
+{
 }
 
 bool

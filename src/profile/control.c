@@ -31,6 +31,9 @@ check_header(const char *path, const struct disk_header *h, struct err *err)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s is packed: no process writes it any more, so nothing can be asked of it",
                        path);
+    if (h->state == DISK_STATE_NEW)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "recording into %s is only beginning; ask again in a moment", path);
     if (!origin_process_lives(h->pid, h->process_start))
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u, which wrote %s, has ended: nothing can be asked of it", h->pid,

@@ -219,21 +219,21 @@ import os
 while not os.path.exists("stop"):
     kept = [bytes(2000) for _ in range(100)]' >/dev/null 2>&1 &
 runner=$!
-marked() { # Before its header is complete the process seems to have ended.
+named() { # Before its header is complete nothing can be asked.
     local _
     for _ in $(seq 600); do
-        "$HEAPTAP" control --wait 120 running.heaptap --mark here && return
+        "$HEAPTAP" snapshot --wait 120 running.heaptap here && return
         sleep 0.1
     done
     return 1
 }
-check "running: a mark" marked
+check "running: a snapshot" named
 check "running: merge" merge -o now.heaptap running.heaptap $a
 check "running: the report says so" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
 touch stop
 wait $runner
 same "running: ends as it would" 0 $?
-check "the recording has a mark" grep -q '"name": "here"' <(report_json running.heaptap)
+check "the recording has a snapshot" grep -q '"name": "here"' <(report_json running.heaptap)
 merge -o ended.heaptap running.heaptap $a >/dev/null 2>&1
 sums sums ended.heaptap running.heaptap $a
 

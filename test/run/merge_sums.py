@@ -163,7 +163,7 @@ def sums():
     check("processes and programs", (len(inputs), programs_of(inputs)),
           (out["merged"]["processes"],
            {p["executable"]: p["processes"] for p in out["merged"]["programs"]}))
-    check("no snapshot", [], out.get("snapshots", out.get("marks")))
+    check("no snapshot", [], out["snapshots"])
     check_timeline(out, inputs)
 
 
