@@ -28,6 +28,8 @@
  */
 #include "monitor/history.h"
 
+#include <sys/mman.h>
+
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "monitor/file.h"
@@ -41,6 +43,9 @@
 /* Shares of the tables: a width lasts for a 64th of SNAPSHOTS, and for an 80th of HISTORY; it
  * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
+
+/* Records after which those before are let go. */
+enum { LET_GO_RECORDS = 2048 };
 
 /* What the environment asks for; a constant of the process, also in its children. */
 static struct {
@@ -241,6 +246,19 @@ counter_index(const struct disk_counter *c)
     return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
 }
 
+/* Records are never read here again, so their pages need not stay in the process: the file has
+ * them. Whole pages, and the latest stay, because other threads may still be writing. */
+static void
+let_go_before(const struct table *t, uint64_t index)
+{
+    static_assert(LET_GO_RECORDS * sizeof(struct disk_history) % DISK_PAGE_BYTES == 0, "pages");
+    size_t size_bytes = LET_GO_RECORDS * sizeof(struct disk_history);
+    uint64_t end = index * sizeof(struct disk_history);
+
+    if (index % LET_GO_RECORDS == 0 && end >= 2 * size_bytes && !load_relaxed(&state->file_failed))
+        sys_madvise(t->base + end - 2 * size_bytes, size_bytes, MADV_DONTNEED);
+}
+
 COLD void
 history_note(struct disk_counter *c)
 {
@@ -266,4 +284,5 @@ history_note(struct disk_counter *c)
     h->frees = c->frees;
     h->freed_bytes = c->freed_bytes;
     store_release(&h->snapshot, latest);
+    let_go_before(t, index);
 }
