@@ -196,8 +196,7 @@ text_not_in_bins(struct text_view *v)
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->arena,
-                               "Not counted here: %s of the program's own heaps. What backs "
-                               "them is, if malloc's.",
+                               "Without %s of the program's own heaps, but with what backs them.",
                                style_plural(v->arena, calls, "call")));
 }
 
