@@ -11,8 +11,9 @@
  *     heaptap_reset(heap);                                 when all of it ends
  *
  * There is nothing to link. Without a recorder (`heaptap run`, a preloaded libheaptap.so, or a
- * libheaptap.a in the program) each call is a load, a test and a branch that is not taken, and does
- * nothing. With one, an event is recorded with the stack that called it, just like one of malloc.
+ * libheaptap.a in a program that was started with HEAPTAP=1) each call is a load, a test and a
+ * branch that is not taken, and does nothing. With one, an event is recorded with the stack that
+ * called it, just like one of malloc.
  *
  * All of these may be called from any thread at any time, also by several threads for one heap and
  * in signal handlers. errno stays as it is, and none of them ever ends the program: what cannot be
