@@ -246,9 +246,12 @@ moved_address(uint64_t address, const struct profile_module *from, const struct 
 static int
 detail(const struct profile *p, const struct profile_location *l)
 {
-    const struct profile_frame *f = &p->frames[l->first_frame];
+    const struct profile_frame *f;
 
-    return l->frame_count == 0 ? 0 : 1 + (f->function != 0) + (f->file != 0);
+    if (l->frame_count == 0)
+        return 0;
+    f = &p->frames[l->first_frame];
+    return 1 + (f->function != 0) + (f->file != 0);
 }
 
 /* What only some of the profiles know, because their hosts had the debug information, the sum knows
