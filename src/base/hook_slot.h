@@ -2,7 +2,7 @@
  * say to each other.
  *
  * The library (cli/hook_stub.c) defines the names that were asked for. Each is a stub that loads
- * the address of its slot into the fifth argument register and jumps to the recorder's entry for
+ * the address of its slot into the sixth argument register and jumps to the recorder's entry for
  * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and what a
  * function's form does not have is passed on unread.
  *

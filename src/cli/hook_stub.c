@@ -133,11 +133,11 @@ slot_of(const struct image *i, size_t index)
     return i->slots + index * sizeof(struct hook_slot);
 }
 
-/* endbr64; lea SLOT(%rip),%r8; mov TABLE(%rip),%rax; jmp *8*SHAPE(%rax) */
+/* endbr64; lea SLOT(%rip),%r9; mov TABLE(%rip),%rax; jmp *8*SHAPE(%rax) */
 static void
 put_stub(struct image *i, size_t index, enum hook_shape shape)
 {
-    static const unsigned char code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8d, 0x05, 0,
+    static const unsigned char code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8d, 0x0d, 0,
                                          0,    0,    0,    0x48, 0x8b, 0x05, 0,    0,
                                          0,    0,    0xff, 0xa0, 0,    0,    0,    0};
     enum { LEA = 7, MOV = 14, JMP = 20 };
@@ -152,14 +152,14 @@ put_stub(struct image *i, size_t index, enum hook_shape shape)
     put(i, at + JMP, &entry, 4);
 }
 
-/* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r8; mov TABLE(%rip),%rax;
+/* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r9; mov TABLE(%rip),%rax;
  * test %rax,%rax; je to the ret; jmp *8*HOOK_BEGIN(%rax); ret */
 static void
 put_begin(struct image *i, uint32_t count)
 {
     static const unsigned char code[] = {
         0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0,    0,    0,    0,    0xbe, 0, 0,
-        0,    0,    0x4c, 0x8d, 0x05, 0,    0,    0,    0,    0x48, 0x8b, 0x05, 0, 0,
+        0,    0,    0x4c, 0x8d, 0x0d, 0,    0,    0,    0,    0x48, 0x8b, 0x05, 0, 0,
         0,    0,    0x48, 0x85, 0xc0, 0x74, 0x06, 0xff, 0xa0, 0,    0,    0,    0, 0xc3};
     enum { STUBS = 7, COUNT = 12, SLOTS = 19, TABLE = 26, ENTRY = 37 };
     int32_t stubs = (int32_t)(i->stubs - (i->begin + STUBS + 4));

@@ -25,6 +25,8 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "monitor/next.h"
+#include "monitor/staying.h"
 #include "monitor/sys.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -276,12 +278,14 @@ static uint64_t known_count;
 
 uintptr_t
 hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t unused_too,
-                 struct hook_slot *slots)
+                 uintptr_t unused_as_well, struct hook_slot *slots)
 {
     struct hidden h = {stubs, count, slots};
     bool any = false;
 
-    (void)unused, (void)unused_too;
+    (void)unused, (void)unused_too, (void)unused_as_well;
+    next_resolve();
+    staying_in_front_of_all(&next);
     for (uint64_t i = 0; i < count; i++) {
         slots[i].found = (uint64_t)(uintptr_t)hook_names_find(&slots[i]);
         any |= slots[i].found == 0;
@@ -303,7 +307,9 @@ void
 hook_names_forget(void)
 {
     for (uint64_t i = 0; i < known_count; i++) {
-        store_relaxed(&known_slots[i].found, UINT64_C(0));
-        store_release(&known_slots[i].function, UINT64_C(0));
+        // What was there at the start is never unloaded. To look for it anew would take the
+        // loader's lock; had another thread that while this one forks, the child would hang.
+        if (known_slots[i].found == 0)
+            store_release(&known_slots[i].function, UINT64_C(0));
     }
 }

@@ -7,7 +7,7 @@
 /* What the recorder's table holds for stubs: the arguments of the hooked function as they came, and
  * the stub's slot. */
 typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                struct hook_slot *slot);
+                                uintptr_t e, struct hook_slot *slot);
 
 /* The function behind us whose name SLOT has; NULL if nobody has it. Allocates nothing, but waits
  * for a thread that is loading something. */

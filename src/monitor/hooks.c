@@ -32,16 +32,17 @@
 #include "monitor/hook_names.h"
 #include "monitor/next.h"
 #include "monitor/stay.h"
+#include "monitor/staying.h"
 #include "monitor/sys.h"
 #include "unwind/unwind.h"
 
-/* No form has more than four arguments, all words. */
-typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+/* No form has more than five arguments, all words. */
+typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
 
 struct call {
     struct hook_slot *slot;
     hooked_fn *function;
-    uintptr_t a, b, c, d;
+    uintptr_t a, b, c, d, e;
     struct arch_caller caller;
 };
 
@@ -57,9 +58,9 @@ static struct code {
 } ours, allocators;
 
 static uintptr_t
-nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
 {
-    (void)a, (void)b, (void)c, (void)d;
+    (void)a, (void)b, (void)c, (void)d, (void)e;
     errno = ENOMEM;
     return 0;
 }
@@ -108,7 +109,7 @@ find_allocator(void)
 
     next_resolve();
     libc = code_around((const void *)next.dlclose);
-    found = code_around((const void *)next.malloc);
+    found = code_around((const void *)staying_malloc_behind(&next));
     ours = code_around((const void *)next_resolve);
     if (found.start != libc.start)
         allocators = found;
@@ -153,7 +154,7 @@ make(const struct call *c, struct stay *s)
     uintptr_t result;
 
     stay_begins(s);
-    result = c->function(c->a, c->b, c->c, c->d);
+    result = c->function(c->a, c->b, c->c, c->d, c->e);
     s->returned = true;
     s->cut_short = tls.busy == BUSY_NO;
     return result;
@@ -318,7 +319,9 @@ release(struct call *c, uintptr_t block)
 static INLINE size_t
 product(size_t count, size_t each_bytes)
 {
-    return count * each_bytes;
+    size_t bytes;
+
+    return __builtin_mul_overflow(count, each_bytes, &bytes) ? SIZE_MAX : bytes;
 }
 
 static size_t
@@ -333,9 +336,9 @@ length_up_to(const char *text, size_t most)
 
 #define ALLOCATES(name, size, reference)                                                           \
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
-                                  struct hook_slot *slot)                                          \
+                                  uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
         struct asked asked = {size, reference};                                                    \
                                                                                                    \
         return allocate(&call, &asked);                                                            \
@@ -343,18 +346,18 @@ length_up_to(const char *text, size_t most)
 
 #define RESIZES(name, block, size)                                                                 \
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
-                                  struct hook_slot *slot)                                          \
+                                  uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
                                                                                                    \
         return resize(&call, block, size);                                                         \
     }
 
 #define RELEASES(name, block)                                                                      \
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
-                                  struct hook_slot *slot)                                          \
+                                  uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, ARCH_CALLER()};                                \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
                                                                                                    \
         return release(&call, block);                                                              \
     }

@@ -79,6 +79,25 @@ staying_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     return error;
 }
 
+static void *
+staying_malloc(size_t size_bytes)
+{
+    struct staying s = begin(size_bytes, ARCH_SLOT());
+    void *p = behind.malloc(size_bytes);
+
+    end(&s);
+    return p;
+}
+
+static void
+staying_free(void *p)
+{
+    struct staying s = begin(0, ARCH_SLOT());
+
+    behind.free(p);
+    end(&s);
+}
+
 #define ALIGNED(name)                                                                              \
     static void *staying_##name(size_t align, size_t size_bytes)                                   \
     {                                                                                              \
@@ -116,4 +135,19 @@ staying_in_front(struct next *n)
     n->memalign = staying_memalign;
     n->valloc = staying_valloc;
     n->pvalloc = staying_pvalloc;
+}
+
+void
+staying_in_front_of_all(struct next *n)
+{
+    if (n->calloc != staying_calloc)
+        return;
+    n->malloc = staying_malloc;
+    n->free = staying_free;
+}
+
+alloc_fn *
+staying_malloc_behind(const struct next *n)
+{
+    return n->malloc == staying_malloc ? behind.malloc : n->malloc;
 }
