@@ -236,6 +236,9 @@ growth_bytes(uint64_t mapped_bytes)
     uint64_t wanted = mapped_bytes < DOUBLE_BELOW_BYTES ? mapped_bytes : mapped_bytes / 2;
     uint64_t share = mem_left() / LEFT_SHARE, least = mapped_bytes / LEAST_SHARE;
 
+    if (load_relaxed(&state->segment_count) > DISK_SEGMENT_MAX / 2)
+        return round_up(wanted, DISK_PAGE_BYTES); // What is left of the directory is worth more.
+
     least = least > LEAST_BYTES ? least : LEAST_BYTES;
     share = share > least ? share : least;
     return round_up(wanted < share ? wanted : share, DISK_PAGE_BYTES);
