@@ -46,11 +46,19 @@
  * constructors. A function of the allocator may call another: only the outer call counts. */
 #define HEAPTAP_WRAP_HEAP(heap, name)                                                              \
     static heaptap_heap *heaptap_wrap_##heap##_;                                                   \
-    static __thread int heaptap_wrap_in_##heap##_;                                                 \
+    static __thread char *heaptap_wrap_in_##heap##_;                                               \
     static void __attribute__((constructor(101))) heaptap_wrap_make_##heap##_(void)                \
     {                                                                                              \
         heaptap_wrap_##heap##_ = heaptap_heap_create(name, 1);                                     \
     }
+
+/* The outermost call that has not returned is known by its frame, not by a depth: one that was left
+ * by longjmp or an exception is forgotten when a call comes from as far out. */
+#define HEAPTAP_WRAP_ENTER_(heap)                                                                  \
+    char *frame_ = (char *)__builtin_frame_address(0);                                             \
+    int outer_ = heaptap_wrap_in_##heap##_ == 0 || frame_ >= heaptap_wrap_in_##heap##_;            \
+    if (outer_)                                                                                    \
+        heaptap_wrap_in_##heap##_ = frame_;
 
 #define HEAPTAP_WRAP_MALLOC(heap, function)                                                        \
     HEAPTAP_WRAP_C_ void *__real_##function(size_t bytes);                                         \
@@ -59,10 +67,11 @@
     {                                                                                              \
         void *p;                                                                                   \
                                                                                                    \
-        heaptap_wrap_in_##heap##_++;                                                               \
+        HEAPTAP_WRAP_ENTER_(heap)                                                                  \
         p = __real_##function(bytes);                                                              \
-        heaptap_wrap_in_##heap##_--;                                                               \
-        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+        if (outer_)                                                                                \
+            heaptap_wrap_in_##heap##_ = 0;                                                         \
+        if (p != NULL && outer_)                                                                   \
             heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
         return p;                                                                                  \
     }
@@ -74,11 +83,12 @@
     {                                                                                              \
         void *p;                                                                                   \
                                                                                                    \
-        heaptap_wrap_in_##heap##_++;                                                               \
+        HEAPTAP_WRAP_ENTER_(heap)                                                                  \
         p = __real_##function(count, bytes);                                                       \
-        heaptap_wrap_in_##heap##_--;                                                               \
+        if (outer_)                                                                                \
+            heaptap_wrap_in_##heap##_ = 0;                                                         \
         bytes *= count;                                                                            \
-        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+        if (p != NULL && outer_)                                                                   \
             heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
         return p;                                                                                  \
     }
@@ -90,10 +100,11 @@
     {                                                                                              \
         void *p;                                                                                   \
                                                                                                    \
-        heaptap_wrap_in_##heap##_++;                                                               \
+        HEAPTAP_WRAP_ENTER_(heap)                                                                  \
         p = __real_##function(align, bytes);                                                       \
-        heaptap_wrap_in_##heap##_--;                                                               \
-        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+        if (outer_)                                                                                \
+            heaptap_wrap_in_##heap##_ = 0;                                                         \
+        if (p != NULL && outer_)                                                                   \
             heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
         return p;                                                                                  \
     }
@@ -106,10 +117,11 @@
     {                                                                                              \
         void *p;                                                                                   \
                                                                                                    \
-        heaptap_wrap_in_##heap##_++;                                                               \
+        HEAPTAP_WRAP_ENTER_(heap)                                                                  \
         p = __real_##function(old, bytes);                                                         \
-        heaptap_wrap_in_##heap##_--;                                                               \
-        if (heaptap_wrap_in_##heap##_ != 0)                                                        \
+        if (outer_)                                                                                \
+            heaptap_wrap_in_##heap##_ = 0;                                                         \
+        if (!outer_)                                                                               \
             return p;                                                                              \
         if (p != NULL && old == NULL)                                                              \
             heaptap_alloc(heaptap_wrap_##heap##_, p, 1, bytes);                                    \
@@ -125,11 +137,12 @@
     HEAPTAP_WRAP_C_ void __wrap_##function(void *p);                                               \
     HEAPTAP_WRAP_FRAME_ void __wrap_##function(void *p)                                            \
     {                                                                                              \
-        if (p != NULL && heaptap_wrap_in_##heap##_ == 0)                                           \
+        HEAPTAP_WRAP_ENTER_(heap)                                                                  \
+        if (p != NULL && outer_)                                                                   \
             heaptap_free(heaptap_wrap_##heap##_, p);                                               \
-        heaptap_wrap_in_##heap##_++;                                                               \
         __real_##function(p);                                                                      \
-        heaptap_wrap_in_##heap##_--;                                                               \
+        if (outer_)                                                                                \
+            heaptap_wrap_in_##heap##_ = 0;                                                         \
     }
 
 #endif
