@@ -260,7 +260,9 @@ compiled() {
 }
 
 if [ -x "$BUILD/heaptap" ] && [ -w "$BUILD" ] && command -v pkg-config >/dev/null; then
-    check "make install" make -C "$SRCDIR" SAN= install PREFIX="$PWD/installed"
+    # Called as it was for the build, or it would link again what other tests are using.
+    check "make install" make -C "$SRCDIR" BUILD="$(realpath --relative-to="$SRCDIR" "$BUILD")" \
+        SAN= install PREFIX="$PWD/installed"
     export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig
     compiled c heaptap gcc order.c take_order 100
     compiled c-static heaptap-static gcc order.c take_order 100 -static
