@@ -110,7 +110,7 @@ timeline_last(const struct timeline_row *row)
 {
     int64_t last = row->rough[TREND_POINTS - 1], before = row->rough[TREND_POINTS - 2];
 
-    return last < before / 2 ? before : last;
+    return before > 0 && last < before / 2 ? before : last;
 }
 
 /* The value of ROW at ELAPSED_NS, on the line between the points around it. */
@@ -455,7 +455,8 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
 {
     struct builder b = {.p = p, .stacks = stacks, .options = options, .arena = arena, .t = ret};
 
-    *ret = (struct timeline){.by = options->by, .stack_count = stacks->count};
+    *ret = (struct timeline){
+        .by = options->by, .stack_count = stacks->count, .filtered = stacks->filtered};
     b.all = arena_array(arena, stacks->count, sizeof *b.all);
     for (size_t i = 0; i < stacks->count; i++)
         b.all[i].stack = &stacks->v[i];

@@ -48,6 +48,7 @@ struct timeline {
     size_t row_count;
     size_t growing; // How many grow, of all stacks.
     size_t stack_count;
+    bool filtered; // Some stacks were left out.
 };
 
 struct timeline_options {

@@ -71,7 +71,12 @@ add_input(struct inputs *in, const char *name)
     struct err err = {""};
     const char **paths;
     size_t count = 0;
-    int r = profile_list_session(name, &in->arena, &paths, &count, &err);
+    uint32_t pid;
+    // By its file, or the same process by both names would count twice.
+    int r = origin_is_pid(name, &pid) ? origin_of_pid(pid, &in->arena, &name, &err) : 0;
+
+    if (r == 0)
+        r = profile_list_session(name, &in->arena, &paths, &count, &err);
 
     if (r < 0) {
         say_error("%s", err.text);

@@ -91,6 +91,7 @@ ask_all(const char **paths, size_t count, const char *name, struct arena *a)
     struct asked *asked = arena_array(a, count, sizeof *asked);
     uint64_t until_ns = now_ns() + wait_s * NS_PER_S;
     struct err err = {""};
+    size_t living = 0;
     int worst = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -99,8 +100,13 @@ ask_all(const char **paths, size_t count, const char *name, struct arena *a)
         // Of a session, processes that have ended are no mistake.
         if (count > 1 && !lives(paths[i]))
             continue;
+        living++;
         code = tell(ask(paths[i], name, &asked[i], a, &err), &err);
         worst = code > worst ? code : worst;
+    }
+    if (living == 0) {
+        say_error("all processes of the session have ended: nothing can be asked of them");
+        return EXIT_BAD_INPUT;
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t now = now_ns();

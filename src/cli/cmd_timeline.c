@@ -20,7 +20,7 @@ static int
 find_window(struct profile *p, struct profile_moment window[2], const struct profile_moment **ret)
 {
     struct err err = {""};
-    int rc = at_find_span(p, opts.between ? opts.between : "start..end", window, &err);
+    int rc = at_find_span(p, opts.between ? opts.between : "..", window, &err);
 
     if (rc != 0)
         say_error("%s", err.text);

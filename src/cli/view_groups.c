@@ -232,15 +232,15 @@ static const char *const verdict_names[] = {
 };
 
 static void
-heap_cells(const struct profile_heap *heap, struct table *t)
+heap_cells(const struct profile_heap *heap, bool whole, struct table *t)
 {
     table_string(t, heap->name);
     table_number(t, (int64_t)heap->made);
     table_number(t, (int64_t)heap->destroyed);
     table_number(t, (int64_t)heap->resets);
-    table_number(t, counters_live_blocks(&heap->backing));
-    table_number(t, counters_live_bytes(&heap->backing));
-    table_number(t, heap->backing.peak_bytes);
+    table_number(t, whole ? counters_live_blocks(&heap->backing) : TABLE_UNKNOWN);
+    table_number(t, whole ? counters_live_bytes(&heap->backing) : TABLE_UNKNOWN);
+    table_number(t, whole ? heap->backing.peak_bytes : TABLE_UNKNOWN);
 }
 
 static void
@@ -281,7 +281,7 @@ identity_cells(const struct text_view *v, enum group_by by, const struct group_r
         table_number(t, (int64_t)r->self.size_max);
         break;
     case BY_HEAP:
-        heap_cells(r->heap, t);
+        heap_cells(r->heap, v->p->extent == EXTENT_WHOLE, t);
         break;
     case BY_LABEL_VALUE:
         table_string(t, v->label);

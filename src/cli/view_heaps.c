@@ -239,9 +239,13 @@ json_heaps(struct json *j, const struct profile *p)
         json_uint(j, "destroyed", h->destroyed);
         json_uint(j, "resets", h->resets);
         json_counters(j, &h->counters);
-        json_object(j, "backing");
-        json_counters(j, &h->backing);
-        json_end(j);
+        if (p->extent == EXTENT_WHOLE) {
+            json_object(j, "backing");
+            json_counters(j, &h->backing);
+            json_end(j);
+        } else {
+            json_string(j, "backing", NULL);
+        }
         json_end(j);
     }
     json_end(j);

@@ -134,7 +134,7 @@ peak_is_inside(const struct chart *c)
 {
     uint64_t peak_ns = c->v->p->peak_elapsed_ns;
 
-    return c->t->by == TIMELINE_LIVE && c->v->filter == NULL && peak_ns != 0 &&
+    return c->t->by == TIMELINE_LIVE && !c->t->filtered && peak_ns != 0 &&
            peak_ns >= c->t->points[0].elapsed_ns &&
            peak_ns <= c->t->points[c->t->point_count - 1].elapsed_ns;
 }
@@ -345,7 +345,7 @@ row_text(struct arena *a, const struct timeline *t, const struct timeline_row *r
     double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
     // What was freed only when the program ended was there until then.
-    if (timeline_is_level(t->by) && timeline_last(row) != row->rough[TREND_POINTS - 1])
+    if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
                             amount(a, t, (double)timeline_last(row)));
     return arena_printf(a, "%s \xe2\x86\x92 %s", first, amount(a, t, last));
@@ -426,7 +426,7 @@ text_timeline(struct text_view *v, const struct timeline *t)
         v, title(t),
         arena_printf(v->arena, "%s at the end%s",
                      amount(v->arena, t, timeline_column(t, &t->total, c.columns - 1, c.columns)),
-                     v->filter ? ", of the stacks kept" : ""));
+                     v->stacks->filtered ? ", of the stacks kept" : ""));
     strbuf_char(v->out, '\n');
     put_peak(&c);
     put_lines(&c);

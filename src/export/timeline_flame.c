@@ -185,8 +185,12 @@ static void
 choose_nodes(struct flame *c)
 {
     uint32_t *callees = arena_array(c->f.arena, c->count, sizeof *callees);
-    double least = MIN_SHARE * (double)c->nodes[0].max;
+    double least;
+    int64_t largest = 0; // Not the root's: growths may come to nothing while parts grow.
 
+    for (size_t i = 0; i < c->count; i++)
+        largest = c->nodes[i].max > largest ? c->nodes[i].max : largest;
+    least = MIN_SHARE * (double)largest;
     for (size_t i = 0; i < c->count; i++)
         c->nodes[i].grows =
             (double)c->nodes[i].max >= least * GROWING_SHARE && grows(c, &c->nodes[i]);
@@ -459,7 +463,7 @@ put_chart(struct flame *c)
                              p->process.command ? p->process.command : "", p->process.pid,
                              p->process.heaptap ? p->process.heaptap : ""));
     frame_axis(&c->f, FRAME_TOP, bottom);
-    if (c->nodes[0].max > 0)
+    if (c->shown > 1)
         put_node(c, 0, FRAME_TOP);
     frame_names(&c->f, bottom);
     put_foot(c, bottom + 44);

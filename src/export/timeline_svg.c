@@ -100,9 +100,8 @@ shows_peak(const struct areas *a)
     const struct timeline *t = a->f.t;
     uint64_t ns = a->f.p->peak_elapsed_ns;
     // With a filter the whole process's peak says nothing of what is shown.
-    bool all = t->total.values[t->point_count - 1] == counters_live_bytes(&a->f.p->totals);
 
-    return t->by == TIMELINE_LIVE && all && ns >= t->points[0].elapsed_ns && ns != 0 &&
+    return t->by == TIMELINE_LIVE && !t->filtered && ns >= t->points[0].elapsed_ns && ns != 0 &&
            ns <= t->points[t->point_count - 1].elapsed_ns;
 }
 
@@ -163,7 +162,7 @@ row_text(struct areas *a, const struct timeline_row *row)
 
     if (row->stack == NULL || !timeline_is_level(t->by))
         return text;
-    if (timeline_last(row) != row->rough[TREND_POINTS - 1])
+    if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         text = arena_printf(a->f.arena, "%s, freed at the end",
                             frame_amount(&a->f, (double)timeline_last(row)));
     return row->trend != TREND_GROWS ? text

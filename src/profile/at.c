@@ -148,8 +148,9 @@ at_find(struct profile *p, const char *when, struct profile_moment *ret, struct 
 
     if (!p->has_history)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s: it has no snapshots: the run was too short, or its recorder too old",
-                       p->path);
+                       "%s: it has no snapshots: %s", p->path,
+                       p->merged_processes ? "a merge leaves them out, they are of one process"
+                                           : "the run was too short, or its recorder too old");
     if (n > 0)
         *ret = at_moment(p, n);
     else if (strcmp(when, "start") == 0)
@@ -186,11 +187,14 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
              struct err *err)
 {
     const char *first = arena_strndup(&p->arena, span, (size_t)(dots - span)), *last = dots + 2;
-    struct profile_moment found[2];
-    int r = at_find(p, *first ? first : "start", &found[0], err);
+    struct profile_moment found[2] = {at_moment(p, 0), at_moment(p, p->snapshot_count + 1)};
+    int r = 0;
 
-    if (r == 0)
-        r = at_find(p, *last ? last : "end", &found[1], err);
+    // A snapshot may be called "start" or "end", and is not meant where nothing stands.
+    if (*first || !p->has_history)
+        r = at_find(p, *first ? first : "start", &found[0], err);
+    if (r == 0 && *last)
+        r = at_find(p, last, &found[1], err);
     if (r == 0 && found[0].snapshots >= found[1].snapshots)
         r = err_set(err, HEAPTAP_USAGE,
                     "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
@@ -250,8 +254,7 @@ empty(struct profile *p)
     for (size_t i = 0; i < p->thread_site_count; i++)
         p->thread_sites[i].counters = COUNTERS_PARTIAL;
     // What backs heaps is in no thread's row, so the history does not know it.
-    for (size_t i = 0; i < p->backing_count; i++)
-        p->backings[i].counters = COUNTERS_PARTIAL;
+    p->backing_count = 0;
 }
 
 void

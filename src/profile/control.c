@@ -161,6 +161,13 @@ ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, st
     if (r < 0)
         return r;
     c->generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
+    // One that waits would be lost, and its words are read at any moment.
+    if (read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
+        flock(c->fd, LOCK_UN);
+        return err_set(err, HEAPTAP_NOT_FOUND,
+                       "process %u has not taken an earlier request yet; nothing else was asked",
+                       c->pid);
+    }
     if (write_words(c, offsetof(struct disk_header, control), words, count) &&
         write_words(c, offsetof(struct disk_header, control_generation), &c->generation, 1))
         return 0;

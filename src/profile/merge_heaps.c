@@ -150,9 +150,13 @@ merge_backings(struct merge *m, struct merge_input *in)
     for (size_t i = 0; i < in->p->backing_count; i++) {
         const struct profile_backing *from = &in->p->backings[i];
         uint32_t heap = in->heaps[from->heap], node = in->nodes[from->node];
+        uint64_t *known;
         bool is_new;
-        uint64_t *known = map_put(&m->backings, (uint64_t)node << 32 | heap, &is_new);
 
+        // Only a damaged file has what backs a heap that never was.
+        if (heap == 0)
+            continue;
+        known = map_put(&m->backings, (uint64_t)node << 32 | heap, &is_new);
         if (is_new) {
             arena_grow(&p->arena, &p->backings, &m->backing_capacity, p->backing_count,
                        sizeof *p->backings);

@@ -105,20 +105,24 @@ void
 time_sum_add(struct time_sum *t, const struct profile *p)
 {
     int64_t live = 0, end_live = counters_live_bytes(&p->totals);
-    uint64_t events = 0, end_ns = time_of_end(p);
+    uint64_t events = 0, end_ns = time_of_end(p), last_ns = 0;
 
     if (t->width_bits == 0)
         t->width_bits = WIDTH_BITS_MIN;
     for (size_t i = 0; i < p->time_point_count; i++) {
         const struct profile_time_point *d = &p->timeline[i];
 
-        add_at(t, time_after(p->process.start_unix_ns, d->elapsed_ns),
+        last_ns = time_after(p->process.start_unix_ns, d->elapsed_ns);
+        add_at(t, last_ns,
                (struct time_step){.live = difference(d->live_bytes, live),
                                   .events = d->events - events});
         live = d->live_bytes;
         events = d->events;
     }
-    add_at(t, end_ns,
+    // In a sum those that ended before the last are no longer there, whatever they did not free.
+    if (p->merged_processes > 1 && p->time_point_count > 0)
+        end_live = live;
+    add_at(t, last_ns > end_ns ? last_ns : end_ns,
            (struct time_step){
                .live = difference(end_live, live),
                .ended = p->process.ended ? difference(0, end_live) : 0,

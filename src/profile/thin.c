@@ -28,7 +28,8 @@ last_moment(const struct raw_file *raw)
     for (size_t i = 0; i < raw_count(raw, DISK_SNAPSHOTS); i++) {
         const struct disk_snapshot *s = raw_record(raw, DISK_SNAPSHOTS, i);
 
-        if (s->elapsed_ns > last)
+        // Later ones the reader does not believe.
+        if (s->elapsed_ns > last && s->elapsed_ns < (uint64_t)1 << 61)
             last = s->elapsed_ns;
     }
     return last;

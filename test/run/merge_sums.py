@@ -184,6 +184,7 @@ def same():
     rows = [functions_of(documents(p, "--by", "function")) for p in profiles]
     check(f"the same functions ({len(rows[0])})", rows[0], rows[1])
     check("the same span", time_span([a]), time_span([b]))
+    check("the same end", a["timeline"][-1], b["timeline"][-1])
 
 
 {"sums": sums, "totals": totals, "same": same}[mode]()
