@@ -182,8 +182,9 @@ heaptap_reset(heaptap_heap *heap)
 
 /* HEAP makes its objects from the BYTES at P, from malloc or elsewhere. If they are malloc's, they
  * are no longer counted as allocated there but shown as backing HEAP, with how full it is: no byte
- * counts twice, not even for a moment, if this is called right after that allocation, by the same
- * thread. A realloc makes them malloc's again. What comes from another heap of the program's own
+ * counts twice. To be called right after that allocation, by the same thread: then, in a program of
+ * one thread, the chunk is no part of the peak either; among several it is one until this call. A
+ * realloc makes them malloc's again. What comes from another heap of the program's own
  * is not known here: if one heap makes its chunks from another, tell heaptap of the objects of the
  * inner one only. */
 HEAPTAP_API_ void
@@ -204,8 +205,9 @@ heaptap_backing_end(heaptap_heap *heap, const void *p)
 
 /* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE;
  * with a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has
- * those of the thread that made it. At most 4094 different sets of 1024 bytes; others are shown as
- * one, "other", so do not label with what never repeats. */
+ * those of the thread that made it. At most 4094 different sets of 1024 bytes, and 2 MiB in all;
+ * others are shown as one, "other", so do not label with what never repeats. A thread with such a
+ * set keeps it until a label is taken away with NULL or other labels are put back. */
 HEAPTAP_API_ void
 heaptap_label(const char *key, const char *value)
 {

@@ -215,7 +215,6 @@ instance_of(uint64_t handle)
     if (likely(owner == handle))
         return h;
     if (owner == 0 && state->forked) {
-        store_relaxed(&state->heaps->any, 1u);
         h->inherited = true;
         if (cas_acq_rel(&h->owner, &owner, handle) || owner == handle)
             return h;
@@ -281,7 +280,6 @@ heap_create(const char *name, unsigned skip_frames)
     handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(index + 1) << HANDLE_INDEX |
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
-    store_relaxed(&state->heaps->any, 1u);
     store_release(&h->owner, handle);
     add_relaxed(&record_of(handle)->made, UINT64_C(1));
     return handle;
@@ -449,6 +447,8 @@ take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller
 
     if (likely(b.site != 0))
         return b;
+    if (is_off())
+        return b; // One that came while it was, as likely as not.
     if (state->gaps)
         bump(&t->disk->unrecorded_frees);
     else
@@ -563,8 +563,11 @@ heap_destroy(struct thread *t, uint64_t handle)
 
 /* --- Backing ---------------------------------------------------------------------------------- */
 
-/* In the size that the ledger keeps: these bytes were no block of malloc's. */
+/* In the size that the ledger keeps: these bytes were no block of malloc's; they were a sample,
+ * whose bins have been settled. */
 #define BACKING_FOREIGN ((uint64_t)1 << 41)
+#define BACKING_SAMPLE ((uint64_t)1 << 40)
+#define BACKING_BYTES (BACKING_SAMPLE - 1)
 
 /* The block at P, which the ledger called OLD, was never allocated. */
 static void
@@ -602,11 +605,11 @@ is_free_place(const void *p)
 static bool
 keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t site)
 {
-    uint64_t foreign = old.site == 0 ? BACKING_FOREIGN : 0;
+    uint64_t what = old.site == 0 ? BACKING_FOREIGN : ledger_is_exact(old) ? 0 : BACKING_SAMPLE;
     struct ledger_entry none;
 
     if (!is_free_place(p) ||
-        !ledger_insert_odd(p, size_bytes | foreign, site | LEDGER_BACKING, &none))
+        !ledger_insert_odd(p, size_bytes | what, site | LEDGER_BACKING, &none))
         return false;
     sample_filter_add(p);
     return true;
@@ -627,7 +630,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         hook_keep_again(t, p, old); // It backs one heap at a time.
         return;
     }
-    b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & (BACKING_FOREIGN - 1);
+    b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
     b.site = site_of(t, handle, DISK_TAG_BACKING, b.size_bytes, caller);
     if (b.site != 0)
         c = thread_counter(t, b.site);
@@ -639,7 +642,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     if (ledger_is_exact(old))
         undo_alloc(t, p, old);
     else if (old.site != 0)
-        peak_change(t, sample_ends(t, old, p, false));
+        peak_change(t, sample_undo(t, old, p));
     t->last_block = NULL;
     count_in(t, c, b);
 }
@@ -647,7 +650,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
 int64_t
 heap_backing_goes(struct thread *t, struct ledger_entry old, bool moved)
 {
-    uint64_t size_bytes = old.size_bytes & (BACKING_FOREIGN - 1);
+    uint64_t size_bytes = old.size_bytes & BACKING_BYTES;
     struct disk_counter *c = thread_counter(t, old.site & (LEDGER_BACKING - 1));
 
     if (c == NULL) {
@@ -657,7 +660,7 @@ heap_backing_goes(struct thread *t, struct ledger_entry old, bool moved)
     count_out(t, c, 1, size_bytes);
     if (moved)
         bump(&c->moved);
-    if (!(old.size_bytes & BACKING_FOREIGN))
+    if (!(old.size_bytes & (BACKING_FOREIGN | BACKING_SAMPLE)))
         count_bin_free(t, size_bytes);
     return 0;
 }
@@ -675,6 +678,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
         return;
     }
     count_alloc(t, c, size_bytes);
+    sample_filter_keep(p); // It is exact, so its free must be seen in any phase.
     hook_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }
@@ -694,7 +698,7 @@ heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller 
     }
     sample_ends(t, old, p, false);
     if (!(old.size_bytes & BACKING_FOREIGN))
-        back_to_malloc(t, p, old.size_bytes, caller);
+        back_to_malloc(t, p, old.size_bytes & BACKING_BYTES, caller);
     else
         ledger_forget(p);
 }

@@ -18,7 +18,6 @@ struct heap_name {
 /* Private memory of the process. */
 struct heaps {
     struct heap_slab *slab; // Atomic; heap_table.c.
-    uint32_t any;           // Atomic: set once there has been a heap.
     uint64_t free;          // Atomic: the first free instance's index plus 1, and a count above.
     struct heap_name names[HEAP_NAMES + 1]; // The last one is "other heaps".
     void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.

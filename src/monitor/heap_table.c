@@ -301,7 +301,9 @@ heap_live_clear(struct heap_lives *l)
     uint64_t i = 0;
     struct heap_live *p;
 
-    while ((p = heap_live_next(l, &i)) != NULL)
+    while ((p = heap_live_next(l, &i)) != NULL) {
         store_relaxed(&p->site, 0u);
+        p->count = p->size_bytes = 0;
+    }
     store_relaxed(&l->used, 0u);
 }

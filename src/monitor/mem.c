@@ -143,10 +143,20 @@ mem_release(void *address, size_t size_bytes)
     sys_munmap(address, round_up(size_bytes, PAGE_BYTES));
 }
 
+/* A constant of the process, also in its children, whose state is wiped. */
+static uint64_t limit_wanted;
+
 void
 mem_set_limit(uint64_t max_bytes)
 {
+    store_relaxed(&limit_wanted, max_bytes);
     store_relaxed(&state->memory_limit, max_bytes);
+}
+
+void
+mem_limit_again(void)
+{
+    store_relaxed(&state->memory_limit, load_relaxed(&limit_wanted));
 }
 
 /* Nodes added since the last measurement. */

@@ -32,6 +32,9 @@ void mem_release(void *address, size_t size_bytes);
  * 0 = as much as there is. */
 void mem_set_limit(uint64_t max_bytes);
 
+/* In a forked child: the limit is its parent's. */
+void mem_limit_again(void);
+
 /* How much of that is left. UINT64_MAX without a limit. */
 uint64_t mem_left(void);
 

@@ -1,7 +1,6 @@
 /* peak.c: the slow parts of peak.h. */
 #include "monitor/peak.h"
 
-#include "monitor/heap.h"
 #include "monitor/history.h"
 
 bool
@@ -38,9 +37,6 @@ set_span(struct thread *t)
     }
     t->pending_low = -slack;
     t->pending_span = (uint64_t)(high + slack);
-    // The next event must come here: it tells what the block is for.
-    if (unlikely(t->coming_bytes != 0))
-        t->pending_low = (int64_t)(t->pending_span = 0);
 }
 
 /* A new maximum of LIVE bytes, unless a higher one is known. */
@@ -150,37 +146,10 @@ settle_alone(struct thread *t)
     }
 }
 
-void
-peak_forget_coming(struct thread *t)
-{
-    // Whoever finds that T has ended does this too.
-    if (unlikely(load_relaxed(&t->coming_bytes) != 0))
-        add_relaxed(&state->coming_bytes, -exchange_seq_cst(&t->coming_bytes, INT64_C(0)));
-}
-
-/* May T's latest event have been the allocation of what is about to back a heap? */
-static bool
-may_be_coming(const struct thread *t)
-{
-    return (t->backs == BACKS_YES ||
-            (t->backs == BACKS_UNKNOWN && load_relaxed(&state->heaps->any))) &&
-           t->pending_bytes > load_relaxed(&state->slack_bytes);
-}
-
 static void
 settle_among_others(struct thread *t)
 {
-    int64_t live;
-
-    if (t->coming_bytes != 0 && t->backs == BACKS_UNKNOWN)
-        t->backs = BACKS_NO; // It was a block like any other.
-    peak_forget_coming(t);
-    if (unlikely(may_be_coming(t))) {
-        t->coming_bytes = t->pending_bytes;
-        add_relaxed(&state->coming_bytes, t->coming_bytes);
-    }
-    live = flush(t);
-    if (raise_peak(t->shared, live - load_relaxed(&state->coming_bytes)))
+    if (raise_peak(t->shared, flush(t)))
         peak_raise_epoch(&t->shared->peak_epoch);
     peak_share_slack();
 }
@@ -221,15 +190,8 @@ take_back_alone(struct thread *t, int64_t size_bytes)
 bool
 peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes)
 {
-    t->backs = BACKS_YES;
     // What it was at a snapshot is to be written down first.
     if (peak_is_behind(t, c))
         return false;
-    if (!load_relaxed(&state->multi))
-        return take_back_alone(t, (int64_t)size_bytes);
-    if (t->coming_bytes == 0)
-        return false;
-    peak_forget_coming(t);
-    peak_change(t, -(int64_t)size_bytes);
-    return true;
+    return !load_relaxed(&state->multi) && take_back_alone(t, (int64_t)size_bytes);
 }

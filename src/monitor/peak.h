@@ -38,14 +38,8 @@ void peak_publish(struct thread *t);
  * the caller. False: do as for any block that ends.
  *
  * Alone, T knows what the maximum was before. With several threads others may have gone on from a
- * new one, so it must not come about: as soon as the program has heaps, a large block makes no
- * maximum before its thread's next event, be it that of the thread or of others, which take all
- * that is *coming* like this out of what they see. A thread whose first such block backs nothing,
- * and that has never backed anything, is left out of it. */
+ * new one and saved for it, so there it stands. */
 bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
-
-/* What was coming in T, if anything, is here, or nowhere. */
-void peak_forget_coming(struct thread *t);
 
 /* T's pending bytes have left their span. */
 void peak_settle(struct thread *t);

@@ -130,6 +130,12 @@ sample_filter_add(const void *p)
         continue;
 }
 
+void
+sample_filter_keep(const void *p)
+{
+    store_relaxed(sample_filter_of(p), (uint8_t)FILTER_MANY);
+}
+
 static void
 filter_drop(const void *p)
 {
@@ -687,6 +693,32 @@ weight_of(struct ledger_entry old)
 
     return draw_weight(&sample.phases[phase < LIMIT_PHASES ? phase : 0], old.size_bytes,
                        old.site & LEDGER_ROUNDED_UP);
+}
+
+int64_t
+sample_undo(struct thread *t, struct ledger_entry old, const void *p)
+{
+    uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
+    struct draw_weight w = weight_of(old);
+    struct disk_counter *c = thread_counter(t, site);
+    int64_t change = 0;
+
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return 0;
+    }
+    if (p != t->last_block || site != t->last_site || !peak_take_back(t, c, w.bytes)) {
+        peak_before_free(t, c);
+        change = -(int64_t)w.bytes;
+    }
+    count_error(t, site, &w, EVENT_FREE);
+    if (c->allocations == 0)
+        store_relaxed(&c->size_min, UINT64_MAX);
+    bump_by(&c->allocations, 0 - w.blocks);
+    bump_by(&c->allocated_bytes, 0 - w.bytes);
+    bin_sample(t, old.size_bytes, &w, EVENT_FREE);
+    filter_drop(p);
+    return change;
 }
 
 int64_t

@@ -120,6 +120,12 @@ sample_filter_of(const void *p)
 /* A block at P must be seen when it is freed, whatever the phase. Taken back by sample_ends. */
 void sample_filter_add(const void *p);
 
+/* A block at P that is no sample must be seen too: nobody takes this back. */
+void sample_filter_keep(const void *p);
+
+/* The sample OLD, at a block that is its owner's still, was never taken; as sample_ends. */
+int64_t sample_undo(struct thread *t, struct ledger_entry old, const void *p);
+
 /* There is something on P's page: is it not P? */
 bool sample_is_nothing(const void *p);
 

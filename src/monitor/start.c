@@ -53,9 +53,6 @@ enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
 
 struct state *state;
 
-/* The limit that the environment asks for; also in children. */
-static uint64_t max_memory;
-
 /* True from the first start on: a start with wiped state is then a forked child's. */
 static bool started_before;
 
@@ -152,9 +149,10 @@ fill_header(void)
     describe_process(h);
     describe_system(h);
     tick_clock();
-    if (!state->forked) // A daemon may clear its environment and then fork.
-        max_memory = output_number("HEAPTAP_MAX_MEMORY");
-    mem_set_limit(max_memory);
+    if (state->forked) // A daemon may clear its environment and then fork.
+        mem_limit_again();
+    else
+        mem_set_limit(output_number("HEAPTAP_MAX_MEMORY"));
     sample_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);

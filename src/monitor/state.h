@@ -76,7 +76,6 @@ struct state {
     /* heap.c, label.c */
     struct heaps *heaps;     // NULL until the program makes a heap.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
-    int64_t coming_bytes;    // Atomic: sum of that of all threads; peak.h.
 
     /* mem.c */
     struct {

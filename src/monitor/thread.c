@@ -68,7 +68,6 @@ sweep(uint32_t own_tid)
         if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
         if (cas_acq_rel(&t->owner_tid, &owner, 0u)) {
-            peak_forget_coming(t);
             add_relaxed(&state->live_threads, -1u);
             add_relaxed(&state->free_rows, 1u);
         }
@@ -217,8 +216,6 @@ join(uint32_t tid)
     else
         stack_forget(t);
     t->at_peak = false;
-    t->backs = BACKS_UNKNOWN;
-    peak_forget_coming(t);
     t->peak_seen = load_relaxed(&t->shared->peak_bytes);
     t->last_block = NULL;
     t->countdown = LIMIT_TICK_EVENTS;

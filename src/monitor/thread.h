@@ -74,10 +74,6 @@ enum thread_ready {
     THREAD_LABELLED = 3, // As READY, but its allocations carry labels.
 };
 
-/* Do large blocks of the thread's become those that the program's own heaps are made from? See
- * peak_take_back. */
-enum thread_backs { BACKS_UNKNOWN = 0, BACKS_YES = 1, BACKS_NO = 2 };
-
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
  * Only the owner touches it, except `owner_tid` and `ready`. Wiped in a forked child, so that ready
  * is 0 there. */
@@ -95,7 +91,6 @@ struct thread {
     uint32_t last_site;
     bool at_peak; // See peak.h.
     bool leaf_needs_rbp;
-    uint8_t backs; // enum thread_backs.
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // Of the header.
@@ -114,7 +109,6 @@ struct thread {
     // When at_peak began: the maximum before, and its epoch.
     int64_t raised_from;
     uint64_t raised_after;
-    int64_t coming_bytes; // Of T's latest block, if that may be about to back a heap.
     uint64_t epoch_before, epoch_raised;
 
     uint32_t generation; // state->generation when the caches below were last emptied.

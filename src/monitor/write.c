@@ -246,8 +246,8 @@ write_pprof(int fd)
 
 /* The segment of the file that begins at OFF or, if none does, the first after it; NULL at the
  * end. */
-static const struct disk_segment *
-next_segment(uint64_t off)
+static bool
+next_segment(uint64_t off, struct disk_segment *ret)
 {
     const struct disk_segment *all =
         (const struct disk_segment *)(const void *)((const char *)state->header +
@@ -257,11 +257,13 @@ next_segment(uint64_t off)
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &all[i];
 
-        if (load_acquire(&s->kind) != DISK_UNUSED && s->off >= off &&
+        if (load_acquire(&s->kind) != DISK_UNUSED && s->off >= off && s->bytes != 0 &&
             (found == NULL || s->off < found->off))
             found = s;
     }
-    return found;
+    if (found != NULL)
+        *ret = *found; // What is checked is what is used.
+    return found != NULL && ret->off >= off && ret->bytes != 0;
 }
 
 /* Is that part of its table mapped, whatever others have written into the directory? */
@@ -272,6 +274,15 @@ is_mapped(const struct disk_segment *s)
     uint64_t mapped = t != NULL ? load_acquire(&t->mapped_bytes) : 0;
 
     return s->table_off <= mapped && s->bytes <= mapped - s->table_off;
+}
+
+/* The same; a thread that has just published it may not have said so yet. */
+static bool
+becomes_mapped(const struct disk_segment *s)
+{
+    for (uint32_t i = 0; !is_mapped(s) && i < LIMIT_GROW_WAITS / 10; i++)
+        sys_wait(i);
+    return is_mapped(s);
 }
 
 static int
@@ -296,12 +307,12 @@ write_file(int fd)
     uint64_t off = DISK_DATA_OFF;
 
     while (error == 0) {
-        const struct disk_segment *s = next_segment(off);
+        struct disk_segment copy, *s = &copy;
 
-        if (s == NULL)
+        if (!next_segment(off, &copy))
             break;
         // A gap is where the file could not be mapped, never large.
-        if (!is_mapped(s) || s->off - off > LIMIT_COUNTER_BYTES)
+        if (!becomes_mapped(s) || s->off - off > LIMIT_COUNTER_BYTES)
             return -EIO;
         error = write_zeros(fd, s->off - off);
         if (error == 0)

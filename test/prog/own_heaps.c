@@ -23,7 +23,7 @@
 
 #include "heaptap/heaptap.h"
 
-enum { MILLION = 1000000 };
+enum { MILLION = 1000000, LARGE_BYTES = 100 << 20 };
 
 static char *const base = (char *)0x10000;
 static void *volatile kept;
@@ -415,6 +415,43 @@ make_arenas(void *arg)
     return NULL;
 }
 
+/* A thread that has made an arena has a large block of malloc's, whose free is its next event. */
+static void *
+have_large_block(void *arg)
+{
+    (void)arg;
+    make_arenas(NULL);
+    kept = malloc(LARGE_BYTES);
+    free(kept);
+    return NULL;
+}
+
+static void
+run_large(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, have_large_block, NULL);
+    pthread_join(thread, NULL);
+    kept = NULL;
+}
+
+/* A hundred chunks back a heap one after the other, and never were blocks of malloc's. */
+static void
+run_chunks(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("chunks", 0);
+
+    for (int i = 0; i < 100; i++) {
+        char *chunk = malloc(1 << 20);
+
+        heaptap_backing(heap, chunk, 1 << 20);
+        heaptap_alloc(heap, chunk, 1, 100);
+        heaptap_free(heap, chunk);
+        free(chunk);
+    }
+}
+
 /* Threads that make arenas at the same time, while 3000000 live. */
 static void
 run_arenas(void)
@@ -578,6 +615,8 @@ static const struct {
     {"threads", run_threads},
     {"race", run_race},
     {"arenas", run_arenas},
+    {"large", run_large},
+    {"chunks", run_chunks},
     {"stop", run_stop},
     {"phases", run_phases},
     {"nonsense", run_nonsense},

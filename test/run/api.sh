@@ -77,10 +77,14 @@ tables "handler" handler.heaptap "heap:interrupted live=$n live_bytes=$((2 * n))
 own threads "heap:pool allocations=400000 allocated_bytes=4000000" "frees unknown=0" "$quiet"
 tables "threads" threads.heaptap "heap:pool live=$(cat left)"
 own race "heap:race allocations=150000 live=0 live_bytes=0"
-# Four threads turn blocks of 1 MiB into arenas at the same time: none is ever part of the peak,
-# which may be off by 64 KiB.
-own arenas "total peak_bytes=2934464..3069536" "heap:big arena allocations=160000 live=0" \
+# Four threads turn blocks of 1 MiB into arenas at the same time: at most one of each is part of
+# the peak, which may be off by 64 KiB.
+own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=160000 live=0" \
     "backing:big arena allocations=16000 frees=16000" "$quiet"
+# The chunks are none of malloc's, but a large block of such a thread is.
+own large "total peak_bytes=104857600..106000000" "$quiet"
+own chunks "heap:chunks allocations=100" "backing:chunks allocations=100 frees=100" \
+    "malloc allocations=0 allocated_bytes=0" "total peak_bytes=100" "$quiet"
 own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc allocations=2 live=1" \
     "frees unknown=0"
 own phases "snapshot:loading of_kind_3=1" "snapshot:loaded of_kind_2=1" \
@@ -100,6 +104,9 @@ HEAPTAP_RESERVE=1000000
 own names "total allocations=3000 live=3000" "heap:other heaps allocations=2900..2999" "$quiet"
 unset HEAPTAP_RESERVE
 HEAPTAP_SAMPLE=1048576 own events "heap:events allocations=15 allocated_bytes=1650 frees=3" "$quiet"
+HEAPTAP_SAMPLE=4096 own chunks "heap:chunks allocations=100" \
+    "backing:chunks allocations=100 frees=100" "malloc allocations=0 allocated_bytes=0" \
+    "total peak_bytes=100"
 HEAPTAP_SAMPLE=4096 own nested "heap:nested allocated_bytes=1200000 frees=12" \
     "backing:nested allocations=2 allocated_bytes=2000000 frees=1" "malloc live_bytes=0..2000000"
 finish
