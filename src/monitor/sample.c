@@ -229,11 +229,11 @@ change_phase(const struct draw_phase *phase)
     return DISK_ANSWER_DONE;
 }
 
-/* --- Marks and requests ----------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 /* NAME and KIND come from a tool. */
 static enum disk_answer
-set_mark(const uint64_t *name, uint64_t kind)
+set_snapshot(const uint64_t *name, uint64_t kind)
 {
     if (kind != DISK_SNAPSHOT_PERIOD && (kind != DISK_SNAPSHOT_ASKED || name[0] == 0))
         return DISK_ANSWER_REFUSED;
@@ -303,7 +303,7 @@ take_request(uint64_t generation)
     if (words[0] == DISK_CONTROL_PHASE)
         answer = set_phase(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
-        answer = set_mark(&words[1], words[5]);
+        answer = set_snapshot(&words[1], words[5]);
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);
 }

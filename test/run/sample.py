@@ -17,22 +17,15 @@ import struct
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from telling import finish, tell  # noqa: E402
+
 # function: allocations, bytes, live bytes
 TRUTH = {
     "small": (40000, 1920000, 480000), "zeroed": (5000, 1500000, 0), "aligned": (3000, 960000, 0),
     "created": (20000, 2000000, 0), "created_odd": (4000, 800000, 0), "grown": (1800, 1890000, 0),
     "large": (20, 20 << 20, 0), "rare": (5, 320, 320), "in_thread": (20000, 5120000, 0),
 }
-failures = 0
-
-
-def tell(good, name, *detail):
-    global failures
-    print(("ok - " if good else "not ok - ") + name)
-    if not good:
-        failures += 1
-        for line in detail:
-            print("#   " + str(line))
 
 
 def site_of(report, function):
@@ -192,4 +185,4 @@ elif sys.argv[1] == "damaged":
     damaged(sys.argv[2], sys.argv[3])
 else:
     inside(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
-sys.exit(failures > 0)
+finish()

@@ -23,6 +23,9 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
+from telling import finish, tell  # noqa: E402
+
 EXACT, SAMPLED, LESS = "exact", "sampled", "less"
 # How many times, and what in turn. All changes of a run find room in the file.
 FLUTTERS = {"exact and sample": (10, ["--sample", "256K"], ["--exact"]),
@@ -38,16 +41,6 @@ STRETCHES = [
     ("to exact", ["--exact"], SAMPLED), ("exact", None, EXACT),
 ]
 METRICS = ("allocations", "allocated_bytes", "live_blocks", "live_bytes")
-failures = 0
-
-
-def tell(good, name, *detail):
-    global failures
-    print(("ok - " if good else "not ok - ") + name)
-    if not good:
-        failures += 1
-        for line in detail:
-            print("#   " + str(line))
 
 
 class Program:
@@ -279,4 +272,4 @@ elif sys.argv[1] == "sqlite":
     database(sys.argv[2], sys.argv[3])
 else:
     table(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
-sys.exit(failures > 0)
+finish()

@@ -26,17 +26,9 @@ sys.dont_write_bytecode = True
 import hostile  # noqa: E402
 import past  # noqa: E402
 from past import ALLOCATED, ALLOCATIONS, FREED, FREES  # noqa: E402
+from telling import finish, tell  # noqa: E402
 
 HEAPTAP = sys.argv[1]
-failures = 0
-
-
-def tell(good, name, *why):
-    global failures
-    print(f"{'ok' if good else 'not ok'} - {name}")
-    if not good:
-        failures += 1
-        print("#  ", *(str(w)[:600] for w in why))
 
 
 def view(*arguments):
@@ -463,4 +455,4 @@ if sys.argv[2] == "recorded":
     recorded()
 else:
     {"moments": moments, "thinned": thinned, "damaged": damaged, "chart": chart}[sys.argv[2]]()
-sys.exit(failures > 0)
+finish()

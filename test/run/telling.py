@@ -1,0 +1,21 @@
+"""telling.py: one line for each check of a script, and its exit status. Imported, not run.
+
+A check that fails shows its details beneath it; nothing stops there, so that one run tells all.
+"""
+import sys
+
+DETAIL_MAX = 600  # Characters of one detail.
+failures = 0
+
+
+def tell(good, name, *detail):
+    global failures
+    print(("ok - " if good else "not ok - ") + name)
+    if not good:
+        failures += 1
+        for line in detail:
+            print("#   " + str(line)[:DETAIL_MAX])
+
+
+def finish():
+    sys.exit(failures > 0)
