@@ -76,8 +76,8 @@ tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/
 monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
 linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
                   src/monitor/idle_linked.c
-static_sources := $(filter-out src/monitor/next.c src/monitor/hooks.c src/monitor/hook_names.c \
-                               src/unwind/object.c,$(linked_sources)) \
+static_sources := $(filter-out src/monitor/next.c src/monitor/symbols.c src/monitor/hooks.c \
+                               src/monitor/hook_names.c src/unwind/object.c,$(linked_sources)) \
                   src/monitor/next_linked.c src/unwind/object_static.c
 main_source := src/cli/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -110,7 +110,8 @@ no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_allo
 monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden \
                  -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
-monitor_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,--version-script=src/monitor/exports.map \
+monitor_link := -shared -Wl,-z,now -Wl,--no-undefined \
+                -Wl,--version-script=src/monitor/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
 
 # The recorder's sources in a program with a sanitizer: test/harness.
@@ -194,7 +195,7 @@ $(OUT)/heaptap: $(main_object) $(tool_archive) $(OUT)/heaptap.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(tool_flags) $(LDFLAGS) -o $@ $(main_object) $(tool_archive) $(tool_libs)
 
-$(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/exports.map $(BUILD)/libheaptap.so.list
+$(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/versions.map $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(monitor_objects) $(monitor_link)
 
@@ -204,9 +205,9 @@ $(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/exports.map $(BUILD)/libh
 # are in an object of their own, and lead to those of the first.
 unwrapped := heaptap_.*|dlclose|signal|ssignal|bsd_signal|sysv_signal|__sysv_signal|sigset
 
-$(BUILD)/linked/dynamic.names: src/monitor/exports.map Makefile
+$(BUILD)/linked/dynamic.names: $(BUILD)/libheaptap.so Makefile
 	@mkdir -p $(@D)
-	@sed -n '/global:/,/local:/{s/.*://;s/;/\n/g;p;}' $< | awk 'NF { print $$1 }' >$@
+	@nm -D --defined-only $< | sed -n 's/.* [^A] \([^@]*\).*/\1/p' >$@
 	@: >$(@D)/dynamic.renamed
 $(BUILD)/linked/wrapped.names: $(BUILD)/linked/dynamic.names
 	@grep -vxE '$(unwrapped)' $< >$@

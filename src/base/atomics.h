@@ -9,8 +9,10 @@
 #define add_relaxed(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define or_relaxed(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
 
-/* Both in one order with all others of their kind, in every thread. */
+/* In one order with all others of their kind, in every thread. */
 #define exchange_seq_cst(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+#define load_seq_cst(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define add_seq_cst(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define cas_seq_cst(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 

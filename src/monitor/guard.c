@@ -39,7 +39,7 @@ behind(void **cache, const char *name)
     void *f = load_acquire(cache);
 
     if (f == NULL) {
-        f = next_symbol(name, 0);
+        f = next_symbol(name);
         store_release(cache, f);
     }
     return f;

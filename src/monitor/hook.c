@@ -280,36 +280,31 @@ hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
     record_alloc(p, size_bytes, p != tls.nested_block, caller);
 }
 
-/* P, of which the ledger says OLD, is a sample or not known to be live. False if it must not reach
- * the allocator. */
-static COLD bool
+/* P, of which the ledger says OLD, is a sample or not known to be live. */
+static COLD void
 unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {
     enum disk_free_kind kind = DISK_FREE_FOREIGN;
 
     if (old.site != 0) {
         peak_change(t, sample_ends(t, old, p, false));
-        return true;
+        return;
     }
-    if (next_is_boot(p))
-        return false;
     if (state->gaps) {
         sample_unknown_free(t, p, old.freed_site, caller);
-        return true;
+        return;
     }
     if (old.freed_site != 0)
         kind = DISK_FREE_TWICE;
     else if (state->forked)
         kind = DISK_FREE_INHERITED;
     unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
-    return true;
 }
 
-bool
+void
 hook_free(void *p, struct arch_caller caller)
 {
     struct thread *t = enter(caller.slot);
-    bool pass_on = true;
 
     if (likely(t != NULL)) {
         uint64_t began = event_begins(t);
@@ -329,14 +324,11 @@ hook_free(void *p, struct arch_caller caller)
                 bump(&t->disk->no_memory_events);
             }
         } else {
-            pass_on = unusual_free(t, p, old, caller);
+            unusual_free(t, p, old, caller);
         }
         event_ends(t, began);
-    } else {
-        pass_on = !next_is_boot(p);
     }
     event_leaves();
-    return pass_on;
 }
 
 struct ledger_entry
@@ -547,18 +539,16 @@ hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller calle
     }
 }
 
-bool
+void
 hook_nested_free(void *p, struct arch_caller caller)
 {
-    bool pass_on = !next_is_boot(p);
     struct nest n;
 
     if (!called_back(caller.slot, CALLBACK_FREE) &&
         hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        pass_on = hook_free(p, caller);
+        hook_free(p, caller);
         hook_nest_ends(&n);
     }
-    return pass_on;
 }
 
 void

@@ -33,9 +33,9 @@ void *hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 /* As hook_alloc for a block that a function calling back into malloc returned. */
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* P, not NULL, is about to be freed. False: it is not the allocator's, so it must not see it. Any
- * free may be told like this; one that is ordinary is cheaper told by ordinary_free. */
-bool hook_free(void *p, struct arch_caller caller);
+/* P, not NULL, is about to be freed. Any free may be told like this; one that is ordinary is
+ * cheaper told by ordinary_free. */
+void hook_free(void *p, struct arch_caller caller);
 
 /* What ORDINARY_TO_SETTLE asks for. */
 void hook_settle(void);
@@ -80,10 +80,9 @@ int64_t hook_block_moves(struct thread *t, struct ledger_entry old, const void *
                          bool reallocated);
 void hook_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
-/* An allocation, which gave P, or a free of P was asked for while tls.busy was set. The latter
- * returns false like hook_free. */
+/* An allocation, which gave P, or a free of P was asked for while tls.busy was set. */
 void hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller);
-bool hook_nested_free(void *p, struct arch_caller caller);
+void hook_nested_free(void *p, struct arch_caller caller);
 
 /* dlclose, called from SLOT, has returned: something may have been unloaded. */
 void hook_unloaded(uint64_t slot);

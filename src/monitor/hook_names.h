@@ -9,8 +9,7 @@
 typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                                 uintptr_t e, struct hook_slot *slot);
 
-/* The function behind us whose name SLOT has; NULL if nobody has it. Allocates nothing, but waits
- * for a thread that is loading something. */
+/* The function behind us whose name SLOT has; NULL if nobody has it. Signal-safe. */
 void *hook_names_find(const struct hook_slot *slot);
 
 /* Something may have been unloaded: what was found is to be found anew. */

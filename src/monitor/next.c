@@ -1,22 +1,33 @@
-/* next.c: finding the allocator behind us.
+/* next.c: finding what is behind us.
  *
- * dlsym itself may allocate. Until it has answered, calls are served from a small static memory,
- * which is never given back; free recognises it. The first call of any function finds all of
- * them, so a program's calls are never served from there.
+ * The program calls ours because we come first in the scope that the dynamic linker searches. What
+ * it would call without us is what that search would find next. For a function that some object had
+ * when the program was started, that is the same for every caller, for as long as the process
+ * lives: the global scope is searched first, it only grows at its end, and what is in it from the
+ * start is never unloaded. So all is found once, by the first call of any function.
+ *
+ * That is not so for operators new and delete in a program that was started without them, say one
+ * in C that opens plug-ins in C++. Each plug-in may have operators of its own, or a C++ library
+ * that nobody else sees; who calls cannot be told from the return address, since `delete` is often
+ * a function's last act and then a jump. So there we step aside: our symbol of that name gets the
+ * value 0, which no search accepts, and weak references of what is loaded already become null, as
+ * they were without us. The dynamic linker then binds each plug-in as ever, and what its operators
+ * ask of malloc is recorded as malloc's, with the operator as the innermost frame.
+ *
+ * We have the operators in the versions of the C++ library, so that a reference to those of another
+ * version does not lead to us.
  */
 #include "monitor/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 
 #include "base/atomics.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/state.h"
 #include "monitor/staying.h"
-
-enum { BOOT_BYTES = 64 * 1024 };
+#include "monitor/symbols.h"
+#include "unwind/unwind.h"
 
 static alloc_fn first_malloc, first_valloc, first_pvalloc;
 static calloc_fn first_calloc;
@@ -29,7 +40,7 @@ static usable_fn first_usable;
 static dlclose_fn first_dlclose;
 static fork_fn first_fork, first_async_fork;
 
-struct next next = {
+static const struct next nothing_yet = {
     .malloc = first_malloc,
     .calloc = first_calloc,
     .realloc = first_realloc,
@@ -46,177 +57,273 @@ struct next next = {
     .async_fork = first_async_fork,
 };
 
-static _Alignas(16) unsigned char boot[BOOT_BYTES];
-static size_t boot_used;
-static uint32_t resolving; // Atomic: 1 while or after a thread looks the functions up.
+struct next next = nothing_yet;
+struct next_operator next_operators[NEXT_OPERATOR_COUNT];
 
-bool
-next_is_boot(const void *p)
+#define BASE_VERSION "GLIBC_2.2.5"
+
+enum { MALLOC, USABLE };
+
+/* Where each function goes, and the version of the program's references to it. */
+static const struct {
+    const char *name, *version;
+    size_t off; // In struct next.
+} functions[] = {
+    [MALLOC] = {"malloc", BASE_VERSION, offsetof(struct next, malloc)},
+    [USABLE] = {"malloc_usable_size", BASE_VERSION, offsetof(struct next, malloc_usable_size)},
+    {"calloc", BASE_VERSION, offsetof(struct next, calloc)},
+    {"realloc", BASE_VERSION, offsetof(struct next, realloc)},
+    {"reallocarray", "GLIBC_2.26", offsetof(struct next, reallocarray)},
+    {"free", BASE_VERSION, offsetof(struct next, free)},
+    {"posix_memalign", BASE_VERSION, offsetof(struct next, posix_memalign)},
+    {"aligned_alloc", "GLIBC_2.16", offsetof(struct next, aligned_alloc)},
+    {"memalign", BASE_VERSION, offsetof(struct next, memalign)},
+    {"valloc", BASE_VERSION, offsetof(struct next, valloc)},
+    {"pvalloc", BASE_VERSION, offsetof(struct next, pvalloc)},
+    {"dlclose", BASE_VERSION, offsetof(struct next, dlclose)},
+    {"fork", BASE_VERSION, offsetof(struct next, fork)},
+    {"_Fork", "GLIBC_2.34", offsetof(struct next, async_fork)},
+};
+
+#define OPERATOR_ROW(name, aligned, version) {#name, version, aligned},
+static const struct {
+    const char *name, *version;
+    bool aligned;
+} operators[NEXT_OPERATOR_COUNT] = {NEXT_OPERATORS(OPERATOR_ROW)};
+
+static uint32_t resolved; // Atomic.
+
+/* --- Search ----------------------------------------------------------------------------------- */
+
+enum { OPERATORS_FROM = countof(functions), LIBC = OPERATORS_FROM + NEXT_OPERATOR_COUNT, NAMES };
+
+/* A definition of each of the names, by index in `functions`, then in `operators`; then libc's
+ * own. */
+struct definition {
+    void *address; // NULL = there is none.
+    const struct link_map *map;
+};
+
+/* Their hashes; whoever is early writes the same. */
+static struct symbols_name names[NAMES];
+
+static void
+hash_names(void)
 {
-    return (uintptr_t)p - (uintptr_t)boot < BOOT_BYTES;
+    for (uint32_t i = 0; i < countof(functions); i++)
+        names[i] = symbols_name(functions[i].name, functions[i].version);
+    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+        names[OPERATORS_FROM + i] = symbols_name(operators[i].name, operators[i].version);
+    names[LIBC] = symbols_name("gnu_get_libc_version", NULL);
 }
 
-size_t
-next_boot_size(const void *p)
+/* The first definition behind us of each name. One look at each object is enough: a hundred of them
+ * are not rare. */
+static void
+find_all(struct definition *ret)
 {
-    size_t size_bytes;
+    const struct link_map *end = symbols_last()->l_next;
 
-    memcpy(&size_bytes, (const unsigned char *)p - 16, sizeof size_bytes);
-    return size_bytes;
-}
+    hash_names();
+    for (const struct link_map *map = symbols_own()->l_next; map != end; map = map->l_next) {
+        struct symbols o;
 
-/* Zeroed memory with its size in front, for whatever dlsym needs. */
-static void *
-boot_alloc(size_t size_bytes)
-{
-    size_t whole = round_up(size_bytes, 16) + 16;
-    size_t off;
+        if (!symbols_read(map, &o))
+            continue;
+        for (uint32_t i = 0; i < NAMES; i++) {
+            uint32_t index = ret[i].map == NULL ? symbols_find(&o, &names[i]) : 0;
 
-    if (size_bytes > BOOT_BYTES || (off = add_relaxed(&boot_used, whole)) + whole > BOOT_BYTES)
-        return NULL;
-    memcpy(boot + off, &size_bytes, sizeof size_bytes);
-    return boot + off + 16;
-}
-
-static void *
-boot_realloc(void *old, size_t size_bytes)
-{
-    void *p = boot_alloc(size_bytes);
-    size_t old_bytes = old != NULL ? next_boot_size(old) : 0;
-
-    if (p != NULL && old_bytes != 0)
-        memcpy(p, old, old_bytes < size_bytes ? old_bytes : size_bytes);
-    return p;
-}
-
-static void *
-find(const char *name, void *fallback)
-{
-    void *f = dlsym(RTLD_NEXT, name);
-
-    return f != NULL ? f : fallback;
-}
-
-static void *
-none_reallocarray(void *p, size_t count, size_t each)
-{
-    size_t size_bytes;
-
-    if (__builtin_mul_overflow(count, each, &size_bytes)) {
-        errno = ENOMEM;
-        return NULL;
+            if (index != 0)
+                ret[i] = (struct definition){symbols_address(&o, index), map};
+        }
     }
-    return next.realloc(p, size_bytes);
 }
 
-static size_t
-none_usable(void *p)
+/* The first object from FIRST on that defines NAME, and what. */
+static struct definition
+find_from(const struct link_map *first, const char *name)
 {
-    (void)p;
-    return 0;
-}
+    struct symbols_name n = symbols_name(name, NULL);
+    const struct link_map *end = symbols_last()->l_next;
 
-/* The object that defines F, as an opaque identity. */
-static const void *
-object_of(const void *f)
-{
-    struct unwind_object o;
+    for (const struct link_map *map = first; map != end; map = map->l_next) {
+        struct symbols o;
+        uint32_t index = symbols_read(map, &o) ? symbols_find(&o, &n) : 0;
 
-    return unwind_find_object((uintptr_t)f, &o) ? o.link_map : NULL;
-}
-
-static bool
-is_glibc(const void *object)
-{
-    return object == object_of((const void *)dlsym(RTLD_NEXT, "gnu_get_libc_version"));
-}
-
-COLD void
-next_resolve(void)
-{
-    struct next n;
-    int saved_errno = errno;
-
-    if (add_relaxed(&resolving, 1u) != 0)
-        return;
-    n.malloc = (alloc_fn *)find("malloc", (void *)boot_alloc);
-    n.calloc = (calloc_fn *)find("calloc", (void *)first_calloc);
-    n.realloc = (realloc_fn *)find("realloc", (void *)boot_realloc);
-    n.free = (free_fn *)find("free", (void *)first_free);
-    n.reallocarray = (reallocarray_fn *)find("reallocarray", (void *)none_reallocarray);
-    n.posix_memalign = (posix_memalign_fn *)find("posix_memalign", (void *)first_posix_memalign);
-    n.aligned_alloc = (memalign_fn *)find("aligned_alloc", (void *)first_memalign);
-    n.memalign = (memalign_fn *)find("memalign", (void *)first_memalign);
-    n.valloc = (alloc_fn *)find("valloc", (void *)boot_alloc);
-    n.pvalloc = (alloc_fn *)find("pvalloc", (void *)boot_alloc);
-    n.malloc_usable_size = (usable_fn *)find("malloc_usable_size", (void *)none_usable);
-    n.fork = (fork_fn *)find("fork", (void *)first_fork);
-    n.async_fork = (fork_fn *)find("_Fork", (void *)first_async_fork);
-    n.dlclose = (dlclose_fn *)find("dlclose", (void *)first_dlclose);
-    if (!is_glibc(object_of((const void *)n.malloc)))
-        staying_in_front(&n);
-    dlerror(); // What a failed search left must not reach the program.
-    next = n;
-    errno = saved_errno;
-}
-
-uint32_t
-next_usable_mode(void)
-{
-    // malloc_usable_size may only be asked about blocks of its own object's malloc. Looked up here,
-    // because `next` has our own functions as long as a call that this one interrupted resolves it.
-    const void *usable = object_of(find("malloc_usable_size", NULL));
-    const void *allocator = object_of(find("malloc", NULL));
-
-    bool glibc = is_glibc(usable);
-
-    dlerror(); // What a failed search left must not reach the program.
-    if (usable == NULL || usable != allocator)
-        return USABLE_NONE;
-    return glibc ? USABLE_GLIBC : USABLE_CALL;
+        if (index != 0)
+            return (struct definition){symbols_address(&o, index), map};
+    }
+    return (struct definition){0};
 }
 
 void *
-next_symbol(const char *name, uint64_t caller)
+next_symbol(const char *name)
 {
-    uint32_t busy = tls.busy;
-    struct unwind_object o;
-    void *f;
-
-    if (busy == BUSY_NO)
-        tls.entered = ARCH_SLOT(); // What dlsym allocates and frees comes from further in.
-    tls.busy = BUSY_NEXT;
-    f = dlsym(RTLD_NEXT, name);
-    if (f == NULL && unwind_find_object(caller, &o))
-        f = dlsym((void *)(uintptr_t)o.link_map, name);
-    dlerror();
-    tls.busy = busy;
-    return f;
+    return find_from(symbols_own()->l_next, name).address;
 }
 
 /* Does NAME mean ours to everybody? */
 static bool
 is_ours(const char *name)
 {
-    uint32_t busy = tls.busy;
-    const void *f;
-
-    tls.busy = BUSY_NEXT;
-    f = dlsym(RTLD_DEFAULT, name);
-    tls.busy = busy;
-    return object_of(f) == object_of((const void *)next_is_plain_operator);
+    return find_from(symbols_first(), name).map == symbols_own();
 }
 
-bool
-next_is_plain_operator(const void *f)
+/* --- Operators -------------------------------------------------------------------------------- */
+
+static bool
+is_library(const struct link_map *map)
 {
     static const char library[] = "libstdc++.so.";
-    const struct link_map *map = object_of(f);
-    const char *name = map != NULL ? strrchr(map->l_name, '/') : NULL;
+    const char *name = strrchr(map->l_name, '/');
 
-    // Its operators call malloc and free, and one another, by these names.
-    return name != NULL && strncmp(name + 1, library, sizeof library - 1) == 0 &&
-           is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
+    return name != NULL && strncmp(name + 1, library, sizeof library - 1) == 0;
+}
+
+static void
+take_operators(const struct definition *found)
+{
+    // The C++ library's are made of malloc, free and one another by these names.
+    bool ours = is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
+
+    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+        next_operators[i] = (struct next_operator){
+            .function = found[i].address,
+            .plain = ours && !operators[i].aligned && found[i].map != NULL &&
+                     is_library(found[i].map),
+        };
+}
+
+/* The operator called NAME if it is to be hidden. */
+static bool
+is_hidden(const char *name)
+{
+    if (name[0] != '_' || name[1] != 'Z' || (name[2] != 'n' && name[2] != 'd'))
+        return false;
+    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+        if (next_operators[i].function == NULL && strcmp(name, operators[i].name) == 0)
+            return true;
+    return false;
+}
+
+static bool
+is_weak_to_hidden(const struct symbols *o, uint32_t index)
+{
+    const Elf64_Sym *s = &o->table[index];
+
+    return ELF64_ST_BIND(s->st_info) == STB_WEAK && s->st_shndx == SHN_UNDEF &&
+           is_hidden(o->names + s->st_name);
+}
+
+/* Make relocation R of O, if it is one of those, what it is without us. */
+static void
+clear_reference(const struct symbols *o, const Elf64_Rela *r)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+    uint64_t *place = (uint64_t *)(uintptr_t)(o->base + r->r_offset);
+    struct symbols_opened opened;
+
+    if ((type != R_X86_64_64 && type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT) ||
+        !is_weak_to_hidden(o, (uint32_t)ELF64_R_SYM(r->r_info)) ||
+        !symbols_open(&opened, place, sizeof *place))
+        return;
+    store_release(place, type == R_X86_64_64 ? (uint64_t)r->r_addend : 0);
+    symbols_close(&opened);
+}
+
+static void
+clear_references(const struct symbols *o)
+{
+    uint32_t end = symbols_references_end(o), index = 1;
+
+    while (index < end && !is_weak_to_hidden(o, index))
+        index++;
+    if (index >= end)
+        return;
+    for (uint64_t i = o->relative_count; o->usual && i < o->usual_bytes / sizeof *o->usual; i++)
+        clear_reference(o, &o->usual[i]);
+    for (uint64_t i = 0; o->calls && i < o->calls_bytes / sizeof *o->calls; i++)
+        clear_reference(o, &o->calls[i]);
+}
+
+/* From now on no search finds those in OURS. */
+static void
+hide_symbols(const struct symbols *ours)
+{
+    struct symbols_opened opened;
+    uint32_t first = UINT32_MAX, end = 0;
+    uint32_t index[NEXT_OPERATOR_COUNT] = {0};
+
+    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++) {
+        if (next_operators[i].function == NULL)
+            index[i] = symbols_find(ours, &names[OPERATORS_FROM + i]);
+        if (index[i] != 0 && index[i] < first)
+            first = index[i];
+        if (index[i] >= end)
+            end = index[i] + 1;
+    }
+    if (first >= end ||
+        !symbols_open(&opened, &ours->table[first], (end - first) * sizeof *ours->table))
+        return;
+    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+        if (index[i] != 0)
+            store_release((uint64_t *)(uintptr_t)&ours->table[index[i]].st_value, UINT64_C(0));
+    symbols_close(&opened);
+}
+
+/* Operators that nobody else had at the start are not ours either. */
+static void
+hide_operators(void)
+{
+    const struct link_map *end = symbols_last()->l_next;
+    struct symbols o;
+
+    // Where the program itself brings us, its operators are ours for good.
+    if (symbols_own()->l_prev == NULL || !symbols_read(symbols_own(), &o))
+        return;
+    hide_symbols(&o);
+    for (const struct link_map *map = symbols_first(); map != end; map = map->l_next)
+        if (map != symbols_own() && symbols_read(map, &o))
+            clear_references(&o);
+}
+
+/* --- Resolution ------------------------------------------------------------------------------- */
+
+static const struct link_map *allocator, *sizer, *libc; // Objects; libc is NULL if it is not glibc.
+
+COLD void
+next_resolve(void)
+{
+    struct definition found[NAMES] = {0};
+    struct next n = nothing_yet;
+
+    if (load_acquire(&resolved))
+        return;
+    find_all(found);
+    for (uint32_t i = 0; i < countof(functions); i++)
+        if (found[i].address != NULL)
+            memcpy((char *)&n + functions[i].off, &found[i].address, sizeof found[i].address);
+    if (load_acquire(&resolved))
+        return;
+    allocator = found[MALLOC].map;
+    sizer = found[USABLE].map;
+    libc = found[LIBC].map;
+    take_operators(found + OPERATORS_FROM);
+    hide_operators();
+    if (allocator != libc)
+        staying_in_front(&n);
+    next = n;
+    store_release(&resolved, 1u);
+}
+
+uint32_t
+next_usable_mode(void)
+{
+    next_resolve();
+    // malloc_usable_size may only be asked about blocks of its own object's malloc.
+    if (sizer == NULL || sizer != allocator)
+        return USABLE_NONE;
+    return sizer == libc ? USABLE_GLIBC : USABLE_CALL;
 }
 
 /* By the name of its object, compared here because a sanitizer may have strstr intercepted and not
@@ -224,63 +331,52 @@ next_is_plain_operator(const void *f)
 bool
 next_is_sanitizer(void)
 {
-    static const char *const names[] = {"libtsan.", "liblsan.", "libasan.", "libhwasan.",
-                                        "libclang_rt."};
-    struct unwind_object o;
+    static const char *const libraries[] = {"libtsan.", "liblsan.", "libasan.", "libhwasan.",
+                                            "libclang_rt."};
     const char *path;
 
-    if (!unwind_find_object((uintptr_t)find("malloc", NULL), &o))
-        return false;
-    path = ((const struct link_map *)o.link_map)->l_name;
+    next_resolve();
+    path = allocator != NULL ? allocator->l_name : NULL;
     for (const char *at = path; at != NULL && *at != '\0'; at++) {
-        for (size_t i = 0; i < countof(names); i++) {
+        for (size_t i = 0; i < countof(libraries); i++) {
             size_t n = 0;
 
-            while (names[i][n] != '\0' && at[n] == names[i][n])
+            while (libraries[i][n] != '\0' && at[n] == libraries[i][n])
                 n++;
-            if (names[i][n] == '\0' && (at == path || at[-1] == '/'))
+            if (libraries[i][n] == '\0' && (at == path || at[-1] == '/'))
                 return true;
         }
     }
     return false;
 }
 
-/* The functions before resolution. The thread that resolves (or one that meets it at work) is
- * served from the boot memory; afterwards the table leads past these. */
-#define AFTER_RESOLVE(member, type, boot_result, ...)                                              \
-    do {                                                                                           \
+/* --- Before resolution ------------------------------------------------------------------------ */
+
+/* Each finds the next one and hands over to it; if there is none, fails. */
+#define FIRST(type, name, member, parameters, arguments, failed)                                   \
+    static type first_##name parameters                                                            \
+    {                                                                                              \
         next_resolve();                                                                            \
-        return next.member != (type) ? next.member(__VA_ARGS__) : (boot_result);                   \
-    } while (0)
+        if (next.member != first_##name)                                                           \
+            return next.member arguments;                                                          \
+        errno = ENOSYS;                                                                            \
+        return failed;                                                                             \
+    }
 
-static void *
-first_malloc(size_t n)
-{
-    AFTER_RESOLVE(malloc, first_malloc, boot_alloc(n), n);
-}
-
-static void *
-first_calloc(size_t n, size_t each)
-{
-    size_t size_bytes;
-
-    next_resolve();
-    if (next.calloc != first_calloc)
-        return next.calloc(n, each);
-    return __builtin_mul_overflow(n, each, &size_bytes) ? NULL : boot_alloc(size_bytes);
-}
-
-static void *
-first_realloc(void *p, size_t n)
-{
-    AFTER_RESOLVE(realloc, first_realloc, boot_realloc(p, n), p, n);
-}
-
-static void *
-first_reallocarray(void *p, size_t n, size_t each)
-{
-    AFTER_RESOLVE(reallocarray, first_reallocarray, none_reallocarray(p, n, each), p, n, each);
-}
+FIRST(void *, malloc, malloc, (size_t n), (n), NULL)
+FIRST(void *, valloc, valloc, (size_t n), (n), NULL)
+FIRST(void *, pvalloc, pvalloc, (size_t n), (n), NULL)
+FIRST(void *, calloc, calloc, (size_t n, size_t each), (n, each), NULL)
+FIRST(void *, realloc, realloc, (void *p, size_t n), (p, n), NULL)
+FIRST(void *, reallocarray, reallocarray, (void *p, size_t n, size_t each), (p, n, each), NULL)
+FIRST(int, posix_memalign, posix_memalign, (void **ret_p, size_t align, size_t n),
+      (ret_p, align, n), ENOSYS)
+FIRST(void *, memalign, memalign, (size_t align, size_t n), (align, n), NULL)
+FIRST(void *, aligned_alloc, aligned_alloc, (size_t align, size_t n), (align, n), NULL)
+FIRST(size_t, usable, malloc_usable_size, (void *p), (p), 0)
+FIRST(int, dlclose, dlclose, (void *handle), (handle), -1)
+FIRST(pid_t, fork, fork, (void), (), -1)
+FIRST(pid_t, async_fork, async_fork, (void), (), -1)
 
 static void
 first_free(void *p)
@@ -288,58 +384,4 @@ first_free(void *p)
     next_resolve();
     if (next.free != first_free)
         next.free(p);
-}
-
-static int
-first_posix_memalign(void **ret_p, size_t align, size_t n)
-{
-    AFTER_RESOLVE(posix_memalign, first_posix_memalign, ENOMEM, ret_p, align, n);
-}
-
-static void *
-first_memalign(size_t align, size_t n)
-{
-    AFTER_RESOLVE(memalign, first_memalign, NULL, align, n);
-}
-
-static void *
-first_aligned_alloc(size_t align, size_t n)
-{
-    AFTER_RESOLVE(aligned_alloc, first_aligned_alloc, NULL, align, n);
-}
-
-static void *
-first_valloc(size_t n)
-{
-    AFTER_RESOLVE(valloc, first_valloc, NULL, n);
-}
-
-static void *
-first_pvalloc(size_t n)
-{
-    AFTER_RESOLVE(pvalloc, first_pvalloc, NULL, n);
-}
-
-static size_t
-first_usable(void *p)
-{
-    AFTER_RESOLVE(malloc_usable_size, first_usable, 0, p);
-}
-
-static int
-first_dlclose(void *handle)
-{
-    AFTER_RESOLVE(dlclose, first_dlclose, -1, handle);
-}
-
-static pid_t
-first_fork(void)
-{
-    AFTER_RESOLVE(fork, first_fork, -1);
-}
-
-static pid_t
-first_async_fork(void)
-{
-    AFTER_RESOLVE(async_fork, first_async_fork, -1);
 }

@@ -17,8 +17,7 @@ typedef size_t usable_fn(void *);
 typedef int dlclose_fn(void *);
 typedef pid_t fork_fn(void);
 
-/* Never NULL, except reallocarray on a libc without it. Before next_resolve has run they lead to
- * it. */
+/* Never NULL. Before next_resolve has run they lead to it; one that nobody has fails. */
 struct next {
     alloc_fn *malloc;
     calloc_fn *calloc;
@@ -37,29 +36,55 @@ struct next {
 
 extern struct next next;
 
-/* Find all of them; does nothing the second time. */
+/* C++'s operators by their mangled names, whether they take an alignment, and the version that
+ * references to them have. */
+#define NEXT_OPERATORS(X)                                                                          \
+    X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
+    X(_Znam, false, "GLIBCXX_3.4")                                                                 \
+    X(_ZnwmRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                   \
+    X(_ZnamRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                   \
+    X(_ZnwmSt11align_val_t, true, "CXXABI_1.3.11")                                                 \
+    X(_ZnamSt11align_val_t, true, "CXXABI_1.3.11")                                                 \
+    X(_ZnwmSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                   \
+    X(_ZnamSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                   \
+    X(_ZdlPv, false, "GLIBCXX_3.4")                                                                \
+    X(_ZdaPv, false, "GLIBCXX_3.4")                                                                \
+    X(_ZdlPvm, false, "CXXABI_1.3.9")                                                              \
+    X(_ZdaPvm, false, "CXXABI_1.3.9")                                                              \
+    X(_ZdlPvRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                  \
+    X(_ZdaPvRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                  \
+    X(_ZdlPvSt11align_val_t, true, "CXXABI_1.3.11")                                                \
+    X(_ZdaPvSt11align_val_t, true, "CXXABI_1.3.11")                                                \
+    X(_ZdlPvmSt11align_val_t, true, "CXXABI_1.3.11")                                               \
+    X(_ZdaPvmSt11align_val_t, true, "CXXABI_1.3.11")                                               \
+    X(_ZdlPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                  \
+    X(_ZdaPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")
+
+#define NEXT_OPERATOR_ID(name, aligned, version) NEXT_##name,
+enum next_operator_id { NEXT_OPERATORS(NEXT_OPERATOR_ID) NEXT_OPERATOR_COUNT };
+
+struct next_operator {
+    void *function; // NULL = nobody has it, or next_resolve has not run.
+    // Not 0: it is the C++ library's own, without alignment, and does nothing but call our malloc
+    // or free as long as that succeeds.
+    uint8_t plain;
+};
+
+/* Constants of the process once next_resolve has run. */
+extern struct next_operator next_operators[NEXT_OPERATOR_COUNT];
+
+/* Find all of them; does nothing the second time. Signal-safe, and any number of threads may be
+ * the first. */
 void next_resolve(void);
 
-/* Is F, the next operator new or delete without alignment, the C++ library's own, which does
- * nothing but call our malloc or free, as long as that succeeds? */
-bool next_is_plain_operator(const void *f);
-
-/* Resolved, and how may sizes be asked for: an enum usable_mode. */
+/* How may sizes be asked for: an enum usable_mode. */
 uint32_t next_usable_mode(void);
 
-/* Resolved: is the allocator behind us that of a sanitizer's run-time library? */
+/* Is the allocator behind us that of a sanitizer's run-time library? */
 bool next_is_sanitizer(void);
 
-/* The next definition of NAME as seen from our place in link order or, failing that, from the
- * object that contains CALLER (a C++ library loaded by dlopen has its own libstdc++). NULL if
- * there is none. */
-void *next_symbol(const char *name, uint64_t caller);
-
-/* True if P came from the small memory that serves dlsym while it is looking for malloc: never
- * free it. */
-bool next_is_boot(const void *p);
-
-/* The size asked for when P, for which next_is_boot holds, was given out. */
-size_t next_boot_size(const void *p);
+/* Another function behind us, of which the program was started with a definition; NULL if not.
+ * Signal-safe. */
+void *next_symbol(const char *name);
 
 #endif

@@ -18,6 +18,7 @@
 #include "monitor/operators_linked.h"
 #include "monitor/state.h"
 #include "monitor/staying.h"
+#include "monitor/symbols.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 fork_fn __real_fork, __real__Fork;
@@ -50,10 +51,26 @@ struct next next = {
     .async_fork = __real__Fork,
 };
 
-/* All is known; what is left is to find out whether the allocator keeps to itself. */
+struct next_operator next_operators[NEXT_OPERATOR_COUNT];
+
+static void *
+real_operator(const char *name)
+{
+    for (const struct linked_operator *o = heaptap_operators; o != NULL && o->name != NULL; o++)
+        if (strcmp(name, o->name) == 0)
+            return o->real;
+    return NULL;
+}
+
+#define TAKE_OPERATOR(name, aligned, version)                                                      \
+    next_operators[NEXT_##name].function = real_operator(#name);
+
+/* All is known; what is left is to find out whether the allocator keeps to itself. That an operator
+ * is plain nothing tells: it may be the program's own. */
 void
 next_resolve(void)
 {
+    NEXT_OPERATORS(TAKE_OPERATOR)
     if (next.calloc == __real_calloc && linked_usable_mode() != USABLE_GLIBC)
         staying_in_front(&next);
 }
@@ -61,12 +78,23 @@ next_resolve(void)
 uint32_t
 next_usable_mode(void)
 {
+    next_resolve();
     return linked_usable_mode();
 }
 
-/* Hooks are made of symbols that the dynamic linker looks up. */
+/* Hooks are made of symbols that the dynamic linker looks up, and nothing is unloaded. */
 void
 hook_names_forget(void)
+{
+}
+
+void
+symbols_unload_begins(void)
+{
+}
+
+void
+symbols_unload_ends(void)
 {
 }
 
@@ -77,34 +105,7 @@ next_is_sanitizer(void)
 }
 
 void *
-next_symbol(const char *name, uint64_t caller)
+next_symbol(const char *name)
 {
-    (void)caller; // There is one C++ library for all.
-    if (strcmp(name, "sigaction") == 0)
-        return (void *)__real_sigaction;
-    for (const struct linked_operator *o = heaptap_operators; o != NULL && o->name != NULL; o++)
-        if (strcmp(name, o->name) == 0)
-            return o->real;
-    return NULL;
-}
-
-bool
-next_is_plain_operator(const void *f)
-{
-    (void)f; // It may be the program's own: nothing tells the two apart.
-    return false;
-}
-
-bool
-next_is_boot(const void *p)
-{
-    (void)p;
-    return false;
-}
-
-size_t
-next_boot_size(const void *p)
-{
-    (void)p;
-    return 0;
+    return strcmp(name, "sigaction") == 0 ? (void *)__real_sigaction : NULL;
 }

@@ -779,10 +779,9 @@ sample_is_nothing(const void *p)
     const uint32_t *leaf;
 
     if (unlikely(idle_here()))
-        return !next_is_boot(p);
+        return true;
     // A child that has not started yet sees no ledger. Other blocks than malloc's may be there.
-    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || next_is_boot(p) ||
-        apart_is_used())
+    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || apart_is_used())
         return false;
     leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
     return leaf == NULL ||

@@ -29,6 +29,7 @@
 #include "monitor/orphan.h"
 #include "monitor/sample.h"
 #include "monitor/stay.h"
+#include "monitor/symbols.h"
 
 /* P came for SIZE_BYTES, and GATE did not let it pass. */
 static inline void
@@ -104,8 +105,11 @@ calloc(size_t count, size_t each_bytes)
 static TAIL void
 free_unusual(void *p)
 {
-    if (tls.busy == BUSY_NO ? hook_free(p, ARCH_CALLER()) : hook_nested_free(p, ARCH_CALLER()))
-        next.free(p);
+    if (tls.busy == BUSY_NO)
+        hook_free(p, ARCH_CALLER());
+    else
+        hook_nested_free(p, ARCH_CALLER());
+    next.free(p);
 }
 
 static TAIL void
@@ -158,20 +162,6 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
     free(p);
 }
 
-/* A block from before next_resolve cannot be the allocator's to resize: copy it out. */
-static COLD void *
-realloc_boot(void *p, size_t size_bytes, struct arch_caller caller)
-{
-    size_t old_bytes = next_boot_size(p);
-    void *q = next.malloc(size_bytes);
-
-    if (q != NULL)
-        __builtin_memcpy(q, p, old_bytes < size_bytes ? old_bytes : size_bytes);
-    if (tls.busy == BUSY_NO)
-        hook_alloc(q, size_bytes, caller);
-    return q;
-}
-
 static inline void *
 realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
@@ -220,8 +210,6 @@ realloc(void *p, size_t size_bytes)
     struct arch_caller caller = ARCH_CALLER();
     enum gate gate = sample_gate(size_bytes, caller.slot);
 
-    if (unlikely(next_is_boot(p)))
-        return realloc_boot(p, size_bytes, caller);
     if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
         return next.realloc(p, size_bytes);
     if (unlikely(tls.busy != BUSY_NO))
@@ -288,8 +276,11 @@ int dlclose(void *handle);
 EXPORT int
 dlclose(void *handle)
 {
-    int result = next.dlclose(handle);
+    int result;
 
+    symbols_unload_begins();
+    result = next.dlclose(handle);
+    symbols_unload_ends();
     hook_names_forget();
     hook_unloaded(ARCH_SLOT());
     return result;
@@ -367,34 +358,22 @@ reallocarray(void *p, size_t count, size_t each_bytes)
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-/* What comes behind one of ours. */
-struct operator
+/* What comes behind operator O; OTHERWISE if nobody has it, and somebody calls it by hand. */
+static inline void *
+function_of(const struct next_operator *o, void *otherwise)
 {
-    void *next;    // NULL until it has been looked for.
-    bool aligned;  // Its form has an alignment.
-    uint8_t plain; // Atomic: next_is_plain_operator, and not aligned.
-};
-
-static COLD void *
-find_operator(struct operator* cache, const char *name, uint64_t slot)
-{
-    void *f = next_symbol(name, *(const uint64_t *)(uintptr_t)slot - 1);
-
-    store_relaxed(&cache->plain,
-                  (uint8_t)(f != NULL && !cache->aligned && next_is_plain_operator(f)));
-    store_release(&cache->next, f);
-    return f;
+    if (unlikely(load_relaxed(&o->function) == NULL))
+        next_resolve();
+    return likely(o->function != NULL) ? o->function : otherwise;
 }
 
 static inline void *
-call_new(struct operator* cache, const char *name, struct stay *s, size_t size_bytes,
-         uintptr_t second, uintptr_t third)
+call_new(const struct next_operator *o, struct stay *s, size_t size_bytes, uintptr_t second,
+         uintptr_t third)
 {
-    void *f = load_acquire(&cache->next);
+    void *f = function_of(o, (void *)next.malloc);
     void *p;
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
-        f = (void *)next.malloc; // No C++ library in reach: somebody calls it by hand.
     stay_begins(s);
     p = ((new_fn *)f)(size_bytes, second, third);
     s->returned = true;
@@ -405,38 +384,31 @@ call_new(struct operator* cache, const char *name, struct stay *s, size_t size_b
 /* The short way of a plain operator: NULL if there is none, or malloc fails, which is the C++
  * library's affair. The nested call and all that it takes to know it again are saved. */
 static inline void *
-plain_new(const struct operator* cache, size_t size_bytes)
+plain_new(const struct next_operator *o, size_t size_bytes)
 {
-    return likely(load_relaxed(&cache->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1)
-                                               : NULL;
+    return likely(load_relaxed(&o->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
 }
 
 /* As call_new for a call that the gate has let pass. */
 static inline void *
-pass_new(struct operator* cache, const char *name, size_t size_bytes, uintptr_t second,
-         uintptr_t third, uint64_t slot)
+pass_new(const struct next_operator *o, size_t size_bytes, uintptr_t second, uintptr_t third)
 {
-    void *f = load_acquire(&cache->next);
-    void *p = plain_new(cache, size_bytes);
+    void *p = plain_new(o, size_bytes);
 
     if (likely(p != NULL))
         return p;
     UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(GATE_PASS, size_bytes);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
-        f = (void *)next.malloc;
-    return ((new_fn *)f)(size_bytes, second, third);
+    return ((new_fn *)function_of(o, (void *)next.malloc))(size_bytes, second, third);
 }
 
 static inline void
-call_delete(struct operator* cache, const char *name, struct stay *s, void *p, uintptr_t second,
+call_delete(const struct next_operator *o, struct stay *s, void *p, uintptr_t second,
             uintptr_t third)
 {
-    void *f = load_acquire(&cache->next);
+    void *f = function_of(o, (void *)next.free);
 
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, s->caller.slot)) == NULL)
-        f = (void *)next.free;
     stay_begins(s);
     ((delete_fn *)f)(p, second, third);
     s->returned = true;
@@ -444,14 +416,9 @@ call_delete(struct operator* cache, const char *name, struct stay *s, void *p, u
 
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
 static inline void
-pass_delete(struct operator* cache, const char *name, void *p, uintptr_t second, uintptr_t third,
-            uint64_t slot)
+pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t third)
 {
-    void *f = load_acquire(&cache->next);
-
-    if (unlikely(f == NULL) && (f = find_operator(cache, name, slot)) == NULL)
-        f = (void *)next.free;
-    ((delete_fn *)f)(p, second, third);
+    ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
 }
 
 static inline void
@@ -465,9 +432,10 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         sample_alloc(p, size_bytes, caller);
 }
 
-#define NEW(name, has_alignment)                                                                   \
+#define NEXT_OF(name) (&next_operators[NEXT_##name])
+
+#define NEW(name)                                                                                  \
     new_fn name;                                                                                   \
-    static struct operator name##_next = {.aligned = has_alignment};                               \
     static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
     {                                                                                              \
         enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
@@ -479,7 +447,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
             UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =                 \
                 charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
-            p = call_new(&name##_next, #name, &stay, size_bytes, second, third);                   \
+            p = call_new(NEXT_OF(name), &stay, size_bytes, second, third);                         \
             seen = stay.cut_short && p != NULL;                                                    \
         }                                                                                          \
         if (likely(busy == BUSY_NO && !seen))                                                      \
@@ -488,7 +456,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
     }                                                                                              \
     static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
     {                                                                                              \
-        void *p = likely(sample_is_plain()) ? plain_new(&name##_next, size_bytes) : NULL;          \
+        void *p = likely(sample_is_plain()) ? plain_new(NEXT_OF(name), size_bytes) : NULL;         \
                                                                                                    \
         return likely(p != NULL) ? hook_alloc(p, size_bytes, ARCH_CALLER())                        \
                                  : name##_unusual(size_bytes, second, third);                      \
@@ -496,25 +464,24 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
         return sample_passes(size_bytes)                                                           \
-                   ? pass_new(&name##_next, #name, size_bytes, second, third, ARCH_SLOT())         \
+                   ? pass_new(NEXT_OF(name), size_bytes, second, third)                            \
                    : name##_recorded(size_bytes, second, third);                                   \
     }
 
-#define DELETE(name, has_alignment)                                                                \
+#define DELETE(name)                                                                               \
     delete_fn name;                                                                                \
-    static struct operator name##_next = {.aligned = has_alignment};                               \
     static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
     {                                                                                              \
         STAY(stay);                                                                                \
-        call_delete(&name##_next, #name, &stay, p, second, third);                                 \
+        call_delete(NEXT_OF(name), &stay, p, second, third);                                       \
     }                                                                                              \
     static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
         bool outer = likely(tls.busy == BUSY_NO);                                                  \
                                                                                                    \
-        if (outer && unlikely(!hook_free(p, ARCH_CALLER())))                                       \
-            return;                                                                                \
-        if (outer && likely(load_relaxed(&name##_next.plain)))                                     \
+        if (outer)                                                                                 \
+            hook_free(p, ARCH_CALLER());                                                           \
+        if (outer && likely(load_relaxed(&NEXT_OF(name)->plain)))                                  \
             next.free(p);                                                                          \
         else                                                                                       \
             name##_unusual(p, second, third);                                                      \
@@ -522,28 +489,28 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
     EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
     {                                                                                              \
         if (p == NULL || sample_left_out(p))                                                       \
-            pass_delete(&name##_next, #name, p, second, third, ARCH_SLOT());                       \
+            pass_delete(NEXT_OF(name), p, second, third);                                          \
         else                                                                                       \
             name##_recorded(p, second, third);                                                     \
     }
 
-NEW(_Znwm, false)
-NEW(_Znam, false)
-NEW(_ZnwmRKSt9nothrow_t, false)
-NEW(_ZnamRKSt9nothrow_t, false)
-NEW(_ZnwmSt11align_val_t, true)
-NEW(_ZnamSt11align_val_t, true)
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, true)
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, true)
-DELETE(_ZdlPv, false)
-DELETE(_ZdaPv, false)
-DELETE(_ZdlPvm, false)
-DELETE(_ZdaPvm, false)
-DELETE(_ZdlPvRKSt9nothrow_t, false)
-DELETE(_ZdaPvRKSt9nothrow_t, false)
-DELETE(_ZdlPvSt11align_val_t, true)
-DELETE(_ZdaPvSt11align_val_t, true)
-DELETE(_ZdlPvmSt11align_val_t, true)
-DELETE(_ZdaPvmSt11align_val_t, true)
-DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, true)
-DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, true)
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)

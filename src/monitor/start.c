@@ -162,12 +162,8 @@ static void
 choose_ledger(void)
 {
     const char *allocator = output_environment("HEAPTAP_ALLOCATOR");
-    uint32_t busy = tls.busy;
 
-    tls.busy = BUSY_NEXT; // dlsym may allocate, which is no event of the program's.
-    next_resolve();
     state->usable = next_usable_mode();
-    tls.busy = busy;
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         state->usable = USABLE_GLIBC;
     state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;

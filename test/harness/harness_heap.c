@@ -238,20 +238,6 @@ next_usable_mode(void)
     return mode == HEAP_GLIBC ? USABLE_GLIBC : mode == HEAP_CALL ? USABLE_CALL : USABLE_NONE;
 }
 
-bool
-next_is_boot(const void *p)
-{
-    (void)p;
-    return false;
-}
-
-size_t
-next_boot_size(const void *p)
-{
-    (void)p;
-    abort();
-}
-
 static void *
 operator_new(size_t size_bytes)
 {
@@ -278,24 +264,17 @@ operator_delete_aligned(void *p)
     tap_free((unsigned char *)p - OVER_BYTES);
 }
 
-bool
-next_is_plain_operator(const void *f)
-{
-    return f == NULL;
-}
+struct next_operator next_operators[NEXT_OPERATOR_COUNT] = {
+    [NEXT__Znwm] = {.function = (void *)operator_new},
+    [NEXT__ZdlPv] = {.function = (void *)operator_delete},
+    [NEXT__ZnwmSt11align_val_t] = {.function = (void *)operator_new_aligned},
+    [NEXT__ZdlPvSt11align_val_t] = {.function = (void *)operator_delete_aligned},
+};
 
 void *
-next_symbol(const char *name, uint64_t caller)
+next_symbol(const char *name)
 {
-    (void)caller;
-    if (strcmp(name, "_Znwm") == 0)
-        return (void *)operator_new;
-    if (strcmp(name, "_ZdlPv") == 0)
-        return (void *)operator_delete;
-    if (strcmp(name, "_ZnwmSt11align_val_t") == 0)
-        return (void *)operator_new_aligned;
-    if (strcmp(name, "_ZdlPvSt11align_val_t") == 0)
-        return (void *)operator_delete_aligned;
+    (void)name;
     abort();
 }
 
