@@ -17,6 +17,7 @@
 #include "monitor/hook.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
+#include "monitor/nest.h"
 #include "monitor/sample.h"
 #include "monitor/write.h"
 
@@ -33,7 +34,7 @@ struct call {
 static COLD bool
 nest(struct call *c, uint64_t slot)
 {
-    enum nest_kind kind = hook_nest_begins(&c->nest, slot);
+    enum nest_kind kind = nest_begins(&c->nest, slot);
 
     if (kind == NEST_LOST)
         return false;
@@ -73,7 +74,7 @@ call_ends(struct call *c)
         event_ends(c->t, c->began);
     hook_leave();
     if (unlikely(c->nested))
-        hook_nest_ends(&c->nest);
+        nest_ends(&c->nest);
 }
 
 static uint64_t

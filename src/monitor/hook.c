@@ -8,8 +8,7 @@
  *
  * The guard. tls.busy is set while the thread is in here. The events of a signal handler that runs
  * at that moment are recorded as those of another thread would be, with a struct thread of their
- * own: nothing shared is ever locked while a signal can come. Only when there is no such struct are
- * they lost, and counted.
+ * own: nothing shared is ever locked while a signal can come (nest.c).
  */
 #include "monitor/hook.h"
 
@@ -23,10 +22,8 @@
 #include "monitor/peak.h"
 #include "monitor/sample.h"
 #include "monitor/stack.h"
-#include "monitor/sys.h"
 #include "monitor/thread.h"
 #include "monitor/unknown.h"
-#include "monitor/walk.h"
 
 /* For a thread without a struct, and one that has been told something. */
 static COLD struct thread *
@@ -301,8 +298,10 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
     unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
 }
 
-void
-hook_free(void *p, struct arch_caller caller)
+enum unknown { UNKNOWN_COUNTED, UNKNOWN_PASSED };
+
+static inline void
+record_free(void *p, enum unknown unknown, struct arch_caller caller)
 {
     struct thread *t = enter(caller.slot);
 
@@ -323,12 +322,33 @@ hook_free(void *p, struct arch_caller caller)
             } else {
                 bump(&t->disk->no_memory_events);
             }
-        } else {
+        } else if (old.site != 0 || unknown == UNKNOWN_COUNTED) {
             unusual_free(t, p, old, caller);
         }
         event_ends(t, began);
     }
     event_leaves();
+}
+
+void
+hook_free(void *p, struct arch_caller caller)
+{
+    record_free(p, UNKNOWN_COUNTED, caller);
+}
+
+COLD void
+hook_free_known(void *p, struct arch_caller caller)
+{
+    record_free(p, UNKNOWN_PASSED, caller);
+}
+
+COLD void
+hook_block_begins(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites)
+{
+    int64_t change;
+
+    block_begins(t, p, size_bytes, false, sites, &change);
+    peak_change(t, change);
 }
 
 struct ledger_entry
@@ -403,152 +423,6 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         event_ends(t, began);
     }
     event_leaves();
-}
-
-/* Has the call that set tls.busy been left without our seeing it, by a longjmp out of a signal
- * handler? It has if a call from SLOT, on the same stack, is not further in. A handler's own stack
- * may lie within the thread's, in a local array: a call from there proves nothing. */
-static bool
-abandoned(uint64_t slot)
-{
-    const struct thread *t = tls.self;
-
-    return slot >= tls.entered && t != NULL && tls.entered >= t->stack_low &&
-           slot < t->stack_high && !sys_on_signal_stack();
-}
-
-static COLD void
-count_reentrant(void)
-{
-    struct thread *t = tls.self;
-
-    if (thread_is_ready(t))
-        add_relaxed(&t->disk->reentrant_events, UINT64_C(1));
-    else if (state != NULL && load_acquire(&state->ready) == READY_YES)
-        add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
-}
-
-/* Put RA, at index I of LIST or not in it, to the front. */
-static void
-to_front(uint64_t *list, size_t i, uint64_t ra)
-{
-    for (; i > 0; i--)
-        list[i] = list[i - 1];
-    list[0] = ra;
-}
-
-/* No signal frame lies between the call from SLOT and the one that set tls.busy? */
-static COLD bool
-other_callback(uint64_t slot, uint64_t ra, uint64_t *list)
-{
-    size_t last = countof(tls.callbacks[0]) - 1;
-    struct thread *t = tls.self;
-
-    for (size_t i = 1; i <= last; i++) {
-        if (list[i] == ra) {
-            to_front(list, i, ra);
-            return true;
-        }
-    }
-    // Without a struct to walk with take it for the usual thing.
-    if (!thread_is_ready(t))
-        return true;
-    if (walk_meets_signal(t, slot, tls.entered))
-        return false;
-    to_front(list, last, ra);
-    return true;
-}
-
-enum callback { CALLBACK_ALLOC, CALLBACK_FREE };
-
-/* Has the next allocator's function that set tls.busy called back? Otherwise a signal handler has
- * interrupted it or the recorder, or it was left by a jump. */
-static inline bool
-called_back(uint64_t slot, enum callback kind)
-{
-    uint64_t ra = *(const uint64_t *)(uintptr_t)slot;
-    uint64_t *list = tls.callbacks[kind];
-
-    return likely(tls.busy == BUSY_NEXT) && likely(!abandoned(slot)) &&
-           (likely(list[0] == ra) || other_callback(slot, ra, list));
-}
-
-COLD enum nest_kind
-hook_nest_begins(struct nest *n, uint64_t slot)
-{
-    struct thread *t = tls.self;
-    struct thread *nested;
-
-    *n = (struct nest){
-        .self = t, .entered = tls.entered, .busy = tls.busy, .first = !thread_is_ready(t)};
-    if (called_back(slot, CALLBACK_ALLOC))
-        return NEST_CALLED_BACK;
-    if (abandoned(slot)) {
-        stack_forget(t);
-        tls.nests = 0;
-        n->busy = BUSY_NO;
-        n->first = false;
-    } else if (n->busy == BUSY_MONITOR && thread_is_ready(t)) {
-        nested = thread_nested(t);
-        if (nested == NULL) {
-            count_reentrant();
-            return NEST_LOST;
-        }
-        tls.self = nested;
-    }
-    if (thread_is_ready(t))
-        peak_finish_raise();
-    // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
-    // first event at its very beginning.
-    tls.nests += n->first;
-    signal_fence();
-    tls.busy = BUSY_NO;
-    return NEST_RECORDED;
-}
-
-void
-hook_nest_ends(const struct nest *n)
-{
-    tls.busy = BUSY_MONITOR;
-    signal_fence();
-    tls.nests -= n->first;
-    // Not ready: the nested event was the first, or the handler has forked and this is the child.
-    if (thread_is_ready(n->self))
-        tls.self = n->self;
-    tls.entered = n->entered;
-    signal_fence();
-    tls.busy = n->busy;
-}
-
-void
-hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller)
-{
-    struct nest n;
-
-    if (called_back(caller.slot, CALLBACK_ALLOC)) {
-        if (unlikely(p == NULL))
-            tls.busy = BUSY_NO;
-        else
-            tls.nested_block = p;
-    } else if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        if (gate == GATE_SAMPLE)
-            sample_alloc(p, size_bytes, caller);
-        else
-            hook_alloc(p, size_bytes, caller);
-        hook_nest_ends(&n);
-    }
-}
-
-void
-hook_nested_free(void *p, struct arch_caller caller)
-{
-    struct nest n;
-
-    if (!called_back(caller.slot, CALLBACK_FREE) &&
-        hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        hook_free(p, caller);
-        hook_nest_ends(&n);
-    }
 }
 
 void

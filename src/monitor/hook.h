@@ -2,7 +2,7 @@
  *
  * SLOT is where the return address of the intercepted function lies (arch_caller.slot). All of
  * these return to the caller whatever happens, leave errno alone, and count what they cannot
- * record. Only called when tls.busy is BUSY_NO; otherwise hook_nested.
+ * record. Only called when tls.busy is BUSY_NO; otherwise see nest.h.
  */
 #ifndef MONITOR_HOOK_H
 #define MONITOR_HOOK_H
@@ -30,12 +30,19 @@ event_ends(struct thread *t, uint64_t began)
 /* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. Returns P. */
 void *hook_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* As hook_alloc for a block that a function calling back into malloc returned. */
+/* As hook_alloc for a block that a function calling back into malloc returned; nest_settle has been
+ * called. */
 void hook_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* P, not NULL, is about to be freed. Any free may be told like this; one that is ordinary is
  * cheaper told by ordinary_free. */
 void hook_free(void *p, struct arch_caller caller);
+
+/* The same, but if no block is known to live at P, that is not worth a word. */
+void hook_free_known(void *p, struct arch_caller caller);
+
+/* P of SIZE_BYTES, allocated with the stack that has SITES, is counted now. In an event of T. */
+void hook_block_begins(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
 
 /* What ORDINARY_TO_SETTLE asks for. */
 void hook_settle(void);
@@ -47,24 +54,6 @@ struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
  * failed, so that P still lives. */
 void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
-
-/* An event while tls.busy was set: the next allocator has called back into us, or a signal handler
- * has interrupted the recorder. What a nest holds is put back when the handler's event is over. */
-struct nest {
-    struct thread *self;
-    uint64_t entered;
-    uint32_t busy;
-    bool first; // There was no struct to nest in.
-};
-
-enum nest_kind {
-    NEST_RECORDED,    // Record it as usual, then call hook_nest_ends.
-    NEST_CALLED_BACK, // Part of an event that will be recorded.
-    NEST_LOST,        // Counted as lost.
-};
-
-enum nest_kind hook_nest_begins(struct nest *n, uint64_t slot);
-void hook_nest_ends(const struct nest *n);
 
 /* For sample.c and api.c. Begin an event of the function called from SLOT: this thread's struct, or
  * NULL if it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by
@@ -79,10 +68,6 @@ int64_t hook_settle_lost_free(struct thread *t, struct ledger_entry old, const v
 int64_t hook_block_moves(struct thread *t, struct ledger_entry old, const void *p,
                          bool reallocated);
 void hook_keep_again(struct thread *t, void *p, struct ledger_entry old);
-
-/* An allocation, which gave P, or a free of P was asked for while tls.busy was set. */
-void hook_nested(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller);
-void hook_nested_free(void *p, struct arch_caller caller);
 
 /* dlclose, called from SLOT, has returned: something may have been unloaded. */
 void hook_unloaded(uint64_t slot);

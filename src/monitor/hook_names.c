@@ -22,7 +22,6 @@
 
 #include "base/atomics.h"
 #include "monitor/next.h"
-#include "monitor/staying.h"
 #include "monitor/symbols.h"
 #include "unwind/unwind.h"
 
@@ -125,7 +124,6 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
 
     (void)unused, (void)unused_too, (void)unused_as_well;
     next_resolve();
-    staying_in_front_of_all(&next);
     for (uint64_t i = 0; i < count; i++) {
         slots[i].found = (uint64_t)(uintptr_t)hook_names_find(&slots[i]);
         any |= slots[i].found == 0;

@@ -6,8 +6,8 @@
  *
  * A shape says where the size and the block stand among the arguments; all else is passed on as it
  * came. What shim.c does for malloc is done here for any of them: the gate of sampling, frees told
- * before and allocations after, signal handlers, exceptions that pass through, and a busy word that
- * lets what the function itself asks of malloc pass: the outer call is recorded, once.
+ * before and allocations after, signal handlers, exceptions that pass through, and a busy word by
+ * which what the function itself asks of malloc is told from what it gives (nest.c).
  *
  * Blocks are kept apart from malloc's (apart.c), because nothing is known about what surrounds
  * them. A free by another name than the allocation's is still the free of that block.
@@ -39,17 +39,19 @@
 /* No form has more than five arguments, all words. */
 typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
 
+/* Where the block is that a call gives. */
+enum gives {
+    GIVES_NOTHING,
+    GIVES_BLOCK,        // It is returned.
+    GIVES_BY_REFERENCE, // It is left where a points, and 0 is returned.
+};
+
 struct call {
     struct hook_slot *slot;
     hooked_fn *function;
     uintptr_t a, b, c, d, e;
     struct arch_caller caller;
-};
-
-/* What was asked for, and where the answer is. */
-struct asked {
-    size_t size_bytes;
-    bool by_reference; // The block is left where a points, and 0 is returned.
+    enum gives gives;
 };
 
 /* Code from which a hooked function may be called on behalf of malloc. */
@@ -147,6 +149,14 @@ is_for_malloc(const struct call *c)
            return_address - allocators.start < allocators.size_bytes;
 }
 
+static INLINE uintptr_t
+block_of(const struct call *c, uintptr_t result)
+{
+    if (c->gives == GIVES_BY_REFERENCE)
+        return (int)result == 0 ? *(const uintptr_t *)c->a : 0;
+    return c->gives == GIVES_BLOCK ? result : 0;
+}
+
 /* The call itself, in the stay S. */
 static INLINE uintptr_t
 make(const struct call *c, struct stay *s)
@@ -155,8 +165,7 @@ make(const struct call *c, struct stay *s)
 
     stay_begins(s);
     result = c->function(c->a, c->b, c->c, c->d, c->e);
-    s->returned = true;
-    s->cut_short = tls.busy == BUSY_NO;
+    stay_returned(s, (const void *)block_of(c, result));
     return result;
 }
 
@@ -173,18 +182,15 @@ pass(const struct call *c)
     return make(c, &stay);
 }
 
-/* The same, charged: *RET_SEEN if what it returned has been recorded by what it called, after that
- * had failed once. */
+/* The same, charged. */
 static INLINE uintptr_t
-make_charged(const struct call *c, enum gate gate, size_t size_bytes, bool *ret_seen)
+make_charged(const struct call *c, enum gate gate, size_t size_bytes)
 {
     UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(gate, size_bytes);
     STAY_OF(stay, c);
-    uintptr_t result = make(c, &stay);
 
-    *ret_seen = stay.cut_short;
-    return result;
+    return make(c, &stay);
 }
 
 static INLINE void *
@@ -194,27 +200,24 @@ key_of(uintptr_t block)
 }
 
 static INLINE uintptr_t
-allocate_outermost(const struct call *c, const struct asked *asked, enum gate gate)
+allocate_outermost(const struct call *c, size_t size_bytes, enum gate gate)
 {
-    bool seen;
-    uintptr_t result = make_charged(c, gate, asked->size_bytes, &seen);
-    uintptr_t block = result;
+    uintptr_t result = make_charged(c, gate, size_bytes);
+    uintptr_t block = block_of(c, result);
 
-    if (asked->by_reference)
-        block = (int)result == 0 ? *(const uintptr_t *)c->a : 0;
-    if (unlikely(gate == GATE_PASS) || unlikely(seen && block != 0))
+    if (unlikely(gate == GATE_PASS))
         return result;
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(asked->size_bytes, c->caller.slot);
+        gate = sample_first(size_bytes, c->caller.slot);
     if (likely(gate == GATE_EXACT))
-        hook_alloc(key_of(block), asked->size_bytes, c->caller);
+        hook_alloc(key_of(block), size_bytes, c->caller);
     else if (gate == GATE_SAMPLE)
-        sample_alloc(key_of(block), asked->size_bytes, c->caller);
+        sample_alloc(key_of(block), size_bytes, c->caller);
     return result;
 }
 
 static INLINE uintptr_t
-allocate(struct call *c, const struct asked *asked)
+allocate(struct call *c, size_t size_bytes)
 {
     enum gate gate;
     uintptr_t result;
@@ -223,13 +226,13 @@ allocate(struct call *c, const struct asked *asked)
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
-    gate = sample_gate(asked->size_bytes, c->caller.slot);
+    gate = sample_gate(size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
-        return allocate_outermost(c, asked, gate);
-    if (hook_nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+        return allocate_outermost(c, size_bytes, gate);
+    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
         return pass(c);
-    result = allocate_outermost(c, asked, gate);
-    hook_nest_ends(&n);
+    result = allocate_outermost(c, size_bytes, gate);
+    nest_ends(&n);
     return result;
 }
 
@@ -260,23 +263,21 @@ resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum 
     struct resized r __attribute__((cleanup(resized_ends))) = {
         .block = block, .slot = c->caller.slot, .told = true};
     uintptr_t result;
-    bool seen, ok;
+    bool ok;
 
     if (gate == GATE_PASS && sample_left_out(key_of(block)))
-        return make_charged(c, gate, size_bytes, &seen);
+        return make_charged(c, gate, size_bytes);
     r.old = hook_realloc_begin(key_of(block), c->caller);
     r.told = false;
     if (unlikely(gate == GATE_FIRST))
         gate = sample_first(size_bytes, c->caller.slot);
-    result = make_charged(c, gate, size_bytes, &seen);
+    result = make_charged(c, gate, size_bytes);
     r.told = true;
     ok = result != 0 || size_bytes == 0;
     if (likely(gate == GATE_EXACT))
-        hook_realloc_end(key_of(block), r.old, key_of(seen ? 0 : result), size_bytes, ok,
-                         c->caller);
+        hook_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, c->caller);
     else
-        sample_realloc_end(key_of(block), r.old, key_of(seen ? 0 : result), size_bytes, ok, gate,
-                           c->caller);
+        sample_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, gate, c->caller);
     return result;
 }
 
@@ -288,17 +289,17 @@ resize(struct call *c, uintptr_t block, size_t size_bytes)
     struct nest n;
 
     if (block == 0)
-        return allocate(c, &(struct asked){.size_bytes = size_bytes});
+        return allocate(c, size_bytes);
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
     gate = sample_gate(size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
         return resize_outermost(c, block, size_bytes, gate);
-    if (hook_nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
         return pass(c);
     result = resize_outermost(c, block, size_bytes, gate);
-    hook_nest_ends(&n);
+    nest_ends(&n);
     return result;
 }
 
@@ -306,12 +307,13 @@ static INLINE uintptr_t
 release(struct call *c, uintptr_t block)
 {
     find_function(c);
-    if (block != 0 && !is_for_malloc(c) && !sample_left_out(key_of(block))) {
-        if (likely(tls.busy == BUSY_NO))
-            hook_free(key_of(block), c->caller);
-        else
-            hook_nested_free(key_of(block), c->caller);
-    }
+    if (block == 0 || is_for_malloc(c) || sample_left_out(key_of(block)))
+        return pass(c);
+    NESTING(nesting, c->caller.slot);
+    if (likely(nesting.kind == NEST_RECORDED))
+        hook_free(key_of(block), c->caller);
+    else if (nesting.kind == NEST_CALLED_BACK)
+        nest_inner_free(key_of(block), c->caller);
     return pass(c);
 }
 
@@ -334,21 +336,20 @@ length_up_to(const char *text, size_t most)
     return length;
 }
 
-#define ALLOCATES(name, size, reference)                                                           \
+#define ALLOCATES(name, size, gives)                                                               \
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
-        struct asked asked = {size, reference};                                                    \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), gives};                      \
                                                                                                    \
-        return allocate(&call, &asked);                                                            \
+        return allocate(&call, size);                                                              \
     }
 
 #define RESIZES(name, block, size)                                                                 \
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_BLOCK};                \
                                                                                                    \
         return resize(&call, block, size);                                                         \
     }
@@ -357,18 +358,18 @@ length_up_to(const char *text, size_t most)
     static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
                                   uintptr_t e, struct hook_slot *slot)                             \
     {                                                                                              \
-        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER()};                             \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_NOTHING};              \
                                                                                                    \
         return release(&call, block);                                                              \
     }
 
-ALLOCATES(malloc, a, false)
-ALLOCATES(calloc, product(a, b), false)
-ALLOCATES(memalign, b, false)
-ALLOCATES(posix_memalign, c, true)
-ALLOCATES(heap_calloc, product(b, c), false)
-ALLOCATES(strdup, length_up_to((const char *)a, SIZE_MAX) + 1, false)
-ALLOCATES(strndup, length_up_to((const char *)a, b) + 1, false)
+ALLOCATES(malloc, a, GIVES_BLOCK)
+ALLOCATES(calloc, product(a, b), GIVES_BLOCK)
+ALLOCATES(memalign, b, GIVES_BLOCK)
+ALLOCATES(posix_memalign, c, GIVES_BY_REFERENCE)
+ALLOCATES(heap_calloc, product(b, c), GIVES_BLOCK)
+ALLOCATES(strdup, length_up_to((const char *)a, SIZE_MAX) + 1, GIVES_BLOCK)
+ALLOCATES(strndup, length_up_to((const char *)a, b) + 1, GIVES_BLOCK)
 RESIZES(realloc, a, b)
 RESIZES(reallocarray, a, product(b, c))
 RESIZES(rust_realloc, a, d)

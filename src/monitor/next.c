@@ -62,7 +62,7 @@ struct next_operator next_operators[NEXT_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
-enum { MALLOC, USABLE };
+enum { MALLOC, USABLE, ALLOCATORS = 11 }; // The latter: so many are an allocator's.
 
 /* Where each function goes, and the version of the program's references to it. */
 static const struct {
@@ -287,6 +287,45 @@ hide_operators(void)
             clear_references(&o);
 }
 
+/* --- The allocator ---------------------------------------------------------------------------- */
+
+/* Is that the name of one of the functions that an allocator may be made of? */
+static bool
+is_allocators(const char *name)
+{
+    for (uint32_t i = 0; i < ALLOCATORS; i++)
+        if (strcmp(name, functions[i].name) == 0)
+            return true;
+    return false;
+}
+
+static bool
+calls_by_name(const struct symbols *o, const Elf64_Rela *r, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const Elf64_Sym *s = &o->table[ELF64_R_SYM(r[i].r_info)];
+
+        if (is_allocators(o->names + s->st_name))
+            return true;
+    }
+    return false;
+}
+
+/* Does the code of MAP call functions of an allocator by names that lead to us? */
+static bool
+may_call_back(const struct link_map *map)
+{
+    struct symbols o;
+    uint64_t usual;
+
+    if (!symbols_read(map, &o))
+        return true;
+    usual = o.usual != NULL ? o.usual_bytes / sizeof *o.usual : 0;
+    return (usual > o.relative_count &&
+            calls_by_name(&o, o.usual + o.relative_count, usual - o.relative_count)) ||
+           (o.calls != NULL && calls_by_name(&o, o.calls, o.calls_bytes / sizeof *o.calls));
+}
+
 /* --- Resolution ------------------------------------------------------------------------------- */
 
 static const struct link_map *allocator, *sizer, *libc; // Objects; libc is NULL if it is not glibc.
@@ -310,7 +349,7 @@ next_resolve(void)
     libc = found[LIBC].map;
     take_operators(found + OPERATORS_FROM);
     hide_operators();
-    if (allocator != libc)
+    if (allocator != NULL && allocator != libc && may_call_back(allocator))
         staying_in_front(&n);
     next = n;
     store_release(&resolved, 1u);

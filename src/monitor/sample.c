@@ -145,17 +145,6 @@ filter_drop(const void *p)
         continue;
 }
 
-/* Memory from before the allocator was found (next.c) must never reach it; it lies in our own data,
- * close by. */
-static void
-filter_guard_boot(void)
-{
-    const unsigned char *here = (const unsigned char *)&sample;
-
-    for (intptr_t off = -(intptr_t)MIB; off <= (intptr_t)MIB; off += 1 << SAMPLE_PAGE_BITS)
-        *sample_filter_of(here + off) = FILTER_MANY;
-}
-
 static void
 filter_fill(void)
 {
@@ -169,13 +158,8 @@ make_present(uint32_t index)
 {
     const struct draw_phase *p = &sample.phases[index];
 
-    if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT) {
-        if (state->ready == READY_YES)
-            filter_fill();
-        else
-            filter_guard_boot();
-    }
-
+    if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT && state->ready == READY_YES)
+        filter_fill();
     state->header->sample_period_bytes = p->mode == DISK_MODE_BYTES ? p->period : 0;
     if (p->mode != DISK_MODE_EXACT)
         store_relaxed(&state->gaps, 1u);
@@ -443,7 +427,6 @@ look_nested(uint64_t size_bytes)
 static enum gate
 pass_for_ever(void)
 {
-    filter_guard_boot();
     store_relaxed(&sample.mode, (uint32_t)DISK_MODE_OFF);
     tls.credit = IDLE_CREDIT;
     return GATE_PASS;

@@ -9,11 +9,10 @@
  * Everything below it is as if the gate were not there.
  *
  * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
- * new, are called with tls.busy at BUSY_NEXT: the inner call passes through, the outer one is
- * recorded, once. When the inner call fails the stay ends there: the new handler and the
- * exception that follow are the program's, and so is a block that a second attempt gets. The busy
- * word is put back by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new
- * handler's own) leaves no trace (stay.h).
+ * new, are called with tls.busy at BUSY_NEXT: what they return is recorded once, under their
+ * caller, and whatever else they ask of us like anything else (nest.c). The busy word is put back
+ * by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new handler's own)
+ * leaves no trace (stay.h).
  *
  * malloc_usable_size is passed on as it is: there is nothing to record, but a program that finds
  * our malloc finds the function that belongs to it too.
@@ -24,6 +23,7 @@
 #include "base/atomics.h"
 #include "monitor/hook.h"
 #include "monitor/hook_names.h"
+#include "monitor/nest.h"
 #include "monitor/next.h"
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
@@ -31,12 +31,14 @@
 #include "monitor/stay.h"
 #include "monitor/symbols.h"
 
-/* P came for SIZE_BYTES, and GATE did not let it pass. */
+/* P came for SIZE_BYTES, in the nesting N, and GATE did not let it pass. */
 static inline void
-allocated(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
+          struct arch_caller caller)
 {
-    if (unlikely(tls.busy != BUSY_NO)) {
-        hook_nested(p, size_bytes, gate, caller);
+    if (unlikely(n->kind != NEST_RECORDED)) {
+        if (n->kind == NEST_CALLED_BACK)
+            nest_inner_alloc(p, size_bytes, gate, caller);
         return;
     }
     if (unlikely(gate == GATE_FIRST))
@@ -59,10 +61,13 @@ static TAIL void *
 malloc_unusual(size_t size_bytes)
 {
     enum gate gate = sample_what(size_bytes, ARCH_SLOT());
-    void *p = next.malloc(size_bytes);
+    void *p;
 
-    if (gate != GATE_PASS)
-        allocated(gate, p, size_bytes, ARCH_CALLER());
+    if (gate == GATE_PASS)
+        return next.malloc(size_bytes);
+    NESTING(nesting, ARCH_SLOT());
+    p = next.malloc(size_bytes);
+    allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -88,10 +93,13 @@ static TAIL void *
 calloc_recorded(size_t count, size_t each_bytes)
 {
     enum gate gate = sample_what(count * each_bytes, ARCH_SLOT());
-    void *p = next.calloc(count, each_bytes);
+    void *p;
 
-    if (gate != GATE_PASS)
-        allocated(gate, p, count * each_bytes, ARCH_CALLER());
+    if (gate == GATE_PASS)
+        return next.calloc(count, each_bytes);
+    NESTING(nesting, ARCH_SLOT());
+    p = next.calloc(count, each_bytes);
+    allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -102,13 +110,33 @@ calloc(size_t count, size_t each_bytes)
                                              : calloc_recorded(count, each_bytes);
 }
 
+/* P is about to be freed, in the nesting N. */
+static inline void
+freed(const struct nesting *n, void *p, struct arch_caller caller)
+{
+    if (likely(n->kind == NEST_RECORDED))
+        hook_free(p, caller);
+    else if (n->kind == NEST_CALLED_BACK)
+        nest_inner_free(p, caller);
+}
+
+static TAIL void
+free_nested(void *p)
+{
+    NESTING(nesting, ARCH_SLOT());
+
+    freed(&nesting, p, ARCH_CALLER());
+    next.free(p);
+}
+
 static TAIL void
 free_unusual(void *p)
 {
-    if (tls.busy == BUSY_NO)
-        hook_free(p, ARCH_CALLER());
-    else
-        hook_nested_free(p, ARCH_CALLER());
+    if (unlikely(tls.busy != BUSY_NO)) {
+        free_nested(p);
+        return;
+    }
+    hook_free(p, ARCH_CALLER());
     next.free(p);
 }
 
@@ -162,45 +190,73 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
     free(p);
 }
 
+/* A block that has left the ledger to be resized. */
+struct resized {
+    void *p;
+    struct ledger_entry old;
+    uint64_t slot;
+    bool told; // What came of it; else an exception is passing, and the block is what it was.
+};
+
+static inline void
+resized_ends(const struct resized *r)
+{
+    struct thread *t;
+
+    if (likely(r->told))
+        return;
+    t = hook_enter(r->slot);
+    if (t != NULL)
+        hook_keep_again(t, r->p, r->old);
+    hook_leave();
+}
+
 static inline void *
 realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct ledger_entry old;
+    struct resized r __attribute__((cleanup(resized_ends))) = {.p = p, .slot = caller.slot};
     void *q;
 
-    if (p == NULL) {
-        q = next.realloc(p, size_bytes);
-        if (gate != GATE_PASS)
-            allocated(gate, q, size_bytes, caller);
-        return q;
-    }
-    old = hook_realloc_begin(p, caller);
+    r.old = hook_realloc_begin(p, caller);
     if (unlikely(gate == GATE_FIRST))
         gate = sample_first(size_bytes, caller.slot);
-    if (gate == GATE_SAMPLE && old.site == 0)
-        old.size_bytes = sample_usable(p);
+    if (gate == GATE_SAMPLE && r.old.site == 0)
+        r.old.size_bytes = sample_usable(p);
     q = next.realloc(p, size_bytes);
+    r.told = true;
     if (likely(gate == GATE_EXACT))
-        hook_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, caller);
+        hook_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, caller);
     else
-        sample_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
+        sample_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
     return q;
 }
 
+/* The next allocator's own. */
 static COLD void *
-realloc_nested(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+realloc_inner(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct nest n;
+    struct ledger_entry old = nest_inner_realloc_begins(p, caller);
+    void *q = next.realloc(p, size_bytes);
+
+    nest_inner_realloc_ends(p, old, q, size_bytes, gate, caller);
+    return q;
+}
+
+static inline void *
+realloc_in(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
+           struct arch_caller caller)
+{
     void *q;
 
-    if (hook_nest_begins(&n, caller.slot) == NEST_RECORDED) {
-        q = realloc_recorded(gate, p, size_bytes, caller);
-        hook_nest_ends(&n);
-        return q;
-    }
+    if (unlikely(n->kind == NEST_LOST))
+        return next.realloc(p, size_bytes);
+    if (unlikely(n->kind == NEST_CALLED_BACK))
+        return realloc_inner(gate, p, size_bytes, caller);
+    if (p != NULL)
+        return realloc_recorded(gate, p, size_bytes, caller);
     q = next.realloc(p, size_bytes);
-    if (n.busy == BUSY_NEXT)
-        hook_nested(q, size_bytes, gate, caller);
+    if (gate != GATE_PASS)
+        allocated(n, gate, q, size_bytes, caller);
     return q;
 }
 
@@ -212,9 +268,8 @@ realloc(void *p, size_t size_bytes)
 
     if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
         return next.realloc(p, size_bytes);
-    if (unlikely(tls.busy != BUSY_NO))
-        return realloc_nested(gate, p, size_bytes, caller);
-    return realloc_recorded(gate, p, size_bytes, caller);
+    NESTING(nesting, caller.slot);
+    return realloc_in(&nesting, gate, p, size_bytes, caller);
 }
 
 EXPORT int
@@ -225,8 +280,9 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 
     if (gate == GATE_PASS)
         return next.posix_memalign(ret_p, align, size_bytes);
+    NESTING(nesting, ARCH_SLOT());
     error = next.posix_memalign(ret_p, align, size_bytes);
-    allocated(gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     return error;
 }
 
@@ -238,8 +294,9 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return next.name(align, size_bytes);                                                   \
+        NESTING(nesting, ARCH_SLOT());                                                             \
         p = next.name(align, size_bytes);                                                          \
-        allocated(gate, p, size_bytes, ARCH_CALLER());                                             \
+        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
 
@@ -252,8 +309,9 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return next.name(size_bytes);                                                          \
+        NESTING(nesting, ARCH_SLOT());                                                             \
         p = next.name(size_bytes);                                                                 \
-        allocated(gate, p, size_bytes, ARCH_CALLER());                                             \
+        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
 
@@ -301,33 +359,47 @@ _Fork(void)
     return likely(tls.busy != BUSY_MONITOR) ? next.async_fork() : orphan_fork(next.async_fork);
 }
 
-static inline void *
-reallocarray_recorded(enum gate gate, void *p, size_t count, size_t each_bytes,
-                      struct arch_caller caller)
+/* glibc's, at least, calls realloc, and by a name that leads to us. */
+static NOINLINE void *
+reallocarray_staying(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
 {
-    struct ledger_entry old = {0};
+    struct stay stay __attribute__((cleanup(stay_ends))) = {.busy = tls.busy, .caller = caller};
+    void *q;
+
+    stay_begins(&stay);
+    q = next.reallocarray(p, count, each_bytes);
+    stay_returned(&stay, q);
+    return q;
+}
+
+static inline void *
+reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t count,
+                      size_t each_bytes, struct arch_caller caller)
+{
+    struct resized r __attribute__((cleanup(resized_ends))) = {
+        .p = p, .slot = caller.slot, .told = true};
     size_t size_bytes;
     bool fits = !__builtin_mul_overflow(count, each_bytes, &size_bytes);
     bool ok;
     void *q;
 
-    if (p != NULL && fits)
-        old = hook_realloc_begin(p, caller);
+    if (p != NULL && fits) {
+        r.old = hook_realloc_begin(p, caller);
+        r.told = false;
+    }
     if (unlikely(gate == GATE_FIRST) && p != NULL)
         gate = sample_first(count * each_bytes, caller.slot);
-    if (gate == GATE_SAMPLE && old.site == 0)
-        old.size_bytes = sample_usable(p);
-    tls.entered = caller.slot;
-    tls.busy = BUSY_NEXT;
-    q = next.reallocarray(p, count, each_bytes);
-    tls.busy = BUSY_NO;
+    if (gate == GATE_SAMPLE && r.old.site == 0)
+        r.old.size_bytes = sample_usable(p);
+    q = reallocarray_staying(p, count, each_bytes, caller);
+    r.told = true;
     ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
     if (p == NULL && gate != GATE_PASS)
-        allocated(gate, q, size_bytes, caller);
+        allocated(n, gate, q, size_bytes, caller);
     else if (p != NULL && likely(gate == GATE_EXACT))
-        hook_realloc_end(p, old, q, size_bytes, ok, caller);
+        hook_realloc_end(p, r.old, q, size_bytes, ok, caller);
     else if (p != NULL)
-        sample_realloc_end(p, old, q, size_bytes, ok, gate, caller);
+        sample_realloc_end(p, r.old, q, size_bytes, ok, gate, caller);
     return q;
 }
 
@@ -337,20 +409,13 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     struct arch_caller caller = ARCH_CALLER();
     // The next one may call back into realloc, which would be charged again.
     enum gate gate = sample_gate(count * each_bytes, caller.slot);
-    struct charged charged = charged_begins(gate, count * each_bytes);
-    struct nest n;
-    void *q;
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(gate, count * each_bytes);
+    NESTING(nesting, caller.slot);
 
-    if (likely(tls.busy == BUSY_NO)) {
-        q = reallocarray_recorded(gate, p, count, each_bytes, caller);
-        charged_ends(&charged);
-        return q;
-    }
-    if (hook_nest_begins(&n, caller.slot) != NEST_RECORDED)
+    if (unlikely(nesting.kind != NEST_RECORDED))
         return next.reallocarray(p, count, each_bytes);
-    q = reallocarray_recorded(gate, p, count, each_bytes, caller);
-    hook_nest_ends(&n);
-    return q;
+    return reallocarray_recorded(&nesting, gate, p, count, each_bytes, caller);
 }
 
 /* The operators, by their mangled names. Their parameters are at most three words, all passed in
@@ -376,8 +441,7 @@ call_new(const struct next_operator *o, struct stay *s, size_t size_bytes, uintp
 
     stay_begins(s);
     p = ((new_fn *)f)(size_bytes, second, third);
-    s->returned = true;
-    s->cut_short = tls.busy == BUSY_NO;
+    stay_returned(s, p);
     return p;
 }
 
@@ -411,7 +475,7 @@ call_delete(const struct next_operator *o, struct stay *s, void *p, uintptr_t se
 
     stay_begins(s);
     ((delete_fn *)f)(p, second, third);
-    s->returned = true;
+    stay_returned(s, NULL);
 }
 
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
@@ -439,8 +503,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
     static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
     {                                                                                              \
         enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
-        uint32_t busy = tls.busy;                                                                  \
-        bool seen;                                                                                 \
+        NESTING(nesting, ARCH_SLOT());                                                             \
         void *p;                                                                                   \
                                                                                                    \
         {                                                                                          \
@@ -448,9 +511,8 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
                 charged_begins(gate, size_bytes);                                                  \
             STAY(stay);                                                                            \
             p = call_new(NEXT_OF(name), &stay, size_bytes, second, third);                         \
-            seen = stay.cut_short && p != NULL;                                                    \
         }                                                                                          \
-        if (likely(busy == BUSY_NO && !seen))                                                      \
+        if (likely(nesting.kind == NEST_RECORDED))                                                 \
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }                                                                                              \
@@ -472,19 +534,21 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
     delete_fn name;                                                                                \
     static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
     {                                                                                              \
+        NESTING(nesting, ARCH_SLOT());                                                             \
         STAY(stay);                                                                                \
+                                                                                                   \
+        if (likely(nesting.kind == NEST_RECORDED))                                                 \
+            hook_free(p, ARCH_CALLER());                                                           \
         call_delete(NEXT_OF(name), &stay, p, second, third);                                       \
     }                                                                                              \
     static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        bool outer = likely(tls.busy == BUSY_NO);                                                  \
-                                                                                                   \
-        if (outer)                                                                                 \
+        if (likely(tls.busy == BUSY_NO) && likely(load_relaxed(&NEXT_OF(name)->plain))) {          \
             hook_free(p, ARCH_CALLER());                                                           \
-        if (outer && likely(load_relaxed(&NEXT_OF(name)->plain)))                                  \
             next.free(p);                                                                          \
-        else                                                                                       \
+        } else {                                                                                   \
             name##_unusual(p, second, third);                                                      \
+        }                                                                                          \
     }                                                                                              \
     EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
     {                                                                                              \

@@ -151,16 +151,16 @@ enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_MONITOR = 2 };
 
 struct tls {
     struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
-    // The block that a call nested in the next allocator's function returned last.
-    void *nested_block;
+    // The result of the next allocator's latest function if it had that from malloc as it is.
+    const void *nested_block;
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; sample.c.
     uint32_t labels;  // The thread's set; label.h. 0 = none.
-    uint32_t nests;   // Nests of an event that began before its struct was there; hook.h.
-    // Return addresses of calls back from the next allocator, for allocations and for frees, the
-    // latest first: seen before without a signal frame between.
-    uint64_t callbacks[2][4];
+    uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
+    // Return addresses of calls back from the next allocator, the latest first: seen before without
+    // a signal frame between.
+    uint64_t callbacks[8];
 
     /* The gate in front of each allocation; sample.h. All zero: look at it. */
     int64_t credit;       // Charge left; below zero: record or look.

@@ -1,14 +1,15 @@
 /* stay.h: a call of a function behind us that may call back into ours, and its charge.
  *
- * While it runs tls.busy is BUSY_NEXT, so what it calls back passes through, and the outer call is
- * recorded once. The busy word is put back by a cleanup, so that an exception leaves no trace. The
- * personality and resume functions that this needs come from the program's own libgcc_s and are
- * weak: a C program has none and never gets here.
+ * While it runs tls.busy is BUSY_NEXT, and what it asks of us is told from what it returns, which
+ * is recorded once, under its caller (nest.c). The busy word is put back by a cleanup, so that an
+ * exception leaves no trace. The personality and resume functions that this needs come from the
+ * program's own libgcc_s and are weak: a C program has none and never gets here.
  */
 #ifndef MONITOR_STAY_H
 #define MONITOR_STAY_H
 
 #include "monitor/hook.h"
+#include "monitor/nest.h"
 #include "monitor/sample.h"
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
@@ -17,18 +18,19 @@ __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 struct stay {
     uint32_t busy; // tls.busy before; BUSY_NO in an outermost stay.
     bool returned; // The function returned; else an exception is passing.
-    // The inner call failed, so what came after it was recorded as the program's own.
-    bool cut_short;
+    uint32_t mark; // nest_mark before.
     struct arch_caller caller;
 };
 
 static inline void
 stay_ends(struct stay *s)
 {
-    // A stay inside another one leaves the word alone: the outer stay may have been cut short.
-    if (s->busy == BUSY_NO)
-        tls.busy = BUSY_NO;
-    if (unlikely(!s->returned) && s->busy == BUSY_NO)
+    if (s->busy != BUSY_NO)
+        return;
+    if (unlikely(!s->returned))
+        nest_settles(s->mark, NULL);
+    tls.busy = BUSY_NO;
+    if (unlikely(!s->returned))
         hook_alloc(NULL, 0, s->caller);
 }
 
@@ -40,10 +42,20 @@ static inline void
 stay_begins(struct stay *s)
 {
     if (s->busy == BUSY_NO) {
+        s->mark = nest_mark();
         tls.entered = s->caller.slot;
         tls.busy = BUSY_NEXT;
     }
     signal_fence();
+}
+
+/* The call is over and gave RESULT; NULL: nothing. */
+static inline void
+stay_returned(struct stay *s, const void *result)
+{
+    s->returned = true;
+    if (s->busy == BUSY_NO)
+        nest_settles(s->mark, result);
 }
 
 /* A call that was charged and may call back into ours, which would be charged again. */

@@ -8,10 +8,6 @@
  * that call them so that their calls of one another are no events. Not for the result of itself. */
 void staying_in_front(struct next *n);
 
-/* If those are there: malloc and free too. An allocator's may jump to a function that is hooked,
- * which then has to find us as its caller, and not the program. */
-void staying_in_front_of_all(struct next *n);
-
 /* N's malloc itself. */
 alloc_fn *staying_malloc_behind(const struct next *n);
 

@@ -218,6 +218,7 @@ join(uint32_t tid)
     t->at_peak = false;
     t->peak_seen = load_relaxed(&t->shared->peak_bytes);
     t->last_block = NULL;
+    t->inner_count = 0;
     t->countdown = LIMIT_TICK_EVENTS;
     t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.
     t->outer = NULL;

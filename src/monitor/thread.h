@@ -36,6 +36,7 @@ enum {
     CHECKS_HELD = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
     FOREIGN_STACKS = 4,
+    INNER_BLOCKS = 8,
     PASSINGS = 1024,
     PASSING_CHECKS = 3 * CHECK_GROUP,
     FORESEEN = 8192,
@@ -65,6 +66,14 @@ struct stack_passing {
     uint8_t check_count; // Whole groups.
     // Of the remembered frame itself and all inside it, and the first once more to fill the group.
     struct stack_check checks[PASSING_CHECKS];
+};
+
+/* A block that a function of the next allocator has asked for and that is not counted yet: nest.c.
+ * */
+struct inner_block {
+    void *p;
+    uint64_t size_bytes;
+    uint32_t *sites; // Of its stack.
 };
 
 enum thread_ready {
@@ -126,6 +135,9 @@ struct thread {
     struct thread *nested;
     struct thread *outer;        // Its `nested` is this one; NULL if none is.
     uint32_t level;              // How many structs this one is nested in.
+    uint32_t inner_count;        // Of `inner`, oldest first.
+    struct inner_block inner[INNER_BLOCKS];
+    uint64_t outer_entered;      // tls.entered of the event of `outer` that was interrupted last.
     struct stack_target strange; // Of the latest stack that could not be remembered.
     uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
     // By hash of the innermost frames, in one of two places that differ in the lowest bit.

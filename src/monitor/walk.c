@@ -475,8 +475,8 @@ leave_recorder(struct walk *w, uint64_t slot)
     return w->r.r[UNWIND_RSP] == slot + 8;
 }
 
-COLD bool
-walk_meets_signal(struct thread *t, uint64_t slot, uint64_t end)
+COLD enum walk_between
+walk_between(struct thread *t, uint64_t slot, uint64_t end)
 {
     struct walk w;
     bool guessed;
@@ -484,11 +484,15 @@ walk_meets_signal(struct thread *t, uint64_t slot, uint64_t end)
     unwind_capture(&w.whole);
     begin(&w, t, NULL);
     if (!leave_recorder(&w, slot))
-        return false;
+        return WALK_UNKNOWN;
     for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++)
         if (step_out(&w, &rule_at(&w)->rule, &guessed) != WALK_ON)
-            return false;
-    return w.r.exact;
+            return WALK_UNKNOWN;
+    if (w.r.exact)
+        return WALK_SIGNAL;
+    if (w.r.r[UNWIND_RSP] <= end)
+        return WALK_UNKNOWN;
+    return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
 }
 
 /* Put the frames from W on into its thread's walked ones, and their number into RET_COUNT. */

@@ -13,8 +13,15 @@ bool walk_own_stack(struct thread *t, uint64_t slot);
  * Leaves T's memo alone. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
-/* Does a signal frame lie between the intercepted function that was called from SLOT and the call
- * from END further out? False also if that cannot be seen. */
-bool walk_meets_signal(struct thread *t, uint64_t slot, uint64_t end);
+enum walk_between {
+    WALK_UNKNOWN, // The stack cannot be seen that far.
+    WALK_CALLS,   // END is where one of the callers was called.
+    WALK_PASSES,  // It is not: that call was left by a jump.
+    WALK_SIGNAL,  // A signal frame comes first.
+};
+
+/* What lies between the intercepted function that was called from SLOT and the call from END
+ * further out? */
+enum walk_between walk_between(struct thread *t, uint64_t slot, uint64_t end);
 
 #endif

@@ -159,7 +159,7 @@ allocate_plainly(struct worker *w, uint32_t size_bytes)
 }
 
 /* The inner block is not recorded where the outer address differs, so a lost block there stays
- * lost. */
+ * lost until its address is freed inside. */
 static void *
 allocate_aligned(struct block *b)
 {
@@ -193,6 +193,18 @@ deed_alloc(void *argument)
 }
 
 static void
+expect_inner_free(struct worker *w, const struct block *b)
+{
+    struct heap_note *inner = heap_note(b->p - 32);
+
+    if (!(inner->path_and_lost & 1) || in_child)
+        return;
+    expect_free(w, inner->path_and_lost >> 1, inner->size_bytes);
+    live_changes(w, -(int64_t)inner->size_bytes);
+    inner->path_and_lost = 0;
+}
+
+static void
 deed_free(void *argument)
 {
     struct deed *d = argument;
@@ -207,6 +219,8 @@ deed_free(void *argument)
         expect_free(w, b->path, b->size_bytes);
         live_changes(w, -(int64_t)b->size_bytes);
     }
+    if (b->how == HOW_NEW_ALIGNED)
+        expect_inner_free(w, b);
     if (b->how == HOW_NEW)
         tap__ZdlPv(b->p, 0, 0);
     else if (b->how == HOW_NEW_ALIGNED)
