@@ -15,7 +15,8 @@
  * ask of malloc is recorded as malloc's, with the operator as the innermost frame.
  *
  * We have the operators in the versions of the C++ library, so that a reference to those of another
- * version does not lead to us.
+ * version does not lead to us. But one without a version does, and without us takes the first there
+ * is: where that is another than the one of that version we step aside, too.
  */
 #include "monitor/next.h"
 
@@ -91,17 +92,25 @@ static const struct {
     bool aligned;
 } operators[NEXT_OPERATOR_COUNT] = {NEXT_OPERATORS(OPERATOR_ROW)};
 
+static const char *const sized_frees[] = {"free_sized", "free_aligned_sized"};
+
 static uint32_t resolved; // Atomic.
 
 /* --- Search ----------------------------------------------------------------------------------- */
 
-enum { OPERATORS_FROM = countof(functions), LIBC = OPERATORS_FROM + NEXT_OPERATOR_COUNT, NAMES };
+enum {
+    OPERATORS_FROM = countof(functions),
+    SIZED_FROM = OPERATORS_FROM + NEXT_OPERATOR_COUNT,
+    LIBC = SIZED_FROM + countof(sized_frees),
+    NAMES
+};
 
-/* A definition of each of the names, by index in `functions`, then in `operators`; then libc's
- * own. */
+/* A definition of each of the names, by index in `functions`, `operators` and `sized_frees`; then
+ * libc's own. */
 struct definition {
     void *address; // NULL = there is none.
     const struct link_map *map;
+    bool other; // Somebody before has it in another version, which those get who ask for none.
 };
 
 /* Their hashes; whoever is early writes the same. */
@@ -114,7 +123,24 @@ hash_names(void)
         names[i] = symbols_name(functions[i].name, functions[i].version);
     for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
         names[OPERATORS_FROM + i] = symbols_name(operators[i].name, operators[i].version);
+    for (uint32_t i = 0; i < countof(sized_frees); i++)
+        names[SIZED_FROM + i] = symbols_name(sized_frees[i], NULL);
     names[LIBC] = symbols_name("gnu_get_libc_version", NULL);
+}
+
+static void
+find_in(const struct symbols *o, const struct link_map *map, uint32_t i, struct definition *ret)
+{
+    struct symbols_name any = names[i];
+    uint32_t index = symbols_find(o, &names[i]);
+
+    if (index != 0) {
+        ret->address = symbols_address(o, index);
+        ret->map = map;
+    } else {
+        any.version = NULL;
+        ret->other |= symbols_find(o, &any) != 0;
+    }
 }
 
 /* The first definition behind us of each name. One look at each object is enough: a hundred of them
@@ -130,20 +156,17 @@ find_all(struct definition *ret)
 
         if (!symbols_read(map, &o))
             continue;
-        for (uint32_t i = 0; i < NAMES; i++) {
-            uint32_t index = ret[i].map == NULL ? symbols_find(&o, &names[i]) : 0;
-
-            if (index != 0)
-                ret[i] = (struct definition){symbols_address(&o, index), map};
-        }
+        for (uint32_t i = 0; i < NAMES; i++)
+            if (ret[i].map == NULL)
+                find_in(&o, map, i, &ret[i]);
     }
 }
 
 /* The first object from FIRST on that defines NAME, and what. */
 static struct definition
-find_from(const struct link_map *first, const char *name)
+find_from(const struct link_map *first, const char *name, const char *version)
 {
-    struct symbols_name n = symbols_name(name, NULL);
+    struct symbols_name n = symbols_name(name, version);
     const struct link_map *end = symbols_last()->l_next;
 
     for (const struct link_map *map = first; map != end; map = map->l_next) {
@@ -151,7 +174,7 @@ find_from(const struct link_map *first, const char *name)
         uint32_t index = symbols_read(map, &o) ? symbols_find(&o, &n) : 0;
 
         if (index != 0)
-            return (struct definition){symbols_address(&o, index), map};
+            return (struct definition){.address = symbols_address(&o, index), .map = map};
     }
     return (struct definition){0};
 }
@@ -159,14 +182,14 @@ find_from(const struct link_map *first, const char *name)
 void *
 next_symbol(const char *name)
 {
-    return find_from(symbols_own()->l_next, name).address;
+    return find_from(symbols_own()->l_next, name, NULL).address;
 }
 
 /* Does NAME mean ours to everybody? */
 static bool
 is_ours(const char *name)
 {
-    return find_from(symbols_first(), name).map == symbols_own();
+    return find_from(symbols_first(), name, NULL).map == symbols_own();
 }
 
 /* --- Operators -------------------------------------------------------------------------------- */
@@ -194,97 +217,124 @@ take_operators(const struct definition *found)
         };
 }
 
-/* The operator called NAME if it is to be hidden. */
-static bool
-is_hidden(const char *name)
-{
-    if (name[0] != '_' || name[1] != 'Z' || (name[2] != 'n' && name[2] != 'd'))
-        return false;
-    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
-        if (next_operators[i].function == NULL && strcmp(name, operators[i].name) == 0)
-            return true;
-    return false;
-}
+/* --- Names that we should not have ------------------------------------------------------------ */
+
+/* Which of the names from OPERATORS_FROM to LIBC, and where ours are. */
+struct hidden {
+    bool is[LIBC - OPERATORS_FROM];
+    uint64_t ours[LIBC - OPERATORS_FROM];
+};
 
 static bool
-is_weak_to_hidden(const struct symbols *o, uint32_t index)
+decide_hidden(const struct definition *found, struct hidden *ret)
 {
-    const Elf64_Sym *s = &o->table[index];
+    bool any = false;
 
-    return ELF64_ST_BIND(s->st_info) == STB_WEAK && s->st_shndx == SHN_UNDEF &&
-           is_hidden(o->names + s->st_name);
+    for (uint32_t i = 0; i < countof(ret->is); i++) {
+        const struct definition *d = &found[OPERATORS_FROM + i];
+
+        ret->is[i] = d->map == NULL || d->other;
+        any |= ret->is[i];
+    }
+    return any;
 }
 
-/* Make relocation R of O, if it is one of those, what it is without us. */
+/* Which of the hidden names O's symbol INDEX refers to; -1 if to none. */
+static int
+hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
+{
+    const char *name = o->names + o->table[index].st_name;
+
+    if (o->table[index].st_shndx != SHN_UNDEF || ((name[0] != '_' || name[1] != 'Z') && *name != 'f'))
+        return -1;
+    for (uint32_t i = 0; i < countof(h->is); i++)
+        if (h->is[i] && strcmp(name, names[OPERATORS_FROM + i].text) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* Make relocation R of O, if it leads to a name that is hidden by now, what it is without us. */
 static void
-clear_reference(const struct symbols *o, const Elf64_Rela *r)
+unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
 {
-    uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+    uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), symbol = (uint32_t)ELF64_R_SYM(r->r_info);
     uint64_t *place = (uint64_t *)(uintptr_t)(o->base + r->r_offset);
+    uint64_t more = type == R_X86_64_64 ? (uint64_t)r->r_addend : 0, value;
     struct symbols_opened opened;
+    int i;
 
-    if ((type != R_X86_64_64 && type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT) ||
-        !is_weak_to_hidden(o, (uint32_t)ELF64_R_SYM(r->r_info)) ||
+    if (type != R_X86_64_64 && type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT)
+        return;
+    i = hidden_name(h, o, symbol);
+    if (i < 0 || *place != h->ours[i] + more)
+        return; // It is to be bound when it is first used, or leads to somebody before us.
+    value = (uint64_t)(uintptr_t)find_from(symbols_own()->l_next, names[OPERATORS_FROM + i].text,
+                                           symbols_needed_version(o, symbol))
+                .address;
+    if ((value == 0 && ELF64_ST_BIND(o->table[symbol].st_info) != STB_WEAK) ||
         !symbols_open(&opened, place, sizeof *place))
         return;
-    store_release(place, type == R_X86_64_64 ? (uint64_t)r->r_addend : 0);
+    store_release(place, value + more);
     symbols_close(&opened);
 }
 
 static void
-clear_references(const struct symbols *o)
+unbind_object(const struct hidden *h, const struct symbols *o)
 {
     uint32_t end = symbols_references_end(o), index = 1;
 
-    while (index < end && !is_weak_to_hidden(o, index))
+    while (index < end && hidden_name(h, o, index) < 0)
         index++;
     if (index >= end)
         return;
     for (uint64_t i = o->relative_count; o->usual && i < o->usual_bytes / sizeof *o->usual; i++)
-        clear_reference(o, &o->usual[i]);
+        unbind(h, o, &o->usual[i]);
     for (uint64_t i = 0; o->calls && i < o->calls_bytes / sizeof *o->calls; i++)
-        clear_reference(o, &o->calls[i]);
+        unbind(h, o, &o->calls[i]);
 }
 
 /* From now on no search finds those in OURS. */
 static void
-hide_symbols(const struct symbols *ours)
+hide_symbols(const struct symbols *ours, struct hidden *h)
 {
+    uint32_t index[countof(h->is)] = {0}, first = UINT32_MAX, end = 0;
     struct symbols_opened opened;
-    uint32_t first = UINT32_MAX, end = 0;
-    uint32_t index[NEXT_OPERATOR_COUNT] = {0};
 
-    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++) {
-        if (next_operators[i].function == NULL)
+    for (uint32_t i = 0; i < countof(h->is); i++) {
+        if (h->is[i])
             index[i] = symbols_find(ours, &names[OPERATORS_FROM + i]);
-        if (index[i] != 0 && index[i] < first)
-            first = index[i];
-        if (index[i] >= end)
-            end = index[i] + 1;
+        if (index[i] == 0)
+            continue;
+        h->ours[i] = ours->base + ours->table[index[i]].st_value;
+        first = index[i] < first ? index[i] : first;
+        end = index[i] >= end ? index[i] + 1 : end;
     }
     if (first >= end ||
         !symbols_open(&opened, &ours->table[first], (end - first) * sizeof *ours->table))
         return;
-    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+    for (uint32_t i = 0; i < countof(h->is); i++)
         if (index[i] != 0)
             store_release((uint64_t *)(uintptr_t)&ours->table[index[i]].st_value, UINT64_C(0));
     symbols_close(&opened);
 }
 
-/* Operators that nobody else had at the start are not ours either. */
+/* What nobody else had at the start we have not either, and for what means one thing to some and
+ * another to others we do not stand in between. */
 static void
-hide_operators(void)
+step_aside(const struct definition *found)
 {
     const struct link_map *end = symbols_last()->l_next;
+    struct hidden hidden = {0};
     struct symbols o;
 
-    // Where the program itself brings us, its operators are ours for good.
-    if (symbols_own()->l_prev == NULL || !symbols_read(symbols_own(), &o))
+    // Where the program itself brings us, what we have is its own for good.
+    if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
+        !symbols_read(symbols_own(), &o))
         return;
-    hide_symbols(&o);
+    hide_symbols(&o, &hidden);
     for (const struct link_map *map = symbols_first(); map != end; map = map->l_next)
         if (map != symbols_own() && symbols_read(map, &o))
-            clear_references(&o);
+            unbind_object(&hidden, &o);
 }
 
 /* --- The allocator ---------------------------------------------------------------------------- */
@@ -348,7 +398,7 @@ next_resolve(void)
     sizer = found[USABLE].map;
     libc = found[LIBC].map;
     take_operators(found + OPERATORS_FROM);
-    hide_operators();
+    step_aside(found);
     if (allocator != NULL && allocator != libc && may_call_back(allocator))
         staying_in_front(&n);
     next = n;

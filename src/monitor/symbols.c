@@ -60,6 +60,9 @@ read_entry(const Elf64_Dyn *d, struct symbols *o)
     case DT_VERDEF:
         o->definitions = p;
         break;
+    case DT_VERNEED:
+        o->needs = p;
+        break;
     case DT_RELA:
         o->usual = p;
         break;
@@ -114,6 +117,25 @@ version_text(const struct symbols *o, uint32_t index)
         if ((v->vd_ndx & ~VERSION_HIDDEN) == index)
             return o->names + name->vda_name;
         v = v->vd_next != 0 ? (const void *)((const char *)v + v->vd_next) : NULL;
+    }
+    return NULL;
+}
+
+const char *
+symbols_needed_version(const struct symbols *o, uint32_t index)
+{
+    uint32_t version = o->versions != NULL ? o->versions[index] & ~(uint32_t)VERSION_HIDDEN : 0;
+    const Elf64_Verneed *n = version > VER_NDX_GLOBAL ? o->needs : NULL;
+
+    while (n != NULL) {
+        const Elf64_Vernaux *each = (const void *)((const char *)n + n->vn_aux);
+
+        for (uint32_t i = 0; i < n->vn_cnt; i++) {
+            if ((each->vna_other & ~(uint32_t)VERSION_HIDDEN) == version)
+                return o->names + each->vna_name;
+            each = (const void *)((const char *)each + each->vna_next);
+        }
+        n = n->vn_next != 0 ? (const void *)((const char *)n + n->vn_next) : NULL;
     }
     return NULL;
 }

@@ -20,6 +20,7 @@ struct symbols {
     const uint32_t *gnu_hash, *hash; // NULL = it has none of that kind.
     const uint16_t *versions;        // By index; NULL = the object has no versions.
     const Elf64_Verdef *definitions; // Of versions; NULL = none.
+    const Elf64_Verneed *needs;      // Versions that it refers to; NULL = none.
     const Elf64_Rela *usual, *calls; // Relocations; those of calls may be bound late.
     uint64_t usual_bytes, calls_bytes;
     uint64_t relative_count; // Of the first of `usual`, which name no symbol.
@@ -43,6 +44,9 @@ uint32_t symbols_find(const struct symbols *o, const struct symbols_name *name);
 
 /* Where that symbol is in memory. */
 void *symbols_address(const struct symbols *o, uint32_t index);
+
+/* The version by which O refers to its symbol INDEX; NULL if by none. */
+const char *symbols_needed_version(const struct symbols *o, uint32_t index);
 
 /* Symbols [1, this) of O are those that it only refers to, and maybe more. */
 uint32_t symbols_references_end(const struct symbols *o);
