@@ -76,7 +76,8 @@ tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/
 monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
 linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
                   src/monitor/idle_linked.c
-static_sources := $(filter-out src/monitor/next.c src/monitor/symbols.c src/monitor/hooks.c \
+static_sources := $(filter-out src/monitor/next.c src/monitor/symbols.c src/monitor/bypass.c \
+                               src/monitor/hooks.c \
                                src/monitor/hook_names.c src/unwind/object.c,$(linked_sources)) \
                   src/monitor/next_linked.c src/unwind/object_static.c
 main_source := src/cli/main.c
@@ -154,7 +155,8 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
 monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
-harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c,$(monitor_sources)) \
+harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c src/monitor/bypass.c,\
+                       $(monitor_sources)) \
                    $(wildcard src/util/*.c src/profile/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
@@ -203,14 +205,15 @@ $(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/versions.map $(BUILD)/lib
 # In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which
 # libc's other ways lead to one of ours, and for unloading, which is not seen there. The operators
 # are in an object of their own, and lead to those of the first.
-unwrapped := heaptap_.*|dlclose|signal|ssignal|bsd_signal|sysv_signal|__sysv_signal|sigset
+unwrapped := heaptap_.*|dl(close|open|mopen|sym|vsym)|__libc_.*|s?signal|bsd_signal|sysv_signal|\
+__sysv_signal|sigset
 
 $(BUILD)/linked/dynamic.names: $(BUILD)/libheaptap.so Makefile
 	@mkdir -p $(@D)
 	@nm -D --defined-only $< | sed -n 's/.* [^A] \([^@]*\).*/\1/p' >$@
 	@: >$(@D)/dynamic.renamed
 $(BUILD)/linked/wrapped.names: $(BUILD)/linked/dynamic.names
-	@grep -vxE '$(unwrapped)' $< >$@
+	@grep -vxE '$(subst $() ,,$(unwrapped))' $< >$@
 $(BUILD)/linked/static.names: $(BUILD)/linked/wrapped.names
 	@sed 's/^_Z/heaptap_wrap&/;t;s/^/__wrap_/' $< >$@
 	@paste -d' ' $< $@ >$(@D)/static.renamed

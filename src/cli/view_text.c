@@ -27,6 +27,7 @@ const struct loss_field loss_fields[] = {
     FIELD(no_memory_events, "lost because the recorder got no memory"),
     FIELD(no_thread_events, "lost because more threads ran at once than it follows"),
     FIELD(heap_events, "lost of heaps of the program's own"),
+    FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
     FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
     FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
@@ -43,7 +44,7 @@ const struct loss_field loss_fields[] = {
     FIELD(history_records, "values at a snapshot that found no room: later ones stand for them"),
 };
 const size_t loss_field_count = countof(loss_fields);
-const size_t loss_stack_field_count = 12;
+const size_t loss_stack_field_count = 13;
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",

@@ -74,7 +74,7 @@ struct disk_losses {
     uint64_t history_records;       // Values of counters at a snapshot that found no room.
     uint64_t label_sets;            // Times that a set of labels became "other" for want of room.
     uint64_t heap_events;           // Events of the program's own heaps that were not recorded.
-    uint64_t reserved[1];
+    uint64_t unseen_allocators; // C libraries whose own malloc could not be recorded.
 };
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 

@@ -84,4 +84,29 @@ struct arch_caller {
         (struct arch_caller){(uint64_t)(uintptr_t)(frame_ + 1), frame_[0]};                        \
     })
 
+/* Define the exported function NAME: it calls FUNCTION with the address of the word that holds its
+ * return address and with NUMBER, then jumps to what that returns, with up to three arguments as
+ * they came. So who is jumped to sees NAME's caller as its own. */
+#define ARCH_JUMP_AFTER(name, function, number)                                                    \
+    __asm__(".text\n\t"                                                                            \
+            ".globl " #name "\n\t"                                                                 \
+            ".type " #name ", @function\n" #name ":\n\t"                                           \
+            ".cfi_startproc\n\t"                                                                   \
+            "endbr64\n\t"                                                                          \
+            "pushq %rdi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rsi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "leaq 24(%rsp), %rdi\n\t"                                                              \
+            "movl $" ARCH_TEXT(number) ", %esi\n\t"                                                \
+            "call " #function "\n\t"                                                               \
+            "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rsi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rdi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "jmp *%rax\n\t"                                                                        \
+            ".cfi_endproc\n\t"                                                                     \
+            ".size " #name ", . - " #name "\n\t"                                                   \
+            ".previous")
+#define ARCH_TEXT(number) ARCH_TEXT_OF(number)
+#define ARCH_TEXT_OF(number) #number
+
 #endif

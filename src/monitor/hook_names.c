@@ -88,7 +88,7 @@ clear_weak(const struct hidden *h, const struct symbols *o, const Elf64_Rela *re
 
     if ((type == R_X86_64_64 || type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
         symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
-        is_hidden(h, *place - more) && symbols_open(&opened, place, sizeof *place)) {
+        is_hidden(h, *place - more) && symbols_open(&opened, o, place, sizeof *place)) {
         *place = more;
         symbols_close(&opened);
     }

@@ -84,6 +84,10 @@ static const struct {
     {"dlclose", BASE_VERSION, offsetof(struct next, dlclose)},
     {"fork", BASE_VERSION, offsetof(struct next, fork)},
     {"_Fork", "GLIBC_2.34", offsetof(struct next, async_fork)},
+    {"dlopen", "GLIBC_2.34", offsetof(struct next, dlopen)},
+    {"dlmopen", "GLIBC_2.34", offsetof(struct next, dlmopen)},
+    {"dlsym", "GLIBC_2.34", offsetof(struct next, dlsym)},
+    {"dlvsym", "GLIBC_2.34", offsetof(struct next, dlvsym)},
 };
 
 #define OPERATOR_ROW(name, aligned, version) {#name, version, aligned},
@@ -198,7 +202,7 @@ static bool
 is_library(const struct link_map *map)
 {
     static const char library[] = "libstdc++.so.";
-    const char *name = strrchr(map->l_name, '/');
+    const char *name = map != NULL ? strrchr(map->l_name, '/') : NULL;
 
     return name != NULL && strncmp(name + 1, library, sizeof library - 1) == 0;
 }
@@ -206,14 +210,14 @@ is_library(const struct link_map *map)
 static void
 take_operators(const struct definition *found)
 {
-    // The C++ library's are made of malloc, free and one another by these names.
-    bool ours = is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
+    // The C++ library's are made of malloc, free and these two by these names.
+    bool plain = is_library(found[NEXT__Znwm].map) && is_library(found[NEXT__ZdlPv].map) &&
+                 is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
 
     for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
         next_operators[i] = (struct next_operator){
             .function = found[i].address,
-            .plain = ours && !operators[i].aligned && found[i].map != NULL &&
-                     is_library(found[i].map),
+            .plain = plain && !operators[i].aligned && is_library(found[i].map),
         };
 }
 
@@ -245,7 +249,7 @@ hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
 {
     const char *name = o->names + o->table[index].st_name;
 
-    if (o->table[index].st_shndx != SHN_UNDEF || ((name[0] != '_' || name[1] != 'Z') && *name != 'f'))
+    if (o->table[index].st_shndx != SHN_UNDEF || (strncmp(name, "_Z", 2) != 0 && *name != 'f'))
         return -1;
     for (uint32_t i = 0; i < countof(h->is); i++)
         if (h->is[i] && strcmp(name, names[OPERATORS_FROM + i].text) == 0)
@@ -272,7 +276,7 @@ unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
                                            symbols_needed_version(o, symbol))
                 .address;
     if ((value == 0 && ELF64_ST_BIND(o->table[symbol].st_info) != STB_WEAK) ||
-        !symbols_open(&opened, place, sizeof *place))
+        !symbols_open(&opened, o, place, sizeof *place))
         return;
     store_release(place, value + more);
     symbols_close(&opened);
@@ -310,7 +314,7 @@ hide_symbols(const struct symbols *ours, struct hidden *h)
         end = index[i] >= end ? index[i] + 1 : end;
     }
     if (first >= end ||
-        !symbols_open(&opened, &ours->table[first], (end - first) * sizeof *ours->table))
+        !symbols_open(&opened, ours, &ours->table[first], (end - first) * sizeof *ours->table))
         return;
     for (uint32_t i = 0; i < countof(h->is); i++)
         if (index[i] != 0)
@@ -339,10 +343,14 @@ step_aside(const struct definition *found)
 
 /* --- The allocator ---------------------------------------------------------------------------- */
 
-/* Is that the name of one of the functions that an allocator may be made of? */
+/* Is that the name of one of the functions that an allocator may be made of, or of libc's? */
 static bool
 is_allocators(const char *name)
 {
+    static const char internal[] = "__libc_";
+
+    if (strncmp(name, internal, sizeof internal - 1) == 0)
+        name += sizeof internal - 1;
     for (uint32_t i = 0; i < ALLOCATORS; i++)
         if (strcmp(name, functions[i].name) == 0)
             return true;
@@ -379,6 +387,7 @@ may_call_back(const struct link_map *map)
 /* --- Resolution ------------------------------------------------------------------------------- */
 
 static const struct link_map *allocator, *sizer, *libc; // Objects; libc is NULL if it is not glibc.
+static bool malloc_is_ours;
 
 COLD void
 next_resolve(void)
@@ -397,6 +406,7 @@ next_resolve(void)
     allocator = found[MALLOC].map;
     sizer = found[USABLE].map;
     libc = found[LIBC].map;
+    malloc_is_ours = is_ours("malloc");
     take_operators(found + OPERATORS_FROM);
     step_aside(found);
     if (allocator != NULL && allocator != libc && may_call_back(allocator))
@@ -405,12 +415,27 @@ next_resolve(void)
     store_release(&resolved, 1u);
 }
 
+const struct link_map *
+next_libc(void)
+{
+    next_resolve();
+    return libc;
+}
+
+bool
+next_is_libc(void)
+{
+    next_resolve();
+    return allocator == libc;
+}
+
 uint32_t
 next_usable_mode(void)
 {
     next_resolve();
-    // malloc_usable_size may only be asked about blocks of its own object's malloc.
-    if (sizer == NULL || sizer != allocator)
+    // malloc_usable_size may only be asked about blocks of its own object's malloc. Where malloc is
+    // not ours, what comes to us are others' blocks: reallocarray's, say, which calls realloc.
+    if (sizer == NULL || sizer != allocator || !malloc_is_ours)
         return USABLE_NONE;
     return sizer == libc ? USABLE_GLIBC : USABLE_CALL;
 }

@@ -16,6 +16,7 @@ typedef void *memalign_fn(size_t, size_t);
 typedef size_t usable_fn(void *);
 typedef int dlclose_fn(void *);
 typedef pid_t fork_fn(void);
+struct link_map;
 
 /* Never NULL. Before next_resolve has run they lead to it; one that nobody has fails. */
 struct next {
@@ -32,6 +33,8 @@ struct next {
     usable_fn *malloc_usable_size;
     dlclose_fn *dlclose;
     fork_fn *fork, *async_fork; // The latter is _Fork.
+    // For those of other signatures: where to jump to.
+    void *dlopen, *dlmopen, *dlsym, *dlvsym;
 };
 
 extern struct next next;
@@ -76,6 +79,10 @@ extern struct next_operator next_operators[NEXT_OPERATOR_COUNT];
 /* Find all of them; does nothing the second time. Signal-safe, and any number of threads may be
  * the first. */
 void next_resolve(void);
+
+/* libc's own object, if it is glibc's; else NULL. Is its allocator the one behind us? */
+const struct link_map *next_libc(void);
+bool next_is_libc(void);
 
 /* How may sizes be asked for: an enum usable_mode. */
 uint32_t next_usable_mode(void);

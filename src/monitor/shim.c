@@ -21,33 +21,16 @@
 #include <stdlib.h>
 
 #include "base/atomics.h"
+#include "monitor/bypass.h"
 #include "monitor/hook.h"
 #include "monitor/hook_names.h"
-#include "monitor/nest.h"
 #include "monitor/next.h"
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
+#include "monitor/recorded.h"
 #include "monitor/sample.h"
 #include "monitor/stay.h"
 #include "monitor/symbols.h"
-
-/* P came for SIZE_BYTES, in the nesting N, and GATE did not let it pass. */
-static inline void
-allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
-          struct arch_caller caller)
-{
-    if (unlikely(n->kind != NEST_RECORDED)) {
-        if (n->kind == NEST_CALLED_BACK)
-            nest_inner_alloc(p, size_bytes, gate, caller);
-        return;
-    }
-    if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
-    if (likely(gate == GATE_EXACT))
-        hook_alloc(p, size_bytes, caller);
-    else if (gate == GATE_SAMPLE)
-        sample_alloc(p, size_bytes, caller);
-}
 
 /* The rare half of a function whose other half must not pay for it; called as its last act, so that
  * it has the place of the other on the stack, and the same caller. */
@@ -106,18 +89,10 @@ calloc_recorded(size_t count, size_t each_bytes)
 EXPORT void *
 calloc(size_t count, size_t each_bytes)
 {
+    if (unlikely(tls.namespace_slot != 0))
+        bypass_look(ARCH_SLOT());
     return sample_passes(count * each_bytes) ? next.calloc(count, each_bytes)
                                              : calloc_recorded(count, each_bytes);
-}
-
-/* P is about to be freed, in the nesting N. */
-static inline void
-freed(const struct nesting *n, void *p, struct arch_caller caller)
-{
-    if (likely(n->kind == NEST_RECORDED))
-        hook_free(p, caller);
-    else if (n->kind == NEST_CALLED_BACK)
-        nest_inner_free(p, caller);
 }
 
 static TAIL void
@@ -190,76 +165,6 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
     free(p);
 }
 
-/* A block that has left the ledger to be resized. */
-struct resized {
-    void *p;
-    struct ledger_entry old;
-    uint64_t slot;
-    bool told; // What came of it; else an exception is passing, and the block is what it was.
-};
-
-static inline void
-resized_ends(const struct resized *r)
-{
-    struct thread *t;
-
-    if (likely(r->told))
-        return;
-    t = hook_enter(r->slot);
-    if (t != NULL)
-        hook_keep_again(t, r->p, r->old);
-    hook_leave();
-}
-
-static inline void *
-realloc_recorded(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
-{
-    struct resized r __attribute__((cleanup(resized_ends))) = {.p = p, .slot = caller.slot};
-    void *q;
-
-    r.old = hook_realloc_begin(p, caller);
-    if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
-    if (gate == GATE_SAMPLE && r.old.site == 0)
-        r.old.size_bytes = sample_usable(p);
-    q = next.realloc(p, size_bytes);
-    r.told = true;
-    if (likely(gate == GATE_EXACT))
-        hook_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, caller);
-    else
-        sample_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
-    return q;
-}
-
-/* The next allocator's own. */
-static COLD void *
-realloc_inner(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
-{
-    struct ledger_entry old = nest_inner_realloc_begins(p, caller);
-    void *q = next.realloc(p, size_bytes);
-
-    nest_inner_realloc_ends(p, old, q, size_bytes, gate, caller);
-    return q;
-}
-
-static inline void *
-realloc_in(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
-           struct arch_caller caller)
-{
-    void *q;
-
-    if (unlikely(n->kind == NEST_LOST))
-        return next.realloc(p, size_bytes);
-    if (unlikely(n->kind == NEST_CALLED_BACK))
-        return realloc_inner(gate, p, size_bytes, caller);
-    if (p != NULL)
-        return realloc_recorded(gate, p, size_bytes, caller);
-    q = next.realloc(p, size_bytes);
-    if (gate != GATE_PASS)
-        allocated(n, gate, q, size_bytes, caller);
-    return q;
-}
-
 EXPORT void *
 realloc(void *p, size_t size_bytes)
 {
@@ -269,7 +174,7 @@ realloc(void *p, size_t size_bytes)
     if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
         return next.realloc(p, size_bytes);
     NESTING(nesting, caller.slot);
-    return realloc_in(&nesting, gate, p, size_bytes, caller);
+    return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
 }
 
 EXPORT int
@@ -485,17 +390,6 @@ pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t 
     ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
 }
 
-static inline void
-allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
-{
-    if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
-    if (likely(gate == GATE_EXACT))
-        hook_alloc_outer(p, size_bytes, caller);
-    else if (gate == GATE_SAMPLE)
-        sample_alloc(p, size_bytes, caller);
-}
-
 #define NEXT_OF(name) (&next_operators[NEXT_##name])
 
 #define NEW(name)                                                                                  \
@@ -578,3 +472,20 @@ DELETE(_ZdlPvmSt11align_val_t)
 DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+
+/* The same functions for ourselves, whoever has the names (bypass.h). Not by the attribute: the
+ * compiler would have them be what libc's headers promise of those names. */
+#define OWN(name)                                                                                  \
+    __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);
+
+OWN(malloc)
+OWN(calloc)
+OWN(realloc)
+OWN(reallocarray)
+OWN(free)
+OWN(posix_memalign)
+OWN(aligned_alloc)
+OWN(memalign)
+OWN(valloc)
+OWN(pvalloc)
+OWN(dlclose)

@@ -19,6 +19,7 @@
 #include "base/version.h"
 #include "monitor/announce.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/bypass.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
 #include "monitor/heap.h"
@@ -208,6 +209,7 @@ seal_reserve(void)
 
     if (unwind_find_object(getauxval(AT_ENTRY), &program))
         modules_id(&program);
+    bypass_prepare();
     mem_measure(false);
     sys_be_quiet();
 }
@@ -327,6 +329,7 @@ process_begins(void)
 {
     uint32_t busy = tls.busy;
 
+    next_resolve(); // A program without events, too, may ask which functions there are.
     announce_recorder();
     if (tls.self == NULL && (idle_starts_early() || output_environment("HEAPTAP_RESERVE") != NULL ||
                              output_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))

@@ -65,9 +65,10 @@ struct symbols_opened {
     int protection;    // What it had.
 };
 
-/* Make [PLACE, PLACE + SIZE_BYTES), in one segment of a loaded object, writable until
+/* Make [PLACE, PLACE + SIZE_BYTES), in one segment of the object of SYMBOLS, writable until
  * symbols_close. False if that cannot be. Nobody must be doing so with the same pages. */
-bool symbols_open(struct symbols_opened *ret, const void *place, size_t size_bytes);
+bool symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const void *place,
+                  size_t size_bytes);
 void symbols_close(const struct symbols_opened *o);
 
 /* Let nobody unload anything until symbols_release; does not wait for long. */

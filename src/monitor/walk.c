@@ -478,19 +478,21 @@ leave_recorder(struct walk *w, uint64_t slot)
 COLD enum walk_between
 walk_between(struct thread *t, uint64_t slot, uint64_t end)
 {
+    bool guessed, any_guessed = false;
     struct walk w;
-    bool guessed;
 
     unwind_capture(&w.whole);
     begin(&w, t, NULL);
     if (!leave_recorder(&w, slot))
         return WALK_UNKNOWN;
-    for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++)
+    for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++) {
         if (step_out(&w, &rule_at(&w)->rule, &guessed) != WALK_ON)
             return WALK_UNKNOWN;
+        any_guessed |= guessed;
+    }
     if (w.r.exact)
         return WALK_SIGNAL;
-    if (w.r.r[UNWIND_RSP] <= end)
+    if (w.r.r[UNWIND_RSP] <= end || any_guessed)
         return WALK_UNKNOWN;
     return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
 }

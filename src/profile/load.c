@@ -186,6 +186,7 @@ load_header(struct loader *l)
     p->losses.history_records = h->losses.history_records;
     p->losses.reentrant_events += h->losses.reentrant_events;
     p->losses.heap_events = h->losses.heap_events;
+    p->losses.unseen_allocators = h->losses.unseen_allocators;
     p->losses.label_sets = h->losses.label_sets;
     p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
                        p->losses.no_thread_events + p->losses.heap_events;

@@ -187,6 +187,7 @@ merge_losses(struct profile_losses *sum, const struct profile_losses *l)
     sum->no_memory_events += l->no_memory_events;
     sum->no_thread_events += l->no_thread_events;
     sum->heap_events += l->heap_events;
+    sum->unseen_allocators += l->unseen_allocators;
     sum->ledger_events += l->ledger_events;
     sum->other_site_events += l->other_site_events;
     sum->label_sets += l->label_sets;

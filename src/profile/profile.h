@@ -338,6 +338,7 @@ struct profile_losses {
     uint64_t no_memory_events; // The recorder got no memory.
     uint64_t no_thread_events; // More threads at once than rows.
     uint64_t heap_events;      // Of the program's own heaps.
+    uint64_t unseen_allocators; // C libraries whose own malloc was called past the recorder.
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.

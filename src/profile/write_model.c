@@ -452,6 +452,7 @@ header_of(struct writer *w)
         .losses.history_records = p->losses.history_records,
         .losses.label_sets = p->losses.label_sets,
         .losses.heap_events = p->losses.heap_events,
+        .losses.unseen_allocators = p->losses.unseen_allocators,
     };
 
     fill_process(w, &h);

@@ -6,7 +6,7 @@
  *                         bytes, freed, in `one_inner`
  *     dlmany moving N     the same, at another address each time
  *     dlmany namespace N  it is loaded into a namespace of its own, with another libc, and called N
- *                         times: nothing of that is recorded; N blocks in `beside` are
+ *                         times: N blocks in `one_inner`, and N in `beside`
  *     dlmany beside N     N calls of libplugin_one.so while another thread loads and unloads
  *                         libplugin_two.so, which is called each time: `one_inner` N, and
  *                         `two_innermost` as often as is printed

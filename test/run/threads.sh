@@ -73,7 +73,7 @@ run modules "$PROG/dlmany" moving 9000
 known modules.heaptap "total allocations>=9000" \
     "losses events=0 frames_without_module>=800 guessed_frames=0 unwind_failures=0"
 run namespace "$PROG/dlmany" namespace 100
-known namespace.heaptap "leaf:one_inner allocations=0" \
+known namespace.heaptap "leaf:one_inner allocations=100" \
     "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
 run beside "$PROG/dlmany" beside 20000
 turns=$(cut -d' ' -f2 beside.out)

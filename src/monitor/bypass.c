@@ -1,0 +1,485 @@
+/* bypass.c: libc's own allocator, when that is called and not what comes first in link order.
+ *
+ * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc;
+ * dlsym finds it with libc's handle or behind the caller; some call __libc_malloc. An object opened
+ * by dlmopen has another libc all to itself. They would be unseen.
+ *
+ * __libc_malloc and its relatives we simply have too. For the rest, libc's dynamic symbols are made
+ * to lead to us: before the program's first call of dlopen, dlmopen, dlsym or dlvsym can look them
+ * up, malloc and the others get the addresses of ours as their values. What is bound already stays
+ * as it is. We have those four functions for this alone; each goes on to the next one by a jump, so
+ * that it knows its caller, which matters to what it finds.
+ *
+ *     plug-in, deep: malloc ─► libc's symbol ─► own_malloc ─► next.malloc, which is libc's
+ *                                          or ─► malloc_0 ──► libc's, if another is next
+ *     plug-in, namespace 1:  ─► its libc's ───► malloc_1 ──► that libc's
+ *
+ * A libc that comes with dlmopen must be changed between its loading and its relocation. There the
+ * dynamic linker asks us for the memory of its version tables, by calloc: the one moment at which
+ * all is mapped and nothing bound.
+ *
+ * Blocks of each libc go back to that libc. A libc beyond the last place of the table, and one
+ * whose pages may not be changed, are counted as losses.
+ */
+#include "monitor/bypass.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/atomics.h"
+#include "monitor/recorded.h"
+#include "monitor/symbols.h"
+#include "unwind/unwind.h"
+
+struct libc {
+    const struct link_map *map; // NULL = this place is free.
+    struct next next;           // Its own functions.
+};
+
+/* As many as there can be namespaces; the first is the program's. */
+enum { LIBCS = 16 };
+static struct libc libcs[LIBCS];
+
+/* --- Its functions ---------------------------------------------------------------------------- */
+
+static inline void
+came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+{
+    if (n->kind != NEST_RECORDED || next_usable_mode() == USABLE_GLIBC) {
+        allocated(n, gate, p, size_bytes, caller);
+        return;
+    }
+    tls.nested_block = NULL; // Of this block the allocator behind us cannot tell the size.
+    allocated_outer(gate, p, size_bytes, caller);
+}
+
+#define ALLOCATES(name, parameters, size, call)                                                    \
+    static NOINLINE void *bypass_##name parameters                                                 \
+    {                                                                                              \
+        enum gate gate = sample_gate(size, caller.slot);                                           \
+        void *p;                                                                                   \
+                                                                                                   \
+        if (gate == GATE_PASS)                                                                     \
+            return call;                                                                           \
+        NESTING(nesting, caller.slot);                                                             \
+        p = call;                                                                                  \
+        came(&nesting, gate, p, size, caller);                                                     \
+        return p;                                                                                  \
+    }
+
+ALLOCATES(malloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.malloc(n))
+ALLOCATES(valloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.valloc(n))
+ALLOCATES(pvalloc, (const struct libc *l, struct arch_caller caller, size_t n), n,
+          l->next.pvalloc(n))
+ALLOCATES(calloc, (const struct libc *l, struct arch_caller caller, size_t n, size_t each),
+          n *each, l->next.calloc(n, each))
+ALLOCATES(memalign, (const struct libc *l, struct arch_caller caller, size_t align, size_t n), n,
+          l->next.memalign(align, n))
+ALLOCATES(aligned_alloc, (const struct libc *l, struct arch_caller caller, size_t align, size_t n),
+          n, l->next.aligned_alloc(align, n))
+
+static NOINLINE int
+bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
+                      size_t n)
+{
+    enum gate gate = sample_gate(n, caller.slot);
+    int error;
+
+    if (gate == GATE_PASS)
+        return l->next.posix_memalign(ret_p, align, n);
+    NESTING(nesting, caller.slot);
+    error = l->next.posix_memalign(ret_p, align, n);
+    came(&nesting, gate, error != 0 ? NULL : *ret_p, n, caller);
+    return error;
+}
+
+static NOINLINE void
+bypass_free(const struct libc *l, struct arch_caller caller, void *p)
+{
+    if (p == NULL || sample_left_out(p)) {
+        l->next.free(p);
+        return;
+    }
+    NESTING(nesting, caller.slot);
+    freed(&nesting, p, caller);
+    l->next.free(p);
+}
+
+static NOINLINE void *
+bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
+{
+    enum gate gate = sample_gate(n, caller.slot);
+    void *q;
+
+    if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
+        return l->next.realloc(p, n);
+    NESTING(nesting, caller.slot);
+    if (nesting.kind != NEST_RECORDED || p == NULL || next_usable_mode() == USABLE_GLIBC)
+        return realloc_in(&l->next, &nesting, gate, p, n, caller);
+    // Told as a free and an allocation, for which no size need be asked.
+    hook_free_known(p, caller);
+    q = l->next.realloc(p, n);
+    if (q != NULL)
+        came(&nesting, gate, q, n, caller);
+    return q;
+}
+
+static NOINLINE void *
+bypass_reallocarray(const struct libc *l, struct arch_caller caller, void *p, size_t n, size_t each)
+{
+    size_t size_bytes;
+
+    if (__builtin_mul_overflow(n, each, &size_bytes))
+        return l->next.reallocarray(p, n, each); // It fails in its own way.
+    return bypass_realloc(l, caller, p, size_bytes);
+}
+
+#define EACH_LIBC(X)                                                                               \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+#define OF_LIBC(i)                                                                                 \
+    static void *malloc_##i(size_t n) { return bypass_malloc(&libcs[i], ARCH_CALLER(), n); }       \
+    static void *valloc_##i(size_t n) { return bypass_valloc(&libcs[i], ARCH_CALLER(), n); }       \
+    static void *pvalloc_##i(size_t n) { return bypass_pvalloc(&libcs[i], ARCH_CALLER(), n); }     \
+    static void *calloc_##i(size_t n, size_t each)                                                 \
+    {                                                                                              \
+        return bypass_calloc(&libcs[i], ARCH_CALLER(), n, each);                                   \
+    }                                                                                              \
+    static void *memalign_##i(size_t align, size_t n)                                              \
+    {                                                                                              \
+        return bypass_memalign(&libcs[i], ARCH_CALLER(), align, n);                                \
+    }                                                                                              \
+    static void *aligned_alloc_##i(size_t align, size_t n)                                         \
+    {                                                                                              \
+        return bypass_aligned_alloc(&libcs[i], ARCH_CALLER(), align, n);                           \
+    }                                                                                              \
+    static int posix_memalign_##i(void **ret_p, size_t align, size_t n)                            \
+    {                                                                                              \
+        return bypass_posix_memalign(&libcs[i], ARCH_CALLER(), ret_p, align, n);                   \
+    }                                                                                              \
+    static void free_##i(void *p) { bypass_free(&libcs[i], ARCH_CALLER(), p); }                    \
+    static void *realloc_##i(void *p, size_t n)                                                    \
+    {                                                                                              \
+        return bypass_realloc(&libcs[i], ARCH_CALLER(), p, n);                                     \
+    }                                                                                              \
+    static void *reallocarray_##i(void *p, size_t n, size_t each)                                  \
+    {                                                                                              \
+        return bypass_reallocarray(&libcs[i], ARCH_CALLER(), p, n, each);                          \
+    }
+
+EACH_LIBC(OF_LIBC)
+
+#define NEXT_OF_LIBC(i)                                                                            \
+    {.malloc = malloc_##i,                                                                         \
+     .calloc = calloc_##i,                                                                         \
+     .realloc = realloc_##i,                                                                       \
+     .reallocarray = reallocarray_##i,                                                             \
+     .free = free_##i,                                                                             \
+     .posix_memalign = posix_memalign_##i,                                                         \
+     .aligned_alloc = aligned_alloc_##i,                                                           \
+     .memalign = memalign_##i,                                                                     \
+     .valloc = valloc_##i,                                                                         \
+     .pvalloc = pvalloc_##i,                                                                       \
+     .dlclose = own_dlclose},
+
+/* What comes in front of each libc's functions. */
+static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
+
+/* The same where the allocator behind us is the program's libc's. */
+static const struct next own_front = {
+    .malloc = own_malloc,
+    .calloc = own_calloc,
+    .realloc = own_realloc,
+    .reallocarray = own_reallocarray,
+    .free = own_free,
+    .posix_memalign = own_posix_memalign,
+    .aligned_alloc = own_aligned_alloc,
+    .memalign = own_memalign,
+    .valloc = own_valloc,
+    .pvalloc = own_pvalloc,
+    .dlclose = own_dlclose,
+};
+
+/* --- Its symbols ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    size_t off; // In struct next.
+} functions[] = {
+    {"malloc", offsetof(struct next, malloc)},
+    {"calloc", offsetof(struct next, calloc)},
+    {"realloc", offsetof(struct next, realloc)},
+    {"reallocarray", offsetof(struct next, reallocarray)},
+    {"free", offsetof(struct next, free)},
+    {"posix_memalign", offsetof(struct next, posix_memalign)},
+    {"aligned_alloc", offsetof(struct next, aligned_alloc)},
+    {"memalign", offsetof(struct next, memalign)},
+    {"valloc", offsetof(struct next, valloc)},
+    {"pvalloc", offsetof(struct next, pvalloc)},
+    {"dlclose", offsetof(struct next, dlclose)},
+    {"__libc_malloc", offsetof(struct next, malloc)},
+    {"__libc_calloc", offsetof(struct next, calloc)},
+    {"__libc_realloc", offsetof(struct next, realloc)},
+    {"__libc_free", offsetof(struct next, free)},
+    {"__libc_memalign", offsetof(struct next, memalign)},
+    {"__libc_valloc", offsetof(struct next, valloc)},
+    {"__libc_pvalloc", offsetof(struct next, pvalloc)},
+};
+
+static void **
+member(const struct next *n, size_t i)
+{
+    return (void **)(uintptr_t)((const char *)n + functions[i].off);
+}
+
+/* Take MAP's own functions into L, and the indexes of their symbols into RET_INDEX. */
+static void
+take_functions(struct libc *l, const struct link_map *map, const struct symbols *o,
+               uint32_t *ret_index)
+{
+    l->next = next;
+    for (size_t i = 0; i < countof(functions); i++) {
+        struct symbols_name name = symbols_name(functions[i].name, NULL);
+
+        ret_index[i] = symbols_find(o, &name);
+        if (ret_index[i] != 0)
+            *member(&l->next, i) = symbols_address(o, ret_index[i]);
+    }
+    l->map = map;
+}
+
+/* From now on who looks up the functions of O finds FRONT's. */
+static bool
+put_in_front(const struct symbols *o, const struct next *front, const uint32_t *index)
+{
+    uint32_t first = UINT32_MAX, end = 0;
+    struct symbols_opened opened;
+
+    for (size_t i = 0; i < countof(functions); i++) {
+        if (index[i] == 0)
+            continue;
+        first = index[i] < first ? index[i] : first;
+        end = index[i] >= end ? index[i] + 1 : end;
+    }
+    if (first >= end ||
+        !symbols_open(&opened, o, &o->table[first], (end - first) * sizeof *o->table))
+        return false;
+    for (size_t i = 0; i < countof(functions); i++)
+        if (index[i] != 0)
+            store_release((uint64_t *)(uintptr_t)&o->table[index[i]].st_value,
+                          (uint64_t)(uintptr_t)*member(front, i) - o->base);
+    symbols_close(&opened);
+    return true;
+}
+
+static COLD void
+count_unseen(void)
+{
+    if (state != NULL && load_acquire(&state->ready) == READY_YES)
+        add_relaxed(&state->header->losses.unseen_allocators, UINT64_C(1));
+}
+
+/* MAP is a libc, which gets place I. */
+static void
+take_libc(const struct link_map *map, uint32_t i, const struct next *front)
+{
+    uint32_t index[countof(functions)];
+    struct symbols o;
+
+    if (!symbols_read(map, &o))
+        return;
+    take_functions(&libcs[i], map, &o, index);
+    if (!put_in_front(&o, front, index))
+        count_unseen();
+}
+
+/* --- The program's ---------------------------------------------------------------------------- */
+
+static uint32_t taken; // Atomic: 1 = a thread is at it, 2 = done.
+
+/* Called before anything can be looked up behind us. A second thread does not wait: only what it
+ * looks up meanwhile is as ever. */
+static COLD void
+take_own_libc(void)
+{
+    uint32_t no = 0;
+
+    next_resolve();
+    if (!cas_acq_rel(&taken, &no, 1u))
+        return;
+    if (next_libc() != NULL)
+        take_libc(next_libc(), 0, next_is_libc() ? &own_front : &fronts[0]);
+    store_release(&taken, 2u);
+}
+
+void
+bypass_prepare(void)
+{
+    take_own_libc();
+}
+
+/* Whose functions are those of these names? */
+static inline const struct next *
+own_libc(void)
+{
+    if (unlikely(load_acquire(&taken) == 0))
+        take_own_libc();
+    return likely(next_is_libc()) || load_acquire(&taken) != 2 ? &own_front : &fronts[0];
+}
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): libc's names
+alloc_fn __libc_malloc, __libc_valloc, __libc_pvalloc;
+calloc_fn __libc_calloc;
+realloc_fn __libc_realloc;
+free_fn __libc_free, cfree;
+memalign_fn __libc_memalign;
+
+EXPORT void *
+__libc_malloc(size_t n)
+{
+    return own_libc()->malloc(n);
+}
+
+EXPORT void *
+__libc_valloc(size_t n)
+{
+    return own_libc()->valloc(n);
+}
+
+EXPORT void *
+__libc_pvalloc(size_t n)
+{
+    return own_libc()->pvalloc(n);
+}
+
+EXPORT void *
+__libc_calloc(size_t n, size_t each)
+{
+    return own_libc()->calloc(n, each);
+}
+
+EXPORT void *
+__libc_realloc(void *p, size_t n)
+{
+    return own_libc()->realloc(p, n);
+}
+
+EXPORT void
+__libc_free(void *p)
+{
+    own_libc()->free(p);
+}
+
+EXPORT void *
+__libc_memalign(size_t align, size_t n)
+{
+    return own_libc()->memalign(align, n);
+}
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* --- Those of namespaces ---------------------------------------------------------------------- */
+
+/* A place that no libc has any more; LIBCS if there is none. One that is being loaded looks as if
+ * it were gone, but no other is loaded meanwhile. */
+static uint32_t
+free_place(void)
+{
+    uint32_t i = 1;
+
+    while (i < LIBCS) {
+        struct unwind_object o;
+
+        if (libcs[i].map == NULL ||
+            !unwind_find_object((uintptr_t)libcs[i].next.malloc, &o) || o.link_map != libcs[i].map)
+            break;
+        i++;
+    }
+    return i;
+}
+
+/* Does malloc of O, a libc, lead to us by now? */
+static bool
+is_taken(const struct symbols *o)
+{
+    struct symbols_name name = symbols_name("malloc", NULL);
+    uint32_t index = symbols_find(o, &name);
+
+    for (uint32_t i = 1; i < LIBCS; i++)
+        if (index != 0 && symbols_address(o, index) == (void *)fronts[i].malloc)
+            return true;
+    return false;
+}
+
+static void
+look_at(const struct link_map *map)
+{
+    struct symbols_name name = symbols_name("gnu_get_libc_version", NULL);
+    struct symbols o;
+    uint32_t i;
+
+    if (!symbols_read(map, &o) || symbols_find(&o, &name) == 0 || is_taken(&o))
+        return;
+    i = free_place();
+    if (i < LIBCS)
+        take_libc(map, i, &fronts[i]);
+    else
+        count_unseen();
+}
+
+/* Is ADDRESS in the dynamic linker? */
+static bool
+is_linker(uint64_t address)
+{
+    struct unwind_object linker, o;
+
+    return unwind_find_object(getauxval(AT_BASE), &linker) && unwind_find_object(address, &o) &&
+           o.link_map == linker.link_map;
+}
+
+COLD void
+bypass_look(uint64_t slot)
+{
+    const struct r_debug_extended *each;
+
+    if (slot >= tls.namespace_slot) {
+        tls.namespace_slot = 0; // It has returned.
+        return;
+    }
+    if (!is_linker(*(const uint64_t *)(uintptr_t)slot))
+        return;
+    each = next_symbol("_r_debug");
+    if (each == NULL || each->base.r_version < 2)
+        return;
+    for (each = each->r_next; each != NULL; each = each->r_next)
+        for (const struct link_map *map = each->base.r_map; map != NULL; map = map->l_next)
+            look_at(map);
+}
+
+/* --- The dynamic linker's functions ----------------------------------------------------------- */
+
+#define BEFORE_DLOPEN  0
+#define BEFORE_DLMOPEN 1
+#define BEFORE_DLSYM   2
+#define BEFORE_DLVSYM  3
+
+void *
+bypass_before_lookup(uint64_t slot, uint32_t which)
+{
+    static void *const *const behind[] = {
+        [BEFORE_DLOPEN] = &next.dlopen,
+        [BEFORE_DLMOPEN] = &next.dlmopen,
+        [BEFORE_DLSYM] = &next.dlsym,
+        [BEFORE_DLVSYM] = &next.dlvsym,
+    };
+
+    if (load_acquire(&taken) == 0)
+        take_own_libc();
+    if (which == BEFORE_DLMOPEN)
+        tls.namespace_slot = slot;
+    return *behind[which];
+}
+
+ARCH_JUMP_AFTER(dlopen, bypass_before_lookup, BEFORE_DLOPEN);
+ARCH_JUMP_AFTER(dlmopen, bypass_before_lookup, BEFORE_DLMOPEN);
+ARCH_JUMP_AFTER(dlsym, bypass_before_lookup, BEFORE_DLSYM);
+ARCH_JUMP_AFTER(dlvsym, bypass_before_lookup, BEFORE_DLVSYM);
