@@ -271,8 +271,9 @@ endif
 
 unit_tests := $(patsubst test/unit/%.c,$(OUT)/test/unit/%,$(wildcard test/unit/test_*.c))
 prog_all := $(wildcard test/prog/*.c test/prog/*.cc)
-prog_libs := $(patsubst test/prog/%.c,$(BUILD)/test/prog/%.so,$(wildcard test/prog/lib*.c))
-prog_mains := $(filter-out test/prog/lib%.c,$(prog_all))
+prog_lib_sources := $(filter test/prog/lib%,$(prog_all))
+prog_libs := $(patsubst test/prog/%,$(BUILD)/test/prog/%.so,$(basename $(prog_lib_sources)))
+prog_mains := $(filter-out $(prog_lib_sources),$(prog_all))
 progs := $(patsubst test/prog/%,$(BUILD)/test/prog/%,$(basename $(prog_mains)))
 oracle_tools := $(patsubst test/oracle/%.c,$(OUT)/test/oracle/%,$(wildcard test/oracle/tool_*.c))
 oracle_sources := $(filter-out test/oracle/tool_%.c,$(wildcard test/oracle/*.c))
@@ -302,7 +303,17 @@ $(BUILD)/test/prog/%.so: test/prog/%.c $(BUILD)/test.flags
 	$(call say,PROG,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(prog_flags) -fPIC -shared -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< \
-	    $(call directive,libs)
+	    -L$(@D) $(call directive,libs)
+
+$(BUILD)/test/prog/%.so: test/prog/%.cc $(BUILD)/test.flags
+	$(call say,PROG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) -fPIC -shared -MMD -MP -MF $@.d \
+	    $(call directive,cflags) -o $@ $< -L$(@D) $(call directive,libs)
+
+# Libraries that are linked with others.
+$(BUILD)/test/prog/libscope_needy.so: $(BUILD)/test/prog/libscope_one.so
+$(BUILD)/test/prog/libscope_version.so: $(BUILD)/test/prog/libscope_versioned.so
 
 $(BUILD)/test/prog/%: test/prog/%.c $(BUILD)/test.flags $(prog_libs)
 	$(call say,PROG,$@)

@@ -1,0 +1,20 @@
+/* cflags: -fno-builtin */
+/* libscope_aligns.c: an allocator that aligns everything: its malloc calls its own memalign, by the
+ * name that everybody sees. */
+#include <malloc.h>
+
+#include "scope.h"
+
+void *__libc_memalign(size_t, size_t);
+
+void *
+memalign(size_t align, size_t size)
+{
+    return kept(__libc_memalign(align, size));
+}
+
+void *
+malloc(size_t size)
+{
+    return kept(memalign(64, size));
+}

@@ -1,0 +1,3 @@
+/* libs: -Wl,--no-as-needed -lscope_one -Wl,-rpath,$ORIGIN */
+/* libscope_needy.cc: a plug-in in C++ that needs a library with operators of its own. */
+#include "scope_use.h"

@@ -1,0 +1,2 @@
+/* libscope_plain.cc: a plug-in in C++ without operators of its own. */
+#include "scope_use.h"

@@ -1,0 +1,6 @@
+/* libscope_protected.cc: the same by the visibility of its operators. */
+#define PROVIDER "protected"
+#define PROVIDER_AS __attribute__((visibility("protected")))
+#include "scope_provider.h"
+
+#include "scope_use.h"

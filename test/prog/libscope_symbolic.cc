@@ -1,0 +1,7 @@
+/* libs: -Wl,-Bsymbolic */
+/* libscope_symbolic.cc: a plug-in in C++ whose references go to its own operators, whatever else is
+ * in its scope. */
+#define PROVIDER "symbolic"
+#include "scope_provider.h"
+
+#include "scope_use.h"

@@ -1,0 +1,7 @@
+/* libs: -ldl -Wl,-rpath,$ORIGIN */
+/* scope_hidden.cc: a host in C++ with operators of its own, which nobody else gets. */
+#define PROVIDER "program"
+#define PROVIDER_AS __attribute__((visibility("hidden")))
+#include "scope_provider.h"
+
+#include "scope_hostxx.h"

@@ -1,0 +1,16 @@
+/* cflags: -fno-builtin */
+/* libs: -ldl -Wl,-rpath,$ORIGIN */
+/* scope_host.c: a host in C, so nobody in the scope of the program has operators. */
+#include "scope_host.h"
+
+static void *
+host_own(const char *function)
+{
+    return NULL;
+}
+
+NOINLINE static void *
+host_makes(void)
+{
+    return kept(malloc(200));
+}

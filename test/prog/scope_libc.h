@@ -1,0 +1,82 @@
+/* scope_libc.h: libc's own allocator, reached in ways that pass by what is in front of it. */
+#ifndef SCOPE_LIBC_H
+#define SCOPE_LIBC_H
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "scope.h"
+
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+void __libc_free(void *);
+
+static void *volatile libc_left;
+
+static inline __attribute__((always_inline)) void
+libc_blocks(void *(*get)(size_t), void (*put)(void *))
+{
+    if (get == NULL || put == NULL)
+        abort();
+    for (int i = 0; i < 10; i++) {
+        void *p = kept(get(30));
+
+        memset(p, 1, 30);
+        if (i < 9)
+            put(p);
+        else
+            libc_left = p;
+    }
+    say("  10 blocks\n");
+}
+
+SHOWN void
+internal(void)
+{
+    libc_blocks(__libc_malloc, __libc_free);
+}
+
+/* 3 blocks of 60 bytes, ended; one more of 20 that becomes one of them. */
+SHOWN void
+relatives(void)
+{
+    void *p = kept(__libc_realloc(kept(__libc_malloc(20)), 60));
+    void *q = kept(__libc_calloc(6, 10));
+    void *r = kept(__libc_memalign(64, 60));
+
+    memset(p, 1, 60);
+    memset(r, 1, 60);
+    say("  %d\n", *(char *)q);
+    __libc_free(p);
+    __libc_free(q);
+    __libc_free(r);
+}
+
+/* Half of them made by the one, half ended by the other; all 10 of 30 bytes are ended. */
+SHOWN void
+mixed(void)
+{
+    for (int i = 0; i < 5; i++) {
+        void *p = kept(__libc_malloc(30));
+        void *q = kept(malloc(30));
+
+        free(p);
+        __libc_free(q);
+    }
+    say("  mixed\n");
+}
+
+SHOWN void
+handle(void)
+{
+    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+
+    if (libc == NULL)
+        abort();
+    libc_blocks(dlsym(libc, "malloc"), dlsym(libc, "free"));
+    dlclose(libc);
+}
+
+#endif

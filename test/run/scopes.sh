@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# scopes.sh: whose operator new, delete and malloc is called, when programs and plug-ins have
+# several in reach; see scopes.py. If it fails, recording changes which function of the program is
+# called (it crashes, or waits for ever), or blocks are missing from the profile without a word.
+#
+# It runs on the glibc of the system, and on each that `make scopes` has put into build/glibc.
+. "$SRCDIR/test/run/lib.subr"
+need python3 g++
+
+python3 "$SRCDIR/test/run/scopes.py" "$@" || failures=1
+others=no
+for root in "$BUILD"/glibc/*/; do
+    [ -e "$root/ready" ] || continue
+    others=yes
+    python3 "$SRCDIR/test/run/scopes.py" --root "$root" "$@" || failures=1
+done
+[ $others = yes ] || echo "ok - on another glibc # SKIP none is there; make scopes gets one"
+finish
