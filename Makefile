@@ -4,6 +4,8 @@
 #                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
+#   make scopes     whose functions are called where several are in reach, on this C library and
+#                   on that of another release of the distribution; GLIBC=trixie
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
 #   make bench      what recording costs, next to other profilers; BENCH=quick|full, N=rounds,
 #                   ONLY=regex and TOOLS=regex pick rows; results in build/bench
@@ -40,6 +42,7 @@ CLANG ?= clang
 AR = ar
 SAN ?=
 ONLY ?=
+GLIBC ?=
 BUILD ?= build
 FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
@@ -58,8 +61,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test torture bench bench-programs programs examples check demo run-demo fuzz \
-        fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
+.PHONY: all test scopes scope-programs torture bench bench-programs programs examples check demo \
+        run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -446,6 +449,14 @@ test:
 	@$(MAKE) --no-print-directory programs
 	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 
+scopes:
+	@GLIBC='$(GLIBC)' GLIBC_DIR='$(BUILD)/glibc' tools/setup build test glibc
+	@$(MAKE) --no-print-directory scope-programs
+	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '^run/scopes$$'; \
+	    status=$$?; cat $(BUILD)/scopes-*.txt; exit $$status
+
+scope-programs: all $(progs) $(prog_libs)
+
 torture:
 	@tools/setup build torture
 	@$(MAKE) --no-print-directory all $(oracle) $(oracle_tools)
@@ -545,4 +556,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -1,6 +1,6 @@
 """scopes.py: whose function is called: bare, as the dynamic linker binds it, and recorded.
 
-    scopes.py [--root DIR] [--only REGEX]
+    scopes.py [--root DIR] [--only REGEX] [--table FILE]
 
 Each case is a program of test/prog/scope_*, run twice: alone, which shows what the dynamic linker
 binds, and recorded. All that it prints must be the same, and the profile must have the blocks that
@@ -8,7 +8,8 @@ it makes by construction, at their functions, and no losses. What a case prints 
 of operators each call reached (scope_use.h, scope_provider.h), and those abort when they are given
 a block that is not theirs. Recorded by samples, where calls go other ways, it must print the same.
 
-With --root the programs run on the dynamic linker and the libraries of DIR. """
+With --root the programs run on the dynamic linker and the libraries of DIR. --table also writes the
+table of bindings to FILE. """
 import argparse
 import collections
 import concurrent.futures
@@ -17,11 +18,14 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 import known
 
+PT_INTERP = 3
+LOADER = "ld-linux-x86-64.so.2"
 TIME_LIMIT_S = 20
 WORKERS = 2
 
@@ -313,28 +317,49 @@ class Libc:
     """The C library to run on: the system's, or that of a directory."""
 
     def __init__(self, root):
-        self.command = []
+        self.loader, self.folders = None, []
         self.version = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
         if root is None:
             return
-        loader = os.path.realpath(f"{root}/lib64/ld-linux-x86-64.so.2")
-        folders = [f"{root}/{f}/x86_64-linux-gnu" for f in ("lib", "usr/lib")]
-        self.command = [loader, "--library-path", ":".join(os.path.realpath(f) for f in folders)]
-        told = subprocess.run([loader, "--version"], capture_output=True, text=True, check=True)
+        # Packages of some distributions still have a lib beside usr/lib.
+        folders = [os.path.abspath(f"{root}/{f}/x86_64-linux-gnu") for f in ("lib", "usr/lib")]
+        self.folders = [f for f in folders if os.path.isdir(f)]
+        self.loader = next(f"{f}/{LOADER}" for f in folders if os.path.exists(f"{f}/{LOADER}"))
+        told = subprocess.run([self.loader, "--version"], capture_output=True, text=True,
+                              check=True)
         self.version = re.search(r"version (\d+\.\d+)", told.stdout)[1]
+
+    def program(self, path, directory):
+        """PATH, or a copy of it in DIRECTORY that starts by our dynamic linker. The kernel takes
+        the linker's name from wherever the program header says, so it may be at the end. (A program
+        that is an argument of the linker is another thing: /proc/self/exe is not the program.)"""
+        if self.loader is None:
+            return path
+        with open(path, "rb") as f:
+            image = bytearray(f.read())
+        headers, = struct.unpack_from("<Q", image, 32)
+        each, count = struct.unpack_from("<HH", image, 54)
+        name = os.fsencode(self.loader) + b"\0"
+        for at in range(headers, headers + each * count, each):
+            if struct.unpack_from("<I", image, at)[0] == PT_INTERP:
+                struct.pack_into("<Q", image, at + 8, len(image))
+                struct.pack_into("<Q", image, at + 32, len(name))
+        copy = os.path.join(directory, os.path.basename(path))
+        with open(copy, "wb") as f:
+            f.write(image + name)
+        os.chmod(copy, 0o755)
+        return copy
 
 
 Run = collections.namedtuple("Run", "status output errors")
 
 
-def run(command, preload, directory):
-    environment = dict(os.environ)
-    if preload:
-        environment["LD_PRELOAD"] = ":".join(preload)
+def run(command, directory, more):
+    """COMMAND with the variables MORE."""
     try:
-        done = subprocess.run(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", check=False,
-                              timeout=TIME_LIMIT_S)
+        done = subprocess.run(command, cwd=directory, env={**os.environ, **more},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", check=False, timeout=TIME_LIMIT_S)
     except subprocess.TimeoutExpired as late:
         said = [b.decode(errors="replace") if b else "" for b in (late.stdout, late.stderr)]
         return Run(f"still running after {TIME_LIMIT_S} s", *said)
@@ -398,30 +423,47 @@ def difference(bare, recorded, how):
 class Runner:
     def __init__(self, libc):
         self.libc = libc
-        self.heaptap, self.programs = os.environ["HEAPTAP"], os.environ["PROG"]
+        self.heaptap, self.built = os.environ["HEAPTAP"], os.environ["PROG"]
         self.directory = os.path.abspath(f"scopes-{libc.version}")
         shutil.rmtree(self.directory, ignore_errors=True)
         os.mkdir(self.directory)
         # A second loading of the same library needs a second file.
-        shutil.copy(f"{self.programs}/libscope_plain.so", f"{self.directory}/plain.so")
+        shutil.copy(f"{self.built}/libscope_plain.so", f"{self.directory}/plain.so")
+        self.programs = {name: libc.program(f"{self.built}/{name}", self.directory)
+                         for name in os.listdir(self.built) if re.fullmatch(r"scope_\w+", name)}
 
     def __call__(self, job):
         number, case = job
         file = f"{self.directory}/{number}.heaptap"
-        command = [*self.libc.command, f"{self.programs}/{case.program}", *case.arguments]
-        preload = [f"{self.programs}/{library}" for library in case.preload]
-        bare = run(command, preload, self.directory)
-        recorded = self.record(file, [], command, preload)
+        command = [self.programs[case.program], *case.arguments]
+        preload = [f"{self.built}/{library}" for library in case.preload]
+        bare = run(command, self.directory, self.variables(preload))
+        recorded = self.record(file, None, command, preload)
         different = difference(bare, recorded, "recorded")
         if not different and case.binds:
-            sampled = self.record(f"{file}.sampled", ["--sample-count", "3"], command, preload)
+            sampled = self.record(f"{file}.sampled", "3", command, preload)
             different = difference(bare, sampled, "sampled")
         return Result(case, bare, recorded, different,
                       profile_complaints(case, file, self.heaptap))
 
-    def record(self, file, options, command, preload):
-        return run([self.heaptap, "run", "--quiet", *options, "-o", file, "--", *command], preload,
-                   self.directory)
+    def variables(self, preload):
+        found = {"LD_PRELOAD": ":".join(preload)} if preload else {}
+        if self.libc.loader is not None:
+            # The copies are not where the libraries are.
+            found["LD_LIBRARY_PATH"] = ":".join([*self.libc.folders, self.built])
+        return found
+
+    def record(self, file, sample, command, preload):
+        if self.libc.loader is None:
+            options = ["--sample-count", sample] if sample else []
+            return run([self.heaptap, "run", "--quiet", *options, "-o", file, "--", *command],
+                       self.directory, self.variables(preload))
+        # The command itself would not start with the libraries of another linker.
+        more = self.variables([os.environ["LIBHEAPTAP"], *preload])
+        more["HEAPTAP_OUT"] = file
+        if sample:
+            more["HEAPTAP_SAMPLE_COUNT"] = sample
+        return run(command, self.directory, more)
 
 
 # --- Telling -------------------------------------------------------------------------------------
@@ -432,8 +474,8 @@ def providers(output):
     found = {}
     part = "?"
     for line in output.splitlines():
-        match = re.match(r"(\w+): (?:use|probe|table|tail|leave|give)$", line)
-        part = match[1] if match else part
+        match = re.match(r"(\w+): (?!open|close)\w+$", line)
+        part = match[1] if match else "dlsym" if line.startswith("  _Z") else part
         for name in re.findall(r"<([^>]*)>", line):
             found.setdefault(part, []).append(name)
     return "; ".join(f"{part}: {', '.join(dict.fromkeys(names))}" for part, names in found.items())
@@ -462,31 +504,39 @@ def tell(result, libc):
     version = re.search(r"done with glibc (.*)", result.bare.output)
     if version and version[1] != libc.version:
         complaints["blocks"].append(f"it ran on glibc {version[1]}, not {libc.version}")
+    on = f"glibc {libc.version}, " if libc.loader is not None else ""
     for what, lines in complaints.items():
-        print(f"{'not ok' if lines else 'ok'} - {name}: {what}")
+        print(f"{'not ok' if lines else 'ok'} - {on}{name}: {what}")
         for line in lines[:30]:
             print(f"#   {line}")
     return any(complaints.values())
+
+
+def table(results, libc):
+    rows = [("case", f"ld.so binds, glibc {libc.version}", "called")]
+    rows += [(r.case.name, providers(r.bare.output) or "-", called(r)) for r in results
+             if r.case.binds]
+    widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
+    return [f"{row[0]:{widths[0]}} | {row[1]:{widths[1]}} | {row[2]}" for row in rows]
 
 
 def main():
     parser = argparse.ArgumentParser(description="whose function is called")
     parser.add_argument("--root", help="run on the C library in this directory")
     parser.add_argument("--only", default="", help="regular expression")
+    parser.add_argument("--table", help="write the table to this file, too")
     options = parser.parse_args()
     libc = Libc(options.root)
     chosen = [case for case in cases() if re.search(options.only, case.name)]
-    print(f"# on glibc {libc.version}")
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         results = list(pool.map(Runner(libc), enumerate(chosen)))
     wrong = sum([tell(result, libc) for result in results])
-    rows = [(r.case.name, providers(r.bare.output) or "-", called(r)) for r in results
-            if r.case.binds]
-    widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
-    print(f"# {'case':{widths[0]}} | {'ld.so binds':{widths[1]}} | called, glibc {libc.version}")
-    for row in rows:
-        print(f"# {row[0]:{widths[0]}} | {row[1]:{widths[1]}} | {row[2]}")
-    print(f"# glibc {libc.version}: {len(results)} cases, {wrong} wrong")
+    lines = [*table(results, libc),
+             f"glibc {libc.version}: {len(results)} cases, {wrong} wrong"]
+    print(*(f"# {line}" for line in lines), sep="\n")
+    if options.table:
+        with open(options.table, "w", encoding="utf-8") as f:
+            print(*lines, sep="\n", file=f)
     sys.exit(wrong > 0)
 
 
