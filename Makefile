@@ -269,7 +269,7 @@ prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc -Iinclude
 # They tell gcc a few things that clang has no name for.
 ifneq ($(findstring clang,$(CC)),)
 prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
-prog_cxx_flags := -fsized-deallocation
+prog_cxx_flags := -fsized-deallocation -std=gnu++17
 endif
 
 unit_tests := $(patsubst test/unit/%.c,$(OUT)/test/unit/%,$(wildcard test/unit/test_*.c))

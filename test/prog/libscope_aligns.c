@@ -7,7 +7,7 @@
 
 void *__libc_memalign(size_t, size_t);
 
-void *
+NOINLINE void *
 memalign(size_t align, size_t size)
 {
     return kept(__libc_memalign(align, size));

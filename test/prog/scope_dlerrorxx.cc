@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* scope_dlerrorxx.cc: what dlerror() has to say must still be there after the first call of an
- * operator.
+/* scope_dlerrorxx.cc: what dlerror() has to say must still be there after the first call of a form
+ * of an operator.
  *
  *     scope_dlerrorxx new|array|nothrow|aligned|sized|throw
  */
@@ -25,7 +25,7 @@ main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     std::align_val_t align = std::align_val_t(64);
-    void *p = kept(malloc(10));
+    void *p = strcmp(what, "sized") == 0 ? kept(operator new(10)) : nullptr;
     const char *message;
 
     fails();
@@ -46,7 +46,7 @@ main(int argc, char **argv)
     else if (strcmp(what, "aligned") == 0)
         operator delete(kept(operator new(100, align)), align);
     else
-        operator delete(p, 10); // libstdc++'s, as all are here, is free.
+        operator delete(p, 10);
     message = dlerror();
     say("%s: %s\n", what, message != nullptr ? message : "nothing");
     return 0;

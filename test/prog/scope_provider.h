@@ -57,12 +57,13 @@ provider_ends(void *p)
 extern "C" {
 #endif
 
+// Not inlined, because the linker shall decide who is called from the same file, too.
 #define PROVIDER_NEW(name, align, ...)                                                             \
     PROVIDER_AS void *name(__VA_ARGS__);                                                           \
-    PROVIDER_AS void *name(__VA_ARGS__) { return provider_makes(size, align); }
+    NOINLINE PROVIDER_AS void *name(__VA_ARGS__) { return provider_makes(size, align); }
 #define PROVIDER_DELETE(name, ...)                                                                 \
     PROVIDER_AS void name(__VA_ARGS__);                                                            \
-    PROVIDER_AS void name(__VA_ARGS__) { provider_ends(p); }
+    NOINLINE PROVIDER_AS void name(__VA_ARGS__) { provider_ends(p); }
 
 PROVIDER_NEW(_Znwm, 0, size_t size)
 PROVIDER_NEW(_Znam, 0, size_t size)

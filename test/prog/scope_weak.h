@@ -1,4 +1,5 @@
-/* scope_weak.h: who asks whether functions exist before it calls them, by weak references. */
+/* scope_weak.h: who asks whether functions exist before it calls them, by weak references: from the
+ * code and from data. */
 #ifndef SCOPE_WEAK_H
 #define SCOPE_WEAK_H
 
@@ -33,7 +34,7 @@
 // By their names in the object file, since headers may declare some.
 #define WEAK_DECLARE(name) __attribute__((weak)) void *weak_##name() __asm__(#name);
 #define WEAK_IN_DATA(name) (void *)weak_##name,
-#define WEAK_IN_CODE(name) say(" %d", (void *)weak_##name != NULL && *in_data != NULL), in_data++;
+#define WEAK_IN_CODE(name) say(" %d%d", (void *)weak_##name != NULL, *in_data++ != NULL);
 
 WEAK_NAMES(WEAK_DECLARE)
 
