@@ -6,7 +6,7 @@
  *     NAME.tail           its create and destroy
  *     NAME.give           its take, with a block that the program makes (`host_makes`)
  *     NAME!               dlclose
- *     ?SYMBOL             is there such a symbol for everybody? An operator new is called
+ *     ?SYMBOL             is there such a symbol for everybody? operator new is called (call_found)
  *     NAME?SYMBOL         ... for the object
  */
 #ifndef SCOPE_HOST_H
@@ -98,14 +98,21 @@ through_tail(void *handle)
 }
 
 NOINLINE static void
-asked(void *handle, const char *symbol)
+call_found(void *(*make)(size_t), void (*end)(void *))
+{
+    end(kept(make(24)));
+    __asm__ volatile("");
+}
+
+static void
+host_asks(void *handle, const char *symbol)
 {
     void *f = dlsym(handle, symbol);
     void *end = dlsym(handle, "_ZdlPv");
 
     say("  %s: %s", symbol, f != NULL ? "there" : "nobody's");
     if (f != NULL && end != NULL && strcmp(symbol, "_Znwm") == 0)
-        ((void (*)(void *))end)(kept(((void *(*)(size_t))f)(24)));
+        call_found((void *(*)(size_t))f, (void (*)(void *))end);
     say("\n");
 }
 
@@ -136,7 +143,7 @@ host_does(const char *what)
         host_calls(p->handle, p->name, rest);
         break;
     case '?':
-        asked(p != NULL ? p->handle : RTLD_DEFAULT, rest);
+        host_asks(p != NULL ? p->handle : RTLD_DEFAULT, rest);
         break;
     case '!':
         say("%s: close %d\n", p->name, dlclose(p->handle));

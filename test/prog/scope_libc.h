@@ -1,4 +1,5 @@
-/* scope_libc.h: libc's own allocator, reached in ways that pass by what is in front of it. */
+/* scope_libc.h: libc's own allocator, reached in ways that pass by what is in front of it. Blocks
+ * are made in functions that do nothing else: dlopen has blocks of its own. */
 #ifndef SCOPE_LIBC_H
 #define SCOPE_LIBC_H
 
@@ -15,7 +16,7 @@ void __libc_free(void *);
 
 static void *volatile libc_left;
 
-static inline __attribute__((always_inline)) void
+NOINLINE static void
 libc_blocks(void *(*get)(size_t), void (*put)(void *))
 {
     if (get == NULL || put == NULL)

@@ -48,7 +48,8 @@ WORK_ONE = {"use": Work(1, 10, 1)}
 WORK = {"libscope_c.so": WORK_C, "libscope_unversioned.so": WORK_ONE}
 
 # Where the blocks of some are charged.
-CHARGED = {"tail": "through_tail", "give": "host_makes"}
+CHARGED = {"tail": "through_tail", "give": "host_makes", "internal": "libc_blocks",
+           "next": "libc_blocks", "handle": "libc_blocks"}
 
 NO_LOSS = "losses events=0 unknown_frees=0 double_frees=0 overwritten_blocks=0"
 
@@ -234,7 +235,7 @@ def past_us():
 
 def asking(c, cxx):
     """Who asks whether there are operators."""
-    asked = ["under:asked allocations=1 frees=1"]
+    asked = ["under:call_found allocations=1 frees=1"]
     weak = ["under:weak allocations=1 allocated_bytes=24 frees=1"]
     for host, what in ("scope_weak", "weak references"), ("scope_weak_fixed",
                                                           "weak references at a fixed address"):
@@ -246,7 +247,7 @@ def asking(c, cxx):
     yield Case("weak references, C++ host", f"{cxx} w=libscope_weak.so:l w.weak", checks=weak)
     names = "?_Znwm ?_ZdlPv ?_ZdaPvm ?free_sized ?free_aligned_sized"
     yield Case("dlsym(RTLD_DEFAULT), C host", f"{c} {names} p=libscope_plain.so:l {names}",
-               checks=["under:asked allocations=0"])
+               checks=["under:call_found allocations=0"])
     yield Case("dlsym(RTLD_DEFAULT), C host, operators come later",
                f"{c} ?_Znwm one=libscope_one.so:g ?_Znwm", checks=asked)
     yield Case("dlsym(RTLD_DEFAULT), C++ host", f"{cxx} {names}", checks=asked)
@@ -402,6 +403,9 @@ def profile_complaints(case, file, heaptap):
     if done.returncode != 0:
         return [f"no report: {done.stderr.strip()}"]
     report = json.loads(done.stdout)
+    # The dynamic linker has blocks of its own, for a function that is called the first time, too.
+    report["sites"] = [site for site in report["sites"] if not any(
+        os.path.basename(frame["module"] or "") == LOADER for frame in site["stack"])]
     if case.told and is_told(report):
         return []
     return wrong_numbers(report, [*numbers(case), *case.checks, NO_LOSS])
