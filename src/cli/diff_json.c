@@ -36,6 +36,7 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
     json_counters(j, totals);
     if (profile_has_errors(p))
         json_errors(j, "", totals, errors);
+    json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
     json_end(j);
     json_extent(j, p);
     json_end(j);

@@ -89,6 +89,19 @@ put_noise(struct diff_view *v, int indent, struct interval i, enum metric metric
                          growth_text(v, interval_rounded(i.high), metric)));
 }
 
+/* With threads the true peaks may have been higher. Not known for some of the stacks. */
+static struct interval
+peak_interval(const struct diff_view *v)
+{
+    int64_t before = v->before->totals.peak_bytes, after = v->after->totals.peak_bytes;
+
+    if (v->diff->before.peak_bytes != before || v->diff->after.peak_bytes != after ||
+        before == after)
+        return (struct interval){0, 0};
+    return (struct interval){(double)after - (double)before - (double)v->before->peak_error_bytes,
+                             (double)after - (double)before + (double)v->after->peak_error_bytes};
+}
+
 static void
 text_total(struct diff_view *v, enum metric metric)
 {
@@ -107,6 +120,8 @@ text_total(struct diff_view *v, enum metric metric)
         strbuf_fmt(v->out, "  %s%s", after > before ? "+" : "",
                    style_percent(v->arena, after - before, before));
     strbuf_char(v->out, '\n');
+    if (i.low >= i.high && metric == METRIC_PEAK)
+        i = peak_interval(v);
     if (i.low < i.high)
         put_noise(v, RANGE_INDENT, i, metric);
 }

@@ -24,8 +24,7 @@ json_known(struct json *j, const char *key, const char *text)
     json_string(j, key, text && *text ? text : NULL);
 }
 
-/* A member that is known of a whole run only. */
-static void
+void
 json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value)
 {
     if (c->partial)
@@ -229,6 +228,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_counters(j, totals);
     if (profile_has_errors(p))
         json_errors(j, "", totals, errors);
+    json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
     json_of_whole(j, "peak_elapsed_ns", totals, (int64_t)p->peak_elapsed_ns);
     json_end(j);
     json_phases(j, p);

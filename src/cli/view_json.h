@@ -71,4 +71,7 @@ void view_session_json_end(struct json *j);
 /* The members of C, in the object that is open. */
 void json_counters(struct json *j, const struct counters *c);
 
+/* A member VALUE, or null if C is of a moment or a stretch of time, of which it is not known. */
+void json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value);
+
 #endif

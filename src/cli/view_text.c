@@ -229,6 +229,23 @@ total_error(struct text_view *v, enum metric metric)
     return sampling_error(v->arena, &v->stacks->total, &v->stacks->errors, metric);
 }
 
+/* When the peak was, and how well it is known. */
+static const char *
+about_peak(struct text_view *v)
+{
+    struct arena *a = v->arena;
+    const char *time = "", *more = "";
+
+    if (v->p->merged_processes > 1)
+        time = "each process's own, added up";
+    else if (!v->stacks->filtered && v->p->peak_elapsed_ns)
+        time = arena_printf(a, "after %s", style_duration(a, v->p->peak_elapsed_ns));
+    if (!v->stacks->filtered && v->p->peak_error_bytes)
+        more = arena_printf(a, "%sor up to %s more", *time ? ", " : "",
+                            style_bytes(a, v->p->peak_error_bytes));
+    return arena_printf(a, "%s%s%s", time, more, total_error(v, METRIC_PEAK));
+}
+
 static void
 put_totals(struct text_view *v)
 {
@@ -236,19 +253,13 @@ put_totals(struct text_view *v)
     struct arena *a = v->arena;
     const char *count = style_count(a, c->allocations);
     struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
-    const char *peak_time = "";
 
-    if (v->p->merged_processes > 1)
-        peak_time = "each process's own, added up";
-    else if (!v->stacks->filtered && v->p->peak_elapsed_ns)
-        peak_time = arena_printf(a, "after %s", style_duration(a, v->p->peak_elapsed_ns));
-    peak_time = arena_printf(a, "%s%s", peak_time, total_error(v, METRIC_PEAK));
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
               total_error(v, METRIC_ALLOC));
     put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
     if (!c->partial)
         put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
-                  peak_time);
+                  about_peak(v));
     put_total(v, &w, live_word(v), style_count(a, counters_live_blocks(c)),
               style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
     if (!c->partial)

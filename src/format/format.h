@@ -33,6 +33,10 @@ enum disk_incompatible {
     DISK_INCOMPATIBLE_KNOWN = DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS,
 };
 
+enum disk_compatible {
+    DISK_COMPATIBLE_MOST = 1 << 0, // The writer knows shared.most_bytes.
+};
+
 enum disk_state {
     DISK_STATE_NEW = 0,       // The header is not complete.
     DISK_STATE_RECORDING = 1, // The process lives, or ended without running its exit handlers.
@@ -56,12 +60,13 @@ struct disk_shared {
     uint64_t peak_epoch; // The epoch of the latest maximum of live bytes; starts at 1.
     // The maximum as the recorder saw it. The exact peak is the sum of attributions.
     int64_t peak_bytes;
-    int64_t flushed_bytes;   // Live bytes that threads have flushed.
+    int64_t flushed_bytes;   // Live bytes that threads had told of at the last tick.
     uint64_t peak_ns;        // Elapsed when the peak was last seen to have risen (coarse).
     uint64_t last_ns;        // Elapsed at the last tick of any thread, or at exit.
     uint64_t epoch;          // Rises with each new maximum and each snapshot; starts at 1.
     uint64_t snapshot_epoch; // That of the latest snapshot; 0 = none yet.
-    uint64_t reserved[1];
+    // With DISK_COMPATIBLE_MOST: the true peak was no higher; 0 = what was attributed is exact.
+    int64_t most_bytes;
 };
 static_assert(sizeof(struct disk_shared) == 64, "format.md 2.4");
 

@@ -241,6 +241,7 @@ empty(struct profile *p)
     p->totals = COUNTERS_PARTIAL;
     p->errors = (struct errors){0};
     p->peak_elapsed_ns = 0;
+    p->peak_error_bytes = 0;
     p->bin_count = 0;
     p->unknown_free_count = 0;
     // Without them no view thinks that it knows what an estimate may be off by.

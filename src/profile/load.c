@@ -232,6 +232,7 @@ load_model(struct raw_file *raw, const char *name)
     loader_count_doubtful(p);
     load_header(&l);
     load_programs(&l);
+    loader_bound_peak(&l);
     load_history(&l);
     profile_mark_programs(p);
     load_symbols(&l);

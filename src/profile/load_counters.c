@@ -176,6 +176,40 @@ loader_raise_peak(struct profile *p)
     p->errors.peak = errors_live(&p->errors);
 }
 
+/* Did more than one thread at a time come to these counters? A row goes from thread to thread. */
+static bool
+had_threads(const struct profile *p)
+{
+    return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
+}
+
+/* Files from before most_bytes was kept: of each process whichever is more, 64 KiB or a 1024th. */
+static int64_t
+old_error(const struct profile *p)
+{
+    int64_t fixed = (int64_t)64 << 10, share = p->totals.peak_bytes / 1024;
+
+    if (!had_threads(p) && p->merged_processes <= 1)
+        return 0;
+    if (p->merged_processes > 1)
+        return counters_sum(fixed * p->merged_processes, share);
+    return share > fixed ? share : fixed;
+}
+
+void
+loader_bound_peak(struct loader *l)
+{
+    const struct disk_header *h = &l->raw->header;
+    struct profile *p = l->p;
+    int64_t error = old_error(p);
+
+    if (h->compatible & DISK_COMPATIBLE_MOST)
+        error = h->shared.most_bytes > p->totals.peak_bytes
+                    ? counters_sum(h->shared.most_bytes, -p->totals.peak_bytes)
+                    : 0;
+    p->peak_error_bytes = error > 0 ? error : 0;
+}
+
 /* Bin I of a thread's record to the profile's. */
 static void
 add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes, uint64_t frees,

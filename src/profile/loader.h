@@ -96,6 +96,9 @@ size_t load_blocks(struct loader *l);
  * the peak. After load_errors, whose peaks rise with it. */
 void loader_raise_peak(struct profile *p);
 
+/* How far the peak may be from the true one. After loader_raise_peak and load_programs. */
+void loader_bound_peak(struct loader *l);
+
 void load_bins(struct loader *l);
 
 /* Losses that are known by where allocations were charged to. */

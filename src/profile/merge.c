@@ -279,6 +279,7 @@ merge_process(struct merge *m, const struct profile *from)
                                     ? from->sample_period_bytes
                                     : 0;
     m->p->peak_elapsed_ns = is_first ? from->peak_elapsed_ns : 0;
+    m->p->peak_error_bytes = counters_sum(m->p->peak_error_bytes, from->peak_error_bytes);
 }
 
 void

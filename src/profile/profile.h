@@ -385,6 +385,7 @@ struct profile {
     struct profile_recorder recorder;
     struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
+    int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
     struct errors errors;         // Of the totals.
     uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
     uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.

@@ -298,6 +298,28 @@ test_text(void **state)
 }
 
 static void
+test_peak_may_be_noise(void **state)
+{
+    // If this fails, what threads kept back looks like a growth of the peak.
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+
+    build_two_changes(t);
+    t->before->peak_error_bytes = 3072;
+    t->after->peak_error_bytes = 1032;
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_SITE, &out);
+    diff_text(&v);
+    assert_non_null(strstr(strbuf_text(&out), "peak             3.0 KiB       5.0 KiB      +2.0 KiB"
+                                              "  +67.8 %\n"));
+    assert_non_null(strstr(strbuf_text(&out), "(within noise: -1000 B to +3.0 KiB)\n"));
+    assert_null(strstr(strstr(strbuf_text(&out), "allocated"), "noise"));
+    strbuf_release(&out);
+}
+
+static void
 test_text_fits(void **state)
 {
     // If this fails, a long or hostile name breaks the lines of an 80-column terminal, or drives
@@ -492,7 +514,7 @@ main(void)
         PAIR_TEST(test_empty_side),  PAIR_TEST(test_text),
         PAIR_TEST(test_text_fits),   PAIR_TEST(test_colours),
         PAIR_TEST(test_json),        PAIR_TEST(test_noise),
-        PAIR_TEST(test_noise_beside_exact),
+        PAIR_TEST(test_noise_beside_exact), PAIR_TEST(test_peak_may_be_noise),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

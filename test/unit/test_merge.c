@@ -560,6 +560,23 @@ numbers_that_wrap_are_no_accident(void **state)
     assert_int_equal(p->totals.allocated_bytes, -2);
 }
 
+static void
+errors_of_peaks_add_up(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (int64_t i = 3; i < 5; i++) {
+        struct profile *from = part(t);
+
+        build_site(from, ten, "f@a.c:1", "main@a.c:2", NULL);
+        from->peak_error_bytes = i;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->totals.peak_bytes, 20);
+    assert_int_equal(p->peak_error_bytes, 7);
+}
+
 int
 main(void)
 {
@@ -581,6 +598,7 @@ main(void)
         TEST(too_many_heaps_and_labels_are_others),
         TEST(a_sum_of_nothing_is_a_profile),
         TEST(numbers_that_wrap_are_no_accident),
+        TEST(errors_of_peaks_add_up),
     };
 
     return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

@@ -195,6 +195,43 @@ what_is_no_profile_is_refused_with_a_reason(void **unused)
     arena_release(&b.arena);
 }
 
+static int64_t
+peak_error(const struct bytes *b)
+{
+    struct profile *p = load_expecting_success(b);
+    int64_t error = p->peak_error_bytes;
+
+    profile_free(p);
+    return error;
+}
+
+/* By most_bytes if the file has it, else by the rule of the time, which told of 64 KiB. */
+static void
+the_peak_has_an_error(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_header *h = (struct disk_header *)(void *)b.data;
+    const struct disk_segment *threads = segment_of(&b, DISK_THREADS);
+    struct disk_thread *first = (struct disk_thread *)(void *)(b.data + threads->off) + 1;
+
+    (void)unused;
+    assert_int_equal(first->uses, 1);
+    assert_int_equal(peak_error(&b), 0);
+    first->uses = 2;
+    assert_int_equal(peak_error(&b), 64 << 10);
+    h->shared.most_bytes = 5017;
+    assert_int_equal(peak_error(&b), 64 << 10);
+    h->compatible = DISK_COMPATIBLE_MOST;
+    assert_int_equal(peak_error(&b), 7);
+    h->shared.most_bytes = 0;
+    assert_int_equal(peak_error(&b), 0);
+    h->shared.most_bytes = 4000;
+    assert_int_equal(peak_error(&b), 0);
+    h->shared.most_bytes = INT64_MAX;
+    assert_int_equal(peak_error(&b), INT64_MAX - 5010);
+    arena_release(&b.arena);
+}
+
 /* Damage beyond the header loses what is damaged, and says so. */
 static void
 damage_makes_notes(void **unused)
@@ -244,6 +281,7 @@ main(void)
         cmocka_unit_test(sites_have_their_own_counters),
         cmocka_unit_test(packing_loses_nothing),
         cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
+        cmocka_unit_test(the_peak_has_an_error),
         cmocka_unit_test(damage_makes_notes),
         cmocka_unit_test(a_cut_file_gives_what_is_left),
     };

@@ -61,6 +61,7 @@ awkward_profile(void)
     p->losses.file_failed = true;
     p->recorder = (struct profile_recorder){1 << 30, 1 << 20, 99999, 1, 1, 10, 12345};
     p->peak_elapsed_ns = 1500000000;
+    p->peak_error_bytes = 123456789012;
     build_site(p, c, "+" LONG_CXX "@/usr/include/c++/12/bits/stl_tree_with_a_long_name.h:2431",
                LONG_CXX "@/a/very/long/path/to/some/directory/with/a/source/file/name.cc:12345",
                "main@main.cc:7", NULL);
@@ -282,6 +283,32 @@ test_overview_says_what_was_lost(void **state)
 }
 
 static void
+test_peak_says_what_it_may_be_off_by(void **state)
+{
+    // If this fails, a peak among threads looks more exact than it is, or an exact one less.
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(2, 96256, 0, 0), "f@a.c:1", NULL);
+    p->peak_elapsed_ns = 1500000000;
+    v = view(p, plain, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, " 94.0 KiB  after 1.50 s\n"));
+    strbuf_clear(&out);
+    p->peak_error_bytes = 1229;
+    text_overview(&v);
+    assert_non_null(strstr(out.text, " 94.0 KiB  after 1.50 s, or up to 1.2 KiB more\n"));
+    strbuf_clear(&out);
+    p->peak_elapsed_ns = 0;
+    text_overview(&v);
+    assert_non_null(strstr(out.text, " 94.0 KiB  or up to 1.2 KiB more\n"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static void
 test_recursion_is_one_line(void **state)
 {
     // If this fails, deep recursion fills the screen.
@@ -365,6 +392,7 @@ test_report_json(void **state)
         "\"parent_pid\": 4200",
         "\"ended\": true",
         "\"totals\": {",
+        "\"peak_error_bytes\": 0",
         "\"peak_elapsed_ns\": 0",
         "\"losses\": {",
         "\"events\": 0",
@@ -460,6 +488,7 @@ main(void)
         cmocka_unit_test(test_no_view_is_wider_than_allowed),
         cmocka_unit_test(test_wide_cuts_nothing),
         cmocka_unit_test(test_overview_says_what_was_lost),
+        cmocka_unit_test(test_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(test_recursion_is_one_line),
         cmocka_unit_test(test_known_stacks_are_referred_to),
         cmocka_unit_test(test_colour_changes_no_text),
