@@ -117,9 +117,9 @@ announce(uint32_t id)
 static int64_t
 live_bytes(const struct thread *t)
 {
-    int64_t live = load_relaxed(&state->header->shared.flushed_bytes);
-
-    return load_relaxed(&state->multi) || !thread_is_ready(t) ? live : live + t->pending_bytes;
+    return load_relaxed(&state->multi) || !thread_is_ready(t)
+               ? load_relaxed(&state->sums.told_bytes)
+               : t->live_besides + t->live_bytes;
 }
 
 static enum disk_answer

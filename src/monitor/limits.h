@@ -48,8 +48,8 @@ enum {
 /* Address space for the counters of all threads. Reserved, not touched. */
 #define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
 
-/* With threads, the peak's attribution may be off by this much or 1/1024 of the peak, whichever
- * is more. */
+/* With threads, live bytes in the timeline and in snapshots may be off by this much or 1/1024 of
+ * the peak, whichever is more. The peak itself: peak.c. */
 #define LIMIT_PEAK_ERROR_BYTES ((int64_t)64 << 10)
 
 #endif

@@ -14,8 +14,9 @@
  * newer epoch than the peak's leaves no epoch in between; then the run of maxima ends at the next
  * event, like by a decrease, and the next maximum begins another.
  *
- * With several threads, each keeps back up to slack_bytes of change; the slack shrinks with the
- * number of threads so that the whole error stays within max(LIMIT_PEAK_ERROR_BYTES, peak / 1024).
+ * With several threads, each keeps changes to itself as long as they lie in a span. Far from the
+ * peak that costs no exactness; near it the spans are small, and the most that may have been missed
+ * is in the file: peak.c.
  */
 #ifndef MONITOR_PEAK_H
 #define MONITOR_PEAK_H
@@ -23,11 +24,16 @@
 #include "base/atomics.h"
 #include "monitor/thread.h"
 
-/* Divide the allowed error among the threads. True if each may keep back less than before, which
- * they must be told. */
-bool peak_share_slack(void);
+/* T gets a new owner, the calling thread. */
+void peak_join(struct thread *t);
 
-/* T begins, or the slack or the number of threads has changed. */
+/* One more thread: share the allowed error out anew, and tell those who must know. */
+void peak_share(void);
+
+/* The thread of T has ended: what it kept back goes to the others. */
+void peak_collect_ended(struct thread *t);
+
+/* T begins, or has been told something. */
 void peak_look_up(struct thread *t);
 
 /* Let all know of the maximum that T has seen. */
@@ -41,7 +47,7 @@ void peak_publish(struct thread *t);
  * new one and saved for it, so there it stands. */
 bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
 
-/* T's pending bytes have left their span. */
+/* T's live bytes have left their span. */
 void peak_settle(struct thread *t);
 
 /* Raise the epoch for what ANNOUNCED stands for, the header's peak_epoch or snapshot_epoch, which
@@ -96,9 +102,9 @@ peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 static inline void
 peak_ends(struct thread *t)
 {
-    t->peak_seen = load_relaxed(&t->shared->flushed_bytes) + t->pending_bytes;
-    t->at_peak = false;
-    t->pending_span = (uint64_t)(t->pending_bytes - t->pending_low);
+    store_relaxed(&t->peak_seen, t->live_besides + t->live_bytes);
+    store_relaxed(&t->at_peak, false);
+    t->live_span = (uint64_t)(t->live_bytes - t->live_low);
 }
 
 /* The same before one is taken away. */
@@ -138,8 +144,10 @@ peak_before_free(struct thread *t, struct disk_counter *c)
 static inline bool
 peak_keeps(struct thread *t, int64_t change_bytes)
 {
-    t->pending_bytes += change_bytes;
-    return (uint64_t)(t->pending_bytes - t->pending_low) <= t->pending_span;
+    int64_t live = t->live_bytes + change_bytes;
+
+    store_relaxed(&t->live_bytes, live);
+    return (uint64_t)(live - t->live_low) <= t->live_span;
 }
 
 /* To be called after the counters have changed by CHANGE_BYTES. */

@@ -44,12 +44,18 @@ struct table {
     uint32_t full;    // Set when growing failed for good.
 };
 
+/* What threads tell one another of live bytes, on a line of its own; peak.c. All atomic. */
+struct peak_sums {
+    int64_t told_bytes;  // The sum of what each has told: live bytes, but for what it keeps back.
+    int64_t spare_bytes; // The sum of what each may have more: live bytes are no more than both.
+    uint32_t settles;    // How often one had to tell, nearly. May wrap round.
+} __attribute__((aligned(64)));
+
 struct state {
     uint32_t ready;      // Atomic, enum ready.
     uint32_t starting;   // Atomic: 1 once a thread has begun to start.
     uint32_t multi;      // More than one thread has been seen.
     uint32_t generation; // Atomic: rises when code may have been unloaded.
-    int64_t slack_bytes; // Live bytes a thread may keep back when multi.
     struct disk_header *header;
     struct disk_node *nodes;            // tables[DISK_NODES].base
     struct first_child *first_children; // By node; nodes.c.
@@ -88,6 +94,16 @@ struct state {
     uint64_t arena_used; // Atomic.
     uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
+
+    /* peak.c */
+    uint32_t peak_mode;   // Atomic, enum peak_mode.
+    uint32_t near_since;  // Atomic: settles when it became PEAK_NEAR.
+    uint32_t far_since;   // Atomic: settles when it became PEAK_FAR.
+    uint32_t near_shift;  // Atomic: near takes 2 to the power of this settles of each thread.
+    uint32_t share_shift; // Atomic: the error is shared out among 2 to the power of this.
+    uint32_t floor_settles; // Atomic: settles when floor_bytes was last changed,
+    uint64_t floor_ticks;   // Atomic: and ticks.
+    int64_t floor_bytes;    // Atomic: an error that is allowed however small the peak.
 
     /* file.c */
     char path[4096];
@@ -142,6 +158,8 @@ struct state {
     uint32_t growth_count;       // Atomic: such snapshots.
     uint32_t signal_count;       // Atomic: signals that asked for one.
     uint32_t snapshot_signal;    // Its number; 0 = none.
+
+    struct peak_sums sums;
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */

@@ -44,8 +44,8 @@ owner_word(uint32_t tid, uint32_t uses)
     return tid | uses << TID_BITS;
 }
 
-static uint32_t
-row_count(void)
+uint32_t
+thread_row_count(void)
 {
     uint64_t used = load_acquire(&state->tables[DISK_THREADS].used);
 
@@ -56,7 +56,7 @@ row_count(void)
 static void
 sweep(uint32_t own_tid)
 {
-    uint32_t rows = row_count();
+    uint32_t rows = thread_row_count();
 
     for (uint32_t i = 0; i < SWEEP_ROWS && i < rows; i++) {
         uint32_t row = add_relaxed(&state->sweep, 1u) % rows;
@@ -67,6 +67,7 @@ sweep(uint32_t own_tid)
         // A row that carries our own id belonged to an ended thread that had the id before us.
         if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
+        peak_collect_ended(t);
         if (cas_acq_rel(&t->owner_tid, &owner, 0u)) {
             add_relaxed(&state->live_threads, -1u);
             add_relaxed(&state->free_rows, 1u);
@@ -102,7 +103,7 @@ has_name(const struct disk_thread *d, const char *name)
 static struct thread *
 take_over(uint32_t tid, const char *name)
 {
-    uint32_t rows = row_count();
+    uint32_t rows = thread_row_count();
     uint32_t first = load_relaxed(&state->sweep); // The rows just before it were freed last.
 
     for (uint32_t i = 1; i <= rows && load_relaxed(&state->free_rows) != 0; i++) {
@@ -164,33 +165,26 @@ thread_refresh_name(struct thread *t)
 }
 
 void
+thread_tell(struct thread *t)
+{
+    uint32_t ready = load_relaxed(&t->ready);
+
+    // After what there is to tell was written; thread_look_up does the opposite.
+    while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
+        continue;
+}
+
+void
 thread_tell_all(void)
 {
-    uint32_t rows = row_count();
+    uint32_t rows = thread_row_count();
 
     for (uint32_t i = 0; i < rows; i++) {
         struct thread *t = load_acquire(&state->threads[i]);
-        uint32_t ready = t != NULL ? load_relaxed(&t->ready) : (uint32_t)THREAD_NOT;
 
-        // After what there is to tell was written; thread_look_up does the opposite.
-        while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
-            continue;
+        if (t != NULL)
+            thread_tell(t);
     }
-}
-
-/* One more thread: the others must know that it is no longer one, or that each may keep back less
- * than before. */
-static void
-share_peak(void)
-{
-    bool less = peak_share_slack();
-
-    if (load_relaxed(&state->live_threads) > 1 && !load_relaxed(&state->multi)) {
-        store_relaxed(&state->multi, 1u);
-        less = true;
-    }
-    if (less)
-        thread_tell_all();
 }
 
 /* A row for the calling thread, free or new. */
@@ -215,8 +209,7 @@ join(uint32_t tid)
         stack_forget_all(t);
     else
         stack_forget(t);
-    t->at_peak = false;
-    t->peak_seen = load_relaxed(&t->shared->peak_bytes);
+    peak_join(t);
     t->last_block = NULL;
     t->inner_count = 0;
     t->countdown = LIMIT_TICK_EVENTS;
@@ -225,7 +218,7 @@ join(uint32_t tid)
     t->level = 0;
     add_relaxed(&state->live_threads, 1u);
     store_relaxed(&t->ready, (uint32_t)THREAD_STALE);
-    share_peak();
+    peak_share();
     return t;
 }
 

@@ -84,16 +84,16 @@ enum thread_ready {
 };
 
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
- * Only the owner touches it, except `owner_tid` and `ready`. Wiped in a forked child, so that ready
- * is 0 there. */
+ * Only the owner touches it, except `owner_tid`, `ready` and what peak.c says. Wiped in a forked
+ * child, so that ready is 0 there. */
 struct thread {
     /* What every event touches. */
     uint32_t ready;     // enum thread_ready.
     uint32_t countdown; // Events until the next tick.
-    // Change of live bytes not yet in header->shared.flushed_bytes. While it lies in
-    // [pending_low, pending_low + pending_span] nobody else needs to know.
-    int64_t pending_bytes, pending_low;
-    uint64_t pending_span;
+    // By how much all its events have changed live bytes. While that lies in
+    // [live_low, live_low + live_span] nobody else needs to know. Others read the first.
+    int64_t live_bytes, live_low;
+    uint64_t live_span;
     const void *last_block; // This thread's latest allocation, until it is freed.
     // Its site: the address alone could be that of a block of another thread, which freed ours
     // and was given the same memory.
@@ -114,7 +114,9 @@ struct thread {
     uint32_t row;
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
-    int64_t peak_seen; // The maximum of live bytes, as long as T is the only thread.
+    // As long as T is the only thread: the maximum of live bytes, which others read when they
+    // come, and what live bytes are without live_bytes.
+    int64_t peak_seen, live_besides;
     // When at_peak began: the maximum before, and its epoch.
     int64_t raised_from;
     uint64_t raised_after;
@@ -130,6 +132,8 @@ struct thread {
     uint32_t foreign_next;
 
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in thread.c.
+    // Atomic: what of live_bytes the others know, and how much more it may be (peak.c).
+    int64_t told_bytes, spare_bytes;
     // For events of signal handlers that interrupt the recorder at work with this struct; NULL
     // until there is one.
     struct thread *nested;
@@ -170,6 +174,12 @@ struct thread *thread_nested(struct thread *t);
 /* Something has changed that every thread must look at before its next event: code was unloaded, or
  * what it may keep back of the peak. */
 void thread_tell_all(void);
+
+/* The same for T alone. */
+void thread_tell(struct thread *t);
+
+/* Rows that there are; those at the end of state->threads may still be NULL. */
+uint32_t thread_row_count(void);
 
 /* T has been told. */
 void thread_look_up(struct thread *t);

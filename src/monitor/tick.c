@@ -58,7 +58,7 @@ add_point(uint64_t elapsed_ns)
 
     if (index * sizeof *points >= t->mapped_bytes)
         return;
-    points[index].live_bytes = load_relaxed(&state->header->shared.flushed_bytes);
+    points[index].live_bytes = load_relaxed(&state->sums.told_bytes);
     points[index].events =
         load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS + load_relaxed(&state->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
@@ -97,6 +97,7 @@ tick_look(struct thread *t)
     now_ns = load_relaxed(&s->last_ns);
     store_relaxed(&t->disk->frames_reused, t->frames_reused);
     peak_publish(t);
+    store_relaxed(&s->flushed_bytes, load_relaxed(&state->sums.told_bytes));
     if (epoch != load_relaxed(&state->dated_epoch) || t->at_peak) {
         store_relaxed(&state->dated_epoch, epoch);
         store_relaxed(&s->peak_ns, now_ns);

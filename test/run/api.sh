@@ -78,7 +78,7 @@ own threads "heap:pool allocations=400000 allocated_bytes=4000000" "frees unknow
 tables "threads" threads.heaptap "heap:pool live=$(cat left)"
 own race "heap:race allocations=150000 live=0 live_bytes=0"
 # Four threads turn blocks of 1 MiB into arenas at the same time: at most one of each is part of
-# the peak, which may be off by 64 KiB.
+# the peak.
 own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=160000 live=0" \
     "backing:big arena allocations=16000 frees=16000" "$quiet"
 # The chunks are none of malloc's, but a large block of such a thread is.
