@@ -32,8 +32,10 @@ keep_site(void *arg, const struct profile_site *site, const uint32_t *frames, si
     if (s == NULL)
         return true;
     counters_add(&s->counters, &site->counters);
-    k->ret->suppressed_blocks += counters_live_blocks(&site->counters);
-    k->ret->suppressed_bytes += counters_live_bytes(&site->counters);
+    k->ret->suppressed_blocks =
+        counters_sum(k->ret->suppressed_blocks, counters_live_blocks(&site->counters));
+    k->ret->suppressed_bytes =
+        counters_sum(k->ret->suppressed_bytes, counters_live_bytes(&site->counters));
     return false;
 }
 
@@ -41,12 +43,14 @@ static int
 compare_live(const void *a, const void *b)
 {
     const struct stack *x = *(const struct stack *const *)a, *y = *(const struct stack *const *)b;
-    int64_t bytes = counters_live_bytes(&y->counters) - counters_live_bytes(&x->counters);
-    int64_t blocks = counters_live_blocks(&y->counters) - counters_live_blocks(&x->counters);
+    int64_t bx = counters_live_bytes(&x->counters), by = counters_live_bytes(&y->counters);
+    int64_t nx = counters_live_blocks(&x->counters), ny = counters_live_blocks(&y->counters);
 
-    if (bytes == 0)
-        bytes = blocks ? blocks : (int64_t)x->node - (int64_t)y->node;
-    return bytes > 0 ? 1 : bytes < 0 ? -1 : 0;
+    if (bx != by)
+        return bx > by ? -1 : 1;
+    if (nx != ny)
+        return nx > ny ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 int

@@ -107,6 +107,7 @@ text_total(struct diff_view *v, enum metric metric)
 {
     const struct diff *d = v->diff;
     int64_t before = metric_value(&d->before, metric), after = metric_value(&d->after, metric);
+    int64_t growth = diff_growth(&d->before, &d->after, metric);
     struct interval i =
         diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
 
@@ -115,10 +116,10 @@ text_total(struct diff_view *v, enum metric metric)
     style_left(v->out, metric_titles[metric], 10);
     style_right(v->out, amount(v, before, metric), 14);
     style_right(v->out, amount(v, after, metric), 14);
-    put_growth(v, growth_text(v, after - before, metric), after - before, 14);
+    put_growth(v, growth_text(v, growth, metric), growth, 14);
     if (before > 0 && after != before)
         strbuf_fmt(v->out, "  %s%s", after > before ? "+" : "",
-                   style_percent(v->arena, after - before, before));
+                   style_percent(v->arena, growth, before));
     strbuf_char(v->out, '\n');
     if (i.low >= i.high && metric == METRIC_PEAK)
         i = peak_interval(v);

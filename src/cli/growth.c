@@ -198,8 +198,11 @@ growth_recorded(struct growth *g, const struct profile *p)
     if (known == NULL)
         return;
     known->recorded = true;
-    known->recorded_bytes += p->totals.peak_bytes + p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
-                             (int64_t)p->recorder.memory_bytes;
+    // The profile is a file that others may have written to.
+    known->recorded_bytes =
+        (int64_t)((uint64_t)known->recorded_bytes + (uint64_t)p->totals.peak_bytes +
+                  (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
+                  p->recorder.memory_bytes);
     known->incomplete |= p->process.forked || p->losses.file_failed;
     for (size_t i = 0; i < p->phase_count; i++)
         known->incomplete |= p->phases[i].mode == MODE_OFF;
@@ -218,7 +221,7 @@ is_copy(const struct growth *g, const struct grown *known)
 static bool
 is_strange_in(const struct growth *g, const struct grown *known)
 {
-    int64_t more_bytes = known->anonymous_bytes - known->recorded_bytes;
+    int64_t more_bytes = counters_difference(known->anonymous_bytes, known->recorded_bytes);
 
     return known->executable != NULL && !known->incomplete && more_bytes >= ENOUGH_BYTES &&
            more_bytes > known->recorded_bytes && !is_copy(g, known);
@@ -231,7 +234,8 @@ tell(const struct grown *known, const struct hook_list *hooks)
 
     say_warning("about %s of the memory of %s did not come through malloc: it had %s, of which "
                 "the recorder knows %s",
-                style_bytes(&a, known->anonymous_bytes - known->recorded_bytes), known->executable,
+                style_bytes(&a, counters_difference(known->anonymous_bytes, known->recorded_bytes)),
+                known->executable,
                 style_bytes(&a, known->anonymous_bytes), style_bytes(&a, known->recorded_bytes));
     own_malloc_explain(known->executable, known->modules, known->module_count, hooks);
     arena_release(&a);

@@ -110,12 +110,13 @@ put_unseen(struct text_view *v)
                   "number");
     if (bytes != 0)
         text_line(v, INK_DIM,
-                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
-                               style_bytes(a, (int64_t)(interval_unseen() * (double)bytes))));
+                  arena_printf(
+                      a, "  A site without a sample is not listed, and may have had %s",
+                      style_bytes(a, interval_rounded(interval_unseen() * (double)bytes))));
     if (calls != 0)
         text_line(v, INK_DIM,
                   arena_printf(a, "  A site without a sample is not listed, and may have had %s",
-                               style_plural(a, (int64_t)(interval_unseen() * (double)calls),
+                               style_plural(a, interval_rounded(interval_unseen() * (double)calls),
                                             "call")));
     if (calls != 0)
         text_line(v, INK_DIM,

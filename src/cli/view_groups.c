@@ -434,8 +434,11 @@ text_verdicts(const struct groups *groups, enum metric metric, int64_t ret[VERDI
 {
     for (size_t i = 0; i <= VERDICT_CERTAIN; i++)
         ret[i] = 0;
-    for (size_t i = 0; i < groups->count; i++)
-        ret[groups->v[i].site->verdict] += metric_value(&groups->v[i].self, metric);
+    for (size_t i = 0; i < groups->count; i++) {
+        int64_t *sum = &ret[groups->v[i].site->verdict];
+
+        *sum = counters_sum(*sum, metric_value(&groups->v[i].self, metric));
+    }
 }
 
 /* How much of it all is known, in one line. */

@@ -190,7 +190,8 @@ void
 text_not_in_bins(struct text_view *v)
 {
     const struct profile *p = v->p;
-    int64_t calls = p->totals.allocations - p->heaps[0].counters.allocations;
+    int64_t calls =
+        counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);
 
     // The sizes of a chunk that backs a heap are known as malloc saw it.
     if (calls > 0)

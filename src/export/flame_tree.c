@@ -106,6 +106,15 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
     return node;
 }
 
+/* Numbers of a damaged file may be anything: what is too large for a sum stays at the largest, so
+ * that a caller is as wide as what it called. */
+static void
+add_to(int64_t *sum, int64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = value > 0 ? INT64_MAX : INT64_MIN;
+}
+
 /* Add the stacks of SIDE to their leaves' before or after values. */
 static void
 read_side(struct builder *b, const struct flame_side *side, bool is_before)
@@ -118,7 +127,8 @@ read_side(struct builder *b, const struct flame_side *side, bool is_before)
         struct flame_node *n = &b->nodes[leaf];
 
         for (int m = 0; m < METRICS; m++)
-            (is_before ? n->before : n->after)[m] += metric_value(&s->counters, (enum metric)m);
+            add_to(&(is_before ? n->before : n->after)[m],
+                   metric_value(&s->counters, (enum metric)m));
     }
 }
 
@@ -145,9 +155,9 @@ sum_up(struct builder *b)
             const struct flame_node *n = &b->nodes[i];
             struct flame_node *parent = &b->nodes[n->parent];
 
-            parent->before[m] += n->before[m];
-            parent->after[m] += n->after[m];
-            parent->width[m] += n->width[m];
+            add_to(&parent->before[m], n->before[m]);
+            add_to(&parent->after[m], n->after[m]);
+            add_to(&parent->width[m], n->width[m]);
         }
 }
 

@@ -44,10 +44,10 @@ struct row {
 static void
 add_row(struct row *sum, const struct row *r)
 {
-    sum->live_blocks += r->live_blocks;
-    sum->live_bytes += r->live_bytes;
-    sum->allocations += r->allocations;
-    sum->allocated_bytes += r->allocated_bytes;
+    sum->live_blocks = counters_sum(sum->live_blocks, r->live_blocks);
+    sum->live_bytes = counters_sum(sum->live_bytes, r->live_bytes);
+    sum->allocations = counters_sum(sum->allocations, r->allocations);
+    sum->allocated_bytes = counters_sum(sum->allocated_bytes, r->allocated_bytes);
 }
 
 /* Make R what consumers accept. */

@@ -101,8 +101,10 @@ read_time(const char *text, uint64_t *ret_ns)
     while (read_part(&text, &part)) {
         sum += part;
         if (*text == '\0') {
+            if (sum > HOURS_MAX * 3600)
+                return false;
             *ret_ns = (uint64_t)(sum * (double)NS_PER_S);
-            return sum <= HOURS_MAX * 3600;
+            return true;
         }
     }
     return false;

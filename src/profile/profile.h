@@ -50,6 +50,13 @@ counters_sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
+/* A - B, likewise. */
+static inline int64_t
+counters_difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static inline int64_t
 counters_live_blocks(const struct counters *c)
 {

@@ -56,13 +56,14 @@ count_timed(const struct raw_file *raw)
 static void
 drop_snapshots(struct raw_file *raw, uint32_t parts)
 {
-    double part_ns = (double)last_moment(raw) / parts, kept_part = -1;
+    uint64_t last = last_moment(raw);
+    double part_ns = (double)last / parts, kept_part = -1;
 
     for (size_t i = raw_count(raw, DISK_SNAPSHOTS); i-- > 0;) {
         struct disk_snapshot *s = raw_change(raw, DISK_SNAPSHOTS, i);
         double part;
 
-        if (!is_timed(s))
+        if (!is_timed(s) || s->elapsed_ns > last)
             continue;
         // The last moment belongs to the last part.
         part = (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns);
