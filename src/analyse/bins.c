@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/map.h"
+
 static void add_types(const struct profile *p, struct bins *bins);
 static void add_known(const struct profile *p, struct arena *arena, struct bins *bins);
 
@@ -57,20 +59,23 @@ add_types(const struct profile *p, struct bins *bins)
     }
 }
 
-/* Add SITE to what is known of ROW. */
+/* Add SITE to what is known of row ROW_INDEX; KNOWN has where its type is. */
 static void
-add_site(const struct profile *p, const struct profile_site *site, struct bin_row *row,
-         struct arena *arena)
+add_site(const struct profile *p, const struct profile_site *site, struct bins *bins,
+         size_t row_index, struct map *known, struct arena *arena)
 {
-    const char *name = profile_string(p, site->type);
+    uint64_t key = (uint64_t)row_index << 34 | (uint64_t)(site->verdict & 3) << 32 | site->type;
+    struct bin_row *row = &bins->v[row_index];
     size_t capacity = row->known_count;
     struct bin_type *grown;
+    bool is_new;
+    uint64_t *index = map_put(known, key, &is_new);
 
-    for (size_t i = 0; i < row->known_count; i++)
-        if (row->known[i].verdict == site->verdict && strcmp(row->known[i].name, name) == 0) {
-            counters_add(&row->known[i].counters, &site->counters);
-            return;
-        }
+    if (!is_new) {
+        counters_add(&row->known[*index].counters, &site->counters);
+        return;
+    }
+    *index = row->known_count;
     // Full whenever the count is a power of two.
     if ((capacity & (capacity - 1)) == 0) {
         grown = arena_array(arena, capacity ? capacity * 2 : 1, sizeof *grown);
@@ -78,8 +83,9 @@ add_site(const struct profile *p, const struct profile_site *site, struct bin_ro
             memcpy(grown, row->known, capacity * sizeof *grown);
         row->known = grown;
     }
-    row->known[row->known_count++] =
-        (struct bin_type){.name = name, .verdict = site->verdict, .counters = site->counters};
+    row->known[row->known_count++] = (struct bin_type){.name = profile_string(p, site->type),
+                                                       .verdict = site->verdict,
+                                                       .counters = site->counters};
 }
 
 static int
@@ -99,6 +105,8 @@ by_known_bytes(const void *a, const void *b)
 static void
 add_known(const struct profile *p, struct arena *arena, struct bins *bins)
 {
+    struct map known = {0};
+
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
         const struct counters *c = &site->counters;
@@ -109,8 +117,9 @@ add_known(const struct profile *p, struct arena *arena, struct bins *bins)
             (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
             row = find_row(bins, c->size_min);
         if (row != NULL)
-            add_site(p, site, row, arena);
+            add_site(p, site, bins, (size_t)(row - bins->v), &known, arena);
     }
+    map_release(&known);
     for (size_t i = 0; i < bins->count; i++)
         if (bins->v[i].known_count > 1)
             qsort(bins->v[i].known, bins->v[i].known_count, sizeof *bins->v[i].known,

@@ -39,6 +39,7 @@ struct builder {
     struct diff *ret;
     size_t row_capacity;
     uint64_t stack_number;
+    uint32_t *known; // Of the side being read: entry plus 1 by frame; 0 = not yet known.
 };
 
 static void add_stack(struct builder *b, const struct profile *p, const struct stack *s,
@@ -48,6 +49,7 @@ static void sort_rows(struct builder *b);
 static void
 add_side(struct builder *b, const struct diff_side *side, bool is_after)
 {
+    b->known = arena_array(b->arena, side->p->frame_count, sizeof *b->known);
     for (size_t i = 0; i < side->stacks->count; i++)
         add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
@@ -97,7 +99,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
 int64_t
 diff_growth(const struct counters *before, const struct counters *after, enum metric metric)
 {
-    return metric_value(after, metric) - metric_value(before, metric);
+    return counters_difference(metric_value(after, metric), metric_value(before, metric));
 }
 
 struct interval
@@ -151,21 +153,32 @@ entry_for(struct builder *b, const struct diff_frame *f)
     return (uint32_t)i;
 }
 
-static struct diff_frame
-read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i)
+/* The entry of frame I of S, and its line. A name is read once, however many stacks it is on; what
+ * has none is told apart by its location. */
+static uint32_t
+read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i,
+           uint32_t *ret_line)
 {
     const struct profile_frame *f;
+    uint32_t entry;
 
+    *ret_line = 0;
     if (s->depth == 0)
-        return (struct diff_frame){.function = FRAME_NAME_OTHER, .file = "", .module = ""};
+        return entry_for(b, &(struct diff_frame){
+                                .function = FRAME_NAME_OTHER, .file = "", .module = ""});
     f = &p->frames[s->frames[i]];
-    return (struct diff_frame){
-        .function = frame_name(p, s->frames[i], s->locations[i], b->arena),
-        .file = profile_string(p, f->file),
-        .module = p->modules[f->module].path,
-        .line = f->line,
-        .inlined = f->inlined,
-    };
+    *ret_line = f->line;
+    if (b->known[s->frames[i]] != 0)
+        return b->known[s->frames[i]] - 1;
+    entry = entry_for(b, &(struct diff_frame){
+                             .function = frame_name(p, s->frames[i], s->locations[i], b->arena),
+                             .file = profile_string(p, f->file),
+                             .module = p->modules[f->module].path,
+                             .inlined = f->inlined,
+                         });
+    if (f->function != 0)
+        b->known[s->frames[i]] = entry + 1;
+    return entry;
 }
 
 static uint32_t
@@ -263,12 +276,8 @@ add_stack(struct builder *b, const struct profile *p, const struct stack *s, boo
     uint32_t *entries = xmalloc((size_t)2 * depth * sizeof *entries), *lines = entries + depth;
 
     b->stack_number++;
-    for (uint32_t i = 0; i < depth; i++) {
-        struct diff_frame f = read_frame(b, p, s, i);
-
-        entries[i] = entry_for(b, &f);
-        lines[i] = f.line;
-    }
+    for (uint32_t i = 0; i < depth; i++)
+        entries[i] = read_frame(b, p, s, i, &lines[i]);
     if (b->by == DIFF_BY_SITE)
         add_by_site(b, p, s, entries, lines, depth, is_after);
     else

@@ -89,15 +89,14 @@ write_flamegraph(struct side *before, struct side *after, enum metric metric)
 {
     struct flame_side a = {.p = before->set.v[0], .stacks = &before->stacks},
                       b = {.p = after->set.v[0], .stacks = &after->stacks};
-    struct strbuf out = {0};
+    struct output_file file = {.path = opts.flamegraph, .set = &after->set};
+    struct strbuf out = write_file_output(&file);
     int rc = write_file_check(opts.flamegraph, &before->set);
 
-    if (rc == 0) {
-        flamegraph_diff(&a, &b, metric, &out);
-        rc = write_file(opts.flamegraph, &out, &after->set);
-    }
-    strbuf_release(&out);
-    return rc;
+    if (rc != 0)
+        return rc;
+    flamegraph_diff(&a, &b, metric, &out);
+    return write_file_end(&out);
 }
 
 /* 1 if the total grew by more than --fail-over allows. */
@@ -130,7 +129,7 @@ show(struct side *before, struct side *after)
     struct arena *arena = &after->set.arena;
     enum metric metric = metric_chosen(&opts.metric);
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
-    struct strbuf out = {0};
+    struct strbuf out = view_output();
     struct diff diff;
     struct diff_view v = {.before = a.p,
                           .after = b.p,

@@ -104,7 +104,8 @@ export_one(struct profile *p, const struct exporter *exporter, struct view_set *
         .roots = {(enum tag_root)(opts.root.choice + 1), opts.root.of},
     };
     struct stacks_options stacks_options = view_stacks_options(true);
-    struct strbuf out = {0};
+    struct output_file file = {.path = opts.output, .set = set};
+    struct strbuf out = to_stdout() ? view_output() : write_file_output(&file);
     struct err err = {""};
     struct stacks stacks;
     int rc = view_check_metric(p, options.metric);
@@ -120,10 +121,8 @@ export_one(struct profile *p, const struct exporter *exporter, struct view_set *
         say_error("%s", err.text);
         rc = EXIT_BUG;
     }
-    if (rc == 0 && to_stdout())
-        return view_print(&out);
     if (rc == 0)
-        rc = write_file(opts.output, &out, set);
+        return to_stdout() ? view_print(&out) : write_file_end(&out);
     strbuf_release(&out);
     return rc;
 }

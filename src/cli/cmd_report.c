@@ -138,7 +138,7 @@ check_options(void)
 static int
 report_set(struct view_set *set)
 {
-    struct strbuf out = {0};
+    struct strbuf out = view_output();
     struct json j;
     int rc = check_options();
 

@@ -306,7 +306,7 @@ source_one(struct profile *p, const char *what, struct arena *arena, struct json
 static int
 source_set(struct view_set *set, const char *what)
 {
-    struct strbuf out = {0};
+    struct strbuf out = view_output();
     struct json j;
     size_t found = 0;
     int rc = 0;

@@ -31,7 +31,9 @@ find_window(struct profile *p, struct profile_moment window[2], const struct pro
 static int
 write_pictures(struct text_view *v, struct timeline_options options, const struct view_set *set)
 {
-    struct strbuf out = {0};
+    struct output_file svg = {.path = opts.svg, .set = set};
+    struct output_file flame = {.path = opts.flame, .set = set};
+    struct strbuf out;
     struct timeline t;
     int rc = 0;
 
@@ -39,15 +41,15 @@ write_pictures(struct text_view *v, struct timeline_options options, const struc
     options.by_size = true;
     if (opts.svg) {
         timeline_build(v->p, v->stacks, &options, v->arena, &t);
+        out = write_file_output(&svg);
         timeline_svg(v->p, &t, v->arena, &out);
-        rc = write_file(opts.svg, &out, set);
+        rc = write_file_end(&out);
     }
-    strbuf_release(&out);
     if (rc == 0 && opts.flame) {
+        out = write_file_output(&flame);
         timeline_flame(v->p, v->stacks, &options, v->arena, &out);
-        rc = write_file(opts.flame, &out, set);
+        rc = write_file_end(&out);
     }
-    strbuf_release(&out);
     return rc;
 }
 
@@ -86,7 +88,7 @@ static int
 run_timeline(int count, char **arguments)
 {
     const char *what = count > 0 ? arguments[0] : NULL;
-    struct strbuf out = {0};
+    struct strbuf out = view_output();
     struct view_set set;
     int rc = view_open(what, &set);
 

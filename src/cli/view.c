@@ -1,6 +1,7 @@
 /* view.c: from the argument WHAT to profiles that can be shown.
  *
- * Results go to stdout in one piece at the end; everything else (which file was taken, progress,
+ * Results go to stdout at the end, or, if they are large, while they are made, which is after all
+ * that can be wrong with the input has been said; everything else (which file was taken, progress,
  * what was missing) goes to stderr, so that a pipe gets the view and nothing else.
  */
 #include "cli/view.h"
@@ -459,7 +460,7 @@ show_each(const struct view_set *set, view_show_fn *show, struct arena *arena, s
                        pid_text(set->v[i], arena));
         rc = show(set->v[i], arena, &j, out);
         found |= rc == 0;
-        if (rc == HEAPTAP_NOT_FOUND)
+        if (rc == HEAPTAP_NOT_FOUND && before < out->length)
             out->length = before;
     }
     if (rc <= 0 && view_options.json && is_session)
@@ -470,7 +471,7 @@ show_each(const struct view_set *set, view_show_fn *show, struct arena *arena, s
 int
 view_each(const char *what, enum view_of of, view_show_fn *show)
 {
-    struct strbuf out = {0};
+    struct strbuf out = view_output();
     struct view_set set;
     int rc = view_open(what, &set);
 
@@ -486,16 +487,33 @@ view_each(const char *what, enum view_of of, view_show_fn *show)
     return rc;
 }
 
+/* Why the output could not be written; 0 = it could. */
+static int print_error;
+
+/* After a failure the rest goes nowhere; view_print tells. */
+static void
+drain_to_stdout(struct strbuf *out)
+{
+    if (print_error == 0 && fwrite(strbuf_text(out), 1, out->length, stdout) != out->length)
+        print_error = errno;
+    strbuf_clear(out);
+}
+
+struct strbuf
+view_output(void)
+{
+    return (struct strbuf){.drain = drain_to_stdout};
+}
+
 int
 view_print(struct strbuf *out)
 {
-    size_t written = fwrite(strbuf_text(out), 1, out->length, stdout);
-    bool failed = written != out->length || fflush(stdout) != 0;
-    int error = errno;
-
+    drain_to_stdout(out);
+    if (print_error == 0 && fflush(stdout) != 0)
+        print_error = errno;
     strbuf_release(out);
-    if (!failed || error == EPIPE)
+    if (print_error == 0 || print_error == EPIPE)
         return 0;
-    say_error("the output could not be written: %s", strerror(error));
+    say_error("the output could not be written: %s", strerror(print_error));
     return EXIT_BAD_INPUT;
 }

@@ -109,6 +109,9 @@ typedef int view_show_fn(struct profile *p, struct arena *arena, struct json *j,
 enum view_of { VIEW_SESSION, VIEW_SINGLE };
 int view_each(const char *what, enum view_of of, view_show_fn *show);
 
+/* An empty output for view_print. What is much goes to stdout while it is made (strbuf_pause). */
+struct strbuf view_output(void);
+
 /* Write OUT to stdout and release it. Returns 0 or an exit code: a full disk shows. */
 int view_print(struct strbuf *out);
 

@@ -41,14 +41,22 @@ put_blocks(struct strbuf *out, const char *block, size_t count)
         strbuf_str(out, block);
 }
 
+/* How many blocks stand for BYTES where LONGEST is a whole bar; numbers below 0 are damage. */
+static size_t
+bar_blocks(int64_t bytes, int64_t longest)
+{
+    if (bytes <= 0 || longest <= 0)
+        return 0;
+    return bytes >= longest ? BAR_WIDTH
+                            : (size_t)((double)bytes / (double)longest * BAR_WIDTH + 0.5);
+}
+
 /* A bar whose full part is what is kept of the bytes, as long as BAR is of the longest. */
 static void
 put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 {
-    int64_t kept = counters_live_bytes(&bar->counters);
-    double unit = longest > 0 ? BAR_WIDTH / (double)longest : 0;
-    size_t all = (size_t)((double)bar->counters.allocated_bytes * unit + 0.5);
-    size_t full = kept > 0 ? (size_t)((double)kept * unit + 0.5) : 0;
+    size_t all = bar_blocks(bar->counters.allocated_bytes, longest);
+    size_t full = bar_blocks(counters_live_bytes(&bar->counters), longest);
 
     if (all == 0 && bar->counters.allocated_bytes > 0)
         all = 1;
@@ -88,14 +96,15 @@ size_label(const struct text_view *v, uint64_t size)
                               : arena_printf(v->arena, "%6" PRIu64, size);
 }
 
-/* Whether NAME is among what is known of ROW. */
-static bool
-is_known(const struct bin_row *row, const char *name)
+/* The names that are known of ROW, which are interned, as keys. */
+static struct map
+known_names(const struct bin_row *row)
 {
+    struct map names = {0};
+
     for (size_t i = 0; i < row->known_count; i++)
-        if (strcmp(row->known[i].name, name) == 0)
-            return true;
-    return false;
+        map_put(&names, (uintptr_t)row->known[i].name, NULL);
+    return names;
 }
 
 static const char *
@@ -109,6 +118,7 @@ static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
     size_t limit = text_is_wide(v) ? SIZE_MAX : TYPES_SHOWN;
+    struct map known_types = known_names(row);
     struct strbuf text = {0};
     size_t shown = 0;
     size_t left = 0;
@@ -125,9 +135,10 @@ types_text(const struct text_view *v, const struct bin_row *row)
     for (size_t i = 0; i < row->type_count; i++) {
         const char *name = profile_string(v->p, row->types[i].name);
 
-        if (!is_known(row, name) && shown++ < limit)
+        if (map_get(&known_types, (uintptr_t)name) == NULL && shown++ < limit)
             strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", fit_type(v, name));
     }
+    map_release(&known_types);
     left = shown > limit ? shown - limit : 0;
     if (left > 0)
         strbuf_fmt(&text, " +%zu", left);
@@ -181,7 +192,7 @@ put_rest(struct text_view *v, const struct bins *bins, const struct bin_row *con
     if (shown == bins->count)
         return;
     for (size_t i = shown; i < bins->count; i++)
-        bytes += rows[i]->counters.allocated_bytes;
+        bytes = counters_sum(bytes, rows[i]->counters.allocated_bytes);
     text_line(v, INK_DIM,
               arena_printf(v->arena, "\xe2\x80\xa6 %s with %s of the bytes; --all shows them",
                            style_plural(v->arena, (int64_t)(bins->count - shown), "more size"),
@@ -214,23 +225,24 @@ text_bins(struct text_view *v, size_t top)
 static const char *
 classic_types(const struct text_view *v, const struct bin_row *row)
 {
+    struct map shown = {0};
     struct strbuf text = {0};
     const char *copy;
 
     for (size_t i = 0; i < row->known_count; i++) {
-        bool repeated = false;
+        bool is_new;
 
-        for (size_t k = 0; k < i; k++)
-            repeated = repeated || strcmp(row->known[k].name, row->known[i].name) == 0;
-        if (!repeated)
+        map_put(&shown, (uintptr_t)row->known[i].name, &is_new);
+        if (is_new)
             strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", row->known[i].name);
     }
     for (size_t i = 0; i < row->type_count; i++) {
         const char *name = profile_string(v->p, row->types[i].name);
 
-        if (!is_known(row, name))
+        if (map_get(&shown, (uintptr_t)name) == NULL)
             strbuf_fmt(&text, "%s%s", text.length > 0 ? ", " : "", name);
     }
+    map_release(&shown);
     copy = arena_strdup(v->arena, strbuf_text(&text));
     strbuf_release(&text);
     return copy;
@@ -338,7 +350,9 @@ json_bins(struct json *j, const struct text_view *v, size_t top)
     rows = bins_by_bytes(&bins, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
-    json_int(j, "calls_of_heaps", v->p->totals.allocations - v->p->heaps[0].counters.allocations);
+    json_int(
+        j, "calls_of_heaps",
+        counters_difference(v->p->totals.allocations, v->p->heaps[0].counters.allocations));
     json_array(j, "bins");
     for (size_t i = 0; i < bins.count && i < top; i++)
         json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);

@@ -21,14 +21,24 @@
 
 enum { STEP_PERIOD_MAX = 4, PATH_INDENT = 3 };
 
-/* The words of a path, outermost first. */
+/* A step of a path as it is shown; of what recurs, also what stands around it. */
+struct word {
+    const char *name;
+    const char *site; // "" if none is shown.
+    const char *before, *after;
+};
+
+/* The words of a path, outermost first, and the texts that have been made for them: a recursion
+ * has the same ones a thousand times. */
 struct words {
-    const char **v;
+    struct word *v;
     size_t count, capacity;
+    struct map names; // By function.
+    struct map sites; // By file and line, or by location, which has line 0.
 };
 
 static void
-add_word(struct arena *a, struct words *w, const char *word)
+add_word(struct arena *a, struct words *w, struct word word)
 {
     arena_grow(a, &w->v, &w->capacity, w->count, sizeof *w->v);
     w->v[w->count++] = word;
@@ -36,7 +46,8 @@ add_word(struct arena *a, struct words *w, const char *word)
 
 /* Where step I of PATH was called, "file.c:12" or "libx.so+0x1f30"; "" if the step has no frame. */
 static const char *
-call_site(const struct text_view *v, const struct path *path, uint32_t i, uint32_t function)
+call_site(const struct profile *p, const struct path *path, uint32_t i, uint32_t function,
+          struct arena *arena)
 {
     const struct stack *s = path->stack;
     const struct profile_frame *f;
@@ -44,13 +55,45 @@ call_site(const struct text_view *v, const struct path *path, uint32_t i, uint32
 
     if (function < FUNCTION_FIRST)
         return "";
-    f = &v->p->frames[s->frames[i]];
-    l = &v->p->locations[s->locations[i]];
+    f = &p->frames[s->frames[i]];
+    l = &p->locations[s->locations[i]];
     if (f->file && f->line)
-        return arena_printf(v->arena, "%s:%" PRIu32, path_basename(profile_string(v->p, f->file)),
+        return arena_printf(arena, "%s:%" PRIu32, path_basename(profile_string(p, f->file)),
                             f->line);
-    return arena_printf(v->arena, "%s+0x%" PRIx64, path_basename(v->p->modules[l->module].path),
-                        location_pc(l) - v->p->modules[l->module].bias);
+    return arena_printf(arena, "%s+0x%" PRIx64, path_basename(p->modules[l->module].path),
+                        location_pc(l) - p->modules[l->module].bias);
+}
+
+static const char *
+known_name(const struct text_view *v, const struct leak_paths *l, uint32_t function, size_t width,
+           struct words *w)
+{
+    uint64_t *known = map_put(&w->names, function, NULL);
+
+    if (*known == 0)
+        *known = (uintptr_t)text_function(v, l->functions, function, width);
+    return (const char *)(uintptr_t)*known;
+}
+
+static const char *
+known_site(const struct text_view *v, const struct path *path, uint32_t i, uint32_t function,
+           struct words *w)
+{
+    const struct profile_frame *f;
+    bool has_line;
+    uint64_t *known;
+
+    if (function < FUNCTION_FIRST)
+        return "";
+    f = &v->p->frames[path->stack->frames[i]];
+    has_line = f->file != 0 && f->line != 0;
+    known = map_put(&w->sites,
+                    has_line ? (uint64_t)f->file << 32 | f->line
+                             : (uint64_t)path->stack->locations[i] << 32,
+                    NULL);
+    if (*known == 0)
+        *known = (uintptr_t)style_clean(v->arena, call_site(v->p, path, i, function, v->arena));
+    return (const char *)(uintptr_t)*known;
 }
 
 /* The steps of PATH as words, shortened to WIDTH. */
@@ -61,21 +104,33 @@ path_words(const struct text_view *v, const struct leak_paths *l, const struct p
     const uint32_t *functions;
 
     functions_of_stack(l->functions, path->stack, &functions);
-    for (uint32_t i = path->depth; i-- > 0;) {
-        const char *name = text_function(v, l->functions, functions[i], width), *site = "";
-
-        if (l->call_sites)
-            site = style_clean(v->arena, call_site(v, path, i, functions[i]));
-        if (*site != '\0')
-            name = arena_printf(v->arena, "%s (%s)", name, site);
-        add_word(v->arena, ret, name);
-    }
+    for (uint32_t i = path->depth; i-- > 0;)
+        add_word(v->arena, ret,
+                 (struct word){
+                     .name = known_name(v, l, functions[i], width, ret),
+                     .site = l->call_sites ? known_site(v, path, i, functions[i], ret) : "",
+                     .before = "",
+                     .after = "",
+                 });
     if (v->p->heaps[path->stack->heap].own)
         add_word(v->arena, ret,
-                 style_cut_end(v->arena,
-                               style_clean(v->arena, tags_text(&v->p->heaps[path->stack->heap],
-                                                               &v->p->label_sets[0], v->arena)),
-                               width));
+                 (struct word){
+                     .name = style_cut_end(
+                         v->arena,
+                         style_clean(v->arena, tags_text(&v->p->heaps[path->stack->heap],
+                                                         &v->p->label_sets[0], v->arena)),
+                         width),
+                     .site = "",
+                     .before = "",
+                     .after = "",
+                 });
+}
+
+static bool
+same_words(const struct word *a, const struct word *b)
+{
+    return (a->name == b->name || strcmp(a->name, b->name) == 0) &&
+           (a->site == b->site || strcmp(a->site, b->site) == 0);
 }
 
 /* How often the PERIOD words from FIRST on come again right after. */
@@ -84,7 +139,8 @@ repetitions(const struct words *w, size_t first, size_t period)
 {
     size_t n = 0;
 
-    while (first + period + n < w->count && strcmp(w->v[first + n], w->v[first + period + n]) == 0)
+    while (first + period + n < w->count &&
+           same_words(&w->v[first + n], &w->v[first + period + n]))
         n++;
     return n / period;
 }
@@ -106,15 +162,40 @@ fold_recursion(struct arena *a, const struct words *w)
             add_word(a, &ret, w->v[i++]);
             continue;
         }
-        for (size_t k = 0; k < period; k++)
-            add_word(a, &ret,
-                     arena_printf(a, "%s%s%s", k == 0 && period > 1 ? "(" : "", w->v[i + k],
-                                  k + 1 < period ? ""
-                                  : period > 1   ? arena_printf(a, ") x %zu", times + 1)
-                                                 : arena_printf(a, " x %zu", times + 1)));
+        for (size_t k = 0; k < period; k++) {
+            struct word word = w->v[i + k];
+
+            word.before = k == 0 && period > 1 ? "(" : "";
+            if (k + 1 == period)
+                word.after = arena_printf(a, "%s x %zu", period > 1 ? ")" : "", times + 1);
+            add_word(a, &ret, word);
+        }
         i += period * (times + 1);
     }
     return ret;
+}
+
+static size_t
+word_width(const struct word *w)
+{
+    size_t width = strlen(w->before) + style_width(w->name) + strlen(w->after);
+
+    return *w->site != '\0' ? width + style_width(w->site) + strlen(" ()") : width;
+}
+
+static void
+put_word(struct text_view *v, const struct word *w, enum ink ink)
+{
+    if (ink != INK_PLAIN)
+        style_ink(&v->style, v->out, ink);
+    strbuf_str(v->out, w->before);
+    strbuf_str(v->out, w->name);
+    if (*w->site != '\0')
+        strbuf_fmt(v->out, " (%s)", w->site);
+    strbuf_str(v->out, w->after);
+    if (ink != INK_PLAIN)
+        style_ink(&v->style, v->out, INK_PLAIN);
+    strbuf_pause(v->out);
 }
 
 /* "|| > main > f", in lines of at most WIDTH columns, the further ones indented by INDENT. */
@@ -130,7 +211,7 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
     strbuf_str(v->out, path->cut ? "|| > ..." : "||");
     used += path->cut ? 6 : 0;
     for (size_t i = 0; i < words.count; i++) {
-        size_t width = style_width(words.v[i]);
+        size_t width = word_width(&words.v[i]);
 
         if (used + 3 + width > v->style.width && i + path->cut > 0) {
             strbuf_char(v->out, '\n');
@@ -138,10 +219,12 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
             used = indent + PATH_INDENT - 1;
         }
         strbuf_str(v->out, " > ");
-        style_text(&v->style, v->out, i + 1 == words.count ? INK_BOLD : INK_PLAIN, words.v[i]);
+        put_word(v, &words.v[i], i + 1 == words.count ? INK_BOLD : INK_PLAIN);
         used += 3 + width;
     }
     strbuf_char(v->out, '\n');
+    map_release(&all.names);
+    map_release(&all.sites);
 }
 
 struct paths_widths {
@@ -245,9 +328,11 @@ json_path(struct json *j, const struct text_view *v, const struct leak_paths *l,
         return;
     json_array(j, "call_sites");
     for (uint32_t i = path->depth; i-- > 0;) {
-        const char *site = call_site(v, path, i, functions[i]);
+        struct arena scratch = {0};
+        const char *site = call_site(v->p, path, i, functions[i], &scratch);
 
         json_string(j, NULL, *site ? site : NULL);
+        arena_release(&scratch);
     }
     json_end(j);
 }

@@ -107,6 +107,7 @@ text_line(struct text_view *v, enum ink ink, const char *text)
     style_text(&v->style, v->out, ink,
                style_cut_end(v->arena, style_clean(v->arena, text), v->style.width));
     strbuf_char(v->out, '\n');
+    strbuf_pause(v->out);
 }
 
 static const char *
@@ -618,7 +619,7 @@ put_shrunk(struct text_view *v)
     for (size_t i = 0; i < v->stacks->count; i++) {
         int64_t growth = counters_live_bytes(&v->stacks->v[i].counters);
 
-        sum += growth < 0 ? growth : 0;
+        sum = counters_sum(sum, growth < 0 ? growth : 0);
         count += growth < 0;
     }
     if (count == 0)
@@ -651,10 +652,10 @@ put_section(struct text_view *v, enum metric metric, size_t limit, double percen
         if (shown > 0 && (double)value * 100 < (double)total * percent_min)
             break;
         put_site(v, top[shown], metric);
-        rest -= value;
+        rest = counters_difference(rest, value);
     }
     if (v->p->extent == EXTENT_BETWEEN && metric == METRIC_INUSE)
-        rest -= put_shrunk(v);
+        rest = counters_difference(rest, put_shrunk(v));
     if (shown == count)
         return;
     strbuf_char(v->out, '\n');

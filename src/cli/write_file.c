@@ -1,8 +1,9 @@
 /* write_file.c: one way to write an output file.
  *
  * The contents are complete before the file is opened, so a view that fails leaves an older file
- * alone. An input is recognised by device and inode, whatever its name. No profile is ever
- * overwritten: a process may have it mapped, and would lose the pages and its life.
+ * alone; what is too large to keep is begun when there is much of it. An input is recognised by
+ * device and inode, whatever its name. No profile is ever overwritten: a process may have it
+ * mapped, and would lose the pages and its life.
  */
 #include "cli/write_file.h"
 
@@ -52,31 +53,57 @@ write_file_check(const char *path, const struct view_set *set)
     return 0;
 }
 
-int
-write_file(const char *path, const struct strbuf *out, const struct view_set *set)
+static void
+open_output(struct output_file *o)
 {
-    struct stat st;
-    size_t written;
-    FILE *f;
-    bool failed;
-    int error, rc = write_file_check(path, set);
+    o->rc = write_file_check(o->path, o->set);
+    if (o->rc != 0)
+        return;
+    o->f = fopen(o->path, "we");
+    if (o->f != NULL)
+        return;
+    say_error("%s cannot be written: %s", o->path, strerror(errno));
+    o->rc = EXIT_USAGE;
+}
 
-    if (rc != 0)
-        return rc;
-    f = fopen(path, "we");
-    if (f == NULL) {
-        say_error("%s cannot be written: %s", path, strerror(errno));
-        return EXIT_USAGE;
-    }
+/* Write what B has; after a failure it goes nowhere. */
+static void
+drain_to_file(struct strbuf *b)
+{
+    struct output_file *o = b->drain_arg;
+
+    if (o->f == NULL && o->rc == 0)
+        open_output(o);
     errno = 0;
-    written = fwrite(strbuf_text(out), 1, out->length, f);
-    failed = written != out->length;
-    failed |= fclose(f) != 0;
-    if (!failed)
+    if (o->f != NULL && o->error == 0 &&
+        fwrite(strbuf_text(b), 1, b->length, o->f) != b->length)
+        o->error = errno ? errno : EIO;
+    strbuf_clear(b);
+}
+
+struct strbuf
+write_file_output(struct output_file *o)
+{
+    return (struct strbuf){.drain = drain_to_file, .drain_arg = o};
+}
+
+int
+write_file_end(struct strbuf *out)
+{
+    struct output_file *o = out->drain_arg;
+    struct stat st;
+
+    drain_to_file(out);
+    strbuf_release(out);
+    if (o->f == NULL)
+        return o->rc;
+    errno = 0;
+    if (fclose(o->f) != 0 && o->error == 0)
+        o->error = errno;
+    if (o->error == 0)
         return 0;
-    error = errno;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        unlink(path);
-    say_error("%s could not be written: %s", path, strerror(error));
+    if (stat(o->path, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(o->path);
+    say_error("%s could not be written: %s", o->path, strerror(o->error));
     return EXIT_BAD_INPUT;
 }

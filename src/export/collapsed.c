@@ -21,9 +21,23 @@
 #include "export/export.h"
 #include "util/character.h"
 
+/* A line to be: a name for each frame, the outermost first. Its text is never made as a whole:
+ * together the lines may be a thousand times larger than the profile. */
 struct line {
-    const char *text;
+    const uint32_t *names; // Ids in the table of names.
+    size_t count;
     int64_t value;
+};
+
+struct lines {
+    const struct profile *p;
+    const struct tag_roots *roots;
+    struct arena *arena;
+    struct strtab names;   // As they are written.
+    struct strbuf scratch; // A name in the making.
+    uint32_t *known;       // By frame: the id of its name plus 1; 0 = not yet known.
+    struct line *v;
+    size_t count;
 };
 
 static void
@@ -45,45 +59,86 @@ add_name(struct strbuf *b, const char *name)
     }
 }
 
-static const char *
-stack_text(const struct profile *p, const struct stack *s, const struct tag_roots *roots,
-           struct strbuf *scratch, struct arena *arena)
+static uint32_t
+name_id(struct lines *l, const char *name)
 {
-    const char *root = tags_root(p, roots, s->heap, s->labels, arena);
-
-    strbuf_clear(scratch);
-    if (root != NULL) {
-        add_name(scratch, root);
-        strbuf_char(scratch, ';');
-    }
-    if (s->depth == 0)
-        strbuf_str(scratch, FRAME_NAME_OTHER);
-    for (uint32_t i = s->depth; i-- > 0;) {
-        add_name(scratch, frame_name(p, s->frames[i], s->locations[i], arena));
-        if (i > 0)
-            strbuf_char(scratch, ';');
-    }
-    return arena_strndup(arena, strbuf_text(scratch), scratch->length);
+    strbuf_clear(&l->scratch);
+    add_name(&l->scratch, name);
+    return strtab_id(&l->names, strbuf_text(&l->scratch));
 }
 
-static int
-compare_lines(const void *a, const void *b)
+static uint32_t
+frame_id(struct lines *l, uint32_t frame, uint32_t location)
 {
-    return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+    uint32_t id;
+
+    if (l->known[frame] != 0)
+        return l->known[frame] - 1;
+    id = name_id(l, frame_name(l->p, frame, location, l->arena));
+    // Without a function it is the location that gives the name.
+    if (l->p->frames[frame].function != 0)
+        l->known[frame] = id + 1;
+    return id;
 }
 
 static void
-write_lines(struct line *lines, size_t count, struct strbuf *out)
+add_line(struct lines *l, const struct stack *s, int64_t value)
 {
-    qsort(lines, count, sizeof *lines, compare_lines);
-    for (size_t i = 0; i < count;) {
-        int64_t sum = 0;
-        size_t first = i;
+    const char *root = tags_root(l->p, l->roots, s->heap, s->labels, l->arena);
+    uint32_t *names = arena_array(l->arena, s->depth + 2, sizeof *names);
+    size_t count = 0;
 
-        for (; i < count && strcmp(lines[i].text, lines[first].text) == 0; i++)
-            sum += lines[i].value;
-        if (sum > 0)
-            strbuf_fmt(out, "%s %" PRId64 "\n", lines[first].text, sum);
+    if (root != NULL)
+        names[count++] = name_id(l, root);
+    if (s->depth == 0)
+        names[count++] = name_id(l, FRAME_NAME_OTHER);
+    for (uint32_t i = s->depth; i-- > 0;)
+        names[count++] = frame_id(l, s->frames[i], s->locations[i]);
+    l->v[l->count++] = (struct line){names, count, value};
+}
+
+/* As strcmp of the two lines: no name has a ';' in it, so they are the same as far as their names
+ * are. */
+static int
+compare_lines(const void *a, const void *b, void *arg)
+{
+    const struct lines *l = arg;
+    const struct line *x = a, *y = b;
+    size_t i = 0, k = 0;
+    const unsigned char *s, *t;
+    unsigned c, d;
+
+    while (i < x->count && i < y->count && x->names[i] == y->names[i])
+        i++;
+    if (i == x->count || i == y->count)
+        return i < y->count ? -1 : i < x->count;
+    s = (const unsigned char *)strtab_get(&l->names, x->names[i]);
+    t = (const unsigned char *)strtab_get(&l->names, y->names[i]);
+    while (s[k] == t[k] && s[k] != '\0')
+        k++;
+    c = s[k] == '\0' && i + 1 < x->count ? ';' : s[k];
+    d = t[k] == '\0' && i + 1 < y->count ? ';' : t[k];
+    return c < d ? -1 : c > d;
+}
+
+static void
+write_lines(struct lines *l, struct strbuf *out)
+{
+    qsort_r(l->v, l->count, sizeof *l->v, compare_lines, l);
+    for (size_t i = 0; i < l->count;) {
+        const struct line *first = &l->v[i];
+        int64_t sum = 0;
+
+        for (; i < l->count && compare_lines(&l->v[i], first, l) == 0; i++)
+            sum = counters_sum(sum, l->v[i].value);
+        if (sum <= 0)
+            continue;
+        for (size_t k = 0; k < first->count; k++) {
+            strbuf_str(out, k > 0 ? ";" : "");
+            strbuf_str(out, strtab_get(&l->names, first->names[k]));
+            strbuf_pause(out);
+        }
+        strbuf_fmt(out, " %" PRId64 "\n", sum);
     }
 }
 
@@ -92,20 +147,20 @@ export_collapsed(const struct profile *p, const struct stacks *stacks,
                  const struct export_options *options, struct strbuf *out, struct err *err)
 {
     struct arena arena = {0};
-    struct strbuf scratch = {0};
-    struct line *lines = arena_array(&arena, stacks->count, sizeof *lines);
-    size_t count = 0;
+    struct lines l = {.p = p, .roots = &options->roots, .arena = &arena};
 
     (void)err;
+    l.v = arena_array(&arena, stacks->count, sizeof *l.v);
+    l.known = arena_array(&arena, p->frame_count, sizeof *l.known);
     for (size_t i = 0; i < stacks->count; i++) {
         int64_t value = metric_value(&stacks->v[i].counters, options->metric);
 
         if (value != 0)
-            lines[count++] = (struct line){
-                stack_text(p, &stacks->v[i], &options->roots, &scratch, &arena), value};
+            add_line(&l, &stacks->v[i], value);
     }
-    write_lines(lines, count, out);
-    strbuf_release(&scratch);
+    write_lines(&l, out);
+    strbuf_release(&l.scratch);
+    strtab_release(&l.names);
     arena_release(&arena);
     return 0;
 }

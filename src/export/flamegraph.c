@@ -344,15 +344,17 @@ short_name(const struct picture *pic, const char *function)
 }
 
 static void
-write_label(struct picture *pic, const char *name, double left, uint32_t top, double width)
+write_label(struct picture *pic, const char *function, double left, uint32_t top, double width)
 {
     const double character_pixels = 6.65;
-    size_t room = width > 9 ? (size_t)((width - 9) / character_pixels) : 0,
-           length = utf8_count(name);
+    size_t room = width > 9 ? (size_t)((width - 9) / character_pixels) : 0, length;
     struct strbuf label = {0};
+    const char *name;
 
     if (room < 3)
         return;
+    name = short_name(pic, function);
+    length = utf8_count(name);
     for (size_t i = 0; *name != '\0' && i < (length > room ? room - 1 : length); i++) {
         size_t size = utf8_size(name);
 
@@ -409,8 +411,9 @@ write_box(struct picture *pic, size_t node)
         width > 8   ? 3
         : width > 3 ? 1
                     : 0);
-    write_label(pic, short_name(pic, f->name), pic->left[node], top, width);
+    write_label(pic, f->name, pic->left[node], top, width);
     strbuf_str(pic->out, "</g>\n");
+    strbuf_pause(pic->out);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
+#include "analyse/interval.h"
 #include "base/hash.h"
 #include "export/amount.h"
 #include "export/flame_page.h"
@@ -182,8 +183,8 @@ frame_names(const struct time_frame *f, double bottom)
 const char *
 frame_amount(const struct time_frame *f, double value)
 {
-    const char *text = amount_text(f->arena, value < 0x1p62 ? (int64_t)value : INT64_MAX / 2,
-                                   f->t->by != TIMELINE_CALLS);
+    const char *text =
+        amount_text(f->arena, interval_rounded(trunc(value)), f->t->by != TIMELINE_CALLS);
 
     return timeline_is_level(f->t->by) ? text : arena_printf(f->arena, "%s/s", text);
 }
@@ -205,10 +206,18 @@ frame_colour(const struct time_frame *f, const char *name, uint32_t *taken)
 const char *
 frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
 {
+    uint32_t function;
+    const char *name;
+
     if (s->depth == 0)
         return FRAME_NAME_OTHER;
-    return symbol_shorten(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
+    function = f->p->frames[s->frames[i]].function;
+    if (function != 0 && f->names[function] != NULL)
+        return f->names[function];
+    name = symbol_shorten(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
                           NAME_WIDTH_MAX);
+    f->names[function] = name;
+    return name;
 }
 
 void
@@ -230,6 +239,7 @@ frame_stack_title(const struct time_frame *f, const struct stack *s, const char 
         utf8_add_xml(f->out, path_basename(file));
         if (frame->line)
             strbuf_fmt(f->out, ":%u", frame->line);
+        strbuf_pause(f->out);
     }
     strbuf_str(f->out, "</title>");
 }

@@ -21,6 +21,7 @@ struct time_frame {
     struct arena *arena;
     struct strbuf *out;
     double right; // Where the time ends.
+    const char **names; // Short ones by string id of the function; NULL = not yet made.
 };
 
 /* Where a moment and the edge before COLUMN of FRAME_COLUMNS are. */

@@ -378,9 +378,11 @@ put_title(struct flame *c, const struct node *n, size_t from, size_t to)
                      frame_amount(&c->f, highest(n)));
     struct stack part = inner->stack ? *inner->stack : (struct stack){0};
 
-    part.frames += part.depth ? inner->frame : 0;
-    part.locations += part.depth ? inner->frame : 0;
-    part.depth -= part.depth ? inner->frame : 0;
+    if (part.depth > 0) {
+        part.frames += inner->frame;
+        part.locations += inner->frame;
+        part.depth -= inner->frame;
+    }
     frame_stack_title(&c->f, &part, when);
 }
 
@@ -484,6 +486,7 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
                       .stacks = stacks};
 
     all.limit = 0;
+    c.f.names = arena_array(arena, p->strings.count + 1, sizeof *c.f.names);
     timeline_build(p, stacks, &all, arena, &t);
     build_tree(&c);
     sum_rough(&c);

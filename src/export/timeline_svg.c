@@ -251,6 +251,7 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
         .f = {.p = p, .t = t, .arena = arena, .out = out, .right = FRAME_WIDTH - FRAME_RIGHT}};
     const char *name = p->process.executable ? path_basename(p->process.executable) : p->path;
 
+    a.f.names = arena_array(arena, p->strings.count + 1, sizeof *a.f.names);
     choose_layers(&a);
     frame_begin(&a.f, bottom() + 48 + LEGEND_ROW * (double)a.count + FOOT,
                 arena_printf(arena, "%s: %s", *name ? name : p->path, subjects[t->by]),

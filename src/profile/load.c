@@ -237,7 +237,7 @@ load_model(struct raw_file *raw, const char *name)
     profile_mark_programs(p);
     load_symbols(&l);
     load_types(&l);
-    fit = loader_stacks_fit(&l);
+    fit = loader_fit(&l);
     map_release(&l.known_strings);
     map_release(&l.known_nodes);
     map_release(&l.known_sites);

@@ -11,10 +11,9 @@
  * The header's flag for tags is not asked for. A live process may have set it after the header was
  * copied and before the nodes were; it is there for readers that know no tags.
  *
- * What few bytes can claim over and over (one string by many names, deep stacks by many sites, many
- * frames by many locations) is bounded by the size of the file. Damage is skipped and counted; only
- * stacks that no real profile has are refused, by loader_stacks_fit. What the sites count is
- * load_counters.c's.
+ * What few bytes can claim over and over is bounded by the size of the file: one string by many
+ * names here, deep stacks by many sites and many frames by many locations in load_fit.c. Damage is
+ * skipped and counted. What the sites count is load_counters.c's.
  */
 #include <string.h>
 
@@ -25,12 +24,8 @@ enum {
     SITE_ID_MAX = 1 << 22,
     NODE_DEPTH_MAX = 2048,     // The recorder stops at half of it.
     LOCATION_FRAMES_MAX = 256, // Inlined calls at one place.
+    SAME_NAME_MAX = 64,        // Types of one name, on average.
 };
-
-/* What the stacks of all sites may come to when they are written out frame by frame: this many
- * frames, and for each byte of the file that many. */
-#define STACK_FRAMES_FREE ((uint64_t)1 << 20)
-#define STACK_FRAMES_PER_BYTE 64
 
 uint32_t
 loader_string(struct loader *l, struct disk_string s)
@@ -363,6 +358,8 @@ load_types(struct loader *l)
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_TYPES);
     size_t site_count = raw_count(l->raw, DISK_SITE_TYPES);
+    // A type has a name of its own, or that of a few others of another size.
+    uint64_t left = l->raw->tables[DISK_STRINGS].size_bytes * SAME_NAME_MAX;
 
     p->types = arena_array(&p->arena, count, sizeof *p->types);
     for (size_t i = 0; i < count; i++) {
@@ -370,8 +367,14 @@ load_types(struct loader *l)
         uint64_t last = p->type_count > 0 ? p->types[p->type_count - 1].size : 0;
 
         // What is not in order would not be found.
-        if (d->size >= last && d->name.bytes != 0)
-            p->types[p->type_count++] = (struct profile_type){d->size, loader_string(l, d->name)};
+        if (d->size < last || d->name.bytes == 0)
+            continue;
+        if (d->name.bytes > left) {
+            raw_note(l->raw, "its types say the same names over and over; some are left out");
+            break;
+        }
+        left -= d->name.bytes;
+        p->types[p->type_count++] = (struct profile_type){d->size, loader_string(l, d->name)};
     }
     for (size_t i = 0; i < site_count; i++) {
         const struct disk_site_type *d = raw_record(l->raw, DISK_SITE_TYPES, i);
@@ -385,28 +388,4 @@ load_types(struct loader *l)
         p->sites[*site].type = loader_string(l, d->type);
     }
     p->typed = count + site_count > 0;
-}
-
-bool
-loader_stacks_fit(const struct loader *l)
-{
-    const struct profile *p = l->p;
-    struct arena scratch = {0};
-    uint64_t *frames = arena_array(&scratch, p->node_count, sizeof *frames);
-    uint64_t left = STACK_FRAMES_FREE + l->raw->file_bytes * STACK_FRAMES_PER_BYTE;
-    bool fit = true;
-
-    for (size_t i = 1; i < p->node_count; i++) {
-        uint32_t own = p->locations[p->nodes[i].location].frame_count;
-
-        frames[i] = frames[p->nodes[i].parent] + (own > 0 ? own : 1);
-    }
-    for (size_t i = 0; i < p->site_count + p->backing_count && fit; i++) {
-        uint32_t node = i < p->site_count ? p->sites[i].node : p->backings[i - p->site_count].node;
-
-        fit = frames[node] <= left;
-        left -= fit ? frames[node] : 0;
-    }
-    arena_release(&scratch);
-    return fit;
 }

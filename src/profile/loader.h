@@ -72,9 +72,12 @@ void load_symbols(struct loader *l);
 /* Types that came with a packed profile. After load_blocks, which finds the sites. */
 void load_types(struct loader *l);
 
+/* load_fit.c */
+
 /* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
- * of this size can have. */
-bool loader_stacks_fit(const struct loader *l);
+ * of this size can have. Shortens long names, with a note, if all that views write of them would be
+ * more than that. After all else. */
+bool loader_fit(struct loader *l);
 
 /* load_heaps.c */
 

@@ -193,6 +193,7 @@ put_row(const struct table *t, const struct style *style, const size_t *widths, 
         gap = "  ";
     }
     strbuf_char(out, '\n');
+    strbuf_pause(out);
 }
 
 void

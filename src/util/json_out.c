@@ -12,6 +12,17 @@ json_begin(struct json *j, struct strbuf *out)
     *j = (struct json){.out = out};
 }
 
+/* How many bytes of S stand for themselves; nearly always all of them. */
+static size_t
+plain_bytes(const char *s)
+{
+    size_t n = 0;
+
+    while (s[n] >= ' ' && s[n] <= '~' && s[n] != '"' && s[n] != '\\')
+        n++;
+    return n;
+}
+
 /* What would drive a terminal is escaped, which loses nothing; bytes that are no text become
  * U+FFFD. */
 static void
@@ -19,8 +30,15 @@ write_quoted(struct strbuf *out, const char *s)
 {
     strbuf_char(out, '"');
     while (*s != '\0') {
+        size_t bytes = plain_bytes(s);
         uint32_t c;
-        size_t bytes = character_bytes(s, &c);
+
+        if (bytes > 0) {
+            strbuf_add(out, s, bytes);
+            s += bytes;
+            continue;
+        }
+        bytes = character_bytes(s, &c);
 
         if (bytes == 0) {
             strbuf_str(out, "\xef\xbf\xbd");
@@ -105,6 +123,7 @@ json_end(struct json *j)
     strbuf_char(j->out, j->closer[j->depth]);
     if (j->depth == 0)
         strbuf_char(j->out, '\n');
+    strbuf_pause(j->out);
 }
 
 void

@@ -8,6 +8,8 @@
 
 #include "util/arena.h"
 
+enum { DRAIN_BYTES = 1 << 20 };
+
 static void
 reserve(struct strbuf *b, size_t more_bytes)
 {
@@ -61,6 +63,13 @@ strbuf_fmt(struct strbuf *b, const char *format, ...)
     vsnprintf(b->text + b->length, (size_t)length + 1, format, ap);
     va_end(ap);
     b->length += (size_t)length;
+}
+
+void
+strbuf_pause(struct strbuf *b)
+{
+    if (b->drain != NULL && b->length >= DRAIN_BYTES)
+        b->drain(b);
 }
 
 const char *

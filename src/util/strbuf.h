@@ -1,5 +1,8 @@
 /* strbuf.h: a growing string. text is always NUL-terminated once anything was added; {0} is an
  * empty one whose text is NULL (strbuf_text gives "" then). Not thread-safe.
+ *
+ * What becomes an output file may be much larger than memory should be: its owner sets `drain`, and
+ * whoever writes into it calls strbuf_pause now and then.
  */
 #ifndef UTIL_STRBUF_H
 #define UTIL_STRBUF_H
@@ -10,6 +13,8 @@ struct strbuf {
     char *text;
     size_t length;
     size_t capacity;
+    void (*drain)(struct strbuf *b); // Takes what is there away and empties B; NULL = all is kept.
+    void *drain_arg;                 // The owner's.
 };
 
 void strbuf_add(struct strbuf *b, const void *data, size_t size_bytes);
@@ -17,6 +22,10 @@ void strbuf_str(struct strbuf *b, const char *s);
 void strbuf_char(struct strbuf *b, char c);
 void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
 const char *strbuf_text(const struct strbuf *b);
+
+/* A place where the writer will not look back at what it has written: if that is much, and B has an
+ * owner who wants it, it goes there. */
+void strbuf_pause(struct strbuf *b);
 
 /* Empty B and keep its memory. */
 void strbuf_clear(struct strbuf *b);

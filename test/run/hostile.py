@@ -191,6 +191,19 @@ def all_frames():
     return m
 
 
+def long_frames():
+    """Five stacks of 80 calls, at each of which the same 200 functions with long names are
+    inlined. For output.sh, which counts what views write of it."""
+    m, depth, sites = Maker(), 80, 5
+    name = m.string("ab<(std::" * 111)
+    m.nodes([(i + 3 if i % depth else 0, 0x401000 + i, 5 + i // depth if i % depth == depth - 1
+              else 0) for i in range(depth * sites)])
+    m.counters(sites + 5)
+    m.symbols([(name, name, i) for i in range(200)],
+              [(0x401000 + i, i // depth, 195) for i in range(depth * sites)])
+    return m
+
+
 CLAIMS = {"bomb": bomb, "many bombs": many_bombs, "holes": holes, "deep": deep,
           "deep and inlined": deep_inlined, "long strings": long_strings,
           "all frames": all_frames}
@@ -398,7 +411,8 @@ def names(heaptap, checks):
 def main():
     heaptap, what, checks = sys.argv[1], sys.argv[2], Checks()
     if what == "make":
-        {**CLAIMS, "names": names_profile}[sys.argv[3]]().write(sys.argv[4])
+        makers = {**CLAIMS, "names": names_profile, "long frames": long_frames}
+        makers[sys.argv[3]]().write(sys.argv[4])
     else:
         {"claims": claims, "paths": paths, "names": names}[what](heaptap, checks)
     sys.exit(checks.failed > 0)
