@@ -2,8 +2,9 @@
  *
  * Each argument is a file or a directory of files. The target's own checks and the sanitizers it is
  * built with end the program on a finding; the name of the file being run is printed first,
- * unbuffered, so that the last line names the culprit. The empty input is always run. Exit status 0
- * and "replayed N inputs" when nothing was found.
+ * unbuffered, so that the last line names the culprit. So do an input that takes longer than
+ * INPUT_SECONDS and memory beyond the limit that `make fuzz` sets, too. The empty input is always
+ * run. Exit status 0 and "replayed N inputs" when nothing was found.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,10 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+const char *__asan_default_options(void);
+
+enum { INPUT_SECONDS = 60 };
+
 static size_t input_count;
+
+/* Read by the address sanitizer when the program starts. */
+const char *
+__asan_default_options(void)
+{
+    return "hard_rss_limit_mb=2048";
+}
 
 static void
 fail(const char *path)
@@ -42,7 +55,9 @@ replay_file(const char *path)
         fail(path);
     fclose(f);
     printf("%s\n", path);
+    alarm(INPUT_SECONDS);
     LLVMFuzzerTestOneInput(data, size_bytes);
+    alarm(0);
     free(data);
     input_count++;
 }

@@ -1,0 +1,307 @@
+/* fuzz_views.c: whatever loads can be looked at: every view, as text and as JSON, and every
+ * exporter, without undefined behaviour, in bounded memory, and with no more output than what the
+ * profile's stacks come to with their names. Any numbers may stand in the counters.
+ *
+ * Nothing is looked up: places without names get some, so that no path of the profile is opened.
+ * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
+ * written are left to test/run/output.sh: here they would only be slow.
+ */
+/* covers: src/cli/view_text.c src/cli/view_json.c src/cli/view_bins.c src/cli/view_groups.c */
+/* covers: src/cli/view_tree.c src/cli/view_paths.c src/cli/view_heaps.c src/cli/view_timeline.c */
+/* covers: src/cli/view_callgraph.c src/cli/view_callgraph_classic.c src/cli/view_direct.c */
+/* covers: src/cli/diff_text.c src/cli/diff_json.c src/cli/sampling.c src/profile/load_fit.c */
+/* covers: src/analyse/diff.c src/analyse/timeline.c src/analyse/callgraph.c src/analyse/group.c */
+/* covers: src/export/collapsed.c src/export/flamegraph.c src/export/flame_tree.c */
+/* covers: src/export/pprof_proto.c src/export/pprof_text.c src/export/timeline_svg.c */
+/* covers: src/export/timeline_flame.c src/export/time_frame.c */
+#define LLVMFuzzerTestOneInput fuzz_profile_one
+#include "fuzz_profile.c"
+#undef LLVMFuzzerTestOneInput
+
+#include "cli/diff_show.h"
+#include "cli/view_bins.h"
+#include "cli/view_json.h"
+#include "cli/view_tables.h"
+#include "cli/view_timeline.h"
+#include "export/export.h"
+#include "export/flamegraph.h"
+#include "export/timeline_svg.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+enum {
+    WRITTEN_MAX = 1 << 20, // Bytes of what the stacks of a profile come to.
+    FRAME_BYTES = 64,      // Of a frame beside its names.
+};
+
+/* A profile whose views are being made, and how much they have written. */
+struct looked_at {
+    struct profile *p;
+    struct arena arena;
+    struct stacks stacks;
+    struct text_view view;
+    struct strbuf out;
+    uint64_t written;
+};
+
+static void
+throw_away(struct strbuf *out)
+{
+    *(uint64_t *)out->drain_arg += out->length;
+    strbuf_clear(out);
+}
+
+/* Frames without names for all places that have none. */
+static void
+name_places(struct profile *p)
+{
+    for (size_t i = 0; i < p->location_count; i++) {
+        struct profile_location *l = &p->locations[i];
+
+        if (l->frame_count != 0)
+            continue;
+        l->first_frame = (uint32_t)p->frame_count;
+        l->frame_count = 1;
+        profile_add_frame(p, &(struct profile_frame){.module = l->module});
+    }
+    p->symbolised = true;
+}
+
+/* Whether little is written out of P. */
+static bool
+is_small(const struct profile *p)
+{
+    uint64_t *bytes = xmalloc((p->node_count + 1) * sizeof *bytes);
+    uint64_t sum = 0;
+
+    bytes[0] = 0;
+    for (size_t i = 1; i < p->node_count; i++) {
+        const struct profile_location *l = &p->locations[p->nodes[i].location];
+
+        bytes[i] = bytes[p->nodes[i].parent];
+        for (uint32_t f = 0; f < l->frame_count; f++) {
+            const struct profile_frame *frame = &p->frames[l->first_frame + f];
+
+            bytes[i] += strlen(profile_string(p, frame->function)) +
+                        strlen(profile_string(p, frame->file)) +
+                        strlen(p->modules[l->module].path) + FRAME_BYTES;
+        }
+    }
+    for (size_t i = 0; i < p->site_count && sum < WRITTEN_MAX; i++)
+        sum += bytes[p->sites[i].node];
+    for (size_t i = 0; i < p->backing_count && sum < WRITTEN_MAX; i++)
+        sum += bytes[p->backings[i].node];
+    for (size_t i = 0; i < p->unknown_free_count && sum < WRITTEN_MAX; i++)
+        sum += bytes[p->unknown_frees[i].node] + bytes[p->unknown_frees[i].site_node];
+    for (size_t i = 0; i < p->type_count && sum < WRITTEN_MAX; i++)
+        sum += strlen(profile_string(p, p->types[i].name));
+    free(bytes);
+    return sum < WRITTEN_MAX && p->snapshot_count < 256;
+}
+
+static void
+show_tables(struct looked_at *l, enum metric metric)
+{
+    struct text_view *v = &l->view;
+    struct functions functions;
+    struct callgraph g;
+    struct direct d;
+    struct graph_view gv = {.g = &g, .metric = metric, .arcs = 10};
+    struct json j;
+
+    functions_init(&functions, l->p, &l->arena);
+    callgraph_build(&functions, &l->stacks, metric, &l->arena, &g);
+    gv.nodes = g.entries;
+    gv.count = g.entry_count;
+    text_callgraph(v, &gv);
+    classic_callgraph(v, &gv);
+    dot_callgraph(v, &gv);
+    json_begin(&j, &l->out);
+    json_callgraph(&j, v, &gv);
+    direct_build(&functions, &l->stacks, metric, &l->arena, &d);
+    text_direct(v, &functions, &d, metric);
+    classic_direct(v, &functions, &d);
+    json_begin(&j, &l->out);
+    json_direct(&j, v, &functions, &d, metric, SIZE_MAX);
+    functions_release(&functions);
+}
+
+static void
+show_leaks(struct looked_at *l)
+{
+    struct paths_options options = {.call_sites = true};
+    struct stacks_options all = {0};
+    struct suppressions suppressions = {0};
+    struct functions functions;
+    struct err err = {""};
+    struct leaks leaks;
+    struct paths paths;
+    struct json j;
+    struct leak_paths lp = {&leaks, &suppressions, &paths, &functions, true};
+
+    suppress_add_builtin(&suppressions, &l->arena);
+    demand(leaks_find(l->p, &all, &suppressions, &l->arena, &leaks, &err) == 0, "leaks are found");
+    text_leaks(&l->view, &leaks, &suppressions);
+    json_begin(&j, &l->out);
+    json_leaks(&j, &l->view, &leaks, &suppressions, SIZE_MAX);
+    functions_init(&functions, l->p, &l->arena);
+    paths_build(&functions, leaks.v, leaks.count, &options, &l->arena, &paths);
+    text_paths(&l->view, &lp);
+    classic_paths(&l->view, &lp);
+    json_begin(&j, &l->out);
+    json_paths(&j, &l->view, &lp, SIZE_MAX);
+    functions_release(&functions);
+}
+
+static void
+show_timeline(struct looked_at *l)
+{
+    struct timeline t;
+    struct json j;
+
+    for (int by = 0; timeline_by_names[by] != NULL; by++) {
+        struct timeline_options options = {.by = (enum timeline_by)by, .limit = 5};
+
+        timeline_build(l->p, &l->stacks, &options, &l->arena, &t);
+        text_timeline(&l->view, &t);
+        json_begin(&j, &l->out);
+        json_timeline_view(&j, &l->view, &t);
+        timeline_svg(l->p, &t, &l->arena, &l->out);
+        timeline_flame(l->p, &l->stacks, &options, &l->arena, &l->out);
+    }
+}
+
+/* Against a profile without stacks, and against itself. */
+static void
+show_diff(struct looked_at *l, enum metric metric)
+{
+    struct stacks none = {.total = COUNTERS_ZERO};
+    struct diff_side all = {l->p, &l->stacks}, nothing = {l->p, &none};
+    struct diff diff;
+
+    for (int by = 0; by <= DIFF_BY_FUNCTION; by++) {
+        for (int k = 0; k < 3; k++) {
+            struct diff_view v = {.before = l->p,
+                                  .after = l->p,
+                                  .diff = &diff,
+                                  .by = (enum diff_by)by,
+                                  .metric = metric,
+                                  .style = l->view.style,
+                                  .arena = &l->arena,
+                                  .out = &l->out,
+                                  .limit = SIZE_MAX,
+                                  .depth = TEXT_DEPTH};
+
+            diff_build(k == 0 ? &nothing : &all, k == 1 ? &nothing : &all, (enum diff_by)by, metric,
+                       &l->arena, &diff);
+            diff_text(&v);
+            diff_json(&v);
+        }
+    }
+}
+
+static void
+export_all(struct looked_at *l, enum metric metric)
+{
+    struct export_options options = {.metric = metric, .roots = {ROOT_HEAP, NULL}};
+    struct flame_side side = {l->p, &l->stacks, options.roots};
+    struct err err = {""};
+    size_t count;
+    const struct exporter *exporters = export_list(&count);
+
+    for (size_t i = 0; i < count; i++)
+        demand(exporters[i].write(l->p, &l->stacks, &options, &l->out, &err) == 0,
+               "all can be exported");
+    flamegraph_diff(&side, &side, metric, &l->out);
+}
+
+static void
+show_metric(struct looked_at *l, enum metric metric)
+{
+    struct text_view *v = &l->view;
+    struct json j;
+
+    text_sites(v, metric);
+    for (int by = BY_SITE + 1; by <= BY_LABEL; by++) {
+        if (by == BY_SIZE && (metric == METRIC_PEAK || metric == METRIC_TEMPORARY))
+            continue;
+        text_groups(v, (enum group_by)by, metric);
+        json_begin(&j, &l->out);
+        json_groups(&j, v, (enum group_by)by, metric, SIZE_MAX);
+    }
+    for (int direction = 0; direction <= TREE_BOTTOM_UP; direction++) {
+        text_tree(v, (enum tree_direction)direction, metric);
+        json_begin(&j, &l->out);
+        json_tree(&j, v, (enum tree_direction)direction, metric);
+    }
+    show_tables(l, metric);
+    show_diff(l, metric);
+    export_all(l, metric);
+}
+
+static void
+show_all(struct looked_at *l, bool wide)
+{
+    struct json j;
+
+    l->view = (struct text_view){.p = l->p,
+                                 .stacks = &l->stacks,
+                                 .style = {.width = wide ? STYLE_NO_LIMIT : 80},
+                                 .arena = &l->arena,
+                                 .out = &l->out,
+                                 .depth = TEXT_DEPTH};
+    text_overview(&l->view);
+    json_begin(&j, &l->out);
+    json_report(&j, &l->view, METRIC_INUSE, SIZE_MAX);
+    for (int m = 0; m <= METRIC_COUNT; m++)
+        if (metric_is_known(&l->p->totals, (enum metric)m))
+            show_metric(l, (enum metric)m);
+    if (l->p->extent == EXTENT_WHOLE) {
+        text_bins(&l->view, 20);
+        text_bins(&l->view, SIZE_MAX);
+        text_bins_classic(&l->view);
+        json_begin(&j, &l->out);
+        json_bins(&j, &l->view, SIZE_MAX);
+        if (l->p->has_history)
+            show_timeline(l);
+    }
+    show_leaks(l);
+}
+
+static void
+look_at(struct profile *p)
+{
+    struct looked_at l = {.p = p};
+    struct stacks_options options = {0};
+    struct err err = {""};
+
+    l.out = (struct strbuf){.drain = throw_away, .drain_arg = &l.written};
+    demand(stacks_build(p, &options, &l.arena, &l.stacks, &err) == 0, "stacks are built");
+    show_all(&l, false);
+    if (p->extent == EXTENT_WHOLE)
+        show_all(&l, true);
+    strbuf_release(&l.out);
+    arena_release(&l.arena);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    struct err err = {""};
+    struct profile *p;
+    struct profile_moment moment;
+
+    if (!is_moderate(data, size_bytes) || load_bytes(data, size_bytes, "input", &p, &err) < 0)
+        return 0;
+    name_places(p);
+    if (is_small(p)) {
+        look_at(p);
+        if (p->has_history) {
+            moment = at_moment(p, (p->snapshot_count + 1) / 2);
+            profile_cut(p, NULL, &moment);
+            look_at(p);
+        }
+    }
+    profile_free(p);
+    return 0;
+}
