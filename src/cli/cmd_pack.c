@@ -1,7 +1,9 @@
 /* cmd_pack.c: `heaptap pack`, making a profile that reads anywhere. `heaptap run` does it by
  * itself. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/opts.h"
 #include "cli/view.h"
@@ -17,6 +19,32 @@ static const struct opt options[] = {
      "Write there and leave the original alone. Default: replace it.", NULL},
     {0},
 };
+
+/* Where to pack P, the profile at PATH, if no file was named: there, or beside it if somebody may
+ * still write it. NULL if that is taken. */
+static const char *
+place_for(const struct profile *p, const char *path, struct arena *a)
+{
+    static const char suffix[] = ".heaptap";
+    size_t length = strlen(path), cut = sizeof suffix - 1;
+    const char *beside;
+
+    if (!p->process.unsure)
+        return path;
+    if (length < cut || strcmp(path + length - cut, suffix) != 0)
+        cut = 0;
+    beside = arena_printf(a, "%.*s.packed.heaptap", (int)(length - cut), path);
+    if (access(beside, F_OK) == 0) {
+        say_error("whether a process still writes %s cannot be told from here, and %s is taken; "
+                  "name another file with -o",
+                  path, beside);
+        return NULL;
+    }
+    say_warning("whether a process still writes %s cannot be told from here (another container or "
+                "machine may have it); it is left alone",
+                path);
+    return beside;
+}
 
 static int
 pack_one(const char *what, const char *target)
@@ -36,13 +64,19 @@ pack_one(const char *what, const char *target)
     if (r == 0)
         r = view_symbolise(p);
     if (r == 0) {
+        target = target ? target : place_for(p, path, &a);
+        if (target == NULL) {
+            profile_free(p);
+            arena_release(&a);
+            return EXIT_USAGE;
+        }
         symbol_types(p, NULL);
-        r = pack_write(path, p, target ? target : path, &err);
+        r = pack_write(path, p, target, &err);
     }
     if (r < 0)
         say_error("%s", err.text);
-    else if (stat(target ? target : path, &st) == 0)
-        printf("%s: %s\n", style_clean(&a, target ? target : path), style_bytes(&a, st.st_size));
+    else if (stat(target, &st) == 0)
+        printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
     profile_free(p);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;
@@ -86,7 +120,9 @@ const struct command command_pack = {
         "Rewrites a profile with its symbols inside and compressed, so that it can be read on "
         "another machine, without the program and its debug information, in well under a second. "
         "Nothing is lost: the counters stay as they were recorded.\n\n"
-        "The profile of a process that still runs can only be packed into another file (-o).",
+        "The profile of a process that still runs can only be packed into another file (-o). If "
+        "that cannot be told, as from inside a container, the original is left alone, too, and the "
+        "packed profile is written beside it as NAME.packed.heaptap.",
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
                 "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
     .options = options,

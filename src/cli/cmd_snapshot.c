@@ -63,7 +63,7 @@ lives(const char *path)
     struct disk_header h;
 
     return !origin_header(path, &h) ||
-           (h.state != DISK_STATE_PACKED && origin_process_lives(h.pid, h.process_start));
+           (h.state != DISK_STATE_PACKED && owner_find(path, &h).state != OWNER_GONE);
 }
 
 static uint64_t

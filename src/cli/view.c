@@ -63,6 +63,7 @@ is_picked(const struct profile *p, struct arena *arena)
     const char *command = p->process.command ? p->process.command : "";
     const char *names[] = {
         arena_printf(arena, "%u", p->process.pid),
+        arena_printf(arena, "%u", p->process.pid_here),
         path_basename(executable),
         path_basename(arena_strndup(arena, command, strcspn(command, " "))),
     };

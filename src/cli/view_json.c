@@ -108,6 +108,8 @@ json_process(struct json *j, const struct profile *p)
     json_object(j, "process");
     json_known(j, "command", pr->command);
     json_uint(j, "pid", pr->pid);
+    if (pr->pid_here != 0)
+        json_uint(j, "pid_here", pr->pid_here);
     json_uint(j, "parent_pid", pr->parent_pid);
     json_known(j, "executable", pr->executable);
     json_uint(j, "start_unix_ns", pr->start_unix_ns);

@@ -156,10 +156,12 @@ static void
 put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->p->process;
+    const char *here = pr->pid_here ? arena_printf(v->arena, " (here %" PRIu32 ")", pr->pid_here)
+                                    : "";
 
     text_line(v, INK_DIM,
-              arena_printf(v->arena, "pid %" PRIu32 " \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
-                           pr->pid, start_time(v), pr->ended ? "ran" : "running for",
+              arena_printf(v->arena, "pid %" PRIu32 "%s \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
+                           pr->pid, here, start_time(v), pr->ended ? "ran" : "running for",
                            style_duration(v->arena, pr->elapsed_ns), sampling_how(v->arena, v->p)));
 }
 

@@ -16,14 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/origin.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 enum { LOOK_NS = 5000000 };
 
+/* Whether PATH, of which H is the header, is a profile of a process that lives: *RET_OWNER. */
 static int
-check_header(const char *path, const struct disk_header *h, struct err *err)
+check_header(const char *path, const struct disk_header *h, struct owner *ret_owner,
+             struct err *err)
 {
     if (h->magic != DISK_MAGIC || h->version != DISK_VERSION)
         return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
@@ -34,32 +35,48 @@ check_header(const char *path, const struct disk_header *h, struct err *err)
     if (h->state == DISK_STATE_NEW)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "recording into %s is only beginning; ask again in a moment", path);
-    if (!origin_process_lives(h->pid, h->process_start))
+    *ret_owner = owner_find(path, h);
+    if (ret_owner->state == OWNER_GONE)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u, which wrote %s, has ended: nothing can be asked of it", h->pid,
                        path);
     return 0;
 }
 
-int
-control_open(const char *path, struct control *ret, struct err *err)
+/* Open PATH, a regular file, with FLAGS and read its header. The descriptor, or negative. */
+static int
+open_profile(const char *path, int flags, struct disk_header *ret, struct err *err)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct disk_header h;
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
-    int r = 0;
 
     if (fd < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot open %s", path);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || pread(fd, &h, sizeof h, 0) != sizeof h)
-        r = err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
-    if (r == 0)
-        r = check_header(path, &h, err);
-    if (r < 0) {
-        close(fd);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && pread(fd, ret, sizeof *ret, 0) == sizeof *ret)
+        return fd;
+    close(fd);
+    return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
+}
+
+int
+control_open(const char *path, struct control *ret, struct err *err)
+{
+    struct disk_header h;
+    int r, fd = open_profile(path, O_RDONLY, &h, err);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    *ret = (struct control){0};
+    // Before it is opened for writing: that would make the kernel count us among its writers.
+    r = check_header(path, &h, &ret->owner, err);
+    if (r < 0)
         return r;
-    }
-    *ret = (struct control){.fd = fd, .pid = h.pid, .process_start = h.process_start};
+    fd = open_profile(path, O_RDWR, &h, err);
+    if (fd < 0)
+        return fd;
+    ret->fd = fd;
+    ret->pid = ret->owner.pid != 0 ? ret->owner.pid : h.pid;
     return 0;
 }
 
@@ -139,7 +156,7 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
     for (;;) {
         if (read_word(c, offsetof(struct disk_header, control_taken)) == generation)
             return read_answer(c, err);
-        if (!origin_process_lives(c->pid, c->process_start))
+        if (!owner_still_lives(&c->owner))
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "process %u has ended before it took the request", c->pid);
         if (now_ns() >= until_ns)

@@ -3,13 +3,13 @@
 #ifndef PROFILE_CONTROL_H
 #define PROFILE_CONTROL_H
 
-#include "format/format.h"
+#include "profile/owner.h"
 #include "util/err.h"
 
 struct control {
     int fd;
-    uint32_t pid; // As the profile says.
-    uint64_t process_start;
+    uint32_t pid; // As it is called here if it can be seen, else as the profile says.
+    struct owner owner;
     uint64_t generation; // Of the request that was made last.
 };
 

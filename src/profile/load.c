@@ -20,6 +20,7 @@
 
 #include "profile/loader.h"
 #include "profile/origin.h"
+#include "profile/owner.h"
 
 static int
 by_time(const void *a, const void *b)
@@ -156,10 +157,13 @@ static void
 load_header(struct loader *l)
 {
     const struct disk_header *h = &l->raw->header;
+    struct owner owner = {OWNER_GONE, 0, 0};
     struct profile *p = l->p;
     uint64_t clock_ns = h->last_cycles_ns - h->start_monotonic_ns;
     uint64_t cycles = h->last_cycles - h->start_cycles;
 
+    if (h->state != DISK_STATE_PACKED)
+        owner = owner_find(l->path, h);
     p->process = (struct profile_process){
         .pid = h->pid,
         .parent_pid = h->parent_pid,
@@ -173,7 +177,9 @@ load_header(struct loader *l)
         .cpu_count = h->cpu_count,
         .page_bytes = h->page_bytes,
         .ended = h->state == DISK_STATE_PACKED ? (h->process_flags & DISK_PROCESS_GONE) != 0
-                                               : !origin_process_lives(h->pid, h->process_start),
+                                               : owner.state != OWNER_LIVES,
+        .unsure = owner.state == OWNER_UNKNOWN && h->state == DISK_STATE_RECORDING,
+        .pid_here = owner.pid != h->pid ? owner.pid : 0,
         .forked = h->process_flags & DISK_PROCESS_FORKED,
     };
     if (h->state != DISK_STATE_PACKED && !p->process.ended)
@@ -201,9 +207,9 @@ load_header(struct loader *l)
 /* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
  * if the stacks are more than a real profile has. */
 static struct profile *
-load_model(struct raw_file *raw, const char *name)
+load_model(struct raw_file *raw, const char *name, const char *path)
 {
-    struct loader l = {.raw = raw, .p = xmalloc(sizeof *l.p)};
+    struct loader l = {.raw = raw, .p = xmalloc(sizeof *l.p), .path = path};
     struct profile *p = l.p;
     size_t homeless;
     bool fit;
@@ -250,16 +256,16 @@ load_model(struct raw_file *raw, const char *name)
     return NULL;
 }
 
-int
-load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
-           struct err *err)
+static int
+load(const void *data, size_t size_bytes, const char *name, const char *path,
+     struct profile **ret_profile, struct err *err)
 {
     struct arena scratch = {0};
     struct raw_file raw;
     struct profile *p = NULL;
     int r = raw_parse(data, size_bytes, name, &scratch, &raw, err);
 
-    if (r == 0 && (p = load_model(&raw, name)) == NULL)
+    if (r == 0 && (p = load_model(&raw, name, path)) == NULL)
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "%s is damaged or made up: its stacks are more than a file of its size can "
                     "hold",
@@ -277,6 +283,13 @@ load_bytes(const void *data, size_t size_bytes, const char *name, struct profile
     }
     arena_release(&scratch);
     return r;
+}
+
+int
+load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
+           struct err *err)
+{
+    return load(data, size_bytes, name, NULL, ret_profile, err);
 }
 
 int
@@ -303,7 +316,7 @@ profile_open(const char *what, struct profile **ret_profile, struct err *err)
     if (r == 0)
         r = origin_read(path, &scratch, &data, &size_bytes, err);
     if (r == 0)
-        r = load_bytes(data, size_bytes, path, ret_profile, err);
+        r = load(data, size_bytes, path, path, ret_profile, err);
     arena_release(&scratch);
     return r;
 }

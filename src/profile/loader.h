@@ -20,6 +20,7 @@ enum {
 
 struct loader {
     struct raw_file *raw;
+    const char *path; // Of the file; NULL if there are only its bytes.
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;

@@ -139,30 +139,6 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
                    pid);
 }
 
-bool
-origin_process_lives(uint32_t pid, uint64_t start_ticks)
-{
-    char text[1024];
-    char path[64];
-    size_t got = 0;
-    char *p;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    f = fopen(path, "re");
-    if (f != NULL) {
-        got = fread(text, 1, sizeof text - 1, f);
-        fclose(f);
-    }
-    text[got] = '\0';
-    p = strrchr(text, ')');
-    if (p == NULL || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-        return false;
-    for (int field = 2; field < 22 && p != NULL; field++)
-        p = strchr(p + 1, ' ');
-    return p != NULL && strtoull(p + 1, NULL, 10) == start_ticks;
-}
-
 static int
 by_name(const void *a, const void *b)
 {

@@ -20,7 +20,4 @@ bool origin_is_pid(const char *what, uint32_t *ret_pid);
 /* The path, from ARENA, under which the profile that process PID is writing can be opened here. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
 
-/* Does process PID live and did it start at START_TICKS (field 22 of its stat)? */
-bool origin_process_lives(uint32_t pid, uint64_t start_ticks);
-
 #endif

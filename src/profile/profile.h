@@ -323,7 +323,8 @@ struct profile_program {
 /* Of a merged profile: pid and parent are 0, what differs between its processes is "" or 0, and it
  * lasts from the first start to the last end. */
 struct profile_process {
-    uint32_t pid;
+    uint32_t pid;           // As the process itself knows it.
+    uint32_t pid_here;      // If it lives in another pid namespace: what it is called here; else 0.
     uint32_t parent_pid;
     const char *command;    // Arguments joined by blanks.
     const char *executable; // Absolute path.
@@ -335,6 +336,7 @@ struct profile_process {
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.
+    bool unsure; // Or there may be one that cannot be seen from here, and still writes the file.
     bool forked; // The process was made by fork of a recorded one.
 };
 

@@ -4,10 +4,10 @@
  * The input's first eight bytes are the address that is looked for, the ninth says how many bytes
  * a read returns at most, the rest is the file. The recorder's search for a mapping must agree with
  * one that has the whole text in memory and looks at whole lines that fit its buffer; the tools'
- * search for a profile, of a process that does not exist, and the look at a process's start must
+ * search for a profile, of a process that does not exist, and for who writes one must
  * not read or write where they should not (sanitizers) and must refuse with a sentence.
  */
-/* covers: src/profile/origin.c src/monitor/walk.c */
+/* covers: src/profile/origin.c src/profile/owner.c src/monitor/walk.c */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ fake_fopen(const char *path, const char *mode)
 
 #define fopen fake_fopen
 #include "profile/origin.c"
+#include "profile/owner.c"
 #undef fopen
 
 #include "monitor/walk.c"
@@ -131,7 +132,9 @@ find_profile(void)
 
     if (origin_of_pid(UINT32_MAX, &arena, &path, &err) != HEAPTAP_BAD_INPUT || err.text[0] == '\0')
         abort();
-    origin_process_lives(UINT32_MAX, 0);
+    start_of(UINT32_MAX);
+    inner_pid(UINT32_MAX);
+    maps_file(UINT32_MAX, &(struct stat){.st_ino = 42});
     arena_release(&arena);
 }
 

@@ -1,0 +1,26 @@
+/* owner.h: whether a process still writes a profile, and what that process is called here. */
+#ifndef PROFILE_OWNER_H
+#define PROFILE_OWNER_H
+
+#include "format/format.h"
+
+enum owner_state {
+    OWNER_GONE,    // No process has the file mapped, or none that can be seen.
+    OWNER_LIVES,
+    OWNER_UNKNOWN, // None can be seen, but there may be one that cannot.
+};
+
+struct owner {
+    enum owner_state state;
+    uint32_t pid;         // Of the process as /proc has it here; 0 = it cannot be seen.
+    uint64_t start_ticks; // Likewise; with pid.
+};
+
+/* Who writes the profile PATH, of which H is the header. PATH may be NULL: then only a process of
+ * the same pid namespace is found. */
+struct owner owner_find(const char *path, const struct disk_header *h);
+
+/* Whether the process that owner_find has found still lives; true if it cannot be seen. */
+bool owner_still_lives(const struct owner *o);
+
+#endif

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# pidns.sh: a recorded process in another pid namespace, as in a container. If it fails, such a
+# process is taken for ended: it cannot be asked for anything, and packing its profile takes the
+# file away from under it, so that what it records from then on is lost.
+. "$SRCDIR/test/run/lib.subr"
+need python3 unshare
+
+apart="unshare -pf --mount-proc"
+$apart true 2>/dev/null || apart="unshare -Urpf --mount-proc"
+$apart true 2>/dev/null || skip_all "pid namespaces cannot be made here"
+
+# The program's id in our namespace.
+host_pid() {
+    local status
+    for status in /proc/[0-9]*/status; do
+        if grep -q "^Name:[[:space:]]*counted$" "$status" 2>/dev/null &&
+            grep -q "$PWD/live.heaptap" "${status%status}maps" 2>/dev/null; then
+            echo "$status" | tr -dc 0-9
+            return
+        fi
+    done
+}
+
+LD_PRELOAD='' $apart bash -c "LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/live.heaptap \
+    $PROG/counted counts 2 & wait" &
+runner=$!
+pid=
+for _ in $(seq 200); do
+    pid=$(host_pid)
+    [ -n "$pid" ] && [ -e counts ] && break
+    sleep 0.05
+done
+[ -n "$pid" ] || skip_all "the program in the namespace cannot be seen"
+inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")
+
+"$HEAPTAP" report "$pid" >report.txt 2>&1
+check "report by the id it has here: running, with both ids" \
+    grep -q "^pid $inner (here $pid) .* running for" report.txt
+"$HEAPTAP" report live.heaptap >report.txt 2>&1
+check "report of its file: running" grep -q "^pid $inner (here $pid) .* running for" report.txt
+check "control by the id it has here" "$HEAPTAP" control "$pid"
+check "snapshot by the id it has here" "$HEAPTAP" snapshot "$pid" seen
+check "snapshot by its file" "$HEAPTAP" snapshot live.heaptap again
+check "control of it takes effect" "$HEAPTAP" control "$pid" --exact
+inode=$(stat -c %i live.heaptap)
+"$HEAPTAP" pack live.heaptap >pack.txt 2>&1
+same "pack in place is refused" 3 $?
+check "and says who writes it" grep -q "process $pid still writes" pack.txt
+$apart "$HEAPTAP" pack live.heaptap >pack.txt 2>&1
+same "from a third namespace, which sees nobody: refused" 3 $?
+check "a copy can be packed" "$HEAPTAP" pack -o copy.heaptap "$pid"
+same "the file is the same one" "$inode" "$(stat -c %i live.heaptap)"
+before=$("$HEAPTAP" report --json live.heaptap | grep -m1 '"allocations"' | tr -dc 0-9)
+sleep 0.2
+kill -9 "$pid"
+wait $runner 2>/dev/null
+known live.heaptap "losses events=0" "total allocations>=$((before + 1))"
+check "when it has ended it can be packed" "$HEAPTAP" pack live.heaptap
+check "in place" [ "$inode" != "$(stat -c %i live.heaptap)" ]
+check "and is whole" "$HEAPTAP" report --at again live.heaptap
+
+# On an overlay the kernel cannot tell, and in a container we do not see everybody. The last
+# process of the profile was killed, so its file does not say that it ended either.
+cat >inside.sh <<END
+mkdir -p lower upper work merged
+mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || exit 77
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/merged/x.heaptap bash -c 'kill -9 \$\$'
+"$HEAPTAP" pack merged/x.heaptap >overlay.txt 2>&1 && ls merged >overlay.names
+umount merged
+END
+mkdir -p merged
+if $apart -m bash inside.sh 2>/dev/null; then
+    check "on an overlay it is packed beside" grep -q '^x.packed.heaptap$' overlay.names
+    check "the original stays" grep -q '^x.heaptap$' overlay.names
+    check "which is said" grep -q "cannot be told from here" overlay.txt
+else
+    echo "ok - on an overlay # SKIP it cannot be mounted here"
+fi
+finish
