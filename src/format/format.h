@@ -26,6 +26,10 @@ enum {
     DISK_THREAD_NAME_BYTES = 16,
 };
 
+/* The largest table that a recorder may write and a reader believes: the counters of many threads,
+ * or a reserve for them. */
+#define DISK_TABLE_BYTES_MAX ((uint64_t)8 << 30)
+
 /* Feature flags. A reader refuses a file with an incompatible flag it does not know. */
 enum disk_incompatible {
     DISK_INCOMPATIBLE_TAGS = 1 << 0,    // Some nodes are tags (DISK_NODE_TAG), not frames.

@@ -12,13 +12,17 @@
 #include "profile/raw.h"
 #include "profile/thin.h"
 #include "profile/writer.h"
+#include "util/bytes.h"
 
 /* The bytes of table T up to the last record that is not all zero. */
 static size_t
 used_bytes(const struct raw_table *t)
 {
+    enum { STEP_BYTES = 1 << 16 };
     size_t used = t->size_bytes;
 
+    while (used > STEP_BYTES && bytes_are_zero(t->bytes + used - STEP_BYTES, STEP_BYTES))
+        used -= STEP_BYTES;
     while (used > 0 && t->bytes[used - 1] == 0)
         used--;
     if (t->record_bytes == 0)

@@ -18,9 +18,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* More than any recorder writes (monitor/limits.h); keeps a forged file from taking the machine's
- * memory. */
-#define TABLE_BYTES_MAX ((uint64_t)4 << 30)
+#include "util/bytes.h"
 
 /* Tables are dense: a segment that would leave a hole larger than what is known so far is not
  * believed. */
@@ -202,7 +200,7 @@ plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
     uint64_t end = s->table_off + s->bytes;
     uint64_t hole_bytes = s->table_off > t->size_bytes ? s->table_off - t->size_bytes : 0;
 
-    if (end > TABLE_BYTES_MAX)
+    if (end > DISK_TABLE_BYTES_MAX)
         return "its table would be too large";
     if (s->bytes + hole_bytes > all->left_bytes)
         return "it claims more than a file of this size can hold";
@@ -241,7 +239,7 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     }
     if (!(s->flags & DISK_SEGMENT_ZSTD) && s->bytes != s->stored_bytes)
         return "its two sizes differ";
-    if (s->bytes > TABLE_BYTES_MAX || s->table_off > TABLE_BYTES_MAX ||
+    if (s->bytes > DISK_TABLE_BYTES_MAX || s->table_off > DISK_TABLE_BYTES_MAX ||
         s->table_off > t->size_bytes + HOLE_BYTES_MAX)
         return "it has no place in its table";
     if ((s->flags & DISK_SEGMENT_ZSTD) &&
@@ -288,7 +286,8 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
     }
     if (s->flags & DISK_SEGMENT_ZSTD)
         return expand(all, s, t->bytes + s->table_off);
-    memcpy(t->bytes + s->table_off, all->data + s->off, s->bytes);
+    // The table is zero: what a reserve has left over takes no memory.
+    bytes_copy_used(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
 }
 

@@ -5,8 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK_BYTES = 64 * 1024, ALIGN_BYTES = 16 };
+enum {
+    CHUNK_BYTES = 64 * 1024,
+    ALIGN_BYTES = 16,
+    LARGE_PAGE_BYTES = 2 << 20,
+    LARGE_BLOCK_BYTES = 256 << 20,
+};
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -41,6 +47,17 @@ xrealloc(void *p, size_t size_bytes)
     return p;
 }
 
+/* What is gigabytes large and mostly stays zero is read in millions of small pages otherwise. */
+static void
+prefer_large_pages(void *p, size_t size_bytes)
+{
+    uintptr_t from = round_up((uintptr_t)p, LARGE_PAGE_BYTES);
+    uintptr_t to = ((uintptr_t)p + size_bytes) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+
+    if (size_bytes >= LARGE_BLOCK_BYTES)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
 void *
 arena_alloc(struct arena *a, size_t size_bytes)
 {
@@ -57,6 +74,7 @@ arena_alloc(struct arena *a, size_t size_bytes)
         if (c == NULL)
             out_of_memory(size_bytes);
         c->size_bytes = room;
+        prefer_large_pages(c, room);
         if (room == size_bytes && a->chunks != NULL) {
             // A block of its own goes behind the newest chunk, which keeps its free rest.
             c->older = a->chunks->older;

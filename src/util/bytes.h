@@ -1,4 +1,5 @@
-/* bytes.h: numbers in files of our own, little-endian whatever the machine, at any alignment. */
+/* bytes.h: numbers in files of our own, little-endian whatever the machine, at any alignment; and
+ * long stretches of zeros. */
 #ifndef UTIL_BYTES_H
 #define UTIL_BYTES_H
 
@@ -38,6 +39,30 @@ put64(struct strbuf *out, uint64_t value)
 {
     value = htole64(value);
     strbuf_add(out, &value, sizeof value);
+}
+
+static inline bool
+bytes_are_zero(const void *p, size_t size_bytes)
+{
+    const unsigned char *bytes = p;
+
+    return size_bytes == 0 ||
+           (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
+}
+
+/* Copy SIZE_BYTES from FROM to TO, which is zero, and do not touch the pages of it that stay so. */
+static inline void
+bytes_copy_used(void *to, const void *from, size_t size_bytes)
+{
+    enum { PAGE_BYTES = 4096 };
+
+    for (size_t at = 0, some; at < size_bytes; at += some) {
+        const unsigned char *part = (const unsigned char *)from + at;
+
+        some = size_bytes - at < PAGE_BYTES ? size_bytes - at : PAGE_BYTES;
+        if (!bytes_are_zero(part, some))
+            memcpy((unsigned char *)to + at, part, some);
+    }
 }
 
 #endif

@@ -14,9 +14,12 @@
 #include <cmocka.h>
 
 #include "format/format.h"
+#include "monitor/limits.h"
 #include "profile/load.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
+
+static_assert(LIMIT_COUNTER_BYTES <= DISK_TABLE_BYTES_MAX, "readers take what recorders write");
 
 #define RECORDED "test/golden/v1/recorded.heaptap"
 #define PACKED "test/golden/v1/packed.heaptap"

@@ -1,0 +1,60 @@
+"""reserve.py: a profile whose counters have room for gigabytes, as with a large --reserve.
+
+    reserve.py HEAPTAP SMALL LARGE BYTES
+
+Writes LARGE, which is the recorded profile SMALL with a table of counters of BYTES, of which only
+its beginning is used, and reads it: `report` must show what it shows of SMALL, and `pack` must make
+it small, in less than LIMIT_KB of memory. Exit 1 if not. """
+import json
+import os
+import struct
+import subprocess
+import sys
+
+DIRECTORY_OFF, ENTRIES, ENTRY, COUNTERS = 4096, 192, struct.Struct("<IIQQQQII"), 4
+LIMIT_KB = 400000
+
+
+def enlarge(small, large, size):
+    with open(small, "rb") as f:
+        data = bytearray(f.read())
+    at = next(a for a in range(DIRECTORY_OFF, DIRECTORY_OFF + ENTRIES * ENTRY.size, ENTRY.size)
+              if ENTRY.unpack_from(data, a)[0] == COUNTERS)
+    kind, flags, off, stored, _, _, record, zero = ENTRY.unpack_from(data, at)
+    end = (len(data) + 4095) // 4096 * 4096
+    ENTRY.pack_into(data, at, kind, flags, end, size, size, 0, record, zero)
+    with open(large, "wb") as f:
+        f.write(data)
+        f.seek(end)
+        f.write(data[off:off + stored])
+        f.truncate(end + size)
+
+
+def run(*arguments):
+    """What the command prints; it must succeed without a word, in little memory."""
+    with open("reserve.out", "w+b") as out, open("reserve.err", "w+b") as err:
+        child = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        said = err.read()
+        if child.returncode != 0 or said or usage.ru_maxrss > LIMIT_KB:
+            sys.exit(f"{arguments[1]}: status {child.returncode}, {usage.ru_maxrss} KB, {said!r}")
+        return out.read()
+
+
+def main():
+    heaptap, small, large, size = sys.argv[1:]
+    enlarge(small, large, int(size))
+    totals = [json.loads(run(heaptap, "report", "--json", file))["totals"]
+              for file in (small, large)]
+    if totals[0] != totals[1] or totals[0]["allocations"] == 0:
+        sys.exit(f"{totals[1]} instead of {totals[0]}")
+    run(heaptap, "pack", large)
+    if os.path.getsize(large) > 1000000:
+        sys.exit(f"packed it has {os.path.getsize(large)} bytes")
+
+
+if __name__ == "__main__":
+    main()
