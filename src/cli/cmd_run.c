@@ -443,7 +443,8 @@ summarise(const struct profile *p, const char *path, bool main_process)
             fprintf(stderr, "heaptap: %s not recorded\n",
                     style_plural(&a, (int64_t)p->losses.events, "event"));
     }
-    fprintf(stderr, "heaptap: profile %s (%s)\n", path, style_bytes(&a, st.st_size));
+    fprintf(stderr, "heaptap: profile %s (%s)\n", style_clean(&a, path),
+            style_bytes(&a, st.st_size));
     arena_release(&a);
 }
 
@@ -490,7 +491,8 @@ summarise_session(struct session *s, size_t named, const char *directory)
                 style_plural(&s->arena, (int64_t)s->count, "profile"),
                 style_count(&s->arena, t->allocations), style_bytes(&s->arena, t->allocated_bytes),
                 style_bytes(&s->arena, counters_live_bytes(t)));
-        fprintf(stderr, "heaptap: see them as one with: heaptap report %s\n", directory);
+        fprintf(stderr, "heaptap: see them as one with: heaptap report %s\n",
+                style_clean(&s->arena, directory));
     }
     if (s->living > 0)
         fprintf(stderr,

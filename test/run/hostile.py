@@ -350,10 +350,10 @@ def is_clean(data):
         return False
 
 
-def check_text(heaptap, checks, label, arguments):
+def check_text(heaptap, checks, label, arguments, expected=(0, 1, 2, 3, 127)):
     status, out, err, _ = run(heaptap, arguments)
     bad = [line for line in (out + err).split(b"\n") if not is_clean(line)]
-    checks.say(f"{label}: nothing drives the terminal", status in (0, 1, 3) and not bad,
+    checks.say(f"{label}: nothing drives the terminal", status in expected and not bad,
                f"status {status}: {bad[:2]!r}")
     return out
 
@@ -385,6 +385,15 @@ def names(heaptap, checks):
                       ("export", ["-f", "collapsed"]), ("export", ["-f", "pprof-text"])]
         text_views += [("report", ["--by", by]) for by in
                        ("function", "file", "line", "module", "thread")]
+        text_views += [("leaks", options) for options in
+                       (["--paths"], ["--call-sites", "--callers", "0"], ["--classic"])]
+        text_views += [(view, options) for view in ("callgraph", "direct")
+                       for options in ([], ["--wide"], ["--classic"], ["--json"])]
+        text_views += [("callgraph", ["--dot"]), ("bins", []), ("bins", ["--classic"]),
+                       ("report", ["--invert"]), ("control", []), ("timeline", []),
+                       ("merge", ["-o", "-"]), ("snapshot", ["name"]),
+                       ("diff", ["--by", "function", "names.heaptap"]),
+                       ("diff", ["--wide", "names.heaptap"])]
         text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:
@@ -404,6 +413,23 @@ def names(heaptap, checks):
     check_text(heaptap, checks, "a missing file of an evil name", ["report", evil_name])
     names_profile().write(evil_name)
     check_text(heaptap, checks, "pack of a file of an evil name", ["pack", evil_name])
+    check_text(heaptap, checks, "merge into one", ["merge", "-o", b"m" + evil_name, evil_name])
+    check_text(heaptap, checks, "control of one", ["control", evil_name])
+    check_text(heaptap, checks, "snapshot of one", ["snapshot", evil_name, b"n" + evil_name])
+    for options in ([], ["--no-pack"]):
+        for program in (["sh", "-c", "true & wait"], [b"./no" + evil_name]):
+            name = b"r%d%s" % (len(options), evil_name)
+            check_text(heaptap, checks, f"run {options} {program[0]!r} into one",
+                       ["run", "-o", name, *options, "--", *program])
+            check_text(heaptap, checks, f"run {options} {program[0]!r} into one again",
+                       ["run", "-o", name, *options, "--", *program])
+    check_text(heaptap, checks, "run into a directory that is not there",
+               ["run", "-o", evil_name + b"/x", "--", "true"])
+    check_text(heaptap, checks, "export into one", ["export", "-o", b"o\x1b/\x07", evil_name])
+    check_text(heaptap, checks, "a hook of such a name",
+               ["run", "--hook", b"\x1b[31m", "--", "true"])
+    check_text(heaptap, checks, "an option of such a name", [b"report", b"--\x1b[31m"])
+    check_text(heaptap, checks, "a command of such a name", [b"\x1b[31m"])
     check_text(heaptap, checks, "leaks with an evil suppression",
                ["leaks", "--suppressions", evil_name, "names.heaptap"])
 
