@@ -232,6 +232,75 @@ others_path(struct session *s, const char *pattern, pid_t pid)
     return arena_printf(&s->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
 }
 
+/* Whether others than PATH's owner and root can put names beside it. */
+static bool
+is_public(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct arena a = {0};
+    const char *parent = slash == NULL   ? "."
+                         : slash == path ? "/"
+                                         : arena_strndup(&a, path, (size_t)(slash - path));
+    struct stat st;
+    bool is = stat(parent, &st) != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+              (st.st_uid != 0 && st.st_uid != geteuid());
+
+    arena_release(&a);
+    return is;
+}
+
+/* What is wrong with PATH as the directory of other processes, or NULL. The recorder makes it with
+ * the first profile in it, and takes what has that name by then: so where others could be faster,
+ * it is made now. */
+static const char *
+others_problem(const char *path)
+{
+    struct stat st;
+
+    if (is_public(path))
+        mkdir(path, 0700); // If that fails the look at it says why, or the recorder does.
+    if (lstat(path, &st) != 0)
+        return NULL;
+    return S_ISLNK(st.st_mode)           ? "is a symbolic link"
+           : !S_ISDIR(st.st_mode)        ? "is not a directory"
+           : st.st_uid != geteuid()      ? "belongs to another user"
+           : (st.st_mode & S_IWOTH) != 0 ? "can be written by everybody"
+                                         : NULL;
+}
+
+/* Look at that directory if its name is known before the program has a process id. */
+static int
+check_others(struct session *s, struct err *err)
+{
+    const char *path, *problem;
+
+    if (no_children || !s->own_directory || strstr(s->pattern, "%p") != NULL)
+        return 0;
+    path = others_path(s, s->pattern, 0);
+    problem = others_problem(path);
+    if (problem == NULL)
+        return 0;
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "the profiles of other processes would go to %s, which %s; choose another name "
+                   "with -o, or --no-children",
+                   path, problem);
+}
+
+/* The pattern for the profiles of other processes than this first one; "" = they get none. */
+static const char *
+choose_others(struct session *s)
+{
+    struct arena *a = &s->arena;
+    const char *path = others_path(s, s->pattern, getpid());
+    const char *problem = others_problem(path);
+
+    if (problem == NULL)
+        return arena_printf(a, "%s/%s", escape(a, path), DEFAULT_NAME);
+    say_warning("other processes are not recorded: their profiles would go to %s, which %s", path,
+                problem);
+    return "";
+}
+
 /* The absolute pattern for HEAPTAP_OUT; refuses at once what the recorder would refuse later. */
 static int
 choose_output(struct session *s, struct err *err)
@@ -360,8 +429,7 @@ make_environment(void *arg)
     if (no_children)
         others = "";
     else if (s->own_directory)
-        others =
-            arena_printf(a, "%s/%s", escape(a, others_path(s, s->pattern, getpid())), DEFAULT_NAME);
+        others = choose_others(s);
     e = with_variable(a, e, "LD_PRELOAD",
                       arena_printf(a, "%s%s%s%s%s", s->hooks.path ? s->hooks.path : "",
                                    s->hooks.path ? ":" : "", s->library,
@@ -419,9 +487,12 @@ others_found(struct session *s, pid_t pid)
 {
     const char *wanted = output ? output : DEFAULT_NAME;
     const char *path = s->own_directory ? others_path(s, wanted, pid) : NULL;
+    struct stat st;
 
-    // Left empty by a process that was killed while it started.
-    return path == NULL || rmdir(path) == 0 || !is_directory(path) ? NULL : path;
+    // Left empty by a process that was killed while it started, or made when nobody came.
+    return path == NULL || rmdir(path) == 0 || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode)
+               ? NULL
+               : path;
 }
 
 static void
@@ -622,9 +693,9 @@ run(int count, char **arguments)
     if ((r = check_wanted(&err)) < 0 || (r = launch_library(&s.arena, &s.library, &err)) < 0 ||
         (r = launch_find(arguments[0], &s.arena, &l.path, &err)) < 0 ||
         (r = choose_output(&s, &err)) < 0 ||
+        (s.name = file_name(&s.arena, l.path), r = check_others(&s, &err)) < 0 ||
         (r = hook_run_begin(&s.hooks, s.library, s.directory, &s.arena, &err)) < 0)
         return fail(&s, r, &err);
-    s.name = file_name(&s.arena, l.path);
     r = launch_wait(&l, &pid, &status, &err);
     if (r < 0) {
         hook_run_remove(&s.hooks);

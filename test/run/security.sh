@@ -177,6 +177,40 @@ else
     skipped "root and a stranger's process" "needs root and setpriv"
 fi
 
+# --- the directory of other processes -------------------------------------------------------------
+
+# others NAME STATUS: run something with a child, its profiles to public/NAME.heaptap.
+others() {
+    "$HEAPTAP" run -o "public/$1.heaptap" -- sh -c 'true & wait' >others.out 2>others.err
+    same "the directory of other processes: $1" "$2" $?
+}
+mkdir -m 1777 public
+mkdir public/elsewhere
+ln -s elsewhere public/link.processes
+ln -s nowhere public/dangling.processes
+mkdir -m 777 public/open.processes
+echo precious >public/file.processes
+mkdir -m 700 public/own.processes
+for name in link dangling open file; do
+    others $name 3
+    check "the directory of other processes: $name is said" \
+        grep -q "public/$name.processes" others.err
+done
+others own 0
+others new 0
+same "the directory of other processes: nothing in what was refused" "" \
+    "$(ls public/elsewhere public/open.processes | grep heaptap$)"
+same "the directory of other processes: private" 700 "$(stat -c %a public/new.processes)"
+"$HEAPTAP" run -q -o public/alone.heaptap -- true
+check "the directory of other processes: none without them" [ ! -e public/alone.processes ]
+if [ "$(id -u)" = 0 ]; then
+    mkdir -m 755 public/theirs.processes
+    chown 65534 public/theirs.processes
+    others theirs 3
+else
+    skipped "the directory of other processes: another user's" "needs root"
+fi
+
 # --- the profile file -----------------------------------------------------------------------------
 
 mkdir -m 1777 sticky
