@@ -15,11 +15,11 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/base.h"
 #include "monitor/api.h"
 #include "monitor/idle.h"
+#include "monitor/process.h"
 
 enum { NOTE_TYPE = 1, SEGMENTS_MAX = 64 };
 
@@ -55,12 +55,12 @@ is_in_segment(const struct program *p, uint32_t type, uint32_t flags, uint64_t a
 static bool
 find_program(struct program *ret)
 {
-    uint64_t headers = getauxval(AT_PHDR);
+    uint64_t headers = process_value(AT_PHDR);
 
     ret->segments = (const ElfW(Phdr) *)(uintptr_t)headers;
-    ret->count = (uint32_t)getauxval(AT_PHNUM);
+    ret->count = (uint32_t)process_value(AT_PHNUM);
     if (headers == 0 || headers % _Alignof(ElfW(Phdr)) != 0 || ret->count > SEGMENTS_MAX ||
-        getauxval(AT_PHENT) != sizeof *ret->segments)
+        process_value(AT_PHENT) != sizeof *ret->segments)
         return false;
     for (uint32_t i = 0; i < ret->count; i++) {
         if (ret->segments[i].p_type == PT_PHDR) {

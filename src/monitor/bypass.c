@@ -23,10 +23,10 @@
  */
 #include "monitor/bypass.h"
 
-#include <string.h>
-#include <sys/auxv.h>
+#include <elf.h>
 
 #include "base/atomics.h"
+#include "monitor/process.h"
 #include "monitor/recorded.h"
 #include "monitor/symbols.h"
 #include "unwind/unwind.h"
@@ -432,7 +432,7 @@ is_linker(uint64_t address)
 {
     struct unwind_object linker, o;
 
-    return unwind_find_object(getauxval(AT_BASE), &linker) && unwind_find_object(address, &o) &&
+    return unwind_find_object(process_value(AT_BASE), &linker) && unwind_find_object(address, &o) &&
            o.link_map == linker.link_map;
 }
 

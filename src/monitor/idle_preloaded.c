@@ -8,9 +8,9 @@
 
 #include <elf.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/atomics.h"
+#include "monitor/process.h"
 #include "unwind/unwind.h"
 
 static bool
@@ -37,7 +37,7 @@ program_has_recorder(void)
     struct unwind_object program;
     const Elf64_Phdr *segments;
 
-    if (!unwind_find_object(getauxval(AT_ENTRY), &program) || program.segments == NULL)
+    if (!unwind_find_object(process_value(AT_ENTRY), &program) || program.segments == NULL)
         return false;
     segments = program.segments;
     for (uint32_t i = 0; i < program.segment_count; i++) {

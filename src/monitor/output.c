@@ -13,14 +13,16 @@
 #include "monitor/output.h"
 
 #include <errno.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/fmt.h"
 #include "format/format.h"
+#include "monitor/process.h"
 #include "monitor/sys.h"
 #include "monitor/wanted.h"
 
@@ -29,16 +31,15 @@
 
 enum { NAME_ATTEMPTS = 1000 };
 
-extern char **environ;
-
 const char *
 output_environment(const char *name)
 {
     size_t length = strlen(name);
 
-    if (getauxval(AT_SECURE) || environ == NULL)
+    // By libc's own name of it: an old program may have an "environ" that nobody sets.
+    if (process_value(AT_SECURE) != 0 || __environ == NULL)
         return NULL;
-    for (char **e = environ; *e != NULL; e++)
+    for (char **e = __environ; *e != NULL; e++)
         if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
             return *e + length + 1;
     return NULL;
@@ -159,7 +160,7 @@ size_t
 output_executable(char *ret_path, size_t path_bytes)
 {
     long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
-    const char *name = (const char *)getauxval(AT_EXECFN);
+    const char *name = (const char *)(uintptr_t)process_value(AT_EXECFN);
     struct fmt f;
 
     if (length > 0) {

@@ -10,9 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/atomics.h"
 #include "base/fmt.h"
@@ -32,6 +30,7 @@
 #include "monitor/next.h"
 #include "monitor/nodes.h"
 #include "monitor/output.h"
+#include "monitor/process.h"
 #include "monitor/rules.h"
 #include "monitor/sample.h"
 #include "monitor/stack.h"
@@ -123,15 +122,12 @@ static void
 describe_process(struct disk_header *h)
 {
     static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
-    struct timespec wall = {0};
-
-    clock_gettime(CLOCK_REALTIME, &wall);
     h->pid = (uint32_t)sys_getpid();
     h->parent_pid = (uint32_t)sys_getppid();
     h->process_start = process_start();
     h->process_flags = state->forked ? DISK_PROCESS_FORKED : 0;
     h->session_id = wanted_session();
-    h->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+    h->start_unix_ns = sys_unix_ns();
     h->start_monotonic_ns = state->start_ns;
     h->start_cycles = arch_cycles();
     h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
@@ -143,6 +139,7 @@ fill_header(void)
 {
     struct disk_header *h = state->header;
 
+    process_learn();
     state->start_ns = sys_clock_ns();
     state->interval_ns = FIRST_INTERVAL_NS;
     h->depth_max = state->depth_max = wanted_depth();
@@ -207,7 +204,7 @@ seal_reserve(void)
 {
     struct unwind_object program;
 
-    if (unwind_find_object(getauxval(AT_ENTRY), &program))
+    if (unwind_find_object(process_value(AT_ENTRY), &program))
         modules_id(&program);
     bypass_prepare();
     mem_measure(false);
@@ -232,7 +229,7 @@ start_all(void)
 
     // A program with more rights than its user must not write files where that user stands, nor
     // what that user chose.
-    if (getauxval(AT_SECURE))
+    if (process_value(AT_SECURE) != 0)
         return false;
     // Its interceptors must not be called before it is ready, and it would find our blocks strange.
     if (next_is_sanitizer()) {

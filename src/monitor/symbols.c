@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "monitor/image.h"
 #include "monitor/sys.h"
 #include "unwind/unwind.h"
 
@@ -292,23 +293,6 @@ protection_at(const struct unwind_object *o, uint64_t address)
     return protection;
 }
 
-/* The object of SYMBOLS, which the dynamic linker has yet to finish: it lies where its header does,
- * as everything does that begins at address 0. */
-static bool
-find_unfinished(const struct symbols *symbols, struct unwind_object *ret)
-{
-    const Elf64_Ehdr *h = (const Elf64_Ehdr *)(uintptr_t)symbols->base;
-
-    if (symbols->base == 0 || !sys_is_readable(symbols->base) ||
-        memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(Elf64_Phdr) ||
-        h->e_phoff > PAGE_BYTES - h->e_phnum * sizeof(Elf64_Phdr))
-        return false;
-    *ret = (struct unwind_object){.bias = symbols->base,
-                                  .segments = (const char *)h + h->e_phoff,
-                                  .segment_count = h->e_phnum};
-    return true;
-}
-
 bool
 symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const void *place,
              size_t size_bytes)
@@ -318,7 +302,9 @@ symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const vo
     struct unwind_object o;
 
     *ret = (struct symbols_opened){.start = (void *)(uintptr_t)start};
-    if (!unwind_find_object((uintptr_t)place, &o) && !find_unfinished(symbols, &o))
+    // One that the dynamic linker has yet to finish lies where its header does.
+    if (!unwind_find_object((uintptr_t)place, &o) &&
+        (!sys_is_readable(symbols->base) || !image_at(symbols->base, &o)))
         return false;
     ret->protection = protection_at(&o, (uintptr_t)place);
     if (ret->protection < 0)

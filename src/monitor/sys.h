@@ -79,15 +79,22 @@ bool sys_is_readable(uint64_t address);
 /* Is the caller on its alternate signal stack? */
 bool sys_on_signal_stack(void);
 
-/* The coarse clock, nanoseconds: costs no system call and has a resolution of a few milliseconds.
- * */
-static inline uint64_t
-sys_clock_ns(void)
-{
-    struct timespec t;
+/* The kernel's function by which a process reads clocks without a system call; NULL = none. */
+typedef int sys_clock_fn(clockid_t clock, struct timespec *ret_time);
+void sys_use_clock(sys_clock_fn *f);
 
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+/* The coarse clock, nanoseconds: costs no system call where the kernel offers that, and has a
+ * resolution of a few milliseconds. Where it does not and calls are forbidden the clock stands
+ * still. */
+uint64_t sys_clock_ns(void);
+
+/* The time of day, nanoseconds since 1970. */
+uint64_t sys_unix_ns(void);
+
+/* The auxiliary vector as the kernel has it: its bytes, or a negative error number. */
+long sys_auxiliary(void *buffer, size_t size_bytes);
+
+/* Has the process other rights than the user who started it, by its ids? */
+bool sys_has_more_rights(void);
 
 #endif

@@ -23,13 +23,14 @@
  */
 #include "monitor/walk.h"
 
+#include <elf.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "monitor/nodes.h"
+#include "monitor/process.h"
 #include "monitor/rules.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
@@ -113,7 +114,7 @@ stack_process_begins(void)
 {
     note_growth(); // The first event may come before the constructors.
     // AT_RANDOM's bytes lie above the first frame, in the stack's own mapping.
-    state->stack_top = round_down(getauxval(AT_RANDOM), 8);
+    state->stack_top = round_down(process_value(AT_RANDOM), 8);
     state->stack_limit = state->stack_top > growth_bytes ? state->stack_top - growth_bytes : 0;
 }
 

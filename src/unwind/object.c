@@ -26,9 +26,16 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
+
+static struct unwind_process process; // Constant once told.
+
+void
+unwind_begin(const struct unwind_process *p)
+{
+    process = *p;
+}
 
 static void
 find_segments(struct unwind_object *o)
@@ -49,15 +56,14 @@ find_segments(struct unwind_object *o)
 static void
 cover_program(struct unwind_object *object, const struct link_map *map)
 {
-    uint64_t headers = getauxval(AT_PHDR);
-    uint64_t count = getauxval(AT_PHNUM);
     struct dl_find_object found;
 
-    // Started by hand, the loader is what the kernel tells about.
-    if (_dl_find_object((void *)(uintptr_t)headers, &found) != 0 || found.dlfo_link_map != map)
+    // Started by hand, the loader is what the kernel may have told about.
+    if (_dl_find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
+        found.dlfo_link_map != map)
         return;
-    for (uint64_t i = 0; i < count; i++) {
-        const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(uintptr_t)headers + i;
+    for (uint64_t i = 0; i < process.header_count; i++) {
+        const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(uintptr_t)process.headers + i;
         uint64_t low = round_down(segment->p_vaddr, 4096) + map->l_addr;
         uint64_t high = segment->p_vaddr + segment->p_memsz + map->l_addr;
 

@@ -1,10 +1,10 @@
 /* object_static.c: which object covers an address, in a program without a dynamic linker.
  *
  * A static executable is one object, and the kernel's vdso is the other. Where they lie the kernel
- * tells at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs nothing of libc beyond getauxval and
- * serves glibc and musl alike. It stands where object.c does in the recorder that is preloaded.
+ * tells at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs nothing of libc and serves glibc and
+ * musl alike. It stands where object.c does in the recorder that is preloaded.
  *
- * Holds: the answers never change, so two threads that find them at once store the same words.
+ * Holds: the answers never change, so two threads that are told them at once store the same words.
  *
  * Does not know what a static program loads by dlopen (glibc does that for names of users and hosts
  * and for character sets): such code counts as code without an object. It has a libc of its own,
@@ -19,15 +19,12 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sys/auxv.h>
 
-#include "base/atomics.h"
 
 /* What the dynamic linker would have told of the two; the names are those that it uses. */
 static char program_name[] = "", vdso_name[] = "linux-vdso.so.1";
 static struct link_map maps[2] = {{.l_name = program_name}, {.l_name = vdso_name}};
 static struct unwind_object objects[2];
-static uint32_t known; // Atomic.
 
 /* How far the object whose COUNT program headers lie at HEADERS was moved from where it was linked
  * to lie: they tell their own place, or lie behind the file's header in the first segment. */
@@ -74,24 +71,21 @@ describe(uint32_t index, const Elf64_Phdr *headers, uint64_t count)
     objects[index] = o;
 }
 
-static COLD void
-learn(void)
+void
+unwind_begin(const struct unwind_process *p)
 {
-    const Elf64_Phdr *headers = (const Elf64_Phdr *)(uintptr_t)getauxval(AT_PHDR);
-    const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    const Elf64_Phdr *headers = (const Elf64_Phdr *)(uintptr_t)p->headers;
+    const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)(uintptr_t)p->vdso;
 
     if (headers != NULL)
-        describe(0, headers, getauxval(AT_PHNUM));
+        describe(0, headers, p->header_count);
     if (vdso != NULL)
         describe(1, (const Elf64_Phdr *)((uintptr_t)vdso + vdso->e_phoff), vdso->e_phnum);
-    store_release(&known, 1u);
 }
 
 bool
 unwind_find_object(uint64_t address, struct unwind_object *ret_object)
 {
-    if (unlikely(!load_acquire(&known)))
-        learn();
     for (uint32_t i = 0; i < countof(objects); i++) {
         if (address >= objects[i].start && address < objects[i].end) {
             *ret_object = objects[i];

@@ -71,6 +71,14 @@ struct unwind_object {
     uint64_t bias;                   // Of the segments' addresses.
 };
 
+/* What the kernel told of the process: where its program headers and the kernel's own object lie; 0
+ * = not known. To be told before the first look-up. Needed in a program that the dynamic linker
+ * knows in pieces, and in a static one. */
+struct unwind_process {
+    uint64_t headers, header_count, vdso;
+};
+void unwind_begin(const struct unwind_process *process);
+
 /* The object that covers ADDRESS. False if none. Lock-free (_dl_find_object, glibc 2.35). */
 bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
 

@@ -65,6 +65,13 @@ sys_close(int fd)
     return fd;
 }
 
+uint64_t
+process_value(uint32_t type)
+{
+    (void)type;
+    return 0;
+}
+
 bool
 sys_is_readable(uint64_t address)
 {

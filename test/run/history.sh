@@ -104,7 +104,7 @@ growth() {
 
 # A week by a clock that runs away, but for the recorder: libfastclock.c.
 long_run() {
-    env LD_PRELOAD="$PROG/libfastclock.so $LIBHEAPTAP" HEAPTAP_OUT="long-$1.heaptap" \
+    env LD_PRELOAD="$LIBHEAPTAP $PROG/libfastclock.so" HEAPTAP_OUT="long-$1.heaptap" \
         "$PROG/history_long" 604800 "$1" >long.out
     tables "long-$1.heaptap" long 604800 "$(sed 's/events //' long.out)"
 }

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "unwind/unwind.h"
@@ -52,6 +53,12 @@ mem_private(size_t size_bytes)
     return p;
 }
 
+uint64_t
+process_value(uint32_t type)
+{
+    return getauxval(type);
+}
+
 uint32_t
 modules_id(const struct unwind_object *object)
 {
@@ -74,6 +81,8 @@ recorder_start(void)
     state->first_children = no_children;
     state->children = no_others;
     state->depth_max = LIMIT_DEPTH;
+    unwind_begin(&(struct unwind_process){.headers = getauxval(AT_PHDR),
+                                          .header_count = getauxval(AT_PHNUM)});
     stack_process_begins();
     rules_start();
 }

@@ -1,0 +1,41 @@
+/* cflags: -fno-builtin -fno-tree-loop-distribute-patterns */
+/* libs: -lpthread */
+/* interposed.c: a program with functions of its own under names of libc.
+ *
+ *   interposed [fail]
+ *
+ * Each takes a lock and allocates while it has it, as one does that keeps books or loads what it
+ * needs when it is first called. Such a function is right as long as nobody calls it below malloc.
+ * Two threads call each of them 1,000 times, 32 bytes at a time. Calls by anybody else are counted,
+ * and with "fail" they fail. Ends with 9 and prints these counts, which depend on libc alone.
+ */
+#include "interposed.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TIMES = 1000 };
+
+static void *
+work(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < TIMES; i++)
+        interposed_call_all();
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    interposed_fails = argc > 1 && argv[1][0] == 'f';
+    if (pthread_create(&thread, NULL, work, NULL) != 0)
+        return 1;
+    work(NULL);
+    pthread_join(thread, NULL);
+    interposed_print();
+    return 9;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# interposed.sh: programs and libraries that have functions of their own under names of libc. If it
+# fails, the recorder calls them: program and recorder may wait for each other for ever, or what is
+# recorded depends on what the program's functions do.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# interposed NAME FUNCTIONS COMMAND...: run bare and under heaptap.
+interposed() {
+    local name=$1 functions=$2 file=${1//[ ,]/_}.heaptap
+    shift 2
+    timeout 20 "$@" >bare.out 2>bare.err
+    same "$name: bare" 9 $?
+    rm -f "$file"
+    timeout 20 "$HEAPTAP" run --quiet -o "$file" -- "$@" >out 2>err
+    same "$name: exit status" 9 $?
+    check "$name: output" diff bare.out out
+    check "$name: no message" diff bare.err err
+    KNOWN_PREFIX="$name: " known "$file" \
+        "leaf:interposed_enter allocations>=$((2000 * functions))" \
+        "losses events=0 unknown_frees=0 unwind_failures=0"
+}
+
+functions=$("$PROG/interposed" | wc -l)
+for mode in "" fail; do
+    interposed "a program's own${mode:+ that }$mode" "$functions" "$PROG/interposed" $mode
+done
+for kind in dynamic dynamic-nopie static static-pie musl; do
+    python3 "$SRCDIR/test/run/linked.py" build $kind interposed interposed.$kind >build.log 2>&1
+    case $? in
+    0) interposed "$kind" "$functions" ./interposed.$kind ;;
+    77) echo "ok - $kind # SKIP $(tail -1 build.log)" ;;
+    *) check "$kind: can be built" cat build.log /dev/null/. ;;
+    esac
+done
+
+# --- What the kernel tells and offers ------------------------------------------------------------
+
+# Without the kernel's own object the clock is a system call, and with a reserve it stands still.
+for reserve in "" 4000000; do
+    LD_PRELOAD="$LIBHEAPTAP $PROG/libnovdso.so" HEAPTAP_OUT="$PWD/novdso$reserve.heaptap" \
+        HEAPTAP_RESERVE=$reserve "$PROG/sandbox" ${reserve:+strict} >out 2>err
+    status=$?
+    if [ $status = 77 ]; then
+        echo "ok - no vdso, sandbox # SKIP seccomp does not work here"
+        continue
+    fi
+    same "no vdso${reserve:+, sandbox}: exit status" 9 $status
+    known "novdso$reserve.heaptap" "total allocations>=641" "losses events=0 unknown_frees=0"
+done
+finish
