@@ -114,19 +114,20 @@ map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 static int
 reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 {
-    struct stat st;
-    int r;
+    long r;
 
     // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
     if (off + size_bytes > output_limit(RLIMIT_FSIZE))
         return -EFBIG;
     r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
-        return r;
-    r = sys_fstat(fd, &st);
-    if (r == 0 && (uint64_t)st.st_size < off + size_bytes)
-        r = sys_ftruncate(fd, off + size_bytes);
-    return r;
+        return (int)r;
+    // Its last byte, which nobody has written yet. To set the size could make it less than what
+    // another thread has just reserved.
+    r = sys_pwrite(fd, "", 1, off + size_bytes - 1);
+    if (r < 0)
+        return (int)r;
+    return r == 1 ? 0 : -ENOSPC;
 }
 
 static bool
@@ -142,6 +143,8 @@ static int
 reopen(void)
 {
     struct stat st;
+    // Before the file is looked at: another thread may make both more at any time, the file first.
+    uint64_t bytes = load_acquire(&state->file_bytes);
     int fd = sys_lstat(state->path, &st);
 
     if (fd == -EACCES || fd == -EPERM || fd == -ENOMEM)
@@ -153,7 +156,7 @@ reopen(void)
         return fd;
     // Growing a file that has been cut short would make what was cut out read as zeros.
     if (is_ours(sys_fstat(fd, &st), &st)) {
-        if ((uint64_t)st.st_size >= load_acquire(&state->file_bytes))
+        if ((uint64_t)st.st_size >= bytes)
             return fd;
         sys_close(fd);
         return -ENODATA;

@@ -129,6 +129,12 @@ sys_write(int fd, const void *data, size_t size_bytes)
     return CALL(SYS_write, fd, data, size_bytes, 0, 0, 0);
 }
 
+long
+sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off)
+{
+    return CALL(SYS_pwrite64, fd, data, size_bytes, off, 0, 0);
+}
+
 /* Take back signal NUMBER of this thread, which blocks it. */
 static void
 discard_signal(int number)

@@ -40,6 +40,7 @@ int sys_lstat(const char *path, struct stat *ret_stat);
 int sys_ftruncate(int fd, uint64_t size_bytes);
 int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
 long sys_read(int fd, void *buffer, size_t size_bytes);
+long sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off);
 long sys_write(int fd, const void *data, size_t size_bytes);
 
 /* Write DATA at once or not at all: never waits for a reader, and raises no signal. */

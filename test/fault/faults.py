@@ -45,6 +45,7 @@ CASES = [
     ("fstat", "EIO", "each after"),
     ("ftruncate", "ENOSPC", "each after"),
     ("ftruncate", "EFBIG", "each"),
+    ("fallocate+pwrite64", "EOPNOTSUPP", "each after"),
     ("fallocate", "ENOSPC", "each after"),
     ("fallocate", "EOPNOTSUPP", "each after"),
     ("fallocate", "EIO", "each"),

@@ -1,7 +1,9 @@
-/* inject.c: let system calls of one library fail.
+/* inject.c: let system calls of one library fail, or take long.
  *
  *   inject --call NAME --errno NAME [--n N] [--all-after] [--from LIBRARY] [--count FILE]
  *          [--preload LIBRARY] [--also NAME] -- PROGRAM ARGS...
+ *   inject --call NAME --hold MILLISECONDS ...
+ *   inject --call NAME --errno NAME --also NAME --hold MILLISECONDS ...
  *
  * Runs PROGRAM and follows its threads and children. Of the system call NAME it counts those whose
  * instruction lies in a mapping of LIBRARY (part of its path; libheaptap.so): the recorder makes
@@ -10,6 +12,11 @@
  * all calls of --also, which are not counted: what is called only after another failure. FILE gets
  * the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did: with
  * its status, or by its signal.
+ *
+ * With --hold those calls are made, and succeed or not; the thread that made one stands still
+ * afterwards, in turn for one, two or three times so long, while the others go on. What can happen
+ * between two calls of the recorder then does happen. With --errno as well, those of --call fail
+ * and those of --also are held.
  *
  * A seccomp filter lets only the wanted call stop the program, so all else runs at full speed. A
  * call number of -1 in the registers at such a stop means "skip it", and the result is what the
@@ -32,9 +39,10 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { USAGE = 2, SKIPPED = 77 };
+enum { USAGE = 2, SKIPPED = 77, HELD_MAX = 64 };
 
 struct name {
     const char *text;
@@ -44,6 +52,7 @@ struct name {
 static const struct name calls[] = {
     {"read", SYS_read},
     {"write", SYS_write},
+    {"pwrite64", SYS_pwrite64},
     {"close", SYS_close},
     {"fstat", SYS_fstat},
     {"poll", SYS_poll},
@@ -85,7 +94,7 @@ static const struct name errors[] = {
 
 static struct {
     int call, also, error;
-    unsigned long n;
+    unsigned long n, hold_ms;
     int all_after;
     const char *from;
     const char *count_path;
@@ -132,6 +141,8 @@ parse(int argc, char **argv)
             option.error = lookup(errors, value);
         else if (strcmp(argv[i], "--n") == 0)
             option.n = strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--hold") == 0)
+            option.hold_ms = strtoul(value, NULL, 10);
         else if (strcmp(argv[i], "--from") == 0)
             option.from = value;
         else if (strcmp(argv[i], "--preload") == 0)
@@ -143,7 +154,7 @@ parse(int argc, char **argv)
         i++;
     }
     if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || option.call < 0 ||
-        (option.n && !option.error)) {
+        (option.n && !option.error && !option.hold_ms)) {
         fprintf(stderr, "inject: see the beginning of inject.c\n");
         exit(USAGE);
     }
@@ -208,38 +219,88 @@ in_library(pid_t pid, unsigned long long address)
     return found;
 }
 
-static void
+/* Thread TID is about to make a call: how it is to go on. */
+static int
 on_call(pid_t tid)
 {
     struct user_regs_struct regs;
 
     if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0 || !in_library(tid, regs.rip))
-        return;
+        return PTRACE_CONT;
     if (regs.orig_rax == (unsigned long long)option.call) {
         matched++;
         if (option.n == 0 || matched < option.n || (matched > option.n && !option.all_after))
-            return;
+            return PTRACE_CONT;
     }
+    if (option.hold_ms != 0 &&
+        (option.error == 0 || regs.orig_rax == (unsigned long long)option.also))
+        return PTRACE_SYSCALL; // It stops again when the call is done.
     regs.orig_rax = (unsigned long long)-1;
     regs.rax = (unsigned long long)-option.error;
     ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+    return PTRACE_CONT;
 }
 
-/* A stop of TID: do what is to be done; returns the signal to go on with. */
+static struct {
+    pid_t tid; // 0 = free.
+    double until;
+} held[HELD_MAX];
+
+static double
+now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void
+hold(pid_t tid)
+{
+    static unsigned long count;
+
+    for (int i = 0; i < HELD_MAX; i++) {
+        if (held[i].tid == 0) {
+            held[i].tid = tid;
+            held[i].until = now_ms() + (double)(option.hold_ms * (1 + count++ % 3));
+            return;
+        }
+    }
+    ptrace(PTRACE_CONT, tid, NULL, NULL);
+}
+
+/* Let those go on whose time is over. Are there any left? */
 static int
+release(void)
+{
+    int left = 0;
+
+    for (int i = 0; i < HELD_MAX; i++) {
+        if (held[i].tid != 0 && now_ms() >= held[i].until) {
+            ptrace(PTRACE_CONT, held[i].tid, NULL, NULL);
+            held[i].tid = 0;
+        }
+        left |= held[i].tid != 0;
+    }
+    return left;
+}
+
+static void
 on_stop(pid_t tid, int status)
 {
     int event = status >> 16;
     int number = WSTOPSIG(status);
 
-    if (event == PTRACE_EVENT_SECCOMP)
-        on_call(tid);
-    if (event != 0)
-        return 0;
+    if (number == (SIGTRAP | 0x80)) {
+        hold(tid);
+        return;
+    }
     // A new thread or child begins with a stop that nobody sent.
-    if (number == SIGSTOP)
-        return 0;
-    return number;
+    if (event != 0 || number == SIGSTOP)
+        number = 0;
+    ptrace(event == PTRACE_EVENT_SECCOMP ? on_call(tid) : PTRACE_CONT, tid, NULL,
+           (void *)(long)number);
 }
 
 /* Until the last one has ended; the wait status of FIRST. */
@@ -249,9 +310,11 @@ follow(pid_t first)
     int result = 0, status;
     pid_t tid;
 
-    while ((tid = waitpid(-1, &status, __WALL)) > 0) {
-        if (WIFSTOPPED(status))
-            ptrace(PTRACE_CONT, tid, NULL, (void *)(long)on_stop(tid, status));
+    while ((tid = waitpid(-1, &status, __WALL | (release() ? WNOHANG : 0))) >= 0) {
+        if (tid == 0)
+            usleep(500);
+        else if (WIFSTOPPED(status))
+            on_stop(tid, status);
         else if (tid == first)
             result = status;
     }
@@ -279,8 +342,9 @@ main(int argc, char **argv)
     if (waitpid(first, &status, __WALL) != first || !WIFSTOPPED(status))
         fail("the program does not start");
     if (ptrace(PTRACE_SETOPTIONS, first, NULL,
-               (void *)(PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)) != 0)
+               (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
+                        PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
+                        PTRACE_O_EXITKILL)) != 0)
         fail("ptrace options");
     ptrace(PTRACE_CONT, first, NULL, NULL);
     status = follow(first);
