@@ -80,8 +80,8 @@ monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:
 linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
                   src/monitor/idle_linked.c
 static_sources := $(filter-out src/monitor/next.c src/monitor/symbols.c src/monitor/bypass.c \
-                               src/monitor/hooks.c \
-                               src/monitor/hook_names.c src/unwind/object.c,$(linked_sources)) \
+                               src/monitor/hooks.c src/monitor/hook_names.c src/monitor/errno.c \
+                               src/unwind/object.c,$(linked_sources)) \
                   src/monitor/next_linked.c src/unwind/object_static.c
 main_source := src/cli/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -158,8 +158,8 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
 monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
-harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c src/monitor/bypass.c,\
-                       $(monitor_sources)) \
+harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c src/monitor/bypass.c \
+                                src/monitor/bytes.c src/monitor/errno.c,$(monitor_sources)) \
                    $(wildcard src/util/*.c src/profile/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))

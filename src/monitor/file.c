@@ -117,7 +117,7 @@ reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
     long r;
 
     // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
-    if (off + size_bytes > output_limit(RLIMIT_FSIZE))
+    if (off + size_bytes > sys_limit(RLIMIT_FSIZE))
         return -EFBIG;
     r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)

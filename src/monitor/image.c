@@ -51,11 +51,11 @@ struct tables {
     uint64_t symbols, strings, hash, gnu_hash; // 0 = not there.
 };
 
-/* SIZE_BYTES at ADDRESS; NULL if they cannot be read. */
+/* SIZE_BYTES at ADDRESS; NULL if they cannot be read, or if it is no multiple of ALIGN. */
 static const void *
-bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes)
+bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, uint64_t align)
 {
-    uint64_t end = unwind_readable_end(o, address);
+    uint64_t end = address % align == 0 ? unwind_readable_end(o, address) : 0;
 
     return end > address && size_bytes <= end - address ? (const void *)(uintptr_t)address : NULL;
 }
@@ -64,7 +64,7 @@ bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes)
 static uint32_t
 word_at(const struct unwind_object *o, uint64_t address, uint64_t index)
 {
-    const uint32_t *word = bytes_at(o, address + index * sizeof *word, sizeof *word);
+    const uint32_t *word = bytes_at(o, address + index * sizeof *word, sizeof *word, 4);
 
     return word != NULL ? *word : 0;
 }
@@ -80,7 +80,7 @@ read_tables(struct tables *t)
     for (uint32_t i = 0; i < o->segment_count; i++)
         if (s[i].p_type == PT_DYNAMIC)
             at = o->bias + s[i].p_vaddr;
-    for (; at != 0 && (d = bytes_at(o, at, sizeof *d)) != NULL && d->d_tag != DT_NULL;
+    for (; at != 0 && (d = bytes_at(o, at, sizeof *d, 8)) != NULL && d->d_tag != DT_NULL;
          at += sizeof *d) {
         // The dynamic linker makes addresses of them, in most objects and not in the vdso.
         uint64_t p = d->d_un.d_ptr;
@@ -101,8 +101,8 @@ read_tables(struct tables *t)
 static const Elf64_Sym *
 wanted(const struct tables *t, uint64_t index)
 {
-    const Elf64_Sym *s = bytes_at(t->object, t->symbols + index * sizeof *s, sizeof *s);
-    const char *name = s ? bytes_at(t->object, t->strings + s->st_name, t->name_bytes) : NULL;
+    const Elf64_Sym *s = bytes_at(t->object, t->symbols + index * sizeof *s, sizeof *s, 8);
+    const char *name = s ? bytes_at(t->object, t->strings + s->st_name, t->name_bytes, 1) : NULL;
 
     return name != NULL && memcmp(name, t->name, t->name_bytes) == 0 &&
                    s->st_shndx != SHN_UNDEF && ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
@@ -165,7 +165,7 @@ image_function(const struct unwind_object *object, const char *name)
         s = search_gnu(&t);
     else if (t.symbols != 0 && t.strings != 0 && t.hash != 0)
         s = search_plain(&t);
-    if (s == NULL || bytes_at(object, object->bias + s->st_value, 1) == NULL)
+    if (s == NULL || bytes_at(object, object->bias + s->st_value, 1, 1) == NULL)
         return NULL;
     return (void *)(uintptr_t)(object->bias + s->st_value);
 }

@@ -139,19 +139,9 @@ output_message(enum output_event event, int error, const char *path)
 }
 
 uint64_t
-output_limit(int resource)
-{
-    struct rlimit limit;
-
-    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return UINT64_MAX;
-    return limit.rlim_cur;
-}
-
-uint64_t
 output_address_limit(void)
 {
-    uint64_t space = output_limit(RLIMIT_AS), data = output_limit(RLIMIT_DATA);
+    uint64_t space = sys_limit(RLIMIT_AS), data = sys_limit(RLIMIT_DATA);
 
     return space < data ? space : data;
 }
@@ -323,7 +313,7 @@ output_open(char *ret_path, size_t path_bytes)
     int fd = -EEXIST;
 
     // Beyond the limit the kernel would send a signal that kills.
-    if (output_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
+    if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
         return -EFBIG;
     program_name(program, sizeof program);
     if (pattern == NULL || *pattern == '\0')

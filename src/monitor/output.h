@@ -28,9 +28,6 @@ void output_message(enum output_event event, int error, const char *path);
 /* The program's absolute path, as far as it can be told, ended by a NUL. Returns its length. */
 size_t output_executable(char *ret_path, size_t path_bytes);
 
-/* RLIMIT_AS and others in bytes; a huge number when unlimited. */
-uint64_t output_limit(int resource);
-
 /* How much address space the program may have, by RLIMIT_AS and RLIMIT_DATA. */
 uint64_t output_address_limit(void);
 

@@ -11,15 +11,18 @@
  * first event. Then what is behind it is no vector (the bytes of AT_RANDOM would have to lie close
  * above), and the kernel is asked: prctl since Linux 6.4, before that /proc.
  *
- * From the vector come the program's headers for the unwinder, and the kernel's own object (vdso),
- * in which the clock can be read without a system call.
+ * From the vector come the program's headers for the unwinder; the kernel's own object (vdso), in
+ * which the clock can be read without a system call; and libc, through the list of objects that the
+ * dynamic linker keeps for debuggers. libc was there from the start, and of that part of the list
+ * nothing is ever taken out; what is loaded later comes behind it.
  *
  * Process constants, the same for children. Two threads that learn them at once store the same.
  */
 #include "monitor/process.h"
 
 #include <elf.h>
-#include <fcntl.h>
+#include <link.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -40,6 +43,7 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
+static struct unwind_object libc; // Its segments are NULL if it was not found.
 
 /* Is there a whole vector at V? Only its first word is known to be readable. */
 static bool
@@ -118,6 +122,57 @@ find_clock(void)
         sys_use_clock((sys_clock_fn *)image_function(&vdso, "__vdso_clock_gettime"));
 }
 
+/* What the dynamic linker tells debuggers: the list of objects. NULL in a static program. */
+static const struct r_debug *
+find_list(void)
+{
+    const Elf64_Phdr *s = (const Elf64_Phdr *)(uintptr_t)load_relaxed(&values[AT_PHDR]);
+    uint64_t count = load_relaxed(&values[AT_PHNUM]);
+    const Elf64_Phdr *own = NULL, *dynamic = NULL;
+    const Elf64_Dyn *d = NULL;
+
+    for (uint64_t i = 0; s != NULL && i < count; i++) {
+        if (s[i].p_type == PT_PHDR)
+            own = &s[i];
+        if (s[i].p_type == PT_DYNAMIC)
+            dynamic = &s[i];
+    }
+    // A program for a dynamic linker has both. Where the headers lie tells where all else does.
+    if (own != NULL && dynamic != NULL)
+        d = (const Elf64_Dyn *)((uintptr_t)s - own->p_vaddr + dynamic->p_vaddr);
+    for (; d != NULL && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_DEBUG)
+            return (const struct r_debug *)(uintptr_t)d->d_un.d_ptr;
+    return NULL;
+}
+
+static bool
+is_libc(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL && strcmp(slash + 1, "libc.so.6") == 0;
+}
+
+static void
+find_libc(void)
+{
+    const struct r_debug *list = find_list();
+    const struct link_map *m = list != NULL ? list->r_map : NULL;
+
+    while (m != NULL && !is_libc(m->l_name))
+        m = m->l_next;
+    if (m != NULL)
+        image_at(m->l_addr, &libc);
+}
+
+void *
+process_libc_function(const char *name)
+{
+    process_learn();
+    return libc.segments != NULL ? image_function(&libc, name) : NULL;
+}
+
 COLD void
 process_learn(void)
 {
@@ -126,10 +181,14 @@ process_learn(void)
     if (!take_from_stack() && !take_from_kernel())
         take_rights();
     find_clock();
+    find_libc();
     unwind_begin(&(struct unwind_process){
         .headers = load_relaxed(&values[AT_PHDR]),
         .header_count = load_relaxed(&values[AT_PHNUM]),
         .vdso = load_relaxed(&values[AT_SYSINFO_EHDR]),
+        .find_object = libc.segments != NULL ? (int (*)(void *, struct dl_find_object *))
+                                                   image_function(&libc, "_dl_find_object")
+                                             : NULL,
     });
     store_release(&known, 1u);
 }

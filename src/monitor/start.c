@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -91,14 +90,6 @@ process_start(void)
     return p != NULL ? parse_uint(&p) : 0;
 }
 
-static uint32_t
-cpu_count(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 0;
-}
-
 static void
 describe_system(struct disk_header *h)
 {
@@ -106,7 +97,7 @@ describe_system(struct disk_header *h)
     char text[256];
     struct fmt f = fmt_init(text, sizeof text);
 
-    if (uname(&u) == 0) {
+    if (sys_uname(&u) == 0) {
         fmt_str(&f, u.sysname);
         fmt_char(&f, ' ');
         fmt_str(&f, u.release);
@@ -114,7 +105,7 @@ describe_system(struct disk_header *h)
     h->kernel = file_string(text, f.length);
     h->heaptap = file_string(HEAPTAP_VERSION, sizeof HEAPTAP_VERSION - 1);
     h->page_bytes = 4096;
-    h->cpu_count = cpu_count();
+    h->cpu_count = sys_processors();
     h->machine = ARCH_ELF_MACHINE;
 }
 

@@ -23,6 +23,7 @@
 
 #include "base/atomics.h"
 #include "monitor/image.h"
+#include "monitor/process.h"
 #include "monitor/sys.h"
 #include "unwind/unwind.h"
 
@@ -238,6 +239,7 @@ find_own(void)
     const struct link_map *map, *none = NULL;
     struct unwind_object o;
 
+    process_learn(); // Which the search for an object may need.
     if (!unwind_find_object((uintptr_t)find_own, &o))
         return;
     map = o.link_map;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/atomics.h"
@@ -14,6 +15,9 @@
 
 // Thread ids are below this (PID_MAX_LIMIT of the kernel).
 enum { TID_LIMIT = 1 << 22 };
+
+// More than any kernel is built for.
+enum { PROCESSORS_MAX = 8192 };
 
 // A mask that no thread has: SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
@@ -308,6 +312,36 @@ sys_on_signal_stack(void)
     stack_t now = {0};
 
     return CALL(SYS_sigaltstack, NULL, &now, 0, 0, 0, 0) == 0 && now.ss_flags & SS_ONSTACK;
+}
+
+uint64_t
+sys_limit(int resource)
+{
+    struct rlimit limit;
+
+    if (CALL(SYS_prlimit64, 0, resource, NULL, &limit, 0, 0) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    return limit.rlim_cur;
+}
+
+uint32_t
+sys_processors(void)
+{
+    uint64_t set[PROCESSORS_MAX / 64];
+    long bytes = CALL(SYS_sched_getaffinity, 0, sizeof set, set, 0, 0, 0);
+    uint32_t count = 0;
+
+    for (long i = 0; i < bytes / 8; i++)
+        for (uint64_t left = set[i]; left != 0; left &= left - 1)
+            count++;
+    return count;
+}
+
+int
+sys_uname(struct utsname *ret_name)
+{
+    return (int)CALL(SYS_uname, ret_name, 0, 0, 0, 0, 0);
 }
 
 static sys_clock_fn *kernel_clock; // Constant from the start on.

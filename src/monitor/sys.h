@@ -80,6 +80,15 @@ bool sys_is_readable(uint64_t address);
 /* Is the caller on its alternate signal stack? */
 bool sys_on_signal_stack(void);
 
+/* A limit of the process (RLIMIT_AS and so on); UINT64_MAX = none, or not known. */
+uint64_t sys_limit(int resource);
+
+/* On how many processors the process may run; 0 = not known. */
+uint32_t sys_processors(void);
+
+struct utsname;
+int sys_uname(struct utsname *ret_name);
+
 /* The kernel's function by which a process reads clocks without a system call; NULL = none. */
 typedef int sys_clock_fn(clockid_t clock, struct timespec *ret_time);
 void sys_use_clock(sys_clock_fn *f);

@@ -101,12 +101,10 @@ static uint64_t growth_bytes;
 __attribute__((constructor)) static void
 note_growth(void)
 {
-    struct rlimit limit = {0};
+    uint64_t limit = sys_limit(RLIMIT_STACK);
 
     if (growth_bytes == 0)
-        growth_bytes = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_GROWTH_MAX
-                           ? limit.rlim_cur
-                           : STACK_GROWTH_MAX;
+        growth_bytes = limit < STACK_GROWTH_MAX ? limit : STACK_GROWTH_MAX;
 }
 
 void

@@ -29,12 +29,15 @@
 
 enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
 
-static struct unwind_process process; // Constant once told.
+static struct unwind_process process = {.find_object = _dl_find_object}; // Constant once told.
 
 void
 unwind_begin(const struct unwind_process *p)
 {
-    process = *p;
+    process.headers = p->headers;
+    process.header_count = p->header_count;
+    if (p->find_object != NULL)
+        process.find_object = p->find_object;
 }
 
 static void
@@ -59,7 +62,7 @@ cover_program(struct unwind_object *object, const struct link_map *map)
     struct dl_find_object found;
 
     // Started by hand, the loader is what the kernel may have told about.
-    if (_dl_find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
+    if (process.find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
         found.dlfo_link_map != map)
         return;
     for (uint64_t i = 0; i < process.header_count; i++) {
@@ -81,7 +84,7 @@ unwind_find_object(uint64_t address, struct unwind_object *ret_object)
 {
     struct dl_find_object found;
 
-    if (_dl_find_object((void *)(uintptr_t)address, &found) != 0)
+    if (process.find_object((void *)(uintptr_t)address, &found) != 0)
         return false;
     *ret_object = (struct unwind_object){
         .start = (uint64_t)(uintptr_t)found.dlfo_map_start,

@@ -71,11 +71,15 @@ struct unwind_object {
     uint64_t bias;                   // Of the segments' addresses.
 };
 
+struct dl_find_object;
+
 /* What the kernel told of the process: where its program headers and the kernel's own object lie; 0
- * = not known. To be told before the first look-up. Needed in a program that the dynamic linker
- * knows in pieces, and in a static one. */
+ * = not known; and libc's own _dl_find_object, NULL = that of whoever has the name. To be
+ * told before the first look-up. Needed in a program that the dynamic linker knows in pieces, in
+ * one that has functions of that name, and in a static one. */
 struct unwind_process {
     uint64_t headers, header_count, vdso;
+    int (*find_object)(void *address, struct dl_find_object *ret_object);
 };
 void unwind_begin(const struct unwind_process *process);
 

@@ -81,6 +81,10 @@ static const struct name calls[] = {
     {"linkat", SYS_linkat},
     {"readlinkat", SYS_readlinkat},
     {"sigaltstack", SYS_sigaltstack},
+    {"clock_gettime", SYS_clock_gettime},
+    {"prlimit64", SYS_prlimit64},
+    {"sched_getaffinity", SYS_sched_getaffinity},
+    {"uname", SYS_uname},
     {NULL, 0},
 };
 

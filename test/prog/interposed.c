@@ -7,13 +7,12 @@
  * Each takes a lock and allocates while it has it, as one does that keeps books or loads what it
  * needs when it is first called. Such a function is right as long as nobody calls it below malloc.
  * Two threads call each of them 1,000 times, 32 bytes at a time. Calls by anybody else are counted,
- * and with "fail" they fail. Ends with 9 and prints these counts, which depend on libc alone.
+ * and with "fail" they fail. A forked child does the same. Ends with 9 and prints these counts,
+ * which depend on libc alone.
  */
 #include "interposed.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
+#include <sys/wait.h>
 
 enum { TIMES = 1000 };
 
@@ -30,12 +29,21 @@ int
 main(int argc, char **argv)
 {
     pthread_t thread;
+    int status = 0;
+    pid_t pid;
 
     interposed_fails = argc > 1 && argv[1][0] == 'f';
     if (pthread_create(&thread, NULL, work, NULL) != 0)
         return 1;
     work(NULL);
     pthread_join(thread, NULL);
-    interposed_print();
+    pid = fork();
+    if (pid == 0) {
+        work(NULL);
+        _exit(9);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 9 << 8)
+        return 1;
+    interposed_print(stdout);
     return 9;
 }

@@ -25,14 +25,36 @@ functions=$("$PROG/interposed" | wc -l)
 for mode in "" fail; do
     interposed "a program's own${mode:+ that }$mode" "$functions" "$PROG/interposed" $mode
 done
-for kind in dynamic dynamic-nopie static static-pie musl; do
+for kind in dynamic dynamic-nopie static musl; do
     python3 "$SRCDIR/test/run/linked.py" build $kind interposed interposed.$kind >build.log 2>&1
     case $? in
-    0) interposed "$kind" "$functions" ./interposed.$kind ;;
-    77) echo "ok - $kind # SKIP $(tail -1 build.log)" ;;
-    *) check "$kind: can be built" cat build.log /dev/null/. ;;
+    0) interposed "$kind" "$(./interposed.$kind | wc -l)" ./interposed.$kind ;;
+    77) echo "ok - $kind # SKIP $(tail -n 1 build.log)" ;;
+    *)
+        failed "$kind: can be built"
+        tail -n 20 build.log | cut -c1-200 | sed 's/^/#   /'
+        ;;
     esac
 done
+
+# Those of a preloaded library, behind the recorder and in front of it, and some that throw.
+library=$PROG/libinterposed.so
+LD_PRELOAD=$library "$PROG/families" >bare.out 2>bare.err
+for order in "$LIBHEAPTAP $library" "$library $LIBHEAPTAP"; do
+    rm -f library.heaptap
+    timeout 20 env LD_PRELOAD="$order" HEAPTAP_OUT="$PWD/library.heaptap" \
+        "$PROG/families" >out 2>err
+    same "a library's, $(basename "${order##* }") last: exit status" 0 $?
+    check "a library's, $(basename "${order##* }") last: output" diff bare.out out
+    check "a library's, $(basename "${order##* }") last: who else called" diff bare.err err
+    known library.heaptap "leaf:do_malloc allocations>=1" "losses events=0 unknown_frees=0"
+done
+"$PROG/interposed_throws" >bare.out 2>bare.err
+timeout 20 "$HEAPTAP" run --quiet -o throws.heaptap -- "$PROG/interposed_throws" >out 2>err
+same "functions that throw: exit status" 9 $?
+check "functions that throw: output" diff bare.out out
+check "functions that throw: who else called" diff bare.err err
+known throws.heaptap "leaf:work allocations=2000 frees=2000" "losses events=0 unknown_frees=0"
 
 # --- What the kernel tells and offers ------------------------------------------------------------
 

@@ -1,0 +1,164 @@
+/* bytes.c: the functions of <string.h> that the recorder uses, and those that compilers call.
+ *
+ * libc's are names that a program may have taken, for a version that counts, checks or loads
+ * something when it is first called. These are hidden, so that all of the recorder's calls lead
+ * here, whatever else there is: compilers make some by themselves, out of assignments and loops.
+ *
+ * None is called by an ordinary event. What is copied and compared is short: names, paths, labels.
+ * So they are plain; words at a time where that is as easy. In each loop something is hidden from
+ * the compiler (KEEP), which would otherwise see what the loop does and call the function of that
+ * name: this one.
+ *
+ * Not in test/harness, where the sanitizers have theirs.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* A word wherever it lies, of whatever type it may be part. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) any_word;
+
+enum { WORD_BYTES = sizeof(any_word) };
+
+static inline void *
+copy_forwards(void *to, const void *from, size_t size_bytes)
+{
+    unsigned char *t = to;
+    const unsigned char *f = from;
+
+    for (; size_bytes >= WORD_BYTES; size_bytes -= WORD_BYTES) {
+        *(any_word *)(void *)t = *(const any_word *)(const void *)f;
+        t += WORD_BYTES;
+        f += WORD_BYTES;
+        KEEP(t);
+    }
+    for (; size_bytes > 0; size_bytes--) {
+        *t++ = *f++;
+        KEEP(t);
+    }
+    return to;
+}
+
+void *
+memcpy(void *restrict to, const void *restrict from, size_t size_bytes)
+{
+    return copy_forwards(to, from, size_bytes);
+}
+
+void *
+memmove(void *to, const void *from, size_t size_bytes)
+{
+    unsigned char *t = to;
+    const unsigned char *f = from;
+
+    // Forwards, a word is read before any of it is written, if what is written lies further down.
+    if ((uintptr_t)to - (uintptr_t)from >= size_bytes)
+        return copy_forwards(to, from, size_bytes);
+    while (size_bytes > 0) {
+        size_bytes--;
+        t[size_bytes] = f[size_bytes];
+        KEEP(t);
+    }
+    return to;
+}
+
+void *
+memset(void *to, int c, size_t size_bytes)
+{
+    unsigned char *t = to;
+    uint64_t word = (unsigned char)c * UINT64_C(0x0101010101010101);
+
+    for (; size_bytes >= WORD_BYTES; size_bytes -= WORD_BYTES) {
+        *(any_word *)(void *)t = word;
+        t += WORD_BYTES;
+        KEEP(t);
+    }
+    for (; size_bytes > 0; size_bytes--) {
+        *t++ = (unsigned char)c;
+        KEEP(t);
+    }
+    return to;
+}
+
+int
+memcmp(const void *a, const void *b, size_t size_bytes)
+{
+    const unsigned char *p = a, *q = b;
+
+    for (; size_bytes > 0; size_bytes--, p++, q++) {
+        if (*p != *q)
+            return *p - *q;
+        KEEP(p);
+    }
+    return 0;
+}
+
+/* What clang makes of a memcmp whose order does not matter. */
+int bcmp(const void *a, const void *b, size_t size_bytes);
+
+int
+bcmp(const void *a, const void *b, size_t size_bytes)
+{
+    return memcmp(a, b, size_bytes);
+}
+
+size_t
+strlen(const char *s)
+{
+    const char *p = s;
+
+    while (*p != '\0') {
+        p++;
+        KEEP(p);
+    }
+    return (size_t)(p - s);
+}
+
+static inline int
+compare(const char *a, const char *b, size_t bytes_max)
+{
+    for (; bytes_max > 0; bytes_max--, a++, b++) {
+        if (*a != *b || *a == '\0')
+            return (unsigned char)*a - (unsigned char)*b;
+        KEEP(a);
+    }
+    return 0;
+}
+
+int
+strcmp(const char *a, const char *b)
+{
+    return compare(a, b, SIZE_MAX);
+}
+
+int
+strncmp(const char *a, const char *b, size_t bytes_max)
+{
+    return compare(a, b, bytes_max);
+}
+
+char *
+strchr(const char *s, int c)
+{
+    for (; *s != (char)c; s++) {
+        if (*s == '\0')
+            return NULL;
+        KEEP(s);
+    }
+    return (char *)(uintptr_t)s;
+}
+
+char *
+strrchr(const char *s, int c)
+{
+    const char *found = NULL;
+
+    for (;; s++) {
+        if (*s == (char)c)
+            found = s;
+        if (*s == '\0')
+            return (char *)(uintptr_t)found;
+        KEEP(s);
+    }
+}

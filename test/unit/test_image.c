@@ -1,0 +1,117 @@
+/* test_image.c: functions of a mapped object, by its own tables. If it fails, the recorder has no
+ * clock, calls what the program has put in libc's place, or reads where it should not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "monitor/image.c"
+
+enum { COPY_BYTES = 16 * PAGE_BYTES, DAMAGES = 200000 };
+
+static void
+test_vdso(void **unused)
+{
+    struct unwind_object o;
+    int (*clock)(clockid_t, struct timespec *);
+    struct timespec before, ours, after;
+
+    (void)unused;
+    if (!image_at(getauxval(AT_SYSINFO_EHDR), &o))
+        skip();
+    clock = (int (*)(clockid_t, struct timespec *))image_function(&o, "__vdso_clock_gettime");
+    assert_non_null(clock);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &before);
+    assert_int_equal(clock(CLOCK_MONOTONIC_COARSE, &ours), 0);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &after);
+    assert_in_range(ours.tv_sec, before.tv_sec, after.tv_sec);
+    assert_null(image_function(&o, "__vdso_clock_gettim"));
+    assert_null(image_function(&o, "__vdso_clock_gettime2"));
+    assert_null(image_function(&o, ""));
+}
+
+static void
+test_libc(void **unused)
+{
+    struct unwind_object o;
+    Dl_info info;
+
+    (void)unused;
+    assert_int_not_equal(dladdr(dlsym(RTLD_DEFAULT, "__errno_location"), &info), 0);
+    assert_true(image_at((uint64_t)(uintptr_t)info.dli_fbase, &o));
+    assert_ptr_equal(image_function(&o, "__errno_location"),
+                     dlsym(RTLD_DEFAULT, "__errno_location"));
+    assert_null(image_function(&o, "stdout")); // A variable.
+    assert_null(image_function(&o, "strlen")); // A choice of several.
+}
+
+static void
+test_none(void **unused)
+{
+    static const char page[2 * PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
+    struct unwind_object o;
+
+    (void)unused;
+    assert_false(image_at(0, &o));
+    assert_false(image_at((uint64_t)(uintptr_t)page, &o));
+    assert_false(image_at((uint64_t)(uintptr_t)page + 8, &o));
+}
+
+/* Not one read outside of what the headers call readable, whatever the tables say. */
+static void
+test_damaged(void **unused)
+{
+    const unsigned char *vdso = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+    unsigned char *copy;
+    uint32_t random = 1;
+    struct unwind_object o;
+    uint64_t bytes;
+
+    (void)unused;
+    if (!image_at((uint64_t)(uintptr_t)vdso, &o) || o.end - o.start > COPY_BYTES)
+        skip();
+    bytes = round_up(o.end - o.start, PAGE_BYTES);
+    copy = mmap(NULL, bytes + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0);
+    assert_true(copy != MAP_FAILED);
+    assert_int_equal(mprotect(copy + bytes, PAGE_BYTES, PROT_NONE), 0);
+    memcpy(copy, vdso, o.end - o.start);
+    assert_true(image_at((uint64_t)(uintptr_t)copy, &o));
+    assert_non_null(image_function(&o, "__vdso_clock_gettime"));
+    for (int i = 0; i < DAMAGES; i++) {
+        // The tables are behind the headers, in the first kilobytes; the headers stay.
+        uint32_t at, value;
+
+        random = random * 1664525 + 1013904223;
+        at = (uint32_t)(sizeof(Elf64_Ehdr) + o.segment_count * sizeof(Elf64_Phdr)) +
+             (random >> 8) % 2048;
+        value = random >> 3;
+        memcpy(copy + at, &value, 1 + (random >> 30));
+        image_function(&o, "__vdso_clock_gettime");
+        if (i % 8 == 7)
+            memcpy(copy, vdso, o.end - o.start);
+    }
+    munmap(copy, bytes + PAGE_BYTES);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vdso),
+        cmocka_unit_test(test_libc),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_damaged),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
