@@ -40,6 +40,24 @@ struct libc {
 enum { LIBCS = 16 };
 static struct libc libcs[LIBCS];
 
+/* Addresses of code. */
+struct code {
+    uint64_t start, size_bytes;
+};
+
+/* Ours, and that of the allocator behind us where that is another than libc's: it may be made of
+ * libc's, and then such a call is part of an event. */
+static struct code ours, allocators;
+
+static bool
+is_part(struct arch_caller caller)
+{
+    uint64_t return_address = *(const uint64_t *)(uintptr_t)caller.slot;
+
+    return return_address - ours.start < ours.size_bytes ||
+           return_address - allocators.start < allocators.size_bytes;
+}
+
 /* --- Its functions ---------------------------------------------------------------------------- */
 
 static inline void
@@ -56,7 +74,7 @@ came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct
 #define ALLOCATES(name, parameters, size, call)                                                    \
     static NOINLINE void *bypass_##name parameters                                                 \
     {                                                                                              \
-        enum gate gate = sample_gate(size, caller.slot);                                           \
+        enum gate gate = is_part(caller) ? GATE_PASS : sample_gate(size, caller.slot);             \
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
@@ -82,7 +100,7 @@ static NOINLINE int
 bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
                       size_t n)
 {
-    enum gate gate = sample_gate(n, caller.slot);
+    enum gate gate = is_part(caller) ? GATE_PASS : sample_gate(n, caller.slot);
     int error;
 
     if (gate == GATE_PASS)
@@ -96,22 +114,26 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
 static NOINLINE void
 bypass_free(const struct libc *l, struct arch_caller caller, void *p)
 {
-    if (p == NULL || sample_left_out(p)) {
+    if (p == NULL || is_part(caller) || sample_left_out(p)) {
         l->next.free(p);
         return;
     }
     NESTING(nesting, caller.slot);
-    freed(&nesting, p, caller);
+    if (nesting.kind == NEST_RECORDED && !next_is_libc())
+        hook_free_known(p, caller); // The allocator behind us may have jumped here.
+    else
+        freed(&nesting, p, caller);
     l->next.free(p);
 }
 
 static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
-    enum gate gate = sample_gate(n, caller.slot);
+    bool part = is_part(caller);
+    enum gate gate = part ? GATE_PASS : sample_gate(n, caller.slot);
     void *q;
 
-    if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
+    if (part || (gate == GATE_PASS && (p == NULL || sample_left_out(p))))
         return l->next.realloc(p, n);
     NESTING(nesting, caller.slot);
     if (nesting.kind != NEST_RECORDED || p == NULL || next_usable_mode() == USABLE_GLIBC)
@@ -297,6 +319,16 @@ take_libc(const struct link_map *map, uint32_t i, const struct next *front)
 
 static uint32_t taken; // Atomic: 1 = a thread is at it, 2 = done.
 
+static struct code
+code_of(const struct link_map *map)
+{
+    struct unwind_object o;
+
+    if (map == NULL || !unwind_find_object((uintptr_t)map->l_ld, &o))
+        return (struct code){0};
+    return (struct code){o.start, o.end - o.start};
+}
+
 /* Called before anything can be looked up behind us. A second thread does not wait: only what it
  * looks up meanwhile is as ever. */
 static COLD void
@@ -307,6 +339,10 @@ take_own_libc(void)
     next_resolve();
     if (!cas_acq_rel(&taken, &no, 1u))
         return;
+    if (!next_is_libc()) {
+        ours = code_of(symbols_own());
+        allocators = code_of(next_allocator());
+    }
     if (next_libc() != NULL)
         take_libc(next_libc(), 0, next_is_libc() ? &own_front : &fronts[0]);
     store_release(&taken, 2u);

@@ -416,6 +416,13 @@ next_resolve(void)
 }
 
 const struct link_map *
+next_allocator(void)
+{
+    next_resolve();
+    return allocator;
+}
+
+const struct link_map *
 next_libc(void)
 {
     next_resolve();

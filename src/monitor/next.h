@@ -80,6 +80,9 @@ extern struct next_operator next_operators[NEXT_OPERATOR_COUNT];
  * the first. */
 void next_resolve(void);
 
+/* The object that has the allocator behind us. */
+const struct link_map *next_allocator(void);
+
 /* libc's own object, if it is glibc's; else NULL. Is its allocator the one behind us? */
 const struct link_map *next_libc(void);
 bool next_is_libc(void);

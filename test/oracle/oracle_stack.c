@@ -61,7 +61,7 @@ stack_choose(const char *name)
 {
     // Not malloc: an executable at a fixed address that takes malloc's address has a stub of that
     // name.
-    void *first = dlsym(RTLD_DEFAULT, "free_aligned_sized");
+    void *first = dlsym(RTLD_DEFAULT, "heaptap_hooks");
     Dl_info info;
 
     use_libgcc = name != NULL && strcmp(name, "libgcc") == 0;
