@@ -71,7 +71,7 @@ show(const char *path, struct err *err)
     if (r < 0)
         return r;
     printf("process %u: %s, since %s after its start\n",
-           p->process.pid_here ? p->process.pid_here : p->process.pid,
+           profile_pid_here(p),
            sampling_mode(&a, &p->phases[p->phase_count - 1]),
            style_duration(&a, p->phases[p->phase_count - 1].elapsed_ns));
     profile_free(p);

@@ -68,7 +68,7 @@ pack_write(const char *in_path, const struct profile *p, const char *out_path, s
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "process %u still writes %s; pack it when it has ended, or into another "
                     "file with -o",
-                    p->process.pid_here ? p->process.pid_here : p->process.pid, in_path);
+                    profile_pid_here(p), in_path);
     if (r == 0)
         r = origin_read(in_path, &arena, &data, &size_bytes, err);
     if (r == 0)

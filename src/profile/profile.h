@@ -493,6 +493,13 @@ profile_has_errors(const struct profile *p)
     return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
 }
 
+/* What the process of P is called here; no longer once it has ended. */
+static inline uint32_t
+profile_pid_here(const struct profile *p)
+{
+    return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
+}
+
 static inline const char *
 profile_string(const struct profile *p, uint32_t id)
 {

@@ -91,17 +91,22 @@ is_believable(const struct stat *st, uint64_t start_unix_ns)
 }
 
 void
-perfmap_load(struct perfmap *m, uint32_t pid, uint64_t start_unix_ns)
+perfmap_load(struct perfmap *m, const struct profile_process *process)
 {
-    char path[64];
+    char path[96];
     struct stat st;
     int fd;
 
-    snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+    // In a container it lies in the process's own /tmp, by the number that it has there.
+    if (process->pid_here != 0)
+        snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process->pid_here,
+                 process->pid);
+    else
+        snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && is_believable(&st, start_unix_ns)) {
+    if (fstat(fd, &st) == 0 && is_believable(&st, process->start_unix_ns)) {
         char *text = xmalloc((size_t)st.st_size);
         size_t done = 0;
         ssize_t n;

@@ -4,6 +4,7 @@
 #ifndef SYMBOL_PERFMAP_H
 #define SYMBOL_PERFMAP_H
 
+#include "profile/profile.h"
 #include "symbol/ranges.h"
 
 struct perfmap {
@@ -13,10 +14,9 @@ struct perfmap {
     size_t name_count, name_capacity;
 };
 
-/* Read the map of process PID into the empty M. It stays empty if there is none that can be
- * believed: a regular file of our own user, written since the process started at START_UNIX_NS, at
- * most 64 MiB. */
-void perfmap_load(struct perfmap *m, uint32_t pid, uint64_t start_unix_ns);
+/* Read the map of PROCESS into the empty M. It stays empty if there is none that can be believed: a
+ * regular file of our own user, written since the process started, at most 64 MiB. */
+void perfmap_load(struct perfmap *m, const struct profile_process *process);
 
 /* Read TEXT into the empty M. Lines that are not as they should be are skipped. */
 void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);

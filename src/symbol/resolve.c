@@ -262,7 +262,7 @@ resolve_jit(struct resolver *r, const struct work *w, size_t count)
     struct perfmap map = {0};
 
     if (r->p->process.pid != 0)
-        perfmap_load(&map, r->p->process.pid, r->p->process.start_unix_ns);
+        perfmap_load(&map, &r->p->process);
     for (size_t i = 0; i < count; i++) {
         struct symbol_frame f = { .function = perfmap_name(&map, w[i].address) };
 
@@ -375,7 +375,7 @@ open_if_needed(struct resolver *r, struct symcache *c, const struct work *w, siz
         i++;
     if (i == count)
         return NULL;
-    o = object_open(m, r->p->process.pid, ret_failure);
+    o = object_open(m, profile_pid_here(r->p), ret_failure);
     if (o == NULL)
         return NULL;
     if (object_detail(o) > c->detail)

@@ -176,7 +176,7 @@ open_module(struct typer *t, struct type_module *m)
     if (m->opened)
         return;
     m->opened = true;
-    m->object = object_open(from, t->p->process.pid, &ignored);
+    m->object = object_open(from, profile_pid_here(t->p), &ignored);
     if (m->object == NULL)
         return;
     m->debug = object_debuginfo(m->object, &m->bias);

@@ -59,6 +59,32 @@ check "when it has ended it can be packed" "$HEAPTAP" pack live.heaptap
 check "in place" [ "$inode" != "$(stat -c %i live.heaptap)" ]
 check "and is whole" "$HEAPTAP" report --at again live.heaptap
 
+# A program that lies on a file system of its namespace's own: names come from there.
+cat >own.sh <<END
+mount -t tmpfs none own || exit 77
+cp $PROG/counted own/only_here
+cd own
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/own/x.heaptap ./only_here counts 1 & wait
+END
+mkdir own
+$apart -m bash own.sh 2>/dev/null &
+runner=$!
+pid=
+for _ in $(seq 100); do
+    pid=$(pgrep -x only_here) && [ -e "/proc/$pid/root$PWD/own/counts" ] && break
+    kill -0 $runner 2>/dev/null || break
+    sleep 0.05
+done
+if [ -n "$pid" ]; then
+    XDG_CACHE_HOME=/dev/null "$HEAPTAP" report --json "$pid" >own.json 2>own.err
+    check "names from a mount namespace of its own" grep -q '"function": "count_alloc"' own.json
+    check "snapshot there" "$HEAPTAP" snapshot "$pid" there
+    kill "$pid"
+else
+    echo "ok - a mount namespace of its own # SKIP it cannot be made here"
+fi
+wait $runner 2>/dev/null
+
 # On an overlay the kernel cannot tell, and in a container we do not see everybody. The last
 # process of the profile was killed, so its file does not say that it ended either.
 cat >inside.sh <<END
