@@ -273,7 +273,8 @@ generate_man_overview(const struct command_group *groups, struct strbuf *out)
         ".SH ENVIRONMENT\n"
         ".TP\n\\fBNO_COLOR\\fR\nNo colours, when set and not empty.\n"
         ".TP\n\\fBDEBUGINFOD_URLS\\fR\nWhere debug information that is not installed is looked "
-        "for.\n"
+        "for; empty or not set: nowhere. Each answer is waited for as long as "
+        "\\fBDEBUGINFOD_TIMEOUT\\fR says, in seconds.\n"
         ".TP\n\\fBXDG_CACHE_HOME\\fR\nSymbols are cached in its directory \\fIheaptap\\fR; "
         "the default is \\fI\\(ti/.cache\\fR.\n");
     man_see_also(out, groups, NULL);

@@ -206,11 +206,31 @@ show_progress(void *arg, size_t done, size_t total)
     *shown = true;
 }
 
+static void
+show_server(void *arg, enum symbol_server what, const char *path)
+{
+    bool *shown = arg;
+    struct arena a = {0};
+
+    if (isatty(STDERR_FILENO) && what == SERVER_ASKED) {
+        fprintf(stderr, "\rheaptap: asking the server in DEBUGINFOD_URLS for %s\x1b[K",
+                style_clean(&a, path_basename(path)));
+        *shown = true;
+    } else if (*shown) {
+        fputs("\r\x1b[K", stderr);
+    }
+    if (what == SERVER_SILENT)
+        say_warning("the server in DEBUGINFOD_URLS does not answer and is not asked any more; "
+                    "DEBUGINFOD_TIMEOUT is how many seconds it gets, DEBUGINFOD_URLS= heaptap … "
+                    "goes without");
+    arena_release(&a);
+}
+
 int
 view_symbolise_quietly(struct profile *p)
 {
     bool shown = false;
-    struct symbol_options options = {.progress_arg = &shown};
+    struct symbol_options options = {.server = show_server, .progress_arg = &shown};
     struct err err = {""};
     int rc;
 

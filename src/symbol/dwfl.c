@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbol/debuginfo.h"
@@ -43,6 +44,16 @@
 
 /* Checksums are for programs without build id; a file larger than that is not read for one. */
 #define CHECKED_BYTES_MAX (1024 * MIB)
+
+/* A server that takes longer to say no is not asked again; libdebuginfod waits for 90 s unless
+ * DEBUGINFOD_TIMEOUT says otherwise. */
+enum { SILENT_S = 5 };
+
+/* Of debuginfod. */
+static struct {
+    void (*tell)(void *arg, enum symbol_server what, const char *path);
+    void *arg;
+} server;
 
 /* What became of .gnu_debugaltlink. */
 enum alt_result {
@@ -458,6 +469,53 @@ follow_link(struct object *o, Elf *elf)
     return fd;
 }
 
+void
+object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path), void *arg)
+{
+    server.tell = tell;
+    server.arg = arg;
+}
+
+static void
+tell_of_server(enum symbol_server what, const char *path)
+{
+    if (server.tell != NULL)
+        server.tell(server.arg, what, path);
+}
+
+static uint64_t
+now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec;
+}
+
+/* What is left to libdwfl: the servers, if there are any. One that has kept us waiting for nothing
+ * would do so for each module, and is told to libdwfl no more. */
+static int
+ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+            const char *file, GElf_Word crc, char **ret_file)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    bool is_asked = urls != NULL && *urls != '\0', is_silent;
+    uint64_t before = now_s();
+    int fd;
+
+    if (is_asked) {
+        tell_of_server(SERVER_ASKED, file);
+        setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0); // By default it would wait three times.
+    }
+    fd = dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc, ret_file);
+    is_silent = is_asked && fd < 0 && now_s() - before >= SILENT_S;
+    if (is_silent)
+        setenv("DEBUGINFOD_URLS", "", 1);
+    if (is_asked)
+        tell_of_server(is_silent ? SERVER_SILENT : SERVER_ANSWERED, file);
+    return fd;
+}
+
 /* libdwfl asks for a separate debug file. It also asks for .gnu_debugaltlink's: find_alt's task. */
 static int
 find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
@@ -482,9 +540,7 @@ find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr ba
     if (fd < 0)
         fd = follow_link(o, elf);
     arena_release(&scratch);
-    return fd >= 0 ? fd
-                   : dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc,
-                                                  ret_file);
+    return fd >= 0 ? fd : ask_libdwfl(module, userdata, name, base, file, crc, ret_file);
 }
 
 /* Open PATH for O->alt if its build id is the one wanted. */

@@ -3,6 +3,7 @@
 #define SYMBOL_DWFL_H
 
 #include "profile/profile.h"
+#include "symbol/symbol.h"
 #include "symbol/symbol_frame.h"
 
 enum object_state {
@@ -22,6 +23,10 @@ struct object_failure {
 
 struct object;
 struct debuginfo;
+
+/* Tell TELL, with ARG, of questions to debuginfod servers, from now on; NULL: nobody. */
+void object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
+                           void *arg);
 
 /* The file of module M of process PID. A file whose build id is not the recorded one is never used;
  * where the path has no right file, the process's own root and the build-id directories are looked

@@ -74,6 +74,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
     (void)err;
     if (p->symbolised)
         return 0;
+    object_tell_of_server(r.options->server, r.options->progress_arg);
     collect_work(&r);
     for (size_t i = 0; i < r.work_count; i = next) {
         for (next = i; next < r.work_count && r.work[next].group == r.work[i].group; next++)
@@ -83,6 +84,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
         else
             resolve_file(&r, r.work + i, next - i);
     }
+    object_tell_of_server(NULL, NULL);
     keep_hints(&r);
     arena_release(&r.scratch);
     p->symbolised = true;

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# server.sh: debuginfod servers that answer no, and that never answer. If it fails, a server that
+# is down holds up every command for as long as it has modules to ask for, without a word.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc strip timeout
+
+cat >first.c <<'END'
+#include <stdlib.h>
+void *second(void);
+int main(void) { return malloc(10) == second(); }
+END
+echo '#include <stdlib.h>
+void *second(void) { return malloc(20); }' >second.c
+gcc -shared -fPIC -Wl,--build-id -o libsecond.so second.c &&
+    gcc -Wl,--build-id -o first first.c ./libsecond.so -Wl,-rpath,"$PWD" &&
+    strip first libsecond.so || exit 1
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/p.heaptap ./first
+cat >server.py <<'END'
+import socket
+import sys
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+kept = []
+while True:
+    connection, _ = listener.accept()
+    kept.append(connection)
+    if sys.argv[1] == "no":
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+        connection.close()
+    with open(sys.argv[1] + ".count", "w") as f:
+        f.write(str(len(kept)))
+END
+
+# served KIND: a report with such a server, on a terminal, in $seconds; what it says in KIND.txt.
+served() {
+    local kind=$1 server port before
+    python3 server.py "$kind" >"$kind.port" &
+    server=$!
+    for _ in $(seq 100); do
+        [ -s "$kind.port" ] && break
+        sleep 0.05
+    done
+    port=$(cat "$kind.port")
+    before=$(date +%s)
+    XDG_CACHE_HOME=/dev/null DEBUGINFOD_CACHE_PATH=$PWD/cache.$kind DEBUGINFOD_TIMEOUT=6 \
+        DEBUGINFOD_URLS=http://127.0.0.1:$port timeout 60 \
+        python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
+        "$HEAPTAP" report p.heaptap >"$kind.txt" 2>&1
+    status=$?
+    seconds=$(($(date +%s) - before))
+    kill $server
+    wait $server 2>/dev/null
+}
+
+served no
+if ! [ -e no.count ]; then
+    echo "ok - servers # SKIP this libdwfl asks none"
+    finish
+fi
+same "a server that says no: status" 0 $status
+check "all modules are asked for" [ "$(cat no.count)" -ge 2 ]
+check "what is asked for is said" \
+    grep -q "asking the server in DEBUGINFOD_URLS for libsecond.so" no.txt
+check "and nothing else" bash -c '! grep -q "does not answer" no.txt'
+
+served silent
+same "a server that never answers: status" 0 $status
+check "it holds up one module ($seconds s), not all" [ $seconds -lt 12 ]
+check "what is asked for is said" grep -q "asking the server in DEBUGINFOD_URLS for" silent.txt
+check "that it does not answer is said" grep -q "does not answer" silent.txt
+check "the report is there" grep -q "Still live at end" silent.txt
+finish
