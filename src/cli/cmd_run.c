@@ -100,8 +100,8 @@ static const struct opt options[] = {
      "Record for SECONDS, then no more. Blocks recorded until then are followed to their frees.",
      NULL},
     {OPT_COUNT, 0, "frames", &frames, "N",
-     "Keep only the N innermost frames of a stack (1 to 1024). The profile is smaller, and tells "
-     "less. By default stacks are whole.",
+     "Keep only the N innermost frames of a stack. The profile is smaller, and tells less. The "
+     "default, and the most, is 1024, so that nearly all stacks are whole.",
      NULL},
     {OPT_SIZE, 0, "max-memory", &max_memory, "SIZE",
      "Let the recorder take no more than SIZE of memory (1M at least), its file included: then new "
@@ -405,8 +405,7 @@ check_wanted(struct err *err)
 
     if (r == 0 && frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
-                    "option '--frames': at most %d frames of a stack are kept; leave it out for "
-                    "whole stacks",
+                    "option '--frames': at most %d frames of a stack are kept, also without it",
                     DISK_DEPTH_MAX);
     if (r == 0)
         r = parse_seconds("delay", delay, &delay_ms, err);
@@ -716,8 +715,8 @@ const struct command command_run = {
     .summary = "record a program and the processes it starts",
     .description =
         "Runs PROGRAM with the recorder preloaded and records every allocation and free with its "
-        "whole stack. The profile is a mapped file that is complete at every moment, also when the "
-        "program is killed.\n\n"
+        "whole stack (of deep ones the innermost 1024 frames). The profile is a mapped file that "
+        "is complete at every moment, also when the program is killed.\n\n"
         "The program's output, exit status and signals are its own; heaptap's exit status is the "
         "program's. Processes that it starts are recorded into profiles of their own. Signals "
         "sent to heaptap are passed on, and job control works as without it.\n\n"
