@@ -118,7 +118,7 @@ output_message(enum output_event event, int error, const char *path)
         [OUTPUT_CUT_SHORT] = ("the profile was cut short by another program, or its disk failed; "
                               "what follows is lost, the program goes on"),
     };
-    char line[PIPE_BUF];
+    static char line[PIPE_BUF]; // Used once. The stack may be a coroutine's, or a signal handler's.
     struct fmt f = fmt_init(line, sizeof line - 1);
     struct stat st;
 

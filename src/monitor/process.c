@@ -93,7 +93,8 @@ take_from_stack(void)
     return true;
 }
 
-static bool
+/* Apart, for its frame is large and hardly ever needed. */
+static COLD bool
 take_from_kernel(void)
 {
     struct entry v[ENTRIES_MAX];

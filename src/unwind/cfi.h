@@ -31,7 +31,7 @@ struct cfi_rule {
     uint8_t how;     // enum cfi_how.
     uint8_t reg;     // For CFI_IN_REGISTER.
 };
-static_assert(sizeof(struct cfi_rule) == 8, "the interpreter keeps ten rows on a stranger's stack");
+static_assert(sizeof(struct cfi_rule) == 8, "the interpreter keeps six rows on a stranger's stack");
 
 struct cfi_row {
     struct cfi_rule cfa; // CFI_IN_REGISTER or CFI_IS_EXPRESSION.

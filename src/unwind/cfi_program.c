@@ -7,10 +7,10 @@
  *
  * Holds: each instruction consumes at least one byte of a bounded cursor and the number of
  * instructions is limited, so any bytes end. What does not fit our fields (an offset beyond 32
- * bits, nine nested remember_state) makes the cursor bad and the whole row unusable, never a wrong
+ * bits, five nested remember_state) makes the cursor bad and the whole row unusable, never a wrong
  * row. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are ignored.
  *
- * About 1.5 KiB of stack. Signal-safe; no state.
+ * About 1 KiB of stack. Signal-safe; no state.
  */
 #include "unwind/cfi.h"
 
@@ -48,7 +48,7 @@ enum {
 };
 
 enum {
-    REMEMBERED_MAX = 8,         // Compilers nest one or two deep.
+    REMEMBERED_MAX = 4,         // Compilers nest one or two deep.
     INSTRUCTIONS_MAX = 1 << 18, // Generated functions of a megabyte of code stay below 2^15.
 };
 

@@ -11,7 +11,7 @@
  * Does not do: location descriptions (pieces, entry values, calls, address spaces), floating point,
  * typed operations; none of them can occur in call frame information.
  *
- * Half a KiB of stack. Signal-safe; no state.
+ * A third of a KiB of stack. Signal-safe; no state.
  */
 #include "unwind/cfi.h"
 
@@ -69,7 +69,7 @@ enum {
 };
 
 enum {
-    STACK_MAX = 64,
+    STACK_MAX = 32,
     STEPS_MAX = 1024,
 };
 

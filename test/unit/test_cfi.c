@@ -383,7 +383,7 @@ test_impossible_programs(void **state)
 {
     static const struct program_case cases[] = {
         {1, {0x0b}, RULE_FULL, 0, 0},                                     // Nothing remembered.
-        {9, {10, 10, 10, 10, 10, 10, 10, 10, 10}, RULE_FULL, 0, 0},       // Too much remembered.
+        {5, {10, 10, 10, 10, 10}, RULE_FULL, 0, 0},                       // Too much remembered.
         {1, {0x3f}, RULE_FULL, 0, 0},                                     // Unknown instruction.
         {1, {0x0e}, RULE_FULL, 0, 0},                                     // Operand missing.
         {6, {0x0e, 0x80, 0x80, 0x80, 0x80, 0x08}, RULE_FULL, 0, 0},       // Offset 2^31.

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# small_stack.sh: coroutines on stacks of a page. If it fails, the recorder needs so much of the
+# stack below malloc that programs crash by it whose stacks are small.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# small NAME BYTES MODE: nothing lost, and what the program does is what it does alone.
+small() {
+    rm -f small*.heaptap
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap "$PROG/small_stack" "$2" "$3" >out 2>err
+    same "$1: exit status" 5 $?
+    same "$1: output" done "$(cat out)"
+    check "$1: no message" diff /dev/null err
+    for file in small*.heaptap; do
+        KNOWN_PREFIX="$1: " known "$file" "losses events=0 unknown_frees=0"
+    done
+}
+
+for bytes in 8192 4096 3072; do
+    small "$bytes bytes" $bytes later
+    small "$bytes bytes, a child's first event" $bytes child
+    if grep -qx dlsym "$SRCDIR/test/abi/undefined.txt"; then
+        echo "ok - $bytes bytes, the first event # SKIP dlsym alone takes more"
+    else
+        small "$bytes bytes, the first event" $bytes first
+    fi
+done
+small "what is counted" 4096 later
+known small.heaptap "under:work allocations=4096 frees=4096"
+
+# The profile cannot grow: the message is no longer than any path, but not on the stack.
+rm -f small*.heaptap
+(
+    ulimit -f 210
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap exec "$PROG/small_stack" 4096 later
+) >out 2>err
+same "the profile cannot grow: exit status" 5 $?
+same "the profile cannot grow: output" done "$(cat out)"
+same "the profile cannot grow: one message" 1 "$(grep -c "^heaptap: the profile cannot grow" err)"
+
+# How much it is: docs/internals/failures.md says so too.
+bare=$("$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
+rm -f small*.heaptap
+used=$(LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap "$PROG/small_stack" 65536 paint \
+    2>&1 >/dev/null)
+echo "# the program alone uses $bare bytes, with the recorder $used"
+check "below malloc it takes less than 2.5 KiB" [ "$used" -lt $((bare + 2560)) ]
+finish
