@@ -18,8 +18,9 @@
  * dynamic linker asks us for the memory of its version tables, by calloc: the one moment at which
  * all is mapped and nothing bound.
  *
- * Blocks of each libc go back to that libc. A libc beyond the last place of the table, and one
- * whose pages may not be changed, are counted as losses.
+ * libc's reallocarray stays as it is: it calls realloc by name, which may be anybody's. Blocks of
+ * each libc go back to that libc. A libc beyond the last place of the table, and one whose pages
+ * may not be changed, are counted as losses.
  */
 #include "monitor/bypass.h"
 
@@ -146,16 +147,6 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     return q;
 }
 
-static NOINLINE void *
-bypass_reallocarray(const struct libc *l, struct arch_caller caller, void *p, size_t n, size_t each)
-{
-    size_t size_bytes;
-
-    if (__builtin_mul_overflow(n, each, &size_bytes))
-        return l->next.reallocarray(p, n, each); // It fails in its own way.
-    return bypass_realloc(l, caller, p, size_bytes);
-}
-
 #define EACH_LIBC(X)                                                                               \
     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
@@ -184,10 +175,6 @@ bypass_reallocarray(const struct libc *l, struct arch_caller caller, void *p, si
     {                                                                                              \
         return bypass_realloc(&libcs[i], ARCH_CALLER(), p, n);                                     \
     }                                                                                              \
-    static void *reallocarray_##i(void *p, size_t n, size_t each)                                  \
-    {                                                                                              \
-        return bypass_reallocarray(&libcs[i], ARCH_CALLER(), p, n, each);                          \
-    }
 
 EACH_LIBC(OF_LIBC)
 
@@ -195,7 +182,6 @@ EACH_LIBC(OF_LIBC)
     {.malloc = malloc_##i,                                                                         \
      .calloc = calloc_##i,                                                                         \
      .realloc = realloc_##i,                                                                       \
-     .reallocarray = reallocarray_##i,                                                             \
      .free = free_##i,                                                                             \
      .posix_memalign = posix_memalign_##i,                                                         \
      .aligned_alloc = aligned_alloc_##i,                                                           \
@@ -212,7 +198,6 @@ static const struct next own_front = {
     .malloc = own_malloc,
     .calloc = own_calloc,
     .realloc = own_realloc,
-    .reallocarray = own_reallocarray,
     .free = own_free,
     .posix_memalign = own_posix_memalign,
     .aligned_alloc = own_aligned_alloc,
@@ -231,7 +216,6 @@ static const struct {
     {"malloc", offsetof(struct next, malloc)},
     {"calloc", offsetof(struct next, calloc)},
     {"realloc", offsetof(struct next, realloc)},
-    {"reallocarray", offsetof(struct next, reallocarray)},
     {"free", offsetof(struct next, free)},
     {"posix_memalign", offsetof(struct next, posix_memalign)},
     {"aligned_alloc", offsetof(struct next, aligned_alloc)},

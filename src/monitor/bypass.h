@@ -9,7 +9,6 @@
 alloc_fn own_malloc, own_valloc, own_pvalloc;
 calloc_fn own_calloc;
 realloc_fn own_realloc;
-reallocarray_fn own_reallocarray;
 free_fn own_free;
 posix_memalign_fn own_posix_memalign;
 memalign_fn own_aligned_alloc, own_memalign;
