@@ -7,6 +7,8 @@
 #   make scopes     whose functions are called where several are in reach, on this C library and
 #                   on that of another release of the distribution; GLIBC=trixie
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
+#   make foreign    programs and test suites of others, with a counter behind the recorder; half an
+#                   hour; ONLY=regex
 #   make bench      what recording costs, next to other profilers; BENCH=quick|full, N=rounds,
 #                   ONLY=regex and TOOLS=regex pick rows; results in build/bench
 #   make check      the source rules alone (tools/tidy); also part of make test
@@ -61,8 +63,9 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test scopes scope-programs torture bench bench-programs programs examples check demo \
-        run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean FORCE
+.PHONY: all test scopes scope-programs torture foreign bench bench-programs programs examples \
+        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean \
+        FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -281,6 +284,7 @@ progs := $(patsubst test/prog/%,$(BUILD)/test/prog/%,$(basename $(prog_mains)))
 oracle_tools := $(patsubst test/oracle/%.c,$(OUT)/test/oracle/%,$(wildcard test/oracle/tool_*.c))
 oracle_sources := $(filter-out test/oracle/tool_%.c,$(wildcard test/oracle/*.c))
 oracle := $(if $(oracle_sources),$(OUT)/test/oracle/liboracle.so)
+counters := $(BUILD)/test/counter/libcounter.so $(BUILD)/test/counter/libcounter_operators.so
 unwind_diff := $(if $(wildcard test/unwind/*.c),$(BUILD)/test/unwind/stackdiff)
 fault_tools := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/fault/*.c))
 interrupters := $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/interrupt/*.c))
@@ -341,6 +345,13 @@ $(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.fl
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
 	    $(tool_archive) $(tool_libs)
+
+# Preloaded behind the recorder; with the operators as well where an allocator has its own.
+$(counters): $(BUILD)/test/counter/%.so: $(wildcard test/counter/*.[ch]) $(BUILD)/test.flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_flags) $(werror) $(no_builtins) -O2 -g -fPIC -fexceptions -shared -o $@ \
+	    test/counter/counter.c $(if $(findstring operators,$@),test/counter/operators.c)
 
 # They run programs under ptrace, and do not look into them.
 $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interrupt/*.h) \
@@ -440,6 +451,7 @@ $(examples): $(BUILD)/%: %.c $(BUILD)/test.flags
 examples: all $(examples)
 
 programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
+          $(counters) \
           $(bench_programs) $(examples) \
           $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
@@ -461,6 +473,12 @@ torture:
 	@tools/setup build torture
 	@$(MAKE) --no-print-directory all $(oracle) $(oracle_tools)
 	@python3 test/torture/torture.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
+
+foreign:
+	@tools/setup build foreign
+	@$(MAKE) --no-print-directory all $(counters)
+	@python3 test/torture/torture.py --group foreign --jobs $$(nproc) --out $(OUT) \
+	    --build $(BUILD) --only '$(ONLY)'
 
 bench:
 	@tools/setup build bench

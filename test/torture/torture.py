@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 """torture.py: large real programs, bare and recorded: what must not differ, and what was lost.
 
-    torture.py --out DIR --build DIR [--only REGEX] [--short] [--keep]
+    torture.py --out DIR --build DIR [--group torture|foreign] [--only REGEX] [--short] [--keep]
 
-`make torture` runs all of it, about half an hour; test/run/torture.sh runs the short form as part
-of `make test`. A program is a script of programs/ with two functions, `prepare` and `run`, and a
-few directives (class Program). It is run twice bare and once recorded, each time in an empty
-directory of the same name, by `prepare` unrecorded and then
+`make torture` and `make foreign` run all of a group, each about half an hour; test/run/torture.sh
+and test/run/foreign.sh run the short forms as part of `make test`. A program is a script of
+test/torture/programs/ or test/foreign/ with two functions, `prepare` and `run`, and a few
+directives (class Program); a script may also be run for each of many files, such as the programs of
+a test suite, which are then programs of their own. Each is run bare and recorded, every time in an
+empty directory of the same name, by `prepare` unrecorded and then
 
     heaptap run -o PROFILES/ --quiet --no-pack -- bash SCRIPT run
 
 so that every process it starts is recorded, the shell included. Then
 
-    - stdout, stderr and exit status must be those of the bare run. What differs between the two
-      bare runs is the program's own business: only lines that both have, in order, are demanded.
-      Scripts hide process ids and the like by patterns, so that little is lost to this.
+    - stdout, stderr and exit status must be those of a bare run. What differs between bare runs is
+      the program's own business: only lines that all have, in order, are demanded. Scripts hide
+      process ids and the like by patterns, so that little is lost to this. Programs of the group
+      torture run bare twice; those of the other again only as long as they seem to differ.
     - no event may be lost in any profile, every profile must be readable, none may have failed.
     - walks that broke off are counted, with the place where it happened. A script for which they
       are natural (code made at run time, without unwind tables) says so in a directive; else they
       fail. So do frees of unknown blocks, which would be events that the recorder did not see.
     - where a script allows it, a fourth run has the oracle (test/oracle) behind the recorder, which
       compares every counter of every stack of every process that was not forked.
+    - in the group foreign, another run has the counter (test/counter) behind the recorder. Its
+      outputs are judged like those of the recorded run, and the sums of every process must agree
+      (counted.py).
 
 The times in the table are information: a loaded machine makes them what it likes. Nothing of a
 program is left running: what outlives its script is found by a mark in its environment.
@@ -31,7 +37,9 @@ stacks. It does not say why: reduce it (--keep leaves all files; a script can be
 import argparse
 import collections
 import concurrent.futures
+import copy
 import difflib
+import functools
 import glob
 import json
 import os
@@ -45,15 +53,19 @@ import tempfile
 import threading
 import time
 
+import counted
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 DIRECTIVE = re.compile(
-    r"^# (needs|files|hide|unordered|as|limit|short|oracle|broken|unknown): (.*)$")
+    r"^# (needs|files|each|except|hide|unordered|as|limit|short|foreign|oracle|operators|broken"
+    r"|unknown|counts|lost): (.*)$")
 LOST = ("reentrant_events", "no_memory_events", "no_thread_events", "ledger_events",
         "other_site_events")
 MARK = "HEAPTAP_TORTURE_RUN"
 SHOWN = 12  # Lines of a difference.
+BARE_RUNS = {"torture": (2, 2), "foreign": (1, 4)}  # At least, at most.
 
 options = None
 
@@ -63,38 +75,68 @@ class Program:
 
     needs      commands without which it is skipped
     files      patterns of files, the same
+    each       patterns of files, relative to the source tree; the script is run for each as a
+               program of its own, with the file as an argument
+    except     a regular expression for names of such files that are left out, a space, and why
     hide       a regular expression; what it matches in outputs becomes "~"; may be repeated
     unordered  outputs are compared as sorted lines, because processes write them side by side
     as         a user to become if we are root
     limit      seconds for one run; 300 if not given
     short      it belongs to the short form as well
+    foreign    it belongs to the group foreign as well, but not to its short form
     oracle     the oracle rides along: "yes", or "threads"
+    operators  the allocator has operators that do not lead to malloc, so the counter counts those
     broken     why walks may break off
     unknown    why there are frees of unknown blocks
+    counts     why the counter sees other events than the recorder
+    lost       why events may be lost
     """
 
     def __init__(self, path):
-        self.path, self.name = path, os.path.basename(path)[:-len(".sh")]
-        self.hide, found = [], {}
+        self.path, self.script, self.argument = path, os.path.basename(path)[:-len(".sh")], None
+        self.name = self.script
+        self.hide, self.left_out, found = [], [], {}
         with open(path, encoding="utf-8") as f:
             for key, value in filter(None, map(directive, f)):
                 if key == "hide":
                     self.hide.append(re.compile(value.encode(), re.MULTILINE))
+                elif key == "except":
+                    self.left_out.append(re.compile(value.split(" ")[0]))
                 else:
-                    found[key] = value
+                    found[key] = f"{found[key]} {value}" if key in found else value
         self.needs, self.files = found.get("needs", "").split(), found.get("files", "").split()
+        self.each = found.get("each", "").split()
         self.unordered, self.short = "unordered" in found, "short" in found
+        self.both_groups = "foreign" in found
         self.limit_s = int(found.get("limit", 300))
         self.user, self.oracle = found.get("as"), found.get("oracle")
+        self.operators = "operators" in found
         self.broken, self.unknown = found.get("broken"), found.get("unknown")
+        self.counts, self.lost = found.get("counts"), found.get("lost")
+
+    def cases(self):
+        """This program, or one for each file."""
+        files = sorted(file for pattern in self.each
+                       for file in glob.glob(os.path.join(SOURCE, pattern)))
+        found = []
+        for file in files:
+            name = os.path.basename(file).removesuffix(".test")
+            if not any(pattern.search(name) for pattern in self.left_out):
+                case = copy.copy(self)
+                case.argument, case.name = file, f"{self.script}/{name}"
+                found.append(case)
+        return found or [self]
+
+    def command(self, function):
+        return ["bash", self.path, function, *([self.argument] if self.argument else [])]
 
     def lacks(self):
         """Why it cannot run here, or None."""
         for command in self.needs:
             if shutil.which(command, path=PATH) is None:
                 return f"{command} is not installed"
-        for pattern in self.files:
-            if not glob.glob(pattern):
+        for pattern in self.files + ([] if self.argument else self.each):
+            if not glob.glob(os.path.join(SOURCE, pattern)):
                 return f"{pattern} is not there"
         return None
 
@@ -126,16 +168,31 @@ def environment(scratch, mark):
     return env
 
 
-def end_marked(mark):
-    """Kill what a run left behind."""
+def belongs(process, wanted, session):
+    """Has it the mark in its environment, or, if it has cleared that, is it of our session?"""
+    with open(f"/proc/{process}/stat", "rb") as f:
+        state, _, _, of_session = f.read().rsplit(b")", 1)[1].split()[:4]
+    if state == b"Z":
+        return False
+    with open(f"/proc/{process}/environ", "rb") as f:
+        return int(of_session) == session or wanted in f.read().split(b"\0")
+
+
+def end_marked(mark, session):
+    """Kill what a run left behind, and what that makes meanwhile."""
     wanted = f"{MARK}={mark}".encode()
-    for entry in glob.glob("/proc/[0-9]*/environ"):
-        try:
-            with open(entry, "rb") as f:
-                if wanted in f.read().split(b"\0"):
-                    os.kill(int(entry.split("/")[2]), signal.SIGKILL)
-        except OSError:
-            pass
+    for _ in range(100):
+        found = False
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if belongs(process, wanted, session):
+                    os.kill(int(process), signal.SIGKILL)
+                    found = True
+            except OSError:
+                pass
+        if not found:
+            return
+        time.sleep(0.01)
 
 
 def fresh(scratch, user):
@@ -159,13 +216,14 @@ def execute(command, program, scratch, extra=None):
         start = time.monotonic()
         process = subprocess.Popen(command, cwd=f"{scratch}/work", env=env, stdout=out, stderr=err,
                                    stdin=subprocess.DEVNULL, start_new_session=True, **as_user)
-        timer = threading.Timer(program.limit_s, lambda: (late.set(), end_marked(mark)))
+        timer = threading.Timer(program.limit_s,
+                                lambda: (late.set(), end_marked(mark, process.pid)))
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         timer.cancel()
         wall = time.monotonic() - start
-        end_marked(mark)
+        end_marked(mark, process.pid)
         out.seek(0)
         err.seek(0)
         return Run(None if late.is_set() else process.returncode, out.read(), err.read(), wall,
@@ -178,11 +236,38 @@ def become(program):
 
 def one_run(program, scratch, prefix=(), extra=None):
     fresh(scratch, become(program))
-    prepared = execute(["bash", program.path, "prepare"], program, scratch)
+    prepared = execute(program.command("prepare"), program, scratch)
     if prepared.status != 0:
         tail = (prepared.out + prepared.err).decode(errors="replace").strip().split("\n")[-1]
         raise RuntimeError(f"prepare failed: {tail}")
-    return execute([*prefix, "bash", program.path, "run"], program, scratch, extra)
+    return execute([*prefix, *program.command("run")], program, scratch, extra)
+
+
+def run_recorded(program, scratch):
+    """A run under the command, as users do it, and what its profiles say."""
+    directory = make_directory(program, f"{scratch}/profiles")
+    run = one_run(program, scratch, [options.heaptap, "run", "--quiet", "--no-pack", "-o",
+                                     f"{directory}/", "--"])
+    return run, harvest(directory)
+
+
+def run_with(program, scratch, name, behind, extra):
+    """A run with other libraries behind the recorder, and the directory with what both wrote."""
+    directory = make_directory(program, f"{scratch}/{name}")
+    libraries = ":".join([f"{options.build}/libheaptap.so", *behind])
+    run = one_run(program, scratch, ["env", f"LD_PRELOAD={libraries}"], {
+        "HEAPTAP_OUT": f"{directory}/p.%e.%p.%n.heaptap",
+        **{key: value.format(directory=directory) for key, value in extra.items()}})
+    return run, directory
+
+
+def make_directory(program, path):
+    shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(path)
+    user = become(program)
+    if user:
+        os.chown(path, user.pw_uid, user.pw_gid)
+    return path
 
 
 # --- Comparing outputs ---------------------------------------------------------------------------
@@ -208,17 +293,17 @@ def contains_in_order(lines, wanted):
 
 
 def compare_text(program, bare, recorded):
-    """How the recorded output differs from what both bare ones agree on; and how many lines they
+    """How the recorded output differs from what all bare ones agree on; and how many lines they
     do not agree on."""
-    first, second = (lines_of(program, text) for text in bare)
+    texts = [lines_of(program, text) for text in bare]
     got = lines_of(program, recorded)
-    if got in (first, second):
+    if got in texts:
         return [], 0
-    wanted = common(first, second)
-    varying = max(len(first), len(second)) - len(wanted)
+    wanted = functools.reduce(common, texts)
+    varying = max(map(len, texts)) - len(wanted)
     if varying and contains_in_order(got, wanted):
         return [], varying
-    return changes(first, got), varying
+    return changes(texts[0], got), varying
 
 
 def changes(bare, recorded):
@@ -236,10 +321,11 @@ class Harvest:
         self.processes = self.events = 0
         self.losses = collections.Counter()
         self.places = collections.Counter()  # Events of broken stacks by where they end.
-        self.unreadable = []
+        self.unreadable, self.images = [], []
 
     def add(self, path, report):
         losses = dict(report["losses"])
+        self.images.append(counted.recorded_image(report))
         self.processes += 1
         self.events += report["totals"]["allocations"] + report["totals"]["frees"]
         if losses.pop("file_failed"):
@@ -277,39 +363,44 @@ def broken_places(path):
 
 
 def look(path):
-    """In a process of its own: a large report would show in the memory of later programs, which
-    begin as copies of this one."""
     try:
         report = read_report(path, "--limit", "1")
-        places = broken_places(path) if report["losses"]["unwind_failures"] else {}
-        return path, {key: report[key] for key in ("losses", "totals")}, places
+        return {key: report[key] for key in ("process", "losses", "totals")}, None
     except ValueError as error:
-        return path, None, str(error)
+        return None, str(error)
 
 
 def harvest(directory):
-    """All profiles of DIRECTORY; two at a time, since a session may have thousands."""
-    result = Harvest()
+    """All profiles of DIRECTORY; two at a time, since a session may have thousands. The large
+    reports that broken stacks need are read in processes of their own: they would show in the
+    memory of later programs, which begin as copies of this one."""
+    result, broken = Harvest(), []
     paths = sorted(glob.glob(f"{glob.escape(directory)}/*.heaptap"))
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        for path, report, more in pool.map(look, paths):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for path, (report, why) in zip(paths, pool.map(look, paths)):
             if report is None:
-                result.unreadable.append(more)
-            else:
-                result.add(path, report)
-                result.places.update(more)
+                result.unreadable.append(why)
+                continue
+            result.add(path, report)
+            if report["losses"]["unwind_failures"]:
+                broken.append(path)
+    if broken:
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            for places in pool.map(broken_places, broken):
+                result.places.update(places)
     return result
 
 
 # --- Judging -------------------------------------------------------------------------------------
 
 class Verdict:
-    """A row of the table, and what is wrong with it."""
+    """A row of the table, or a part of one, and what is wrong with it."""
 
-    def __init__(self, program):
-        self.program, self.complaints, self.notes = program, [], []
-        self.bare = self.recorded = self.harvest = None
-        self.output = self.status = self.wrong = "-"
+    def __init__(self, program, skipped=None):
+        self.program, self.skipped, self.complaints, self.notes = program, skipped, [], []
+        self.bare = self.recorded = self.harvest = self.counted = None
+        self.output, self.status, self.wrong = "same", "same", "-"
+        self.hurt, self.lost = False, 0
 
     def expect(self, condition, complaint, details=()):
         if not condition:
@@ -317,52 +408,74 @@ class Verdict:
             self.complaints += [f"    {line}" for line in list(details)[:SHOWN]]
 
 
-def judge_outputs(verdict, bare, again, recorded):
-    program = verdict.program
-    ways = "/".join(sorted({str(run.status) for run in (bare, again)}))
-    verdict.status = "same" if recorded.status in (bare.status, again.status) else "DIFFERS"
-    verdict.expect(None not in (bare.status, again.status), f"bare: over {program.limit_s} s")
-    verdict.expect(recorded.status is not None, f"recorded: over {program.limit_s} s")
-    verdict.expect(verdict.status == "same", f"status: bare {ways}, recorded {recorded.status}")
-    verdict.output, varying_lines = "same", 0
-    for name in ("out", "err"):
-        texts = [getattr(run, name) for run in (bare, again)]
-        difference, varying = compare_text(program, texts, getattr(recorded, name))
-        varying_lines += varying
-        if difference:
-            verdict.output = "DIFFERS"
-            verdict.expect(False, f"std{name} differs", difference)
-    if verdict.output == "same" and varying_lines:
-        verdict.output = f"same but {varying_lines}"
-        verdict.notes.append(f"{varying_lines} lines of output vary from run to run by themselves")
+class Likeness:
+    """Whether a recorded run did what bare ones do: complaints with their details, and lines that
+    vary."""
+
+    def __init__(self, program, bare, run):
+        self.complaints, self.varying = [], 0
+        self.status_same = run.status in [b.status for b in bare]
+        if run.status is None:
+            self.complaints.append((f"over {program.limit_s} s", ()))
+        if not self.status_same:
+            ways = "/".join(sorted({str(b.status) for b in bare}))
+            self.complaints.append((f"status: bare {ways}, now {run.status}", ()))
+        for name in ("out", "err"):
+            texts = [getattr(b, name) for b in bare]
+            difference, varying = compare_text(program, texts, getattr(run, name))
+            self.varying += varying
+            if difference:
+                self.complaints.append((f"std{name} differs", difference))
 
 
-def judge_profiles(verdict, found):
+def judge_outputs(verdict, bare, again, run, how):
+    """Judge RUN by the runs BARE, to which AGAIN adds another as long as that could help."""
+    program, (_, most) = verdict.program, BARE_RUNS[options.group]
+    alike = Likeness(program, bare, run)
+    while alike.complaints and len(bare) < most:
+        bare.append(again())
+        alike = Likeness(program, bare, run)
+    verdict.expect(None not in [b.status for b in bare], f"bare: over {program.limit_s} s")
+    for complaint, details in alike.complaints:
+        verdict.expect(False, f"{how}: {complaint}", details)
+    verdict.hurt |= bool(alike.complaints)
+    if not alike.status_same:
+        verdict.status = "DIFFERS"
+    if alike.complaints:
+        verdict.output = "DIFFERS"
+    elif alike.varying and verdict.output == "same":
+        verdict.output = f"same but {alike.varying}"
+        verdict.notes.append(f"{alike.varying} lines of output vary from run to run by themselves")
+
+
+def judge_profiles(verdict, found, how):
     program, losses = verdict.program, found.losses
-    verdict.expect(found.processes > 0, "no profile at all")
-    verdict.expect(not found.unreadable, "unusable profiles", found.unreadable)
-    verdict.expect(found.lost() == 0, "events lost: " + ", ".join(
-        f"{kind} {losses[kind]}" for kind in LOST if losses[kind]))
+    verdict.expect(found.processes > 0, f"{how}: no profile at all")
+    verdict.expect(not found.unreadable, f"{how}: unusable profiles", found.unreadable)
+    lost = ", ".join(f"{kind} {losses[kind]}" for kind in LOST if losses[kind])
+    verdict.lost += found.lost()
+    if lost and program.lost:
+        verdict.notes.append(f"{how}: events lost ({lost}): {program.lost}")
+    else:
+        verdict.expect(not lost, f"{how}: events lost: {lost}")
     places = [f"{count:>8} {place}" for place, count in found.places.most_common(SHOWN)]
     for kind, reason, details in (("unwind_failures", program.broken, places),
                                   ("unknown_frees", program.unknown, ()),
                                   ("overwritten_blocks", program.unknown, ())):
         if losses[kind] and reason:
-            verdict.notes.append(f"{kind} {losses[kind]}: {reason}")
+            verdict.notes.append(f"{how}: {kind} {losses[kind]}: {reason}")
         else:
-            verdict.expect(losses[kind] == 0, f"{kind} {losses[kind]}", details)
+            verdict.expect(losses[kind] == 0, f"{how}: {kind} {losses[kind]}", details)
 
 
 def judge_with_oracle(verdict, scratch):
     """A run of its own, because the oracle is far too slow for the times of the table."""
-    program, directory = verdict.program, f"{scratch}/oracle"
-    shutil.rmtree(directory, ignore_errors=True)
-    os.mkdir(directory)
-    libraries = [f"{options.build}/libheaptap.so", f"{options.out}/test/oracle/liboracle.so",
-                 "libgcc_s.so.1", "libunwind.so.8"]
-    run = one_run(program, scratch, ["env", f"LD_PRELOAD={' '.join(libraries)}"], {
-        "HEAPTAP_OUT": f"{directory}/p.%e.%p.%n.heaptap", "ORACLE_OUT": f"{directory}/o.%p",
-        "ORACLE_UNWINDER": "libunwind", "HEAPTAP_ALLOCATOR": "glibc"})
+    program = verdict.program
+    run, directory = run_with(
+        program, scratch, "oracle",
+        [f"{options.out}/test/oracle/liboracle.so", "libgcc_s.so.1", "libunwind.so.8"],
+        {"ORACLE_OUT": "{directory}/o.%p", "ORACLE_UNWINDER": "libunwind",
+         "HEAPTAP_ALLOCATOR": "glibc"})
     if run.status is None:
         verdict.notes.append("with the oracle it takes too long; no stacks compared")
         return
@@ -378,20 +491,36 @@ def judge_with_oracle(verdict, scratch):
         line for line in compared.stdout.split("\n") if not line.startswith(("sites ", "("))])
 
 
+def judge_counts(verdict, scratch, bare, again):
+    """A run of its own, because before another allocator the recorder takes other ways."""
+    program = verdict.program
+    name = "libcounter_operators.so" if program.operators else "libcounter.so"
+    run, directory = run_with(program, scratch, "counted",
+                              [f"{options.build}/test/counter/{name}"],
+                              {"COUNTER_OUT": "{directory}"})
+    found = harvest(directory)
+    verdict.counted = counted.Comparison(found.images, counted.counted_images(directory))
+    judge_outputs(verdict, bare, again, run, "with the counter")
+    judge_profiles(verdict, found, "with the counter")
+    if verdict.counted.differences and program.counts:
+        verdict.notes.append(f"{verdict.counted.differences:,} events differ: {program.counts}")
+    else:
+        verdict.expect(not verdict.counted.differences,
+                       f"{verdict.counted.differences:,} events differ", verdict.counted.lines)
+
+
 def torture(program, scratch):
+    def again():
+        return one_run(program, scratch)
+
     verdict = Verdict(program)
-    bare, again = one_run(program, scratch), one_run(program, scratch)
-    profiles = f"{scratch}/profiles"
-    os.mkdir(profiles)
-    user = become(program)
-    if user:
-        os.chown(profiles, user.pw_uid, user.pw_gid)
-    recorded = one_run(program, scratch, [options.heaptap, "run", "--quiet", "--no-pack", "-o",
-                                          f"{profiles}/", "--"])
-    found = harvest(profiles)
-    verdict.bare, verdict.recorded, verdict.harvest = bare, recorded, found
-    judge_outputs(verdict, bare, again, recorded)
-    judge_profiles(verdict, found)
+    bare = [again() for _ in range(BARE_RUNS[options.group][0])]
+    verdict.bare = bare[0]
+    verdict.recorded, verdict.harvest = run_recorded(program, scratch)
+    judge_outputs(verdict, bare, again, verdict.recorded, "recorded")
+    judge_profiles(verdict, verdict.harvest, "recorded")
+    if options.group == "foreign":
+        judge_counts(verdict, scratch, bare, again)
     if program.oracle and not options.no_oracle:
         judge_with_oracle(verdict, scratch)
     return verdict
@@ -399,41 +528,91 @@ def torture(program, scratch):
 
 # --- Telling -------------------------------------------------------------------------------------
 
-COLUMNS = (("program", 14), ("procs", 6), ("events", 12), ("output", 13), ("status", 8),
-           ("lost", 6), ("broken", 8), ("guessed", 8), ("trunc", 7), ("wrong", 14), ("unknown", 8),
-           ("bare s", 8), ("rec. s", 8), ("MiB", 11))
+COLUMNS = {
+    "torture": (("program", 14), ("procs", 6), ("events", 12), ("output", 13), ("status", 8),
+                ("lost", 6), ("broken", 8), ("guessed", 8), ("trunc", 7), ("wrong", 14),
+                ("unknown", 8), ("bare s", 8), ("rec. s", 8), ("MiB", 11)),
+    "foreign": (("script", 18), ("programs", 9), ("failing", 8), ("procs", 7), ("recorded", 13),
+                ("counted", 13), ("differ", 10), ("lost", 6), ("broken", 8), ("unknown", 8),
+                ("hurt", 5), ("bare s", 8), ("rec. s", 8)),
+}
+LEGENDS = {
+    "torture": """
+output: lines that vary by themselves are not compared; wrong: sites that differ from the oracle;
+unknown: frees of unknown blocks; s: processor time; MiB: of the largest process, bare/recorded""",
+    "foreign": """
+failing: programs that end with another status than 0 when bare, too; recorded, counted: events in
+the run with the counter behind the recorder; differ: those that only one of the two has; unknown:
+frees of unknown blocks; hurt: programs that do something else when recorded; s: processor time""",
+}
 
 
-def cells(verdict):
+def torture_cells(verdict):
     found, bare, recorded = verdict.harvest, verdict.bare, verdict.recorded
     losses = found.losses
     return (verdict.program.name, found.processes, f"{found.events:,}", verdict.output,
-            verdict.status, found.lost(), losses["unwind_failures"], losses["guessed_frames"],
-            losses["truncated_stacks"], verdict.wrong,
-            losses["unknown_frees"] + losses["overwritten_blocks"], f"{bare.cpu_s:.1f}",
+            verdict.status, verdict.lost, losses["unwind_failures"], losses["guessed_frames"],
+            losses["truncated_stacks"], verdict.wrong, unknown(found), f"{bare.cpu_s:.1f}",
             f"{recorded.cpu_s:.1f}", f"{bare.rss_kib >> 10}/{recorded.rss_kib >> 10}")
 
 
+def unknown(found):
+    return found.losses["unknown_frees"] + found.losses["overwritten_blocks"]
+
+
+def foreign_cells(name, verdicts):
+    def total(what):
+        return sum(map(what, verdicts))
+
+    return (name, len(verdicts), total(lambda v: v.bare.status != 0),
+            total(lambda v: v.harvest.processes), f"{total(lambda v: v.counted.recorded):,}",
+            f"{total(lambda v: v.counted.counted):,}",
+            f"{total(lambda v: v.counted.differences):,}", total(lambda v: v.lost),
+            total(lambda v: v.harvest.losses["unwind_failures"]),
+            total(lambda v: unknown(v.harvest)), total(lambda v: v.hurt),
+            f"{total(lambda v: v.bare.cpu_s):.1f}", f"{total(lambda v: v.recorded.cpu_s):.1f}")
+
+
 def row(values):
-    first, *rest = ((str(value), width) for value, (_, width) in zip(values, COLUMNS))
+    columns = COLUMNS[options.group]
+    first, *rest = ((str(value), width) for value, (_, width) in zip(values, columns))
     return first[0].ljust(first[1]) + "".join(" " + text.rjust(width - 1) for text, width in rest)
 
 
 def tell(verdict):
-    name = verdict.program.name
-    print(f"{'not ok' if verdict.complaints else 'ok'} - torture {name}")
+    name = f"{options.group} {verdict.program.name}"
+    if verdict.skipped:
+        print(f"ok - {name} # SKIP {verdict.skipped}", flush=True)
+        return
+    print(f"{'not ok' if verdict.complaints else 'ok'} - {name}")
     for line in verdict.complaints + verdict.notes:
         print(f"#   {line}")
     sys.stdout.flush()
 
 
 def tell_table(verdicts):
-    print("# " + row(name for name, _ in COLUMNS))
-    for verdict in verdicts:
-        print("# " + row(cells(verdict)))
-    print("# output: lines that vary by themselves are not compared; wrong: sites that differ from"
-          " the oracle; unknown: frees")
-    print("# of unknown blocks; s: processor time; MiB: of the largest process, bare/recorded")
+    print("# " + row(name for name, _ in COLUMNS[options.group]))
+    if options.group == "torture":
+        for verdict in verdicts:
+            print("# " + row(torture_cells(verdict)))
+    else:
+        by_script = {}
+        for verdict in verdicts:
+            by_script.setdefault(verdict.program.script, []).append(verdict)
+        for name, several in by_script.items():
+            print("# " + row(foreign_cells(name, several)))
+        print("# " + row(foreign_cells("all", verdicts)))
+    for line in LEGENDS[options.group].strip().split("\n"):
+        print(f"# {line}")
+
+
+def tell_sum(verdicts, skipped):
+    """The last line of the group foreign."""
+    sums = [sum(v.counted.recorded for v in verdicts), sum(v.counted.counted for v in verdicts),
+            sum(v.counted.differences for v in verdicts), sum(v.lost for v in verdicts)]
+    print("# {} programs; events {:,} recorded, {:,} counted; differences {:,}; losses {:,}; "
+          "{} hurt; {} skipped".format(len(verdicts), *sums, sum(v.hurt for v in verdicts),
+                                       skipped))
 
 
 def reachable(program):
@@ -448,20 +627,16 @@ def reachable(program):
 
 
 def one_program(program):
-    """Its verdict, or None if it was skipped or could not be prepared."""
+    """Its verdict; also if it was skipped or could not be prepared."""
     why = program.lacks() or reachable(program)
     if why:
-        print(f"ok - torture {program.name} # SKIP {why}", flush=True)
-        return None
-    scratch = tempfile.mkdtemp(prefix=f"torture-{program.name}-")
+        return Verdict(program, why)
+    scratch = tempfile.mkdtemp(prefix=f"torture-{program.name.replace('/', '-')}-")
     os.chmod(scratch, 0o755)
     try:
-        verdict = torture(program, scratch)
-        tell(verdict)
-        return verdict
+        return torture(program, scratch)
     except RuntimeError as error:
-        print(f"ok - torture {program.name} # SKIP {error}", flush=True)
-        return None
+        return Verdict(program, str(error))
     finally:
         if options.keep:
             print(f"# kept: {scratch}")
@@ -471,28 +646,45 @@ def one_program(program):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="torture.py")
+    parser.add_argument("--group", choices=sorted(COLUMNS), default="torture")
     parser.add_argument("--out", required=True, help="where the command and the oracle are")
     parser.add_argument("--build", required=True, help="where the recorder is")
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--no-oracle", action="store_true")
     parser.add_argument("--keep", action="store_true", help="leave the files")
+    parser.add_argument("--jobs", type=int, default=1, help="programs that run at once")
     parsed = parser.parse_args()
     parsed.out, parsed.build = os.path.abspath(parsed.out), os.path.abspath(parsed.build)
     parsed.heaptap = f"{parsed.out}/heaptap"
     return parsed
 
 
+def chosen():
+    scripts = [Program(path) for path in sorted(glob.glob(f"{HERE}/programs/*.sh"))]
+    if options.group == "foreign":
+        both = [script for script in scripts if script.both_groups and not options.short]
+        scripts = both + [Program(path)
+                          for path in sorted(glob.glob(f"{SOURCE}/test/foreign/*.sh"))]
+    programs = [case for script in scripts for case in script.cases()]
+    return [p for p in programs if re.search(options.only, p.name)
+            and (p.short or not options.short)]
+
+
 def main():
     global options
     options = arguments()
-    programs = [Program(path) for path in sorted(glob.glob(f"{HERE}/programs/*.sh"))]
-    programs = [p for p in programs if re.search(options.only, p.name)
-                and (p.short or not options.short)]
-    verdicts = list(filter(None, map(one_program, programs)))
-    if verdicts:
-        tell_table(verdicts)
-    sys.exit(any(verdict.complaints for verdict in verdicts))
+    verdicts = []
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for verdict in pool.map(one_program, chosen()):
+            tell(verdict)
+            verdicts.append(verdict)
+    done = [verdict for verdict in verdicts if not verdict.skipped]
+    if done:
+        tell_table(done)
+    if done and options.group == "foreign":
+        tell_sum(done, len(verdicts) - len(done))
+    sys.exit(any(verdict.complaints for verdict in done))
 
 
 main()

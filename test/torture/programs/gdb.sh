@@ -1,6 +1,7 @@
 # gdb.sh: a debugger with python inside, itself recorded, that runs a recorded program, stops it in
 # the middle of malloc and calls functions in it.
 #
+# foreign: yes
 # needs: gdb gcc
 # broken: the frame from which gdb calls a function has no caller
 # hide: 0x[0-9a-f]+|process \d+|LWP \d+|pid \d+

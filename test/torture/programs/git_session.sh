@@ -1,6 +1,7 @@
 # git_session.sh: a long session with git: commits, branches, merges with conflicts, rebase, bisect,
 # submodules, stash, repack with threads, clone and fetch over a pipe. Some thousand processes.
 #
+# foreign: yes
 # needs: git
 # short: yes
 # hide: \d+(\.\d+)? (KiB|MiB|bytes)( \| [\d.]+ [KM]iB/s)?

@@ -1,6 +1,7 @@
 # node.sh: a JavaScript engine with code made at run time, worker threads with heaps of their own,
 # child processes, compression on a pool of threads, a stack overflow that is caught, and an abort.
 #
+# foreign: yes
 # needs: node
 # broken: code made by V8 has no unwind tables
 # hide: 0x[0-9a-f]+|\[\d+:0x\w+\]|node:\d+|pid \d+

@@ -1,6 +1,7 @@
 # perl.sh: hashes, regular expressions with recursion, fork, pipes, threads if perl has them,
 # signals, and a sort with a callback. perl frees hardly anything at its end, on purpose.
 #
+# foreign: yes
 # needs: perl
 # short: yes
 # oracle: threads

@@ -1,6 +1,7 @@
 # php.sh: the interpreter with its own heap and with malloc instead (USE_ZEND_ALLOC=0), which makes
 # every value an event; objects with destructors, regular expressions with a JIT, exceptions.
 #
+# foreign: yes
 # needs: php
 # oracle: yes
 # unknown: php opens its modules with RTLD_DEEPBIND, so their calls of free go past a preload

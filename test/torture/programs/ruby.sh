@@ -2,6 +2,7 @@
 # Behind the entry of a fiber libunwind takes a stray word for a frame, so the oracle stays away.
 # threads, fork, deep recursion that ends in SystemStackError by a guard page and SIGSEGV.
 #
+# foreign: yes
 # needs: ruby
 # limit: 400
 prepare() {

@@ -1,6 +1,7 @@
 # sqlite.sh: one long script with everything that allocates: joins, recursion, windows, JSON, full
 # text, triggers, errors, vacuum, and a database in a file with a journal.
 #
+# foreign: yes
 # needs: sqlite3
 # short: yes
 # oracle: yes

@@ -1,0 +1,11 @@
+# dbus.sh: the installed tests of D-Bus, with its own embedded ones, which fail each
+# allocation in turn.
+#
+# each: /usr/share/installed-tests/dbus/*.test /usr/share/installed-tests/dbus-debug-build/*.test
+# as: nobody
+# limit: 60
+# hide: ^# random seed: .*$
+# hide: 0x[0-9a-f]+|\d+\.\d+
+# except: ^test-dbus-daemon_with_config$ it takes minutes
+
+. "$(dirname "$0")/installed.subr"

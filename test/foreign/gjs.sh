@@ -1,0 +1,12 @@
+# gjs.sh: the installed tests of GNOME's JavaScript, an engine in C++ with a JIT and a
+# garbage collector.
+#
+# each: /usr/share/installed-tests/gjs/*.test
+# as: nobody
+# limit: 60
+# hide: ^# random seed: .*$
+# hide: 0x[0-9a-f]+|\d+\.\d+
+# broken: code made at run time has no unwind tables
+
+display=yes bus=yes
+. "$(dirname "$0")/installed.subr"

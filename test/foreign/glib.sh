@@ -1,0 +1,14 @@
+# glib.sh: the installed tests of GLib, GObject and GIO.
+#
+# each: /usr/share/installed-tests/glib/*.test
+# as: nobody
+# limit: 60
+# hide: ^# random seed: .*$
+# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: \(process:\d+\)|[a-z-]+:\d+\):
+# except: slow|^(performance|rec-mutex|1bit-mutex)$ they take minutes
+# except: ^(properties-refcount3|thread-deprecated)$ the same
+# except: ^(sequence|codegen.py|timeout|slice-memchunk|io-channel-basic)$ they take long
+# except: ^(gsubprocess|mutex|rwlock|thread-pool)$ the same
+
+. "$(dirname "$0")/installed.subr"

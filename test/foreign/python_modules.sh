@@ -1,0 +1,21 @@
+# python_modules.sh: python with extension modules written in C++, C and Fortran: plug-ins of a host
+# that knows no C++, with libraries and thread pools of their own.
+#
+# each: test/foreign/inputs/python/*.py
+# limit: 120
+# hide: (0x[0-9a-f]+)
+
+export OPENBLAS_NUM_THREADS=2 MPLCONFIGDIR=$PWD/mpl XDG_RUNTIME_DIR=$PWD
+
+prepare() {
+    mkdir mpl
+    # Writes what it keeps between runs, such as its list of fonts.
+    /usr/bin/python3 "$1" >/dev/null 2>&1
+    true
+}
+
+run() {
+    /usr/bin/python3 "$1"
+}
+
+"$@"

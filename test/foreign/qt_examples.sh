@@ -1,0 +1,29 @@
+# qt_examples.sh: programs that Qt ships as examples, in C++ throughout, with its plug-ins for
+# platforms, styles, pictures and databases, without a display. What has a window runs until it is
+# told to end.
+#
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/sql/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/qtconcurrent/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/qtestlib/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/xml/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/gui/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/widgets/itemviews/*/*
+# each: /usr/lib/x86_64-linux-gnu/qt5/examples/widgets/richtext/*/*
+# except: \. sources
+# except: ^progressdialog$ it counts how far it came
+# as: nobody
+# limit: 60
+# hide: \d+(\.\d+)? ?(ms|msecs|milliseconds|s)\b|\d+,\d+
+# counts: a thread may be killed in the middle of an event
+
+prepare() {
+    true
+}
+
+run() {
+    export XDG_RUNTIME_DIR=$PWD QT_QPA_PLATFORM=offscreen
+    chmod 700 .
+    timeout 1.5 "$1"
+}
+
+"$@"

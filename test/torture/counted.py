@@ -1,0 +1,84 @@
+"""counted.py: the recorder's sums beside those of the counter (test/counter) behind it.
+
+Both see the calls of the same process, so for every process image
+
+    allocations recorded                             = calls that returned a block
+    frees recorded, of blocks known or unknown       = blocks handed back
+        (less those of blocks that came again while still live, which nobody freed)
+
+An image is told by process id and executable; a process that replaced itself by the same executable
+has several, in the order of their making. An image that only one of the two knows has the sums 0
+for the other. An event that its thread was killed in may be in one sum only, so a threaded process
+image that ended without exit may be off by one for each thread; nothing else may differ.
+"""
+import glob
+import itertools
+import os
+import struct
+
+FILE = struct.Struct("<5Q512s")  # test/counter/counter.h
+MAGIC = 0x3174636E756F4348
+
+
+class Image:
+    """Sums of one process image; `order` among those of the same process."""
+
+    def __init__(self, pid, executable, order, allocations, frees):
+        self.key, self.order = (pid, executable), order
+        self.allocations, self.frees = allocations, frees
+
+    def events(self):
+        return self.allocations + self.frees
+
+
+def recorded_image(report):
+    process, totals, losses = report["process"], report["totals"], report["losses"]
+    frees = (totals["frees"] + losses["unknown_frees"] + losses["inherited_frees"]
+             - losses["overwritten_blocks"])
+    return Image(process["pid"], process["executable"], process["start_unix_ns"],
+                 totals["allocations"], frees)
+
+
+def counted_images(directory):
+    for path in glob.glob(f"{glob.escape(directory)}/c.*"):
+        with open(path, "rb") as f:
+            data = f.read(FILE.size)
+        if len(data) < FILE.size:
+            continue
+        magic, pid, allocations, frees, _, executable = FILE.unpack(data)
+        if magic == MAGIC:
+            yield Image(pid, os.fsdecode(executable.split(b"\0")[0]),
+                        int(path.rsplit(".", 1)[1]), allocations, frees)
+
+
+def by_key(images):
+    found = {}
+    for image in sorted(images, key=lambda image: image.order):
+        found.setdefault(image.key, []).append(image)
+    return found
+
+
+class Comparison:
+    """Events of both, how many one has and the other not, and a line for each image with such."""
+
+    def __init__(self, recorded, counted):
+        recorded, counted = list(recorded), list(counted)
+        self.recorded = sum(image.events() for image in recorded)
+        self.counted = sum(image.events() for image in counted)
+        self.differences, self.lines = 0, []
+        recorded, counted = by_key(recorded), by_key(counted)
+        for key in sorted(recorded.keys() | counted.keys()):
+            nothing = Image(*key, 0, 0, 0)
+            for pair in itertools.zip_longest(recorded.get(key, ()), counted.get(key, ()),
+                                              fillvalue=nothing):
+                self.compare(key, *pair)
+
+    def compare(self, key, recorded, counted):
+        off = (abs(recorded.allocations - counted.allocations)
+               + abs(recorded.frees - counted.frees))
+        if off:
+            self.differences += off
+            self.lines.append(
+                f"{os.path.basename(key[1])} ({key[0]}): allocations {recorded.allocations:,} "
+                f"recorded, {counted.allocations:,} counted; frees {recorded.frees:,} and "
+                f"{counted.frees:,}")
