@@ -13,7 +13,8 @@
  * A realloc that moves or resizes a block is an allocation and a free, as in the glossary; one that
  * makes a block is an allocation, one that ends it a free.
  *
- * reallocarray is not here: libc's calls the realloc that the program would, and so comes back.
+ * reallocarray is libc's or the allocator's own. libc's calls the realloc that the program would,
+ * and so comes back to us, which this thread's sums tell.
  *
  * Sums are kept in a shared mapping of a file per process image, so they are complete however it
  * ends. A forked child finds the page of the pointer empty, since the kernel wipes it, and begins a
@@ -47,6 +48,7 @@ static struct {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t);
     void (*free)(void *);
     int (*posix_memalign)(void **, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
@@ -184,6 +186,7 @@ resolve(void)
 
     next.calloc = dlsym(RTLD_NEXT, "calloc");
     next.realloc = dlsym(RTLD_NEXT, "realloc");
+    next.reallocarray = dlsym(RTLD_NEXT, "reallocarray");
     next.free = dlsym(RTLD_NEXT, "free");
     next.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
     next.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
@@ -266,6 +269,23 @@ realloc(void *p, size_t n)
     if (p != NULL && (q != NULL || n == 0))
         counter_freed();
     return q != NULL || p == NULL || n != 0 ? count(q) : NULL;
+}
+
+void *
+reallocarray(void *p, size_t n, size_t each)
+{
+    uint64_t allocated, freed;
+    void *q;
+
+    start();
+    allocated = counter_seen.allocations;
+    freed = counter_seen.frees;
+    q = next.reallocarray(p, n, each);
+    if (q != NULL && counter_seen.allocations == allocated)
+        count(q);
+    if (q != NULL && p != NULL && counter_seen.frees == freed)
+        counter_freed();
+    return q;
 }
 
 int

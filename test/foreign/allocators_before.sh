@@ -8,7 +8,7 @@
 # needs: perl sqlite3 cmake
 # short: yes
 # limit: 60
-# counts: reallocarray is none of theirs, so it comes to the recorder and returns to them
+# counts: /libtbb libtbbmalloc_proxy.so has some of the forms of operator delete only
 # unknown: libtbbmalloc_proxy.so has some of the forms of operator delete only
 
 prepare() {

@@ -9,6 +9,7 @@
 # short: yes
 # limit: 60
 # operators: yes
+# counts: /libtcmalloc it allocates when the recorder first asks it how large a block is
 
 prepare() {
     cat >list.cmake <<'END'

@@ -5,7 +5,8 @@
 # as: nobody
 # limit: 60
 # hide: ^# random seed: .*$
-# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: took \d+ seconds|guid=[0-9a-f]+|/dbus-\w+|tmp\.\w+|cleaning up pid \d+
+# hide: 0x[0-9a-f]+|-?\d+\.\d+
 # except: ^test-dbus-daemon_with_config$ it takes minutes
 
 . "$(dirname "$0")/installed.subr"

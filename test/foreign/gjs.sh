@@ -3,9 +3,10 @@
 #
 # each: /usr/share/installed-tests/gjs/*.test
 # as: nobody
+# unordered: yes
 # limit: 60
 # hide: ^# random seed: .*$
-# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: JS MEMORY:.*|#\d+ +[0-9a-f]+|\([0-9a-f]+ @|0x[0-9a-f]+|-?\d+\.\d+
 # broken: code made at run time has no unwind tables
 
 display=yes bus=yes

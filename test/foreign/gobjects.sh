@@ -10,6 +10,6 @@
 # limit: 60
 # hide: ^# random seed: .*$
 # hide: passing \(.*\)
-# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: 0x[0-9a-f]+|-?\d+\.\d+
 
 . "$(dirname "$0")/installed.subr"

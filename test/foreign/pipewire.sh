@@ -5,7 +5,7 @@
 # as: nobody
 # limit: 60
 # hide: ^# random seed: .*$
-# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: 0x[0-9a-f]+|-?\d+\.\d+
 # except: benchmark they measure time
 
 . "$(dirname "$0")/installed.subr"

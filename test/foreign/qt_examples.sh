@@ -10,11 +10,10 @@
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/widgets/itemviews/*/*
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/widgets/richtext/*/*
 # except: \. sources
-# except: ^progressdialog$ it counts how far it came
+# except: ^(progressdialog|tutorial5)$ they tell how far they came
 # as: nobody
 # limit: 60
 # hide: \d+(\.\d+)? ?(ms|msecs|milliseconds|s)\b|\d+,\d+
-# counts: a thread may be killed in the middle of an event
 
 prepare() {
     true

@@ -4,7 +4,7 @@
 # as: nobody
 # limit: 60
 # hide: ^# random seed: .*$
-# hide: 0x[0-9a-f]+|\d+\.\d+
+# hide: 0x[0-9a-f]+|-?\d+\.\d+
 # except: ^testtimer$ it measures time
 # except: ^testerror$ it sleeps
 

@@ -88,7 +88,8 @@ class Program:
     operators  the allocator has operators that do not lead to malloc, so the counter counts those
     broken     why walks may break off
     unknown    why there are frees of unknown blocks
-    counts     why the counter sees other events than the recorder
+    counts     a regular expression for names of programs for which the counter may see other events
+               than the recorder, a space, and why
     lost       why events may be lost
     """
 
@@ -112,7 +113,7 @@ class Program:
         self.user, self.oracle = found.get("as"), found.get("oracle")
         self.operators = "operators" in found
         self.broken, self.unknown = found.get("broken"), found.get("unknown")
-        self.counts, self.lost = found.get("counts"), found.get("lost")
+        self.lost, self.differs = found.get("lost"), found.get("counts", "$^ ").split(" ", 1)
 
     def cases(self):
         """This program, or one for each file."""
@@ -126,6 +127,11 @@ class Program:
                 case.argument, case.name = file, f"{self.script}/{name}"
                 found.append(case)
         return found or [self]
+
+    def counts(self):
+        """Why counts may differ, or None."""
+        pattern, why = self.differs
+        return why if re.search(pattern, self.name) else None
 
     def command(self, function):
         return ["bash", self.path, function, *([self.argument] if self.argument else [])]
@@ -365,7 +371,7 @@ def broken_places(path):
 def look(path):
     try:
         report = read_report(path, "--limit", "1")
-        return {key: report[key] for key in ("process", "losses", "totals")}, None
+        return {key: report[key] for key in ("process", "losses", "totals", "threads")}, None
     except ValueError as error:
         return None, str(error)
 
@@ -400,7 +406,7 @@ class Verdict:
         self.program, self.skipped, self.complaints, self.notes = program, skipped, [], []
         self.bare = self.recorded = self.harvest = self.counted = None
         self.output, self.status, self.wrong = "same", "same", "-"
-        self.hurt, self.lost = False, 0
+        self.hurt, self.lost, self.wall_s = False, 0, 0
 
     def expect(self, condition, complaint, details=()):
         if not condition:
@@ -502,8 +508,8 @@ def judge_counts(verdict, scratch, bare, again):
     verdict.counted = counted.Comparison(found.images, counted.counted_images(directory))
     judge_outputs(verdict, bare, again, run, "with the counter")
     judge_profiles(verdict, found, "with the counter")
-    if verdict.counted.differences and program.counts:
-        verdict.notes.append(f"{verdict.counted.differences:,} events differ: {program.counts}")
+    if verdict.counted.differences and program.counts():
+        verdict.notes.append(f"{verdict.counted.differences:,} events differ: {program.counts()}")
     else:
         verdict.expect(not verdict.counted.differences,
                        f"{verdict.counted.differences:,} events differ", verdict.counted.lines)
@@ -534,7 +540,7 @@ COLUMNS = {
                 ("unknown", 8), ("bare s", 8), ("rec. s", 8), ("MiB", 11)),
     "foreign": (("script", 18), ("programs", 9), ("failing", 8), ("procs", 7), ("recorded", 13),
                 ("counted", 13), ("differ", 10), ("lost", 6), ("broken", 8), ("unknown", 8),
-                ("hurt", 5), ("bare s", 8), ("rec. s", 8)),
+                ("hurt", 5), ("bare s", 8), ("rec. s", 8), ("wall s", 8)),
 }
 LEGENDS = {
     "torture": """
@@ -543,7 +549,8 @@ unknown: frees of unknown blocks; s: processor time; MiB: of the largest process
     "foreign": """
 failing: programs that end with another status than 0 when bare, too; recorded, counted: events in
 the run with the counter behind the recorder; differ: those that only one of the two has; unknown:
-frees of unknown blocks; hurt: programs that do something else when recorded; s: processor time""",
+frees of unknown blocks; hurt: programs that do something else when recorded; bare, rec.: processor
+time of one run; wall: of all runs together""",
 }
 
 
@@ -570,7 +577,8 @@ def foreign_cells(name, verdicts):
             f"{total(lambda v: v.counted.differences):,}", total(lambda v: v.lost),
             total(lambda v: v.harvest.losses["unwind_failures"]),
             total(lambda v: unknown(v.harvest)), total(lambda v: v.hurt),
-            f"{total(lambda v: v.bare.cpu_s):.1f}", f"{total(lambda v: v.recorded.cpu_s):.1f}")
+            f"{total(lambda v: v.bare.cpu_s):.1f}", f"{total(lambda v: v.recorded.cpu_s):.1f}",
+            f"{total(lambda v: v.wall_s):.0f}")
 
 
 def row(values):
@@ -634,7 +642,10 @@ def one_program(program):
     scratch = tempfile.mkdtemp(prefix=f"torture-{program.name.replace('/', '-')}-")
     os.chmod(scratch, 0o755)
     try:
-        return torture(program, scratch)
+        start = time.monotonic()
+        verdict = torture(program, scratch)
+        verdict.wall_s = time.monotonic() - start
+        return verdict
     except RuntimeError as error:
         return Verdict(program, str(error))
     finally:
