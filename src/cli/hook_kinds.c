@@ -8,8 +8,10 @@
 #include "cli/hook_kinds.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <string.h>
 
+#include "analyse/frame_name.h"
 #include "cli/suggest.h"
 #include "report/style.h"
 
@@ -145,6 +147,25 @@ static const char always[] = "malloc calloc realloc reallocarray free free_sized
                              "free_aligned_sized posix_memalign aligned_alloc memalign valloc "
                              "pvalloc malloc_usable_size dlclose fork _Fork sigaction signal";
 
+/* Of the C library's functions those that give out or take memory. What others have of their own is
+ * malloc's, and is recorded. */
+static const char of_libc[] = "strdup strndup __strdup __strndup mmap mmap64 mremap munmap sbrk "
+                              "shmat shmdt __libc_malloc __libc_calloc __libc_realloc __libc_free "
+                              "__libc_memalign __libc_valloc __libc_pvalloc";
+
+/* Names, and with a * beginnings of names, of functions without which no program starts, that must
+ * be called from where they are, or that are our own. A stub in their place would break the
+ * program: it asks what the arguments and results are to tell, and these are others. */
+static const char impossible[] =
+    "main _start _init _fini __libc_* dlopen dlmopen dlsym dlvsym dladdr dladdr1 dlinfo dlerror "
+    "dl_iterate_phdr _dl_* __tls_* pthread_* __cxa_* _Unwind_* __gxx_* heaptap_* _r_debug* "
+    "__stack_chk_* setjmp _setjmp sigsetjmp __sigsetjmp longjmp siglongjmp vfork";
+
+/* Some that begin so are allocators all the same. */
+static const char possible[] = "__cxa_allocate_exception __cxa_free_exception "
+                               "__cxa_allocate_dependent_exception "
+                               "__cxa_free_dependent_exception";
+
 /* The next word of *TEXT, *RET_LENGTH long, and *TEXT behind it; NULL at the end. */
 static const char *
 next_word(const char **text, size_t *ret_length)
@@ -166,6 +187,47 @@ has_word(const char *text, const char *wanted)
         if (strlen(wanted) == length && strncmp(word, wanted, length) == 0)
             return true;
     return false;
+}
+
+static bool
+matches_word(const char *text, const char *wanted)
+{
+    const char *word;
+    size_t length;
+
+    while ((word = next_word(&text, &length)) != NULL)
+        if (word[length - 1] == '*' && strncmp(word, wanted, length - 1) == 0)
+            return true;
+    return false;
+}
+
+/* Whether SYMBOL is of the C library or the loader. Ours is as good as the program's: such names do
+ * not change. */
+static bool
+is_of_libc(const char *symbol)
+{
+    static const char *const files[] = {"libc.so.", "ld-linux", "libm.so.", "libpthread.so.",
+                                        "libdl.so.", "librt.so."};
+    void *address = dlsym(RTLD_DEFAULT, symbol);
+    const char *file;
+    Dl_info info;
+
+    if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    file = path_basename(info.dli_fname);
+    for (size_t i = 0; i < countof(files); i++)
+        if (strncmp(file, files[i], strlen(files[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether hooking SYMBOL can only break the program. */
+static bool
+is_impossible(const char *symbol)
+{
+    if (has_word(of_libc, symbol) || has_word(possible, symbol))
+        return false;
+    return has_word(impossible, symbol) || matches_word(impossible, symbol) || is_of_libc(symbol);
 }
 
 const char *
@@ -272,6 +334,11 @@ hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, st
                        hook.symbol);
     if (has_word(always, hook.symbol))
         return err_set(err, HEAPTAP_USAGE, "option '--hook': %s is recorded without being hooked",
+                       hook.symbol);
+    if (is_impossible(hook.symbol))
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--hook': %s is no function of an allocator; hooking it would break "
+                       "the program",
                        hook.symbol);
     if ((r = find_kind(text + length + 1, &hook.shape, err)) < 0)
         return r;

@@ -464,4 +464,19 @@ same "and is taken away" "" "$(ls tmp)"
 TMPDIR="$PWD/tmp with blanks" hooked tmp.heaptap "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="a TMPDIR that cannot be preloaded from: "
 known tmp.heaptap "leaf:take allocations=1000"
+# --- Names that are no allocator's ---------------------------------------------------------------
+
+for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create _Unwind_Resume \
+    __cxa_throw setjmp printf memcpy write heaptap_snapshot __tls_get_addr; do
+    "$HEAPTAP" run --quiet -o impossible.heaptap --hook $name=malloc -- true >out 2>err
+    same "hook of $name: refused" 2 $?
+    check "hook of $name: says why" grep -q "$name is no function of an allocator" err
+done
+check "and nothing was run" [ ! -e impossible.heaptap ]
+for name in dlmalloc=malloc mmap=heap_malloc strdup=strdup __libc_malloc=malloc \
+    __cxa_allocate_exception=malloc; do
+    rm -f possible.heaptap
+    "$HEAPTAP" run --quiet -o possible.heaptap --hook $name -- sh -c 'echo fine' >out 2>err
+    same "hook of ${name%=*}: the program runs" "0 fine" "$? $(cat out)"
+done
 finish
