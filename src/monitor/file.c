@@ -5,9 +5,15 @@
  *
  * No descriptor is kept, because daemons close and reuse them: growing opens the file by its
  * absolute path, checks that it is still the same inode, reserves the blocks (so that a full disk
- * is noticed here and not as SIGBUS at a store), maps them, closes. When that fails the table
+ * is noticed here and not as SIGBUS at a store), closes, and maps them. When that fails the table
  * goes on in anonymous memory, once and for all tables: the live view and the counts stay whole,
  * the file says that it ends here.
+ *
+ * A program that closes descriptors which are not its own may do so in between, and get the number
+ * for a file of its own. What is written to goes through no descriptor: the new part is mapped by
+ * way of the header's mapping, which is ours for sure. The blocks are reserved by a descriptor that
+ * is checked just before, and has a number to which such programs do not come (sys_open). One that
+ * was taken away is opened again.
  *
  * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, shared out among the
  * tables, and no more: growing would need system calls that the program may have forbidden.
@@ -28,6 +34,9 @@
 #include "monitor/mem.h"
 #include "monitor/output.h"
 #include "monitor/sys.h"
+
+/* How often the file is opened for one piece of it, if the program takes the descriptor away. */
+enum { REOPENED_MAX = 8 };
 
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
@@ -130,13 +139,6 @@ reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
     return r == 1 ? 0 : -ENOSPC;
 }
 
-static bool
-is_ours(int stat_result, const struct stat *st)
-{
-    return stat_result == 0 && (uint64_t)st->st_dev == state->device &&
-           (uint64_t)st->st_ino == state->inode;
-}
-
 /* Open the file again; a negative error number if it is not ours any more. What stands at its place
  * is looked at first, because opening a FIFO or a device may do things to others. */
 static int
@@ -149,20 +151,13 @@ reopen(void)
 
     if (fd == -EACCES || fd == -EPERM || fd == -ENOMEM)
         return fd;
-    if (!is_ours(fd, &st))
+    if (fd != 0 || (uint64_t)st.st_dev != state->device || (uint64_t)st.st_ino != state->inode)
         return -ESTALE;
-    fd = sys_open(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd < 0)
-        return fd;
     // Growing a file that has been cut short would make what was cut out read as zeros.
-    if (is_ours(sys_fstat(fd, &st), &st)) {
-        if ((uint64_t)st.st_size >= bytes)
-            return fd;
-        sys_close(fd);
+    if ((uint64_t)st.st_size < bytes)
         return -ENODATA;
-    }
-    sys_close(fd);
-    return -ESTALE;
+    return sys_open_again(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, state->device,
+                          state->inode);
 }
 
 static void
@@ -184,36 +179,81 @@ note_size(uint64_t end)
         continue;
 }
 
-/* Take room in the open file FD for that part of T and map it. */
-static int
-grow_from_descriptor(int fd, struct table *t, uint64_t table_off, uint64_t size_bytes)
+/* Close FD if it still is the file. */
+static void
+close_ours(int fd)
 {
-    uint64_t file_off = add_relaxed(&state->file_end, size_bytes);
-    int r = reserve_blocks(fd, file_off, size_bytes);
+    if (sys_is_file(fd, state->device, state->inode))
+        sys_close(fd);
+}
 
-    if (r != 0)
-        return r;
-    note_size(file_off + size_bytes);
-    r = map_file(fd, t->base + table_off, file_off, size_bytes);
-    if (r == 0)
-        publish_segment(t, file_off, table_off, size_bytes);
-    else
-        store_relaxed(&t->full, 1u); // The reservation may be gone, and its place taken.
+/* Map that part of the file without a descriptor: 0, or a negative error number. All of the file up
+ * to its end is mapped once more, by way of the header, and that end moved to WHERE. */
+static int
+map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
+{
+    unsigned char *all =
+        sys_mremap(state->header, 0, file_off + size_bytes, MREMAP_MAYMOVE, NULL);
+    void *p;
+
+    if (sys_failed(all))
+        return (int)(intptr_t)all;
+    p = sys_mremap(all + file_off, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, where);
+    sys_munmap(all, sys_failed(p) ? file_off + size_bytes : file_off);
+    if (sys_failed(p))
+        return (int)(intptr_t)p;
+    sys_munlock(p, size_bytes);
+    return 0; // The advice is that of the header.
+}
+
+/* Reserve that part of the file: 0, or a negative error number. RET_FD is a descriptor of it, which
+ * may not be ours any more. */
+static int
+reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
+{
+    int r = -EBADF;
+
+    for (uint32_t i = 0; i < REOPENED_MAX && r == -EBADF; i++) {
+        int fd = reopen();
+
+        if (fd == -EBADF)
+            continue;
+        if (fd < 0)
+            return fd;
+        r = reserve_blocks(fd, file_off, size_bytes);
+        *ret_fd = fd;
+        if (r != 0)
+            close_ours(fd);
+        else if (!sys_is_file(fd, state->device, state->inode))
+            r = -EBADF;
+    }
     return r;
 }
 
 static int
 grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
-    int fd, r;
+    unsigned char *where = t->base + table_off;
+    uint64_t file_off;
+    int fd = -1, r;
 
     if (load_relaxed(&state->file_failed))
         return -ENOSPC;
-    fd = reopen();
-    if (fd < 0)
-        return fd;
-    r = grow_from_descriptor(fd, t, table_off, size_bytes);
-    sys_close(fd);
+    file_off = add_relaxed(&state->file_end, size_bytes);
+    r = reserve_room(file_off, size_bytes, &fd);
+    if (r != 0)
+        return r;
+    note_size(file_off + size_bytes);
+    r = map_again(where, file_off, size_bytes);
+    // Where there is too little address space for the file as a whole, and on systems that are like
+    // Linux.
+    if (r != 0 && sys_is_file(fd, state->device, state->inode))
+        r = map_file(fd, where, file_off, size_bytes);
+    close_ours(fd);
+    if (r == 0)
+        publish_segment(t, file_off, table_off, size_bytes);
+    else
+        store_relaxed(&t->full, 1u); // The reservation may be gone, and its place taken.
     return r;
 }
 
@@ -420,15 +460,18 @@ file_create(void)
     if (fd < 0)
         return fd;
     r = sys_fstat(fd, &st);
-    if (r == 0)
+    if (r == 0) {
+        state->device = (uint64_t)st.st_dev;
+        state->inode = (uint64_t)st.st_ino;
         r = map_first(fd);
-    sys_close(fd);
+        close_ours(fd);
+    } else {
+        sys_close(fd);
+    }
     if (r != 0) {
         file_remove();
         return r;
     }
-    state->device = (uint64_t)st.st_dev;
-    state->inode = (uint64_t)st.st_ino;
     state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
     return 0;
 }

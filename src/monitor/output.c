@@ -260,6 +260,24 @@ write_first_words(int fd)
     return written == (long)first_bytes ? 0 : -ENOSPC;
 }
 
+/* Is FD, just opened, the file that PATH names? The program may have taken the number for another,
+ * which must not be written to. */
+static bool
+is_named(int fd, const char *path)
+{
+    struct stat st;
+
+    return sys_lstat(path, &st) == 0 && sys_is_file(fd, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+}
+
+static bool
+has_no_name(int fd)
+{
+    struct stat st;
+
+    return sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
+}
+
 /* As create, but so that a process killed on the way leaves nothing: the file gets its name when it
  * is a profile. Not every file system can do that. */
 static int
@@ -271,14 +289,14 @@ create_whole(char *path)
     *slash = '\0';
     fd = sys_open(slash == path ? "/" : path, O_TMPFILE | O_RDWR, 0600);
     *slash = '/';
-    if (fd < 0)
-        return fd;
+    if (fd < 0 || !has_no_name(fd))
+        return fd < 0 ? fd : -EBADF;
     error = write_first_words(fd);
     if (error == 0)
         error = sys_link(fd, path);
     // A mapping has the name under which the file was opened.
     named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
-    if (error == 0 && named < 0)
+    if (error == 0 && (named < 0 || !is_named(named, path)))
         return fd;
     sys_close(fd);
     return named;
@@ -297,7 +315,7 @@ create(char *path)
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (fd < 0)
         return fd;
-    error = write_first_words(fd);
+    error = is_named(fd, path) ? write_first_words(fd) : -EBADF;
     if (error == 0)
         return fd;
     sys_unlink(path);

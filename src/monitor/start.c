@@ -62,7 +62,7 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     size_t got = 0;
 
     while (fd >= 0 && got < size_bytes) {
-        long n = sys_read(fd, buffer + got, size_bytes - got);
+        long n = sys_pread(fd, buffer + got, size_bytes - got, got);
 
         if (n <= 0)
             break;

@@ -29,6 +29,10 @@ static char quiet_name[16];
 static int made_up_tid = TID_LIMIT; // Atomic; the lowest that sys_gettid has made up.
 static int quiet_tid;               // Atomic; of the thread that went quiet, until it asks.
 
+/* Descriptors of ours are this number or higher. The kernel's table is as large for it as for any
+ * above 128. */
+enum { DESCRIPTOR_LEAST = 200 };
+
 #define CALL(number, a, b, c, d, e, f)                                                             \
     (unlikely(quiet) ? -EPERM                                                                      \
                      : arch_syscall((number), (long)(a), (long)(b), (long)(c), (long)(d),          \
@@ -53,6 +57,12 @@ void *
 sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off)
 {
     return (void *)CALL(SYS_mmap, address, size_bytes, protection, flags, fd, off);
+}
+
+void *
+sys_mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *new_address)
+{
+    return (void *)CALL(SYS_mremap, address, old_bytes, new_bytes, flags, new_address, 0);
 }
 
 int
@@ -85,10 +95,54 @@ sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present)
     return (int)CALL(SYS_mincore, address, size_bytes, ret_present, 0, 0, 0);
 }
 
+/* A second descriptor for what FD is now, where the program hardly comes; or a negative error
+ * number. */
+static int
+sys_move_up(int fd)
+{
+    return (int)CALL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, DESCRIPTOR_LEAST, 0, 0, 0);
+}
+
 int
 sys_open(const char *path, int flags, int mode)
 {
-    return (int)CALL(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode, 0, 0);
+    int low = (int)CALL(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode, 0, 0);
+    int high = low >= 0 ? sys_move_up(low) : low;
+
+    if (low < 0 || high == -EBADF)
+        return high;
+    if (high < 0)
+        return low;
+    sys_close(low);
+    return high;
+}
+
+int
+sys_open_again(const char *path, int flags, uint64_t device, uint64_t inode)
+{
+    int low = (int)CALL(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0, 0, 0);
+    int high = low >= 0 ? sys_move_up(low) : low;
+    int fd = high >= 0 ? high : low;
+
+    if (low < 0 || high == -EBADF)
+        return high;
+    if (!sys_is_file(fd, device, inode)) {
+        // A number that has been given to another file is not ours to close.
+        if (fd == high)
+            sys_close(high);
+        return -EBADF;
+    }
+    if (fd == high && sys_is_file(low, device, inode))
+        sys_close(low);
+    return fd;
+}
+
+bool
+sys_is_file(int fd, uint64_t device, uint64_t inode)
+{
+    struct stat st;
+
+    return sys_fstat(fd, &st) == 0 && (uint64_t)st.st_dev == device && (uint64_t)st.st_ino == inode;
 }
 
 int
@@ -122,9 +176,9 @@ sys_fallocate(int fd, uint64_t off, uint64_t size_bytes)
 }
 
 long
-sys_read(int fd, void *buffer, size_t size_bytes)
+sys_pread(int fd, void *buffer, size_t size_bytes, uint64_t off)
 {
-    return CALL(SYS_read, fd, buffer, size_bytes, 0, 0, 0);
+    return CALL(SYS_pread64, fd, buffer, size_bytes, off, 0, 0);
 }
 
 long
@@ -396,7 +450,7 @@ sys_auxiliary(void *buffer, size_t size_bytes)
     fd = sys_open("/proc/self/auxv", O_RDONLY, 0);
     if (fd < 0)
         return fd;
-    r = sys_read(fd, buffer, size_bytes);
+    r = sys_pread(fd, buffer, size_bytes, 0);
     sys_close(fd);
     return r;
 }

@@ -26,12 +26,22 @@ void sys_be_quiet(void);
 bool sys_is_quiet(void);
 
 void *sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off);
+void *sys_mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *new_address);
 int sys_munmap(void *address, size_t size_bytes);
 int sys_madvise(void *address, size_t size_bytes, int advice);
 int sys_mprotect(void *address, size_t size_bytes, int protection);
 int sys_munlock(void *address, size_t size_bytes);
 int sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present);
+
+/* Open PATH at a high descriptor number. A program that closes descriptors which are not its own
+ * gets low ones again for its files; so between two calls of ours a number may come to mean another
+ * file. At a high one that takes more than closing it. */
 int sys_open(const char *path, int flags, int mode);
+
+/* The same for the file that is known by DEVICE and INODE; -EBADF if the descriptor has been taken
+ * away meanwhile. */
+int sys_open_again(const char *path, int flags, uint64_t device, uint64_t inode);
+bool sys_is_file(int fd, uint64_t device, uint64_t inode);
 int sys_close(int fd);
 int sys_fstat(int fd, struct stat *ret_stat);
 
@@ -39,7 +49,9 @@ int sys_fstat(int fd, struct stat *ret_stat);
 int sys_lstat(const char *path, struct stat *ret_stat);
 int sys_ftruncate(int fd, uint64_t size_bytes);
 int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
-long sys_read(int fd, void *buffer, size_t size_bytes);
+
+/* Reads at an offset only: a file that is not ours after all does not notice. */
+long sys_pread(int fd, void *buffer, size_t size_bytes, uint64_t off);
 long sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off);
 long sys_write(int fd, const void *data, size_t size_bytes);
 

@@ -51,17 +51,19 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
 {
     char *buffer = t->text; // The stack may be a signal handler's, which is small.
     size_t kept = 0;
+    uint64_t off = 0;
     bool found = false;
     bool in_rest = false; // Of a line longer than the buffer.
     int fd = sys_open("/proc/thread-self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
-        long got = sys_read(fd, buffer + kept, sizeof t->text - 1 - kept);
+        long got = sys_pread(fd, buffer + kept, sizeof t->text - 1 - kept, off);
         char *line = buffer;
         char *end;
 
         if (got <= 0)
             break;
+        off += (uint64_t)got;
         end = buffer + kept + got;
         *end = '\0';
         for (char *p = buffer; p < end; p++) {

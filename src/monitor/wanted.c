@@ -123,7 +123,7 @@ static size_t
 read_start(const char *path, char *ret, size_t size_bytes)
 {
     int fd = sys_open(path, O_RDONLY, 0);
-    long n = fd >= 0 ? sys_read(fd, ret, size_bytes - 1) : 0;
+    long n = fd >= 0 ? sys_pread(fd, ret, size_bytes - 1, 0) : 0;
 
     if (fd >= 0)
         sys_close(fd);

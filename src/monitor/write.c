@@ -205,8 +205,8 @@ put_maps(struct out *o)
     flush(o);
     if (maps < 0)
         o->error = o->error != 0 ? o->error : maps;
-    while (o->error == 0) {
-        long n = sys_read(maps, o->text, sizeof o->text);
+    for (uint64_t off = 0; o->error == 0;) {
+        long n = sys_pread(maps, o->text, sizeof o->text, off);
 
         if (n == -EINTR)
             continue;
@@ -215,6 +215,7 @@ put_maps(struct out *o)
             break;
         }
         o->error = sys_write_all(o->fd, o->text, (size_t)n);
+        off += (uint64_t)n;
     }
     if (maps >= 0)
         sys_close(maps);

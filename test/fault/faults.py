@@ -49,7 +49,10 @@ CASES = [
     ("fallocate", "ENOSPC", "each after"),
     ("fallocate", "EOPNOTSUPP", "each after"),
     ("fallocate", "EIO", "each"),
-    ("read", "EIO", "each after"),
+    ("pread64", "EIO", "each after"),
+    ("fcntl", "EMFILE", "each after"),
+    ("fcntl", "EBADF", "each after"),
+    ("mremap", "ENOMEM", "each after"),
     ("write", "ENOSPC", "each after"),
     ("linkat", "ENOENT", "each after"),
     ("linkat", "EACCES", "each"),
@@ -208,7 +211,7 @@ def main():
     options = parser.parse_args()
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     bare = (done.returncode, done.stdout)
-    truth = Run("truth", "read", "EIO", 0, False)
+    truth = Run("truth", "pread64", "EIO", 0, False)
     if truth.status == 77:
         print(f"not possible here: {truth.err.strip()}")
         sys.exit(77)

@@ -124,6 +124,23 @@ sys_fstat(int fd, struct stat *ret_stat)
 }
 
 int
+sys_lstat(const char *path, struct stat *ret_stat)
+{
+    (void)path;
+    (void)ret_stat;
+    abort();
+}
+
+bool
+sys_is_file(int fd, uint64_t device, uint64_t inode)
+{
+    (void)fd;
+    (void)device;
+    (void)inode;
+    abort();
+}
+
+int
 sys_unlink(const char *path)
 {
     (void)path;

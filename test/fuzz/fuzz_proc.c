@@ -47,12 +47,14 @@ sys_open(const char *path, int flags, int mode)
 }
 
 long
-sys_read(int fd, void *buffer, size_t size_bytes)
+sys_pread(int fd, void *buffer, size_t size_bytes, uint64_t off)
 {
     size_t left = contents_bytes - contents_read;
     size_t got = left < size_bytes ? left : size_bytes;
 
     (void)fd;
+    if (off != contents_read)
+        abort();
     got = got < read_bytes_max ? got : read_bytes_max;
     memcpy(buffer, contents + contents_read, got);
     contents_read += got;

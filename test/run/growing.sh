@@ -25,8 +25,9 @@ grown() {
         "losses events=0 unknown_frees=0"
 }
 
-grown "looks at the file" --call fstat --n 1 --all-after --hold 4
+grown "looks at the file" --call newfstatat --n 1 --all-after --hold 4
+grown "looks at the descriptor" --call fstat --n 1 --all-after --hold 2
 grown "makes it larger" --call fallocate --n 1 --all-after --hold 4
 grown "without fallocate" --call fallocate --errno EOPNOTSUPP --n 1 --all-after \
-    --also fstat --hold 4
+    --also newfstatat --hold 4
 finish

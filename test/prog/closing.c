@@ -1,0 +1,89 @@
+/* cflags: -O1 -fno-optimize-sibling-calls */
+/* libs: -lpthread */
+/* closing.c: a program that closes descriptors which are not its own, while the profile grows.
+ *
+ *   closing FILE [all]
+ *
+ * One thread allocates at 16,384 stacks and frees. Another closes descriptors 3 to 5, or all from 3
+ * on, again and again, and opens FILE, which has 4 bytes and which nobody writes to; so what the
+ * recorder has opened just now may become FILE between two of its calls. Each time FILE must be
+ * what the program has at that number. Ends with 6 and "done", or with "lost N" if its own
+ * descriptor was closed, or with "changed" if FILE has another size than before.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DEPTH = 14, EVENTS = 16384, OTHER_CALL = 1 << 30 };
+
+static const char *path;
+static volatile int stop;
+static int all;
+static int lost;
+static void *volatile block;
+
+/* One call for each bit of BITS, from one of two places. */
+__attribute__((noinline)) static void
+descend(unsigned bits, int depth)
+{
+    if (depth == 0) {
+        block = malloc(16);
+        free(block);
+        return;
+    }
+    if (bits & 1)
+        descend(bits >> 1, depth - 1);
+    else
+        descend(bits >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+    __asm__ volatile("" : : : "memory");
+}
+
+static void *
+close_and_open(void *unused)
+{
+    struct stat wanted, st;
+
+    (void)unused;
+    if (stat(path, &wanted) != 0)
+        abort();
+    while (!stop) {
+        syscall(SYS_close_range, 3, all ? ~0U : 5, 0);
+        usleep(100); // Time for others to open something.
+        for (int i = 0; i < 3; i++) {
+            int fd = open(path, O_RDWR);
+
+            if (i == 2)
+                usleep(100);
+            if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != wanted.st_ino))
+                lost++;
+        }
+    }
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    pthread_t thread;
+    struct stat st;
+
+    path = argc > 1 ? argv[1] : "victim";
+    all = argc > 2;
+    if (pthread_create(&thread, NULL, close_and_open, NULL) != 0)
+        return 1;
+    for (unsigned i = 0; i < EVENTS; i++)
+        descend(i, DEPTH);
+    stop = 1;
+    pthread_join(thread, NULL);
+    if (stat(path, &st) != 0 || st.st_size != 4)
+        puts("changed");
+    if (lost)
+        printf("lost %d\n", lost);
+    puts("done");
+    return 6;
+}
