@@ -238,20 +238,27 @@ member(const struct next *n, size_t i)
     return (void **)(uintptr_t)((const char *)n + functions[i].off);
 }
 
-/* Take MAP's own functions into L, and the indexes of their symbols into RET_INDEX. */
+/* The indexes of the symbols of O's functions. */
 static void
-take_functions(struct libc *l, const struct link_map *map, const struct symbols *o,
-               uint32_t *ret_index)
+find_functions(const struct symbols *o, uint32_t *ret_index)
 {
-    l->next = next;
     for (size_t i = 0; i < countof(functions); i++) {
         struct symbols_name name = symbols_name(functions[i].name, NULL);
 
         ret_index[i] = symbols_find(o, &name);
-        if (ret_index[i] != 0)
-            *member(&l->next, i) = symbols_address(o, ret_index[i]);
     }
-    l->map = map;
+}
+
+/* MAP, whose symbols are O, as they are before anything is put in front of them. */
+static struct libc
+libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
+{
+    struct libc l = {.map = map, .next = next};
+
+    for (size_t i = 0; i < countof(functions); i++)
+        if (index[i] != 0)
+            *member(&l.next, i) = symbols_address(o, index[i]);
+    return l;
 }
 
 /* From now on who looks up the functions of O finds FRONT's. */
@@ -285,23 +292,10 @@ count_unseen(void)
         add_relaxed(&state->header->losses.unseen_allocators, UINT64_C(1));
 }
 
-/* MAP is a libc, which gets place I. */
-static void
-take_libc(const struct link_map *map, uint32_t i, const struct next *front)
-{
-    uint32_t index[countof(functions)];
-    struct symbols o;
-
-    if (!symbols_read(map, &o))
-        return;
-    take_functions(&libcs[i], map, &o, index);
-    if (!put_in_front(&o, front, index))
-        count_unseen();
-}
-
 /* --- The program's ---------------------------------------------------------------------------- */
 
-static uint32_t taken; // Atomic: 1 = a thread is at it, 2 = done.
+static uint32_t known; // Atomic: 1 once the program's libc has its place.
+static uint32_t taken; // Atomic: 1 once a thread has begun to put ours in front of it.
 
 static struct code
 code_of(const struct link_map *map)
@@ -313,38 +307,55 @@ code_of(const struct link_map *map)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Called before anything can be looked up behind us. A second thread does not wait: only what it
- * looks up meanwhile is as ever. */
+/* Signal-safe, and any number of threads may be the first: until `known` is set nothing is put in
+ * front, so all find the same. */
 static COLD void
-take_own_libc(void)
+learn_own_libc(void)
 {
-    uint32_t no = 0;
+    uint32_t index[countof(functions)];
+    struct symbols o;
+    struct libc l;
 
     next_resolve();
-    if (!cas_acq_rel(&taken, &no, 1u))
+    if (next_libc() == NULL || !symbols_read(next_libc(), &o))
         return;
+    find_functions(&o, index);
+    l = libc_of(next_libc(), &o, index);
+    if (load_acquire(&known))
+        return;
+    libcs[0] = l;
     if (!next_is_libc()) {
         ours = code_of(symbols_own());
         allocators = code_of(next_allocator());
     }
-    if (next_libc() != NULL)
-        take_libc(next_libc(), 0, next_is_libc() ? &own_front : &fronts[0]);
-    store_release(&taken, 2u);
+    store_release(&known, 1u);
 }
 
-void
+/* Called before anything can be looked up behind us. A second thread does not wait: only what it
+ * looks up meanwhile is as ever. */
+COLD void
 bypass_prepare(void)
 {
-    take_own_libc();
+    uint32_t index[countof(functions)], no = 0;
+    struct symbols o;
+
+    if (!load_acquire(&known))
+        learn_own_libc();
+    if (!load_acquire(&known) || !cas_acq_rel(&taken, &no, 1u))
+        return;
+    symbols_read(next_libc(), &o);
+    find_functions(&o, index);
+    if (!put_in_front(&o, next_is_libc() ? &own_front : &fronts[0], index))
+        count_unseen();
 }
 
 /* Whose functions are those of these names? */
 static inline const struct next *
 own_libc(void)
 {
-    if (unlikely(load_acquire(&taken) == 0))
-        take_own_libc();
-    return likely(next_is_libc()) || load_acquire(&taken) != 2 ? &own_front : &fronts[0];
+    if (unlikely(!load_acquire(&known)))
+        learn_own_libc();
+    return likely(next_is_libc()) || !load_acquire(&known) ? &own_front : &fronts[0];
 }
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): libc's names
@@ -434,15 +445,16 @@ static void
 look_at(const struct link_map *map)
 {
     struct symbols_name name = symbols_name("gnu_get_libc_version", NULL);
+    uint32_t index[countof(functions)], i;
     struct symbols o;
-    uint32_t i;
 
     if (!symbols_read(map, &o) || symbols_find(&o, &name) == 0 || is_taken(&o))
         return;
+    find_functions(&o, index);
     i = free_place();
     if (i < LIBCS)
-        take_libc(map, i, &fronts[i]);
-    else
+        libcs[i] = libc_of(map, &o, index);
+    if (i == LIBCS || !put_in_front(&o, &fronts[i], index))
         count_unseen();
 }
 
@@ -492,8 +504,8 @@ bypass_before_lookup(uint64_t slot, uint32_t which)
         [BEFORE_DLVSYM] = &next.dlvsym,
     };
 
-    if (load_acquire(&taken) == 0)
-        take_own_libc();
+    if (!load_relaxed(&taken))
+        bypass_prepare();
     if (which == BEFORE_DLMOPEN)
         tls.namespace_slot = slot;
     return *behind[which];
