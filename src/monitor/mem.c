@@ -5,9 +5,15 @@
  * grows with the program instead is never refused, or its numbers would be wrong: the ledger (an
  * eighth of the heap), a row for each thread, counters of threads at known sites. All that counts,
  * so new stacks stop the earlier.
+ *
+ * A program may lock all that is mapped from some time on (mlockall), and not be allowed to lock
+ * much: then the kernel refuses new mappings. One that was there before is not locked, and neither
+ * is what it grows by. So a page is kept for that: it grows by what is wanted, which then stays
+ * behind while the page goes on to the next.
  */
 #include "monitor/mem.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/atomics.h"
@@ -15,7 +21,7 @@
 #include "monitor/sys.h"
 
 // RESIDENT_PAGES is a byte each, on a stack that may be small.
-enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20 };
+enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 
 /* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
  * the limit that is kept for stacks that are known. */
@@ -32,6 +38,39 @@ remember(void *address, size_t size_bytes)
     store_release(&state->regions[i].address, address);
 }
 
+bool
+mem_start(void)
+{
+    void *p = mem_reserve(PAGE_BYTES);
+
+    if (p != NULL)
+        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes one for itself.
+    store_release(&state->growing_page, p);
+    return p != NULL;
+}
+
+/* SIZE_BYTES without access that are not locked, whatever the program has asked for. */
+static void *
+grow_page(size_t size_bytes)
+{
+    unsigned char *page = NULL, *grown;
+
+    // Another thread is at it for two system calls.
+    for (uint32_t i = 0; state != NULL && page == NULL && i < GROW_WAITS; i++) {
+        page = __atomic_exchange_n(&state->growing_page, NULL, __ATOMIC_ACQ_REL);
+        if (page == NULL)
+            sys_wait(i);
+    }
+    if (page == NULL)
+        return NULL;
+    grown = sys_mremap(page, PAGE_BYTES, PAGE_BYTES + size_bytes, MREMAP_MAYMOVE, NULL);
+    store_release(&state->growing_page, sys_failed(grown) ? page : grown);
+    if (sys_failed(grown))
+        return NULL;
+    sys_madvise(grown + PAGE_BYTES, size_bytes, MADV_DOFORK);
+    return grown + PAGE_BYTES;
+}
+
 /* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
  * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
 static void *
@@ -40,7 +79,9 @@ map_private(size_t size_bytes)
     void *p =
         sys_mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (sys_failed(p))
+    if (p == (void *)-EAGAIN)
+        p = grow_page(size_bytes);
+    if (p == NULL || sys_failed(p))
         return NULL;
     sys_munlock(p, size_bytes);
     // Without wiping (Linux before 4.14) a forked child would write into its parent's profile.
@@ -129,6 +170,9 @@ mem_release_all(void)
         store_relaxed(&state->regions[i].address, NULL);
     }
     state->arena = NULL;
+    if (load_relaxed(&state->growing_page) != NULL)
+        sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
+    store_relaxed(&state->growing_page, NULL);
 }
 
 void

@@ -13,6 +13,9 @@
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
+/* Once `state` is there. False without memory. */
+bool mem_start(void);
+
 /* From now on serve mem_private from one piece of address space, taken here, as large as up to
  * MAX_BYTES as can be had. False when that would be too small to be of use. */
 bool mem_use_arena(uint64_t max_bytes);

@@ -228,7 +228,7 @@ start_all(void)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
         return false;
     }
-    error = is_room() && take_reserve() ? 0 : -ENOMEM;
+    error = is_room() && mem_start() && take_reserve() ? 0 : -ENOMEM;
 
     if (error == 0 && (error = file_create()) == 0 && !start_tables()) {
         file_remove();

@@ -89,7 +89,8 @@ struct state {
         uint64_t size_bytes;
     } regions[LIMIT_REGIONS];
     uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
-    unsigned char *arena;  // All private memory comes from here; NULL = from the kernel.
+    unsigned char *growing_page; // Atomic: see grow_page; NULL = a thread is at it.
+    unsigned char *arena;        // All private memory comes from here; NULL = from the kernel.
     uint64_t arena_bytes;
     uint64_t arena_used; // Atomic.
     uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.

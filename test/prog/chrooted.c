@@ -1,0 +1,37 @@
+/* cflags: -O1 */
+/* chrooted.c: changes its root to a directory in which there is nothing, then allocates 1,000
+ * blocks.
+ *
+ *   chrooted DIRECTORY early|late
+ *
+ * Early: before its first allocation; late: after it. Ends with 4 and "done", or with 77 if it may
+ * not change its root.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *volatile block;
+
+__attribute__((noinline)) static void
+work(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        block = malloc(100);
+        free(block);
+        __asm__ volatile("" : : : "memory");
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    if (argv[2][0] == 'l')
+        work();
+    if (chroot(argv[1]) != 0 || chdir("/") != 0)
+        return 77;
+    work();
+    return write(1, "done\n", 5) == 5 ? 4 : 1;
+}

@@ -1,0 +1,86 @@
+/* cflags: -O1 -fno-optimize-sibling-calls */
+/* libs: -lpthread */
+/* locked.c: locks what it will map from now on, without the right to lock more than a limit.
+ *
+ *   locked BYTES early|late
+ *
+ * The limit on locked memory is BYTES. Early: before the first allocation of its own; late: after
+ * 100. Then three threads, one after the other, and the main one allocate at 4,096 places each, so
+ * that all tables of a profile grow. Ends with 8 and "done".
+ */
+#include <linux/capability.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DEPTH = 12, EVENTS = 1 << DEPTH, OTHER_CALL = 1 << 30, THREADS = 3 };
+
+static void *volatile block;
+
+/* One call for each bit of BITS, from one of two places. */
+__attribute__((noinline)) static void
+descend(unsigned bits, int depth)
+{
+    if (depth == 0) {
+        block = malloc(16);
+        free(block);
+        return;
+    }
+    if (bits & 1)
+        descend(bits >> 1, depth - 1);
+    else
+        descend(bits >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+    __asm__ volatile("" : : : "memory");
+}
+
+static void *
+work(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < EVENTS; i++)
+        descend(i, DEPTH);
+    return NULL;
+}
+
+static int
+lock(rlim_t bytes)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2];
+    struct rlimit limit = {bytes, bytes};
+
+    memset(none, 0, sizeof none);
+    return setrlimit(RLIMIT_MEMLOCK, &limit) == 0 && syscall(SYS_capset, &header, none) == 0 &&
+           mlockall(MCL_FUTURE) == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    rlim_t bytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 1 << 20;
+    int late = argc > 2 && argv[2][0] == 'l';
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    for (int i = 0; late && i < 100; i++) {
+        block = malloc(100);
+        free(block);
+    }
+    if (!lock(bytes))
+        return 77;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+    work(NULL);
+    for (int i = 0; i < THREADS; i++) {
+        if (pthread_create(&thread, &attributes, work, NULL) != 0)
+            return 1;
+        pthread_join(thread, NULL);
+    }
+    puts("done");
+    return 8;
+}
