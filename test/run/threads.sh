@@ -61,6 +61,13 @@ known timers.heaptap "leaf:grow allocations=$by_loop frees=$by_loop" \
     "leaf:on_timer allocations=$((3 * by_handler)) frees=$by_handler" \
     "losses events=0 unknown_frees=0 overwritten_blocks=0 unwind_failures=0"
 
+# Handlers that allocate and jump out: each leaves an event half done, and none of theirs is lost.
+run jumps "$PROG/jumps"
+jumps=$(cut -d' ' -f2 jumps.out)
+check "jumps: there were some" test "$jumps" -ge 3000
+known jumps.heaptap "leaf:handle allocations=$jumps allocated_bytes=$((48 * jumps)) frees=$jumps" \
+    "losses events=0 reentrant_events=0 overwritten_blocks=0 unknown_frees=0"
+
 run loop "$PROG/dlmany" loop 2000
 known loop.heaptap "whole:one_inner,plugin,turn,loop,main allocations=2000 frees=2000 sites=1" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
