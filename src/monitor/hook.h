@@ -55,7 +55,7 @@ struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
 void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
 
-/* For sample.c and api.c. Begin an event of the function called from SLOT: this thread's struct, or
+/* For events of other kinds. Begin one of the function called from SLOT: this thread's struct, or
  * NULL if it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by
  * hook_leave. */
 struct thread *hook_enter(uint64_t slot);

@@ -31,7 +31,7 @@
 #include "base/hook_slot.h"
 #include "monitor/hook_names.h"
 #include "monitor/next.h"
-#include "monitor/stay.h"
+#include "monitor/recorded.h"
 #include "monitor/staying.h"
 #include "monitor/sys.h"
 #include "unwind/unwind.h"
@@ -236,32 +236,11 @@ allocate(struct call *c, size_t size_bytes)
     return result;
 }
 
-/* A block that has left the ledger to be resized. */
-struct resized {
-    uintptr_t block;
-    struct ledger_entry old;
-    uint64_t slot;
-    bool told; // What came of it; else an exception is passing, and the block is what it was.
-};
-
-static inline void
-resized_ends(struct resized *r)
-{
-    struct thread *t;
-
-    if (likely(r->told))
-        return;
-    t = hook_enter(r->slot);
-    if (t != NULL)
-        hook_keep_again(t, key_of(r->block), r->old);
-    hook_leave();
-}
-
 static INLINE uintptr_t
 resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum gate gate)
 {
     struct resized r __attribute__((cleanup(resized_ends))) = {
-        .block = block, .slot = c->caller.slot, .told = true};
+        .p = key_of(block), .slot = c->caller.slot, .told = true};
     uintptr_t result;
     bool ok;
 
@@ -310,10 +289,7 @@ release(struct call *c, uintptr_t block)
     if (block == 0 || is_for_malloc(c) || sample_left_out(key_of(block)))
         return pass(c);
     NESTING(nesting, c->caller.slot);
-    if (likely(nesting.kind == NEST_RECORDED))
-        hook_free(key_of(block), c->caller);
-    else if (nesting.kind == NEST_CALLED_BACK)
-        nest_inner_free(key_of(block), c->caller);
+    freed(&nesting, key_of(block), c->caller);
     return pass(c);
 }
 

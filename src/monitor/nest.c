@@ -145,21 +145,30 @@ keep(struct thread *t, uint32_t i)
 }
 
 /* The inner block of T from number MARK on that P is or lies in; t->inner_count if there is none.
- * It may lie at the very end of one: a header with nothing behind. */
+ */
 static uint32_t
 source_of(const struct thread *t, uint32_t mark, const void *p)
 {
-    uint32_t at_end = t->inner_count;
-
     for (uint32_t i = mark; p != NULL && i < t->inner_count; i++) {
         uintptr_t off = (uintptr_t)p - (uintptr_t)t->inner[i].p;
 
         if (off == 0 || off < t->inner[i].size_bytes)
             return i;
-        if (off == t->inner[i].size_bytes)
-            at_end = i;
     }
-    return at_end;
+    return t->inner_count;
+}
+
+/* The same for what a function has returned. That may be the very end of one: a header with
+ * nothing behind. */
+static uint32_t
+source_of_result(const struct thread *t, uint32_t mark, const void *p)
+{
+    uint32_t source = source_of(t, mark, p);
+
+    for (uint32_t i = mark; p != NULL && source == t->inner_count && i < t->inner_count; i++)
+        if ((uintptr_t)p - (uintptr_t)t->inner[i].p == t->inner[i].size_bytes)
+            return i;
+    return source;
 }
 
 /* Count those of T from number MARK on. */
@@ -388,7 +397,7 @@ COLD void
 nest_settle(uint32_t mark, const void *result)
 {
     struct thread *t = tls.self;
-    uint32_t source = source_of(t, mark, result);
+    uint32_t source = source_of_result(t, mark, result);
 
     tls.busy = BUSY_MONITOR;
     signal_fence();
