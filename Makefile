@@ -476,7 +476,7 @@ torture:
 
 foreign:
 	@tools/setup build foreign
-	@$(MAKE) --no-print-directory all $(counters)
+	@$(MAKE) --no-print-directory all $(counters) $(oracle) $(oracle_tools)
 	@python3 test/torture/torture.py --group foreign --jobs $$(nproc) --out $(OUT) \
 	    --build $(BUILD) --only '$(ONLY)'
 
