@@ -7,6 +7,8 @@
 # hide: ^# random seed: .*$|/test_[\w-]+_\w{6}/
 # hide: 0x[0-9a-f]+|-?\d+\.\d+
 # hide: \(process:\d+\)|[a-z-]+:\d+\):
+# hide: signal from (subscriber|service 2|service|attacker)\b|(^# [a-z]\n)+
+# hide: (^# GLib-GIO-DEBUG: GSocketClient: .*\n)+
 # except: ^(utf8-performance|live-g-file)$ they measure time, or list directories unsorted
 # except: slow|^(performance|rec-mutex|1bit-mutex)$ they take minutes
 # except: ^(properties-refcount3|thread-deprecated)$ the same

@@ -9,6 +9,7 @@
 # as: nobody
 # limit: 60
 # hide: ^# random seed: .*$
+# hide: ^# reading .*/randomly-modified/.*$
 # hide: passing \(.*\)
 # hide: 0x[0-9a-f]+|-?\d+\.\d+
 

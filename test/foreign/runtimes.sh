@@ -4,9 +4,8 @@
 # needs: guile ruby php node wish Xvfb dot
 # as: nobody
 # limit: 120
-# unknown: php opens its modules with RTLD_DEEPBIND, so their calls of free go past a preload
+# counts: . PHP opens modules with RTLD_DEEPBIND; their calls go past what is behind the recorder
 # broken: code made at run time has no unwind tables
-# lost: php opens its modules with RTLD_DEEPBIND
 
 prepare() {
     true

@@ -8,6 +8,7 @@
 # unordered: yes
 # hide: 0x[0-9a-f]+|\b[0-9a-f]{8,}\b|(PID|pid) \d+|[-.][A-Za-z0-9]{6}\b|\.[A-Za-z0-9]{3}\b
 # hide: (\d+(\.\d+)?\s?(ns|us|ms|s|min|h)\b\s?)+|\d\d:\d\d:\d\d|hash chain: \d
+# hide: (^Loop!\n)+|^aliases: .*$
 
 prepare() {
     true
