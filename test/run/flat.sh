@@ -23,12 +23,13 @@ below() {
 }
 
 # Its own blocks are all there by half time, so from then on nothing may grow: the pages of the
-# history are let go. 64 KiB are stdio's and the kernel's roundings.
+# history are let go when they are full. 128 KiB are those that are not, of which a slow machine
+# with more snapshots has more, stdio's and the kernel's roundings; one byte a pair would be 500 KB.
 record events.heaptap "$PROG/flat" events "$pairs"
 same "events: exit status" 0 "$status"
-below "events: KiB grown in the second half" 64 \
+below "events: KiB grown in the second half" 128 \
     $(($(resident events.heaptap 100) - $(resident events.heaptap 50)))
-below "events: bytes of the packed profile" 200000 "$(stat -c %s events.heaptap)"
+below "events: bytes of the packed profile" 300000 "$(stat -c %s events.heaptap)"
 known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
 
 # Stacks that pass beside the remembered one are verified, too, and count as that.
