@@ -27,6 +27,9 @@ class Terminal:
     def __init__(self, *command):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            # What a shell has started in the background ignores them, and so would all below.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.environ.update(PS1="READY> ", TERM="dumb", HISTFILE="")
             os.execvp(command[0], command)
         self.seen = ""
