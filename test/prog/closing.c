@@ -19,29 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DEPTH = 14, EVENTS = 16384, OTHER_CALL = 1 << 30 };
+#include "descend.h"
+
+enum { DEPTH = 14, EVENTS = 16384 };
 
 static const char *path;
 static volatile int stop;
 static int all;
 static int lost;
-static void *volatile block;
-
-/* One call for each bit of BITS, from one of two places. */
-__attribute__((noinline)) static void
-descend(unsigned bits, int depth)
-{
-    if (depth == 0) {
-        block = malloc(16);
-        free(block);
-        return;
-    }
-    if (bits & 1)
-        descend(bits >> 1, depth - 1);
-    else
-        descend(bits >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
-    __asm__ volatile("" : : : "memory");
-}
 
 static void *
 close_and_open(void *unused)

@@ -18,25 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DEPTH = 12, EVENTS = 1 << DEPTH, OTHER_CALL = 1 << 30, THREADS = 3 };
+#include "descend.h"
 
-static void *volatile block;
-
-/* One call for each bit of BITS, from one of two places. */
-__attribute__((noinline)) static void
-descend(unsigned bits, int depth)
-{
-    if (depth == 0) {
-        block = malloc(16);
-        free(block);
-        return;
-    }
-    if (bits & 1)
-        descend(bits >> 1, depth - 1);
-    else
-        descend(bits >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
-    __asm__ volatile("" : : : "memory");
-}
+enum { DEPTH = 12, EVENTS = 1 << DEPTH, THREADS = 3 };
 
 static void *
 work(void *unused)
