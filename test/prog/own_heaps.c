@@ -331,7 +331,9 @@ on_alarm(int signal)
     heaptap_label("in", NULL);
 }
 
-/* Alarms all the time; each leaves a block of 2. The rest balances. */
+/* Alarms all the time; each leaves a block of 2. The rest balances. malloc may be called from the
+ * handler because both sizes have a free block, which nobody else takes, before the first alarm:
+ * a first call of malloc holds a lock. */
 static void
 run_handler(void)
 {
@@ -340,6 +342,8 @@ run_handler(void)
     FILE *out;
 
     shared = heaptap_heap_create("interrupted", 0);
+    free(malloc(3));
+    free(malloc(50));
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
     for (int i = 0; interruptions < 2000 || i < 100000; i++) {
