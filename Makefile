@@ -72,22 +72,21 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 # --- What there is -------------------------------------------------------------------------------
 
-TOOL_DIRS := base util format profile symbol analyse report export cli unwind
-MONITOR_DIRS := base format unwind monitor
+# Three wings, each with an include path of its own: common to both, the recorder, the tools.
+common_sources := $(wildcard src/common/*/*.c)
 # What takes the place of another file when the recorder is linked in, or linked statically.
-linked_only := src/monitor/idle_linked.c $(wildcard src/monitor/next_*.c) \
-               src/monitor/restorer_musl.c src/monitor/operators_linked.c \
-               src/unwind/object_static.c
-tool_sources := $(sort $(filter-out $(linked_only),$(wildcard $(TOOL_DIRS:%=src/%/*.c))))
-monitor_sources := $(sort $(filter-out $(linked_only),$(wildcard $(MONITOR_DIRS:%=src/%/*.c))))
-linked_sources := $(filter-out src/monitor/idle_preloaded.c,$(monitor_sources)) \
-                  src/monitor/idle_linked.c
-static_sources := $(filter-out src/monitor/next.c src/monitor/symbols.c src/monitor/bypass.c \
-                               src/monitor/hooks.c src/monitor/hook_names.c src/monitor/errno.c \
-                               src/unwind/object.c,$(linked_sources)) \
-                  src/monitor/next_linked.c src/unwind/object_static.c
-main_source := src/cli/main.c
-version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/base/version.h)
+linked_only := src/recorder/monitor/idle_linked.c $(wildcard src/recorder/monitor/next_*.c) \
+               src/recorder/monitor/restorer_musl.c src/recorder/monitor/operators_linked.c \
+               src/common/unwind/object_static.c
+tool_sources := $(filter-out $(linked_only),$(common_sources) $(wildcard src/tool/*/*.c))
+recorder_sources := $(filter-out $(linked_only),$(common_sources) $(wildcard src/recorder/*/*.c))
+linked_sources := $(filter-out src/recorder/monitor/idle_preloaded.c,$(recorder_sources)) \
+                  src/recorder/monitor/idle_linked.c
+static_sources := $(filter-out %/next.c %/symbols.c %/bypass.c %/hooks.c %/hook_names.c \
+                               %/errno.c %/object.c,$(linked_sources)) \
+                  src/recorder/monitor/next_linked.c src/common/unwind/object_static.c
+main_source := src/tool/command/main.c
+version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/common/base/version.h)
 
 OUT := $(BUILD)$(if $(SAN),/$(SAN))
 compiler := $(notdir $(firstword $(CC)))
@@ -100,30 +99,30 @@ warnings := -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Wvla \
 cxx_warnings := -Wall -Wextra -Wshadow
 werror := $(if $(DEVELOPER),-Werror)
 CFLAGS ?= -O2 -g
-base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(warnings)
+base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
-tool_flags := $(base_flags) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
+tool_flags := $(base_flags) -Isrc/tool $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
 
 comma := ,
 memory_flags := $(call san_flags,address$(comma)undefined)
-replay_flags := $(base_flags) -O1 -g $(memory_flags)
+replay_flags := $(base_flags) -Isrc/tool -O1 -g $(memory_flags)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
-cover_flags := $(base_flags) -O1 -g -fprofile-instr-generate -fcoverage-mapping
+cover_flags := $(base_flags) -Isrc/tool -O1 -g -fprofile-instr-generate -fcoverage-mapping
 
 # The recorder calls the host's malloc by its real name, so the compiler must not know better.
 no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
 # Vector stores of two neighbouring words, read back one by one, cost more than they save here.
-monitor_flags := $(base_flags) -O2 -fno-tree-vectorize -g -fPIC -fvisibility=hidden \
-                 -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
+recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -g -fPIC \
+                 -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
-monitor_link := -shared -Wl,-z,now -Wl,--no-undefined \
-                -Wl,--version-script=src/monitor/versions.map \
+recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
+                -Wl,--version-script=src/recorder/monitor/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
 
 # The recorder's sources in a program with a sanitizer: test/harness.
-harness_flags := $(base_flags) -O1 -g -fexceptions -ftls-model=initial-exec \
-                 -fno-optimize-sibling-calls $(no_builtins) \
+harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
+                 -ftls-model=initial-exec -fno-optimize-sibling-calls $(no_builtins) \
                  -DBASE_STACK_UNCHECKED
 
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
@@ -160,10 +159,10 @@ endef
 library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
-monitor_objects := $(call objects,$(compiler)-monitor,$(monitor_sources))
-harness_sources := $(filter-out src/monitor/next.c src/monitor/guard.c src/monitor/bypass.c \
-                                src/monitor/bytes.c src/monitor/errno.c,$(monitor_sources)) \
-                   $(wildcard src/util/*.c src/profile/*.c)
+recorder_objects := $(call objects,$(compiler)-recorder,$(recorder_sources))
+harness_sources := $(filter-out %/next.c %/guard.c %/bypass.c %/bytes.c %/errno.c,\
+                     $(recorder_sources)) \
+                   $(wildcard src/tool/util/*.c src/tool/profile/*.c src/tool/load/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
 replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
 fuzz_objects := $(call objects,clang-fuzz,$(library_sources))
@@ -175,7 +174,7 @@ fuzz_archive := $(BUILD)/obj/clang-fuzz/libtool.a
 cover_archive := $(BUILD)/obj/clang-cover/libtool.a
 
 $(eval $(call compile-rules,$(config),$(CC),$(tool_flags)))
-$(eval $(call compile-rules,$(compiler)-monitor,$(CC),$(monitor_flags)))
+$(eval $(call compile-rules,$(compiler)-recorder,$(CC),$(recorder_flags)))
 $(eval $(call compile-rules,$(compiler)-replay,$(CC),$(replay_flags)))
 $(eval $(call compile-rules,clang-fuzz,$(CLANG),$(fuzz_flags)))
 $(eval $(call compile-rules,clang-cover,$(CLANG),$(cover_flags)))
@@ -197,15 +196,16 @@ all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked)
 $(OUT)/heaptap.list: FORCE
 	@$(call write-if-changed,$@,$(config) $(LDFLAGS))
 $(BUILD)/libheaptap.so.list: FORCE
-	@$(call write-if-changed,$@,$(monitor_objects))
+	@$(call write-if-changed,$@,$(recorder_objects))
 
 $(OUT)/heaptap: $(main_object) $(tool_archive) $(OUT)/heaptap.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(tool_flags) $(LDFLAGS) -o $@ $(main_object) $(tool_archive) $(tool_libs)
 
-$(BUILD)/libheaptap.so: $(monitor_objects) src/monitor/versions.map $(BUILD)/libheaptap.so.list
+$(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/monitor/versions.map \
+                        $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(monitor_objects) $(monitor_link)
+	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)
 
 # The recorder to link in is one object in which all names are local but those that it takes over.
 # In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which
@@ -231,10 +231,10 @@ $(BUILD)/linked/static.names: $(BUILD)/linked/wrapped.names
 define linked-rules
 $(BUILD)/linked/$(1).list: FORCE
 	@$$(call write-if-changed,$$@,$(3))
-$(BUILD)/linked/$(1).o: $(call objects,$(compiler)-monitor,$(3)) $(BUILD)/linked/$(1).list \
+$(BUILD)/linked/$(1).o: $(call objects,$(compiler)-recorder,$(3)) $(BUILD)/linked/$(1).list \
                         $(BUILD)/linked/$(2).names
 	$$(Q)$$(CC) -r -nostdlib -Wl,--force-group-allocation -o $$@.all \
-	    $(call objects,$(compiler)-monitor,$(3))
+	    $(call objects,$(compiler)-recorder,$(3))
 	$$(Q)objcopy --redefine-syms=$(BUILD)/linked/$(2).renamed \
 	    --redefine-sym __gcc_personality_v0=__gxx_personality_v0 $$@.all
 	$$(Q)objcopy --keep-global-symbols=$(BUILD)/linked/$(2).names $$@.all $$@
@@ -244,11 +244,11 @@ $(4): $(BUILD)/linked/$(1).o $(5)
 	@mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(BUILD)/linked/$(1).o $(5)
 endef
-operators_object := $(call objects,$(compiler)-monitor,src/monitor/operators_linked.c)
+operators_object := $(call objects,$(compiler)-recorder,src/recorder/monitor/operators_linked.c)
 $(eval $(call linked-rules,dynamic,dynamic,$(linked_sources),$(BUILD)/libheaptap.a))
-$(eval $(call linked-rules,static,static,$(static_sources) src/monitor/next_glibc.c,\
+$(eval $(call linked-rules,static,static,$(static_sources) src/recorder/monitor/next_glibc.c,\
     $(BUILD)/libheaptap_static.a,$(operators_object)))
-$(eval $(call linked-rules,musl,static,$(static_sources) $(wildcard src/monitor/*_musl.c),\
+$(eval $(call linked-rules,musl,static,$(static_sources) $(wildcard src/recorder/monitor/*_musl.c),\
     $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
 
 # What the linker of a static executable has to be told. Unwind tables are not found without their
@@ -268,7 +268,7 @@ endif
 #   /* cflags: -O0 */    /* libs: -lpthread */
 directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 directive = $(call directive-of,$(1),$<)
-prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc -Iinclude
+prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc/common -Iinclude
 # They tell gcc a few things that clang has no name for.
 ifneq ($(findstring clang,$(CC)),)
 prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
@@ -299,7 +299,8 @@ $(BUILD)/test.flags: FORCE
 
 $(OUT)/test/unit/%.o: test/unit/%.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(tool_flags) $(werror) -Itest/unit -MMD -MP $(call directive,cflags) -c -o $@ $<
+	$(Q)$(CC) $(tool_flags) $(werror) -Isrc/recorder -Itest/unit -MMD -MP \
+	    $(call directive,cflags) -c -o $@ $<
 unit_support := $(patsubst test/%.c,$(OUT)/test/%.o,$(wildcard test/unit/build_profile.c))
 $(unit_tests): %: %.o $(unit_support) $(tool_archive)
 	$(call say,TEST,$@)
@@ -362,17 +363,17 @@ $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interr
 
 unwind_cc := $(wildcard test/unwind/*.cc)
 unwind_c := $(wildcard test/unwind/*.c)
-unwind_sources := $(filter-out $(linked_only),$(wildcard src/unwind/*.c))
+unwind_sources := $(filter-out $(linked_only),$(wildcard src/common/unwind/*.c))
 $(BUILD)/test/unwind/%.o: test/unwind/%.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -MMD -MP -Itest/unwind $(call directive,cflags) \
-	    -c -o $@ $<
+	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -MMD -MP -Isrc/recorder -Itest/unwind \
+	    $(call directive,cflags) -c -o $@ $<
 $(BUILD)/test/unwind/%.o: test/unwind/%.cc $(BUILD)/test.flags
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(cxx_warnings) -D_GNU_SOURCE -Isrc -O2 -g -MMD -MP $(call directive,cflags) \
-	    -c -o $@ $<
+	$(Q)$(CXX) $(cxx_warnings) -D_GNU_SOURCE -Isrc/common -Isrc/recorder -O2 -g -MMD -MP \
+	    $(call directive,cflags) -c -o $@ $<
 unwind_objects := $(patsubst test/%,$(BUILD)/test/%.o,$(basename $(unwind_c) $(unwind_cc))) \
-                  $(call objects,$(compiler)-monitor,$(unwind_sources))
+                  $(call objects,$(compiler)-recorder,$(unwind_sources))
 # libgcc_s first: libunwind has functions of the same names, and exceptions must not use those.
 $(BUILD)/test/unwind/stackdiff: $(unwind_objects)
 	$(call say,LINK,$@)
@@ -380,7 +381,7 @@ $(BUILD)/test/unwind/stackdiff: $(unwind_objects)
 
 $(BUILD)/test/fuzz/%.o: test/fuzz/%.c $(BUILD)/obj/$(compiler)-replay/all.flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(replay_flags) $(werror) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(replay_flags) $(werror) -Isrc/recorder -MMD -MP -c -o $@ $<
 replay_common := $(BUILD)/test/fuzz/replay.o $(replay_archive)
 $(replays): $(BUILD)/test/fuzz/replay_%: $(BUILD)/test/fuzz/fuzz_%.o $(replay_common)
 	$(call say,FUZZ,$@)
@@ -389,8 +390,8 @@ $(replays): $(BUILD)/test/fuzz/replay_%: $(BUILD)/test/fuzz/fuzz_%.o $(replay_co
 $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ $< $(fuzz_archive) \
-	    $(tool_libs)
+	$(Q)$(CLANG) $(fuzz_flags) -Isrc/recorder -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ \
+	    $< $(fuzz_archive) $(tool_libs)
 
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
 # are not those of the program and of the sanitizer.
@@ -398,7 +399,7 @@ define harness-rules
 $(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harness-$(1)/all.flags
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(harness_flags) $(2) $$(werror) -MMD -MP -c -o $$@ $$<
-$(BUILD)/test/harness/$(1)/tap.o: $(BUILD)/obj/$(compiler)-harness-$(1)/monitor/shim.o \
+$(BUILD)/test/harness/$(1)/tap.o: $(BUILD)/obj/$(compiler)-harness-$(1)/recorder/monitor/shim.o \
                                   test/abi/exported.txt
 	@mkdir -p $$(@D)
 	@sed -n 's/^[^#].*/& tap_&/p' test/abi/exported.txt >$$(@D)/tap.names
@@ -406,13 +407,13 @@ $(BUILD)/test/harness/$(1)/tap.o: $(BUILD)/obj/$(compiler)-harness-$(1)/monitor/
 $(BUILD)/test/harness/harness_$(1): \
         $(patsubst test/harness/%.c,$(BUILD)/test/harness/$(1)/%.o,$(harness_mains)) \
         $(BUILD)/test/harness/$(1)/tap.o \
-        $(filter-out %/monitor/shim.o,$(call harness_objects,$(1)))
+        $(filter-out %/shim.o,$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
 $(BUILD)/test/harness/own_$(1): \
         $(BUILD)/test/harness/$(1)/own_harness.o $(BUILD)/test/harness/$(1)/harness_heap.o \
         $(BUILD)/test/harness/$(1)/tap.o \
-        $(filter-out %/monitor/shim.o,$(call harness_objects,$(1)))
+        $(filter-out %/shim.o,$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
 endef
@@ -513,7 +514,8 @@ fuzz-merge: $(fuzzers)
 $(covers): $(BUILD)/test/fuzz/cover_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(cover_archive)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(cover_flags) -o $@ $< test/fuzz/replay.c $(cover_archive) $(tool_libs)
+	$(Q)$(CLANG) $(cover_flags) -Isrc/recorder -o $@ $< test/fuzz/replay.c $(cover_archive) \
+	    $(tool_libs)
 
 fuzz-coverage: $(covers)
 	@python3 test/fuzz/coverage.py --programs $(BUILD)/test/fuzz \

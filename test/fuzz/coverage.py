@@ -26,7 +26,7 @@ def covered_files(name):
 
 
 def run(options, name):
-    """Replay the corpus of target NAME; what llvm-cov knows of its files, by path."""
+    """Replay the corpus of target NAME; what llvm-cov knows of its files, by name."""
     program, raw = f"{options.programs}/cover_{name}", f"{options.programs}/cover_{name}.profraw"
     subprocess.run([program, f"{source}/test/fuzz/corpus/{name}"], check=True,
                    stdout=subprocess.DEVNULL, env={**os.environ, "LLVM_PROFILE_FILE": raw})
@@ -34,7 +34,7 @@ def run(options, name):
     text = subprocess.run([options.llvm_cov, "export", "--summary-only",
                            f"--instr-profile={program}.profdata", program],
                           check=True, capture_output=True).stdout
-    return {os.path.relpath(os.path.join(source, f["filename"]), source): f["summary"]
+    return {os.path.basename(f["filename"]): f["summary"]
             for f in json.loads(text)["data"][0]["files"]}
 
 
@@ -49,9 +49,9 @@ def main():
     for name in options.names:
         summaries = run(options, name)
         inputs = len(os.listdir(f"{source}/test/fuzz/corpus/{name}"))
-        for path in covered_files(name):
-            lines, branches = summaries[path]["lines"], summaries[path]["branches"]
-            print(f"{name:10} {inputs:6}  {path:30} {lines['count']:6} {lines['percent']:7.1f}% "
+        for file in covered_files(name):
+            lines, branches = summaries[file]["lines"], summaries[file]["branches"]
+            print(f"{name:10} {inputs:6}  {file:30} {lines['count']:6} {lines['percent']:7.1f}% "
                   f"{branches['percent']:8.1f}%")
 
 

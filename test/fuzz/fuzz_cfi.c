@@ -7,8 +7,7 @@
  * nothing, one that succeeded (and left no signal frame) stayed within bounds, and a rule agrees
  * with the step.
  */
-/* covers: src/unwind/cfi.c src/unwind/cfi_program.c src/unwind/expression.c */
-/* covers: src/unwind/rule.c src/unwind/step.c */
+/* covers: cfi.c cfi_program.c expression.c rule.c step.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,13 +4,12 @@
  *
  * Inputs are profiles, so their mutator is that of fuzz_profile.c.
  */
-/* covers: src/profile/merge.c src/profile/merge_tree.c src/profile/merge_timeline.c */
-/* covers: src/profile/writer.c src/profile/write_model.c */
+/* covers: merge.c merge_tree.c merge_timeline.c writer.c write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
-#include "profile/merge.h"
+#include "merge/merge.h"
 #include "profile/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -4,7 +4,7 @@
  * that the rest is reached. The object has exactly its size, so the address sanitizer sees a read
  * outside; the id that is found must lie in it.
  */
-/* covers: src/monitor/modules.c */
+/* covers: modules.c */
 #include <stdlib.h>
 #include <string.h>
 

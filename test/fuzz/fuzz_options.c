@@ -5,11 +5,11 @@
  * more arguments than it was given, each of them one of those, in their order; keep strings inside
  * the arguments; keep choices inside their list; and on a mistake say something.
  */
-/* covers: src/cli/opts.c */
+/* covers: opts.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/opts.h"
+#include "option/opts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

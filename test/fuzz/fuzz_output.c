@@ -5,7 +5,7 @@
  * within its buffer, and differ from all that were taken; system calls that must not happen on the
  * way (writing, unlinking) end the program.
  */
-/* covers: src/monitor/output.c */
+/* covers: output.c */
 #include <stdlib.h>
 #include <string.h>
 

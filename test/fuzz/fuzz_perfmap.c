@@ -2,7 +2,7 @@
  * lookup must agree with one that looks at every range: the latest line that covers an address
  * wins.
  */
-/* covers: src/symbol/perfmap.c src/symbol/ranges.c */
+/* covers: perfmap.c ranges.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * search for a profile, of a process that does not exist, and for who writes one must
  * not read or write where they should not (sanitizers) and must refuse with a sentence.
  */
-/* covers: src/profile/origin.c src/profile/owner.c src/monitor/walk.c */
+/* covers: origin.c owner.c walk.c */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,9 +10,8 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only see that memory is finite.
  */
-/* covers: src/profile/raw.c src/profile/load.c src/profile/load_tree.c src/profile/load_heaps.c */
-/* covers: src/profile/load_counters.c src/profile/load_sampling.c src/analyse/interval.c */
-/* covers: src/profile/load_history.c src/profile/at.c */
+/* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
+/* covers: load_history.c at.c */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 #include "analyse/interval.h"
 #include "format/format.h"
 #include "profile/at.h"
-#include "profile/load.h"
+#include "load/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, unsigned seed);

@@ -2,7 +2,7 @@
  * result must fit, be valid UTF-8 without control characters, and be empty only if the name or the
  * width is.
  */
-/* covers: src/symbol/shorten.c */
+/* covers: shorten.c */
 #include <stdlib.h>
 #include <string.h>
 

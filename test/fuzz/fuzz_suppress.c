@@ -2,7 +2,7 @@
  * file; its last line also serves as the text that patterns are matched with. The matcher is
  * compared with a recursive one that is slow and obvious.
  */
-/* covers: src/analyse/suppress.c src/analyse/glob.c */
+/* covers: suppress.c glob.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * accepted must be whole: every frame of every entry is read, and writing it out again gives
  * something that is accepted as well.
  */
-/* covers: src/symbol/symcache.c */
+/* covers: symcache.c */
 #include <stdlib.h>
 #include <string.h>
 

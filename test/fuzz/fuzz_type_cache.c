@@ -2,12 +2,12 @@
  * magic, build id and checksum made right, so that what is behind them is reached too. What is
  * accepted is in order, and writing it out again gives something that is accepted as well.
  */
-/* covers: src/symbol/type_cache.c */
+/* covers: type_cache.c */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "symbol/type_cache.h"
+#include "type/type_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

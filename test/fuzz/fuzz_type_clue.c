@@ -1,12 +1,12 @@
 /* fuzz_type_clue.c: any bytes as source text; the first two bytes choose the line. Clues must lie
  * in the text and have words.
  */
-/* covers: src/symbol/type_clue.c src/symbol/type_template.c */
+/* covers: type_clue.c type_template.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/type_clue.h"
-#include "symbol/type_template.h"
+#include "type/type_clue.h"
+#include "type/type_template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,26 +6,23 @@
  * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
  * written are left to test/run/output.sh: here they would only be slow.
  */
-/* covers: src/cli/view_text.c src/cli/view_json.c src/cli/view_bins.c src/cli/view_groups.c */
-/* covers: src/cli/view_tree.c src/cli/view_paths.c src/cli/view_heaps.c src/cli/view_timeline.c */
-/* covers: src/cli/view_callgraph.c src/cli/view_callgraph_classic.c src/cli/view_direct.c */
-/* covers: src/cli/diff_text.c src/cli/diff_json.c src/cli/sampling.c src/profile/load_fit.c */
-/* covers: src/analyse/diff.c src/analyse/timeline.c src/analyse/callgraph.c src/analyse/group.c */
-/* covers: src/export/collapsed.c src/export/flamegraph.c src/export/flame_tree.c */
-/* covers: src/export/pprof_proto.c src/export/pprof_text.c src/export/timeline_svg.c */
-/* covers: src/export/timeline_flame.c src/export/time_frame.c */
+/* covers: view_text.c view_json.c view_bins.c view_groups.c view_tree.c view_paths.c */
+/* covers: view_heaps.c view_timeline.c view_callgraph.c view_callgraph_classic.c view_direct.c */
+/* covers: diff_text.c diff_json.c sampling.c load_fit.c diff.c timeline.c callgraph.c group.c */
+/* covers: collapsed.c flamegraph.c flame_tree.c pprof_proto.c pprof_text.c timeline_svg.c */
+/* covers: timeline_flame.c time_frame.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
-#include "cli/diff_show.h"
-#include "cli/view_bins.h"
-#include "cli/view_json.h"
-#include "cli/view_tables.h"
-#include "cli/view_timeline.h"
+#include "view/diff_show.h"
+#include "view/view_bins.h"
+#include "view/view_json.h"
+#include "view/view_tables.h"
+#include "view/view_timeline.h"
 #include "export/export.h"
-#include "export/flamegraph.h"
-#include "export/timeline_svg.h"
+#include "flame/flamegraph.h"
+#include "flame/timeline_svg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "symbol/dwfl.h"
-#include "symbol/type_index.h"
+#include "type/type_index.h"
 
 int
 main(int argc, char **argv)

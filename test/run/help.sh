@@ -72,7 +72,7 @@ check "overview" overview
 version() {
     exits 0 "$HEAPTAP" --version || return 1
     local number
-    number=$(sed -n 's/^#define HEAPTAP_VERSION "\(.*\)"$/\1/p' "$SRCDIR/src/base/version.h")
+    number=$(sed -n 's/^#define HEAPTAP_VERSION "\(.*\)"$/\1/p' "$SRCDIR/src/common/base/version.h")
     [ "$(cat out)" = "heaptap $number" ] && grep -qF "heaptap $number" man/heaptap.1
 }
 check "one version" version

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "cli/diff_show.h"
+#include "view/diff_show.h"
 
 /* Two profiles and what their comparison needs. */
 struct pair {

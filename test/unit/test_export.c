@@ -14,9 +14,9 @@
 
 #include "build_profile.h"
 #include "export/export.h"
-#include "export/flamegraph.h"
+#include "flame/flamegraph.h"
 #include "export/module_map.h"
-#include "export/proto_out.h"
+#include "pprof/proto_out.h"
 #include "export/utf8.h"
 
 static struct arena arena;

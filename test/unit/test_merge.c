@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "profile/load.h"
-#include "profile/merge.h"
+#include "load/load.h"
+#include "merge/merge.h"
 #include "profile/writer.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "cli/help.h"
-#include "cli/opts.h"
-#include "cli/suggest.h"
+#include "option/help.h"
+#include "option/opts.h"
+#include "option/suggest.h"
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const char *const groups[] = {"file", "label", "label=", NULL};

@@ -15,7 +15,7 @@
 
 #include "format/format.h"
 #include "monitor/limits.h"
-#include "profile/load.h"
+#include "load/load.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
 

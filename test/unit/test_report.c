@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "cli/view_json.h"
+#include "view/view_json.h"
 
 #define LONG_CXX                                                                                   \
     "std::pair<std::_Rb_tree_iterator<std::pair<std::__cxx11::basic_string<char> const, "          \

@@ -15,7 +15,7 @@
 #include "analyse/group.h"
 #include "analyse/paths.h"
 #include "build_profile.h"
-#include "cli/view_tables.h"
+#include "view/view_tables.h"
 
 static struct arena arena;
 

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "symbol/type_cache.h"
-#include "symbol/type_clue.h"
-#include "symbol/type_judge.h"
-#include "symbol/type_template.h"
+#include "type/type_cache.h"
+#include "type/type_clue.h"
+#include "type/type_judge.h"
+#include "type/type_template.h"
 #include "util/strbuf.h"
 
 static struct arena arena;

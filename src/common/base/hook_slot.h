@@ -1,0 +1,57 @@
+/* hook_slot.h: what the library of stubs that `heaptap run --hook` writes and the recorder have to
+ * say to each other.
+ *
+ * The library (launch/hook_stub.c) defines the names that were asked for. Each is a stub that loads
+ * the address of its slot into the sixth argument register and jumps to the recorder's entry for
+ * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and what a
+ * function's form does not have is passed on unread.
+ *
+ * The library's last page is loaded by nobody: the recorder marks in it which functions were
+ * called, one byte each, and the tool reads that when the run is over.
+ */
+#ifndef BASE_HOOK_SLOT_H
+#define BASE_HOOK_SLOT_H
+
+#include "base/base.h"
+
+/* The recorder's table of entries, a dynamic symbol of libheaptap.so. */
+#define HOOK_TABLE "heaptap_hooks"
+
+/* The shapes of functions, by where the arguments stand that matter. The number is an index into
+ * HOOK_TABLE. */
+enum hook_shape {
+    HOOK_MALLOC = 0,         // (size)
+    HOOK_CALLOC = 1,         // (count, size)
+    HOOK_MEMALIGN = 2,       // (anything, size)
+    HOOK_POSIX_MEMALIGN = 3, // (where to, anything, size), 0 if done
+    HOOK_REALLOC = 4,        // (block, size)
+    HOOK_REALLOCARRAY = 5,   // (block, count, size)
+    HOOK_RUST_REALLOC = 6,   // (block, old size, alignment, size)
+    HOOK_HEAP_CALLOC = 7,    // (heap, count, size)
+    HOOK_HEAP_REALLOC = 8,   // (heap, block, size)
+    HOOK_STRDUP = 9,         // (string)
+    HOOK_STRNDUP = 10,       // (string, length)
+    HOOK_FREE = 11,          // (block)
+    HOOK_HEAP_FREE = 12,     // (heap, block)
+    HOOK_SHAPES,
+    // Not a shape: called once before all constructors with the address of the first stub, their
+    // number, and the first slot.
+    HOOK_BEGIN = HOOK_SHAPES,
+    HOOK_ENTRIES
+};
+
+struct hook_slot {
+    int64_t name_off;   // From the slot to its name, which ends with 0.
+    int64_t symbol_off; // From the slot to its symbol, which can be written to.
+    uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
+    uint64_t found;     // Atomic: the same, as found at the start; 0 = it was not there.
+    uint64_t mark_off;  // Of its mark in the file.
+    uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
+};
+
+enum { HOOK_STUB_BYTES = 32 };
+
+/* Marks are on a page of their own. */
+enum { HOOK_MARK_PAGE_BYTES = 4096, HOOKS_MAX = 512 };
+
+#endif

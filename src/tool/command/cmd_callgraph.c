@@ -1,0 +1,237 @@
+/* cmd_callgraph.c: `heaptap callgraph`, who called whom on the way to an allocation.
+ *
+ * The whole graph of a large program has thousands of entries, so text shows the first, and
+ * --function one: a person walks from there along the names beside it. Folded in JSON too, as
+ * `heaptap direct` is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/fold.h"
+#include "option/metric_opts.h"
+#include "option/opts.h"
+#include "view/view.h"
+#include "view/view_tables.h"
+
+enum { ARCS_SHOWN = 5, DOT_NODES = 60 };
+
+static struct {
+    struct metric_choice metric;
+    const char *function;
+    bool classic, dot;
+} opts = {.metric.metric = METRIC_ALLOC};
+
+/* How exactly the name of NODE is what was asked for; 0 = not at all. */
+enum match { MATCH_NONE, MATCH_PART, MATCH_PLAIN, MATCH_WHOLE };
+
+static enum match
+match_node(const struct callgraph *g, uint32_t node, const char *wanted)
+{
+    char plain[FOLD_NAME_MAX];
+    const char *name;
+
+    if (node >= g->function_count)
+        return MATCH_NONE;
+    name = functions_name(g->functions, node);
+    if (strcmp(name, wanted) == 0)
+        return MATCH_WHOLE;
+    fold_plain_name(name, plain);
+    if (strcmp(plain, wanted) == 0)
+        return MATCH_PLAIN;
+    return strstr(name, wanted) ? MATCH_PART : MATCH_NONE;
+}
+
+/* "[12]", as the table writes it. */
+static bool
+parse_index(const char *text, unsigned long *ret)
+{
+    char *end;
+
+    if (*text != '[' || text[1] < '0' || text[1] > '9')
+        return false;
+    *ret = strtoul(text + 1, &end, 10);
+    return strcmp(end, "]") == 0;
+}
+
+/* The entries that --function asks for: those that match best. */
+static size_t
+find_nodes(const struct callgraph *g, const char *wanted, uint32_t *ret)
+{
+    enum match best = MATCH_NONE;
+    unsigned long index;
+    size_t count = 0;
+
+    if (parse_index(wanted, &index) && index < g->entry_count) {
+        ret[0] = g->entries[index];
+        return 1;
+    }
+    for (size_t i = 0; i < g->entry_count; i++) {
+        enum match m = match_node(g, g->entries[i], wanted);
+
+        if (m > best)
+            count = 0;
+        if (m == MATCH_NONE || m < best)
+            continue;
+        best = m;
+        ret[count++] = g->entries[i];
+    }
+    return count;
+}
+
+/* Add the callers and callees of GV's nodes to them, each once, for a picture of what is around. */
+static void
+add_neighbours(struct graph_view *gv, struct arena *arena)
+{
+    const struct callgraph *g = gv->g;
+    uint32_t *all = arena_array(arena, g->node_count, sizeof *all);
+    bool *wanted = arena_array(arena, g->node_count, sizeof *wanted);
+    size_t count = 0;
+
+    for (size_t i = 0; i < gv->count; i++) {
+        const struct callgraph_node *n = &g->nodes[gv->nodes[i]];
+
+        wanted[gv->nodes[i]] = true;
+        for (uint32_t k = 0; k < n->caller_count; k++)
+            wanted[g->arcs[g->callers[n->first_caller + k]].caller] = true;
+        for (uint32_t k = 0; k < n->callee_count; k++)
+            wanted[g->arcs[g->callees[n->first_callee + k]].callee] = true;
+    }
+    for (size_t i = 0; i < g->entry_count; i++)
+        if (wanted[g->entries[i]])
+            all[count++] = g->entries[i];
+    gv->nodes = all;
+    gv->count = count;
+}
+
+static void
+show(struct text_view *v, struct graph_view *gv, struct json *j)
+{
+    size_t all = gv->count, most = opts.dot ? DOT_NODES : TEXT_LIMIT;
+
+    if (opts.function || view_options.json || opts.classic)
+        most = SIZE_MAX;
+    if (v->limit && !opts.function)
+        most = v->limit;
+    gv->count = all < most ? all : most;
+    if (opts.dot && opts.function)
+        add_neighbours(gv, v->arena);
+    if (opts.dot) {
+        dot_callgraph(v, gv);
+    } else if (view_options.json) {
+        json_callgraph(j, v, gv);
+    } else if (opts.classic) {
+        classic_callgraph(v, gv);
+    } else {
+        if (opts.function == NULL) {
+            text_header(v);
+            strbuf_char(v->out, '\n');
+        }
+        text_callgraph(v, gv);
+        text_more(v, gv->count, all, "function");
+        text_line(v, INK_DIM,
+                  "% of the total on a function's own line, of the function above and below it");
+        text_classes_legend(v);
+        text_losses(v, loss_stack_field_count);
+    }
+}
+
+static int
+callgraph_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+{
+    enum metric metric = metric_chosen(&opts.metric);
+    struct functions functions;
+    struct stacks stacks;
+    struct callgraph g;
+    struct graph_view gv = {.g = &g, .metric = metric, .arcs = ARCS_SHOWN};
+    struct text_view v;
+    int rc = view_check_metric(p, metric);
+
+    if (rc == 0)
+        rc = view_symbolise(p);
+    if (rc == 0)
+        rc = view_stacks(p, true, arena, &stacks);
+    if (rc != 0)
+        return rc;
+    v = view_text(p, &stacks, arena, out);
+    functions_init(&functions, p, arena);
+    callgraph_build(&functions, &stacks, metric, arena, &g);
+    gv.nodes = g.entries;
+    gv.count = g.entry_count;
+    if (opts.function) {
+        uint32_t *nodes = arena_array(arena, g.entry_count, sizeof *nodes);
+
+        gv.count = find_nodes(&g, opts.function, nodes);
+        gv.nodes = nodes;
+        gv.arcs = v.limit ? v.limit : SIZE_MAX;
+    }
+    if (opts.function && gv.count == 0)
+        rc = HEAPTAP_NOT_FOUND;
+    else
+        show(&v, &gv, j);
+    functions_release(&functions);
+    return rc;
+}
+
+static int
+run_callgraph(int count, char **arguments)
+{
+    int rc;
+
+    if (opts.dot && (view_options.json || opts.classic)) {
+        say_error("--dot, --json and --classic are three forms; choose one");
+        return EXIT_USAGE;
+    }
+    rc = view_each(count > 0 ? arguments[0] : NULL, opts.dot ? VIEW_SINGLE : VIEW_SESSION,
+                   callgraph_one);
+    if (rc != HEAPTAP_NOT_FOUND)
+        return rc;
+    say_error("no function of the call graph matches '%s'", opts.function);
+    return EXIT_BAD_INPUT;
+}
+
+static const struct opt options[] = {
+    {OPT_STRING, 0, "function", &opts.function, "NAME",
+     "Show only NAME, with all its callers and callees: a complete name, one without parameters, a "
+     "part of one, or an index such as [12].",
+     NULL},
+    METRIC_OPTIONS(opts.metric,
+                   "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
+                   "(the default), temporary allocations, or the count of allocations."),
+    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+     "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
+     "blank below 1.",
+     NULL},
+    {OPT_FLAG, 0, "dot", &opts.dot, NULL,
+     "Write the graph of the largest functions for Graphviz, or of NAME and those beside it.",
+     NULL},
+    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+     "Show at most N functions, or, with --function, N callers and callees. The default is 10, 60 "
+     "with --dot, and all in JSON, with --classic and with --function.",
+     NULL},
+    VIEW_STACK_OPTIONS,
+    VIEW_SHOW_OPTIONS,
+    {.kind = OPT_END},
+};
+
+const struct command command_callgraph = {
+    .name = "callgraph",
+    .arguments = "[PROFILE|PID|DIRECTORY]",
+    .summary = "show functions with their callers and what they call",
+    .description =
+        "Shows an entry for each function on the way to an allocation, the one with the most bytes "
+        "first: above it its callers, with what they had allocated through it, below it what it "
+        "allocated itself and through what it calls. \"called\" counts allocations: of a caller "
+        "those through this function of all that it called, of a function those in which it was "
+        "called, and after + its recursive calls.\n\n"
+        "Functions that call each other in a circle are a cycle and have an entry as a whole, too. "
+        "All values come from whole stacks, in which a function or call counts once, however often "
+        "it recurs; so they are exact inside of cycles, and never more than was allocated.",
+    .examples =
+        "heaptap callgraph app.heaptap\tthe largest functions\n"
+        "heaptap callgraph --function parse_value app.heaptap\tone function, all around it\n"
+        "heaptap callgraph --inuse --dot app.heaptap | dot -Tsvg >graph.svg\ta picture\n",
+    .options = options,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = run_callgraph,
+};

@@ -1,0 +1,159 @@
+/* cmd_control.c: `heaptap control`: look at, and change, how a running program is recorded.
+ *
+ * The program takes a request when it next looks (profile/control.c), so this waits for a few
+ * seconds and says plainly whether it was taken.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "option/opts.h"
+#include "profile/control.h"
+#include "profile/origin.h"
+#include "view/sampling.h"
+#include "view/view.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+enum { WAIT_S_MAX = 3600 };
+
+static uint64_t sample_bytes, sample_count, wait_s = 5;
+static bool exact, off;
+
+static const struct opt options[] = {
+    {OPT_SIZE, 0, "sample", &sample_bytes, "SIZE",
+     "From now on record one block in SIZE bytes, as heaptap run does with that option.", NULL},
+    {OPT_COUNT, 0, "sample-count", &sample_count, "N", "From now on record one call in N.", NULL},
+    {OPT_FLAG, 0, "exact", &exact, NULL, "From now on record everything.", NULL},
+    {OPT_FLAG, 0, "off", &off, NULL,
+     "From now on record no new block. The frees of those recorded before are still followed.",
+     NULL},
+    {OPT_COUNT, 0, "wait", &wait_s, "SECONDS",
+     "Wait that long for the program to take the request; 5 by default.", NULL},
+    {0},
+};
+
+static int
+check_options(struct err *err)
+{
+    int modes = (sample_bytes != 0) + (sample_count != 0) + exact + off;
+
+    if (modes > 1)
+        return err_set(err, HEAPTAP_USAGE,
+                       "options '--sample', '--sample-count', '--exact' and '--off' exclude each "
+                       "other");
+    if (wait_s > WAIT_S_MAX)
+        return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
+                       WAIT_S_MAX);
+    return sampling_check(sample_bytes, sample_count, err);
+}
+
+/* The phase that the options ask for; false if none. */
+static bool
+wanted_phase(struct profile_phase *ret)
+{
+    if (sample_bytes != 0)
+        *ret = (struct profile_phase){.mode = MODE_BYTES, .period = sample_bytes};
+    else if (sample_count != 0)
+        *ret = (struct profile_phase){.mode = MODE_COUNT, .period = sample_count};
+    else
+        *ret = (struct profile_phase){.mode = off ? MODE_OFF : MODE_EXACT};
+    return sample_bytes != 0 || sample_count != 0 || off || exact;
+}
+
+/* What is in force now, on stdout. */
+static int
+show(const char *path, struct err *err)
+{
+    struct arena a = {0};
+    struct profile *p;
+    int r = profile_open(path, &p, err);
+
+    if (r < 0)
+        return r;
+    printf("process %u: %s, since %s after its start\n",
+           profile_pid_here(p),
+           sampling_mode(&a, &p->phases[p->phase_count - 1]),
+           style_duration(&a, p->phases[p->phase_count - 1].elapsed_ns));
+    profile_free(p);
+    arena_release(&a);
+    return 0;
+}
+
+static int
+request(const char *path, const struct profile_phase *phase, struct err *err)
+{
+    struct arena a = {0};
+    struct control c;
+    int r = control_open(path, &c, err);
+
+    if (r < 0)
+        return r;
+    r = control_phase(&c, (enum disk_mode)phase->mode, phase->period, wait_s * NS_PER_S, err);
+    if (r == 0)
+        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, phase));
+    control_close(&c);
+    arena_release(&a);
+    return r;
+}
+
+static int
+one(const char *what, struct err *err)
+{
+    struct profile_phase phase;
+    struct arena a = {0};
+    const char *path = what;
+    uint32_t pid;
+    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
+
+    if (r == 0)
+        r = wanted_phase(&phase) ? request(path, &phase, err) : show(path, err);
+    arena_release(&a);
+    return r;
+}
+
+static int
+run(int count, char **arguments)
+{
+    struct err err = {""};
+    struct arena a = {0};
+    size_t path_count = 0;
+    const char **paths;
+    int worst = 0, r = check_options(&err);
+
+    (void)count;
+    if (r == 0)
+        r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
+    for (size_t i = 0; i < path_count && r == 0; i++) {
+        int code = one(paths[i], &err);
+
+        if (code < 0)
+            say_error("%s", err.text);
+        code = code == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : code < 0 ? exit_code(code) : 0;
+        worst = code > worst ? code : worst;
+    }
+    if (r < 0)
+        say_error("%s", err.text);
+    arena_release(&a);
+    return r < 0 ? exit_code(r) : worst;
+}
+
+const struct command command_control = {
+    .name = "control",
+    .arguments = "PROFILE|PID|DIRECTORY",
+    .summary = "change how a running program is recorded",
+    .description =
+        "Asks the recorder in a running program to record in another way. Without options, "
+        "tells how it is recorded now. Of a session, all processes are asked.\n\n"
+        "The program takes a request when it next looks: every 256 events of a thread, or every "
+        "256 KiB of its allocations when not everything is recorded. One that allocates nothing "
+        "takes nothing; the request stays in its profile until it does. The exit status is 0 when "
+        "it was taken, and 1 when it was not yet.\n\n"
+        "Estimates and exact counts add up: the report says what was in force when.",
+    .examples = "heaptap control 1234\thow is it recorded?\n"
+                "heaptap control 1234 --exact\trecord everything from now on\n"
+                "heaptap control 1234 --sample 512K\tand now nearly for nothing",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,386 @@
+/* cmd_merge.c: `heaptap merge`, many processes, from many hosts, as one profile.
+ *
+ * The names of all inputs are looked at before the first is read, so a wrong name or an output that
+ * cannot be is said at once. Then one input after the other is read, given symbols if it has none,
+ * added and forgotten (merge/merge.c). An input that cannot be read ends the merge, because a sum
+ * from which something is missing without a word is worse than none; with --skip-bad the sum goes
+ * on, and the result says what it lacks. Nothing is written before the sum is complete.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "merge/merge.h"
+#include "option/opts.h"
+#include "profile/origin.h"
+#include "profile/writer.h"
+#include "report/style.h"
+#include "type/types.h"
+#include "util/map.h"
+#include "view/view.h"
+
+enum { HINTS_SHOWN = 5, WARNINGS_SHOWN = 10 };
+
+static const char *output;
+static bool skip_bad;
+
+static const struct opt options[] = {
+    {OPT_STRING, 'o', "output", &output, "FILE", "Write the result there. Required.", NULL},
+    {OPT_FLAG, 0, "skip-bad", &skip_bad, NULL,
+     "Leave out profiles that cannot be read, instead of ending. The result says how many.", NULL},
+    {0},
+};
+
+struct inputs {
+    struct arena arena;
+    const char **v;
+    size_t count, capacity;
+    struct map known; // Files by device and inode.
+    size_t twice;
+};
+
+/* What a merge says in the end, each sentence once. */
+struct sentences {
+    struct strtab texts;
+    size_t left_out; // More than were kept.
+};
+
+/* Whether the file PATH is new among the inputs; what is no file is judged when it is opened. */
+static bool
+is_new_file(struct inputs *in, const char *path)
+{
+    struct stat st;
+    bool is_new;
+
+    if (stat(path, &st) != 0)
+        return true;
+    map_put(&in->known, (uint64_t)st.st_dev << 40 ^ st.st_ino, &is_new);
+    if (!is_new && in->twice++ == 0)
+        say_warning("%s is named twice; it counts once", path);
+    return is_new;
+}
+
+/* Add what NAME stands for: a profile, a process, or all in a directory. */
+static int
+add_input(struct inputs *in, const char *name)
+{
+    struct err err = {""};
+    const char **paths;
+    size_t count = 0;
+    uint32_t pid;
+    // By its file, or the same process by both names would count twice.
+    int r = origin_is_pid(name, &pid) ? origin_of_pid(pid, &in->arena, &name, &err) : 0;
+
+    if (r == 0)
+        r = profile_list_session(name, &in->arena, &paths, &count, &err);
+
+    if (r < 0) {
+        say_error("%s", err.text);
+        return exit_code(r);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_new_file(in, paths[i]))
+            continue;
+        arena_grow(&in->arena, &in->v, &in->capacity, in->count, sizeof *in->v);
+        in->v[in->count++] = paths[i];
+    }
+    return 0;
+}
+
+/* Add the names in the file LIST, one a line; "-" is standard input. */
+static int
+add_list(struct inputs *in, const char *list)
+{
+    bool is_stdin = strcmp(list, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(list, "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    int r = 0;
+
+    if (f == NULL) {
+        say_error("cannot open the list %s: %s", list, strerror(errno));
+        return EXIT_BAD_INPUT;
+    }
+    while (r == 0 && getline(&line, &capacity, f) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (*line != '\0')
+            r = add_input(in, line);
+    }
+    if (r == 0 && ferror(f)) {
+        say_error("cannot read the list %s: %s", list, strerror(errno));
+        r = EXIT_BAD_INPUT;
+    }
+    free(line);
+    if (!is_stdin)
+        fclose(f);
+    return r;
+}
+
+/* The file that is to be written must not be one that holds what cannot be had again. */
+static int
+check_output(struct inputs *in)
+{
+    const char *slash = strrchr(output, '/');
+    const char *dir =
+        slash == NULL ? "." : arena_strndup(&in->arena, output, (size_t)(slash - output) + 1);
+    struct disk_header h;
+    struct stat st;
+
+    if (stat(output, &st) != 0) {
+        if (access(dir, W_OK | X_OK) == 0)
+            return 0;
+        say_error("cannot write %s: %s", output, strerror(errno));
+        return EXIT_BAD_INPUT;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        say_error("%s is not a regular file; name another for the output", output);
+        return EXIT_USAGE;
+    }
+    if (map_get(&in->known, (uint64_t)st.st_dev << 40 ^ st.st_ino) != NULL) {
+        say_error("%s is one of the profiles to merge; name another file for the output", output);
+        return EXIT_USAGE;
+    }
+    if (origin_header(output, &h) && h.merged_processes == 0) {
+        say_error("%s is a recorded profile; name another file for the output, or remove it first",
+                  output);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* The sum, and until types have been found for them those of inputs without: to find types takes
+ * longer than all else, so it is done once for each program, whatever the number of its inputs. */
+struct sums {
+    struct merge *all;
+    struct strtab programs;
+    struct map untyped; // By program: struct merge *.
+};
+
+static struct merge *
+sum_for(struct sums *s, const struct profile *p)
+{
+    uint64_t *known;
+
+    if (p->typed)
+        return s->all;
+    known = map_put(&s->untyped, strtab_id(&s->programs, p->process.executable), NULL);
+    if (*known == 0)
+        *known = (uintptr_t)merge_new();
+    return (struct merge *)(uintptr_t)*known;
+}
+
+/* Give types to what has none, and add it to the sum of all if that is WANTED. */
+static void
+finish_untyped(struct sums *s, bool wanted)
+{
+    for (uint32_t i = 0; i < s->programs.count; i++) {
+        const uint64_t *known = map_get(&s->untyped, i);
+        struct merge *m = known ? (struct merge *)(uintptr_t)*known : NULL;
+
+        if (m != NULL && wanted) {
+            struct profile *p = merge_finish(m);
+
+            symbol_types(p, NULL);
+            merge_add(s->all, p);
+        }
+        if (m != NULL)
+            merge_free(m);
+    }
+    map_release(&s->untyped);
+    strtab_release(&s->programs);
+}
+
+static void
+keep_sentence(struct sentences *s, size_t limit, const char *text)
+{
+    if (s->texts.count > limit)
+        s->left_out++;
+    else
+        strtab_id(&s->texts, text);
+}
+
+static void
+show_progress(size_t done, size_t total)
+{
+    static size_t shown_percent = SIZE_MAX;
+    size_t percent = done * 100 / total;
+
+    if (percent == shown_percent || !isatty(STDERR_FILENO))
+        return;
+    shown_percent = percent;
+    fprintf(stderr, "\rheaptap: merging, %zu of %zu\x1b[K", done, total);
+}
+
+static void
+hide_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\x1b[K", stderr);
+}
+
+/* Symbolise P, the profile PATH, and add it to S; keep what there is to say of it. */
+static int
+add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *hints,
+           struct sentences *warnings)
+{
+    const char *const *texts;
+    struct arena a = {0};
+    size_t count;
+    int rc = view_symbolise_quietly(p);
+
+    if (rc != 0)
+        return rc;
+    merge_add(sum_for(s, p), p);
+    count = symbol_hints(p, &texts);
+    for (size_t i = 0; i < count; i++)
+        keep_sentence(hints, HINTS_SHOWN, texts[i]);
+    for (size_t i = 0; i < p->note_count; i++)
+        keep_sentence(warnings, WARNINGS_SHOWN, arena_printf(&a, "%s: %s", path, p->notes[i]));
+    arena_release(&a);
+    return 0;
+}
+
+/* Add the profile PATH to S. Returns 0 or an exit code after saying why. */
+static int
+add_profile(struct sums *s, const char *path, struct sentences *hints, struct sentences *warnings)
+{
+    struct profile *p = NULL;
+    struct err err = {""};
+    int rc = profile_open(path, &p, &err);
+
+    if (rc == 0) {
+        rc = add_loaded(s, path, p, hints, warnings);
+    } else {
+        hide_progress();
+        say_error("%s", err.text);
+        rc = exit_code(rc);
+    }
+    profile_free(p);
+    return rc;
+}
+
+/* Add all that can be read. Returns 0, or the exit code of what ended the merge. */
+static int
+add_all(struct sums *s, const struct inputs *in)
+{
+    struct sentences hints = {0}, warnings = {0};
+    size_t bad = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < in->count && rc == 0; i++) {
+        show_progress(i, in->count);
+        rc = add_profile(s, in->v[i], &hints, &warnings);
+        if (rc == EXIT_BAD_INPUT && skip_bad) {
+            merge_left_out(s->all);
+            bad++;
+            rc = 0;
+        } else if (rc == EXIT_BAD_INPUT) {
+            say_hint("nothing was written; --skip-bad leaves out what cannot be read");
+        }
+    }
+    hide_progress();
+    for (uint32_t i = 1; i < warnings.texts.count; i++)
+        say_warning("%s", strtab_get(&warnings.texts, i));
+    if (warnings.left_out > 0)
+        say_warning("%zu more such warnings", warnings.left_out);
+    for (uint32_t i = 1; i < hints.texts.count; i++)
+        say_hint("%s", strtab_get(&hints.texts, i));
+    if (rc == 0 && bad == in->count) {
+        say_error("none of the %zu profiles could be read; nothing was written", bad);
+        rc = EXIT_BAD_INPUT;
+    } else if (rc == 0 && bad > 0) {
+        say_warning("%zu of %zu profiles could not be read and are not in the result", bad,
+                    in->count);
+    }
+    strtab_release(&warnings.texts);
+    strtab_release(&hints.texts);
+    return rc;
+}
+
+/* Write the sum M to the output, and say so. */
+static int
+write_sum(struct merge *m, struct arena *arena)
+{
+    const struct profile *p = merge_finish(m);
+    struct strbuf file = {0};
+    struct err err = {""};
+    int rc = write_model(p, &file, &err);
+
+    if (rc == 0)
+        rc = write_save(&file, output, &err);
+    if (rc == 0)
+        printf("%s: %s, %s\n", style_clean(arena, output), style_bytes(arena, (int64_t)file.length),
+               style_clean(arena, profile_title(p, arena)));
+    else
+        say_error("%s", err.text);
+    strbuf_release(&file);
+    return rc < 0 ? exit_code(rc) : 0;
+}
+
+static int
+merge_inputs(struct inputs *in)
+{
+    struct sums s = {.all = merge_new()};
+    int rc = add_all(&s, in);
+
+    finish_untyped(&s, rc == 0);
+    if (rc == 0)
+        rc = write_sum(s.all, &in->arena);
+    merge_free(s.all);
+    return rc;
+}
+
+static int
+run(int count, char **arguments)
+{
+    struct inputs in = {0};
+    int rc = 0;
+
+    if (output == NULL) {
+        say_error("merge: option '-o' is missing: the file for the result");
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < count && rc == 0; i++)
+        rc =
+            arguments[i][0] == '@' ? add_list(&in, arguments[i] + 1) : add_input(&in, arguments[i]);
+    if (rc == 0 && in.count == 0) {
+        say_error("there is no profile to merge; the lists are empty");
+        rc = EXIT_USAGE;
+    }
+    if (rc == 0)
+        rc = check_output(&in);
+    if (rc == 0)
+        rc = merge_inputs(&in);
+    map_release(&in.known);
+    arena_release(&in.arena);
+    return rc;
+}
+
+const struct command command_merge = {
+    .name = "merge",
+    .arguments = "PROFILE|PID|DIRECTORY|@LIST...",
+    .summary = "add many profiles up to one",
+    .description =
+        "Writes one profile that is the sum of others: of the processes of a session, of many runs "
+        "of a program, of many hosts. All views read it as they read any profile. @LIST is a file "
+        "with one name a line, and @- reads names from standard input.\n\n"
+        "Allocations, bytes, frees and what is live add up exactly, by stack, size, thread name "
+        "and type. The same code is one place wherever it was loaded: modules are told apart by "
+        "build id, or by path where there is none. The peak is the sum of each process's own, "
+        "which they need not have had at the same time; the timeline is that of all processes on "
+        "one clock. Snapshots belong to one process and are left out.\n\n"
+        "Memory is that of the result and one profile, however many there are. A profile that "
+        "cannot be read ends the merge with exit status 3, and nothing is written; --skip-bad "
+        "leaves it out.",
+    .examples = "heaptap merge -o all.heaptap heaptap.make.4711.processes\tall processes of a run\n"
+                "heaptap merge -o week.heaptap host*/server.heaptap\tfrom many hosts\n"
+                "find runs -name '*.heaptap' | heaptap merge -o runs.heaptap @-\tvery many\n",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = run,
+};

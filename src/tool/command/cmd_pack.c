@@ -1,0 +1,132 @@
+/* cmd_pack.c: `heaptap pack`, making a profile that reads anywhere. `heaptap run` does it by
+ * itself. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "option/opts.h"
+#include "profile/origin.h"
+#include "profile/pack.h"
+#include "report/style.h"
+#include "type/types.h"
+#include "view/view.h"
+
+static const char *output;
+
+static const struct opt options[] = {
+    {OPT_STRING, 'o', "output", &output, "FILE",
+     "Write there and leave the original alone. Default: replace it.", NULL},
+    {0},
+};
+
+/* Where to pack P, the profile at PATH, if no file was named: there, or beside it if somebody may
+ * still write it. NULL if that is taken. */
+static const char *
+place_for(const struct profile *p, const char *path, struct arena *a)
+{
+    static const char suffix[] = ".heaptap";
+    size_t length = strlen(path), cut = sizeof suffix - 1;
+    const char *beside;
+
+    if (!p->process.unsure)
+        return path;
+    if (length < cut || strcmp(path + length - cut, suffix) != 0)
+        cut = 0;
+    beside = arena_printf(a, "%.*s.packed.heaptap", (int)(length - cut), path);
+    if (access(beside, F_OK) == 0) {
+        say_error("whether a process still writes %s cannot be told from here, and %s is taken; "
+                  "name another file with -o",
+                  path, beside);
+        return NULL;
+    }
+    say_warning("whether a process still writes %s cannot be told from here (another container or "
+                "machine may have it); it is left alone",
+                path);
+    return beside;
+}
+
+static int
+pack_one(const char *what, const char *target)
+{
+    struct arena a = {0};
+    struct err err = {""};
+    struct profile *p = NULL;
+    struct stat st = {0};
+    const char *path = what;
+    uint32_t pid;
+    int r = 0;
+
+    if (origin_is_pid(what, &pid))
+        r = origin_of_pid(pid, &a, &path, &err);
+    if (r == 0)
+        r = profile_open(path, &p, &err);
+    if (r == 0)
+        r = view_symbolise(p);
+    if (r == 0) {
+        target = target ? target : place_for(p, path, &a);
+        if (target == NULL) {
+            profile_free(p);
+            arena_release(&a);
+            return EXIT_USAGE;
+        }
+        symbol_types(p, NULL);
+        r = pack_write(path, p, target, &err);
+    }
+    if (r < 0)
+        say_error("%s", err.text);
+    else if (stat(target, &st) == 0)
+        printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
+    profile_free(p);
+    arena_release(&a);
+    return r < 0 ? exit_code(r) : r;
+}
+
+static int
+run(int count, char **arguments)
+{
+    struct arena a = {0};
+    struct err err = {""};
+    int worst = 0;
+
+    if (output != NULL && count != 1) {
+        say_error("-o takes exactly one profile to pack");
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < count; i++) {
+        const char **paths;
+        size_t path_count = 0;
+        int r = profile_list_session(arguments[i], &a, &paths, &path_count, &err);
+
+        if (r < 0) {
+            say_error("%s", err.text);
+            worst = exit_code(r);
+        }
+        for (size_t k = 0; k < path_count; k++) {
+            r = pack_one(paths[k], output);
+            if (r > worst)
+                worst = r;
+        }
+    }
+    arena_release(&a);
+    return worst;
+}
+
+const struct command command_pack = {
+    .name = "pack",
+    .arguments = "PROFILE|DIRECTORY...",
+    .summary = "add symbols to a profile and compress it",
+    .description =
+        "Rewrites a profile with its symbols inside and compressed, so that it can be read on "
+        "another machine, without the program and its debug information, in well under a second. "
+        "Nothing is lost: the counters stay as they were recorded.\n\n"
+        "The profile of a process that still runs can only be packed into another file (-o). If "
+        "that cannot be told, as from inside a container, the original is left alone, too, and the "
+        "packed profile is written beside it as NAME.packed.heaptap.",
+    .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
+                "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = run,
+};

@@ -1,0 +1,202 @@
+/* main.c: the command `heaptap`: which commands there are, and which one was asked for.
+ *
+ * The list below is the only one. Help, man pages, completion and the tests go through it, so a
+ * command that stands in it is documented, completed and tested for its help; nothing else has to
+ * be told.
+ *
+ * Standard output carries results only. A mistake on the command line gives one sentence and, where
+ * there is one, the likely right spelling, and exit code 2.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "option/generate.h"
+#include "option/help.h"
+#include "option/opts.h"
+#include "option/suggest.h"
+#include "report/style.h"
+
+extern const struct command command_run, command_control, command_snapshot, command_timeline,
+    command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,
+    command_callgraph, command_source, command_diff, command_export;
+
+static const struct command *const recording[] = {
+    &command_run, &command_control, &command_snapshot, &command_pack, &command_merge, NULL,
+};
+static const struct command *const showing[] = {
+    &command_report,    &command_leaks,  &command_timeline, &command_bins, &command_direct,
+    &command_callgraph, &command_source, &command_diff,     NULL,
+};
+static const struct command *const elsewhere[] = {&command_export, NULL};
+static const struct command_group groups[] = {
+    {"Record a program", recording},
+    {"Look at a profile", showing},
+    {"Use it elsewhere", elsewhere},
+    {NULL, NULL},
+};
+
+static int run_command(const struct command *c, int count, char **arguments);
+static int help(int count, char **arguments);
+static int help_all(void);
+static int version(void);
+static int unknown_command(const char *name);
+
+int
+main(int argc, char **argv)
+{
+    const struct command *c;
+
+    if (argc < 2) {
+        struct strbuf out = {0};
+
+        help_overview(groups, style_for(STDERR_FILENO, false).width, &out);
+        fputs(strbuf_text(&out), stderr);
+        strbuf_release(&out);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help_all();
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return version();
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
+    if (strcmp(argv[1], "generate") == 0)
+        return generate(groups, argc - 2, argv + 2);
+    c = command_find(groups, argv[1]);
+    return c ? run_command(c, argc - 2, argv + 2) : unknown_command(argv[1]);
+}
+
+/* A full disk must not go unnoticed, so output is flushed here and not by exit. */
+static int
+print_and_release(struct strbuf *out)
+{
+    bool failed = fputs(strbuf_text(out), stdout) == EOF || fflush(stdout) != 0;
+
+    if (failed)
+        say_error("standard output cannot be written: %s", strerror(errno));
+    strbuf_release(out);
+    return failed ? EXIT_BAD_INPUT : 0;
+}
+
+static size_t
+help_width(void)
+{
+    size_t width = style_for(STDOUT_FILENO, false).width;
+
+    return width < HELP_WIDTH_MAX ? width : HELP_WIDTH_MAX;
+}
+
+static int
+help_for(const struct command *c)
+{
+    struct strbuf out = {0};
+
+    help_command(c, help_width(), &out);
+    return print_and_release(&out);
+}
+
+static int
+help_all(void)
+{
+    struct strbuf out = {0};
+
+    help_overview(groups, help_width(), &out);
+    return print_and_release(&out);
+}
+
+static int
+help(int count, char **arguments)
+{
+    const struct command *c;
+
+    if (count == 0 || arguments[0][0] == '-')
+        return help_all();
+    c = command_find(groups, arguments[0]);
+    return c ? help_for(c) : unknown_command(arguments[0]);
+}
+
+static int
+version(void)
+{
+    struct strbuf out = {0};
+
+    strbuf_str(&out, "heaptap " HEAPTAP_VERSION "\n");
+    return print_and_release(&out);
+}
+
+/* "heaptap NAME: see --help", after what was wrong has been said. */
+static int
+usage_error(const struct command *c)
+{
+    say_hint("heaptap %s --help explains the command", c->name);
+    return EXIT_USAGE;
+}
+
+static int
+run_command(const struct command *c, int count, char **arguments)
+{
+    static const struct opt no_options[] = {{.kind = OPT_END}};
+    struct err err = {""};
+    int left = 0, rc;
+
+    rc = opts_parse(c->options ? c->options : no_options, c->stop_at_first, count, arguments, &left,
+                    &err);
+    if (rc == OPTS_HELP)
+        return help_for(c);
+    if (rc != 0) {
+        say_error("%s: %s", c->name, err.text);
+        return rc == HEAPTAP_USAGE ? usage_error(c) : exit_code(rc);
+    }
+    if (left < c->min_arguments) {
+        say_error("%s: an argument is missing: heaptap %s %s", c->name, c->name, c->arguments);
+        return usage_error(c);
+    }
+    if (c->max_arguments >= 0 && left > c->max_arguments) {
+        say_error("%s: '%s' is one argument too many", c->name, arguments[c->max_arguments]);
+        return usage_error(c);
+    }
+    return c->run(left, arguments);
+}
+
+/* People try a program or a profile in place of a command; what they meant can be told from the
+ * file. */
+static void
+hint_at_file(const char *name)
+{
+    struct stat st;
+    size_t length = strlen(name), suffix = strlen(".heaptap");
+
+    if (stat(name, &st) != 0)
+        return;
+    if (length > suffix && strcmp(name + length - suffix, ".heaptap") == 0)
+        say_hint("to look at a profile: heaptap report %s", name);
+    else if (S_ISREG(st.st_mode) && access(name, X_OK) == 0)
+        say_hint("to record a program: heaptap run %s", name);
+}
+
+static int
+unknown_command(const char *name)
+{
+    struct suggestion s = {.word = name};
+
+    if (name[0] == '-') {
+        say_error("unknown option '%s'; the options of a command follow its name", name);
+        say_hint("heaptap --help lists the commands");
+        return EXIT_USAGE;
+    }
+    for (const struct command_group *g = groups; g->title != NULL; g++)
+        for (const struct command *const *c = g->commands; *c != NULL; c++)
+            suggest_offer(&s, (*c)->name);
+    suggest_offer(&s, "help");
+    if (s.nearest != NULL)
+        say_error("unknown command '%s' (did you mean %s?)", name, s.nearest);
+    else
+        say_error("unknown command '%s'", name);
+    hint_at_file(name);
+    say_hint("heaptap --help lists the commands");
+    return EXIT_USAGE;
+}

@@ -1,0 +1,218 @@
+/* flame_tree.c: from stacks to the tree of a flame graph.
+ *
+ * Stacks are walked from the root inwards. A frame gets an id by what it reads as (name, module,
+ * inlined), so the child of a node is found by one exact 64-bit key: parent << 32 | frame id.
+ * Lines are not part of the key: a function that allocates in two places is one box.
+ *
+ * For two sides, a stack is matched with its like by landing on the same node. Each side's values
+ * are first summed per leaf node, because the width is the sum of max(before, after) over leaves:
+ * nothing vanishes from a picture of differences, neither what came nor what went.
+ *
+ *     read both sides (values at leaves) ─► widths of leaves ─► sums upwards ─► keep the wide
+ *
+ * Parents come before children in the first array (they are made first), so sums need one backward
+ * pass and no recursion, however deep the stacks are.
+ */
+#include "flame/flame_tree.h"
+
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "util/strbuf.h"
+
+struct builder {
+    struct arena *arena;
+    struct strtab keys; // What a frame reads as to its id: the index into frames plus 1.
+    struct strbuf key;
+    struct flame_frame *frames;
+    size_t frame_count, frame_capacity;
+    struct flame_node *nodes;
+    size_t node_count, node_capacity;
+    struct map children; // parent << 32 | frame id to node.
+    size_t too_deep;
+};
+
+/* IN_PROGRAM: the module is the program itself, whose name may differ between the sides. */
+static uint32_t
+frame_id(struct builder *b, const char *name, const char *module, bool in_program, const char *file,
+         bool inlined)
+{
+    uint32_t id;
+
+    strbuf_clear(&b->key);
+    strbuf_fmt(&b->key, "%d%s\n%s", inlined, in_program ? "" : module, name);
+    id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
+    if (id >= b->frame_count) {
+        arena_grow(b->arena, &b->frames, &b->frame_capacity, id, sizeof *b->frames);
+        b->frames[id] =
+            (struct flame_frame){arena_strdup(b->arena, name), arena_strdup(b->arena, module),
+                                 arena_strdup(b->arena, file), inlined};
+        b->frame_count = (size_t)id + 1;
+    }
+    return id;
+}
+
+static uint32_t
+child_node(struct builder *b, uint32_t parent, uint32_t frame, uint32_t line)
+{
+    bool new;
+    uint64_t *slot = map_put(&b->children, (uint64_t)parent << 32 | frame, &new);
+
+    if (new) {
+        *slot = b->node_count++;
+        arena_grow(b->arena, &b->nodes, &b->node_capacity, *slot, sizeof *b->nodes);
+        b->nodes[*slot] = (struct flame_node){
+            .parent = parent, .frame = frame, .line = line, .depth = b->nodes[parent].depth + 1};
+    } else if (b->nodes[*slot].line != line) {
+        b->nodes[*slot].line = 0;
+    }
+    return (uint32_t)*slot;
+}
+
+static uint32_t
+profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uint32_t location,
+                 uint32_t *known)
+{
+    const struct profile_frame *f = &p->frames[frame];
+
+    if (known[frame] == 0)
+        known[frame] = frame_id(b, frame_name(p, frame, location, b->arena),
+                                path_basename(p->modules[f->module].path),
+                                profile_is_program(p, f->module),
+                                profile_string(p, f->file), f->inlined) +
+                       1;
+    return known[frame] - 1;
+}
+
+/* The node of stack S, made if new; the innermost frames of an absurdly deep one are left out. */
+static uint32_t
+stack_node(struct builder *b, const struct flame_side *side, const struct stack *s, uint32_t *known)
+{
+    const struct profile *p = side->p;
+    const char *root = tags_root(p, &side->roots, s->heap, s->labels, b->arena);
+    uint32_t node = 0, end = 0;
+
+    if (root != NULL)
+        node = child_node(b, 0, frame_id(b, root, "", false, "", false), 0);
+    if (s->depth == 0)
+        return child_node(b, node, frame_id(b, FRAME_NAME_OTHER, "", false, "", false), 0);
+    if (s->depth > FLAME_DEPTH_MAX) {
+        end = s->depth - FLAME_DEPTH_MAX;
+        b->too_deep += end;
+    }
+    for (uint32_t i = s->depth; i-- > end;)
+        node = child_node(b, node, profile_frame_id(b, p, s->frames[i], s->locations[i], known),
+                          p->frames[s->frames[i]].line);
+    return node;
+}
+
+/* Numbers of a damaged file may be anything: what is too large for a sum stays at the largest, so
+ * that a caller is as wide as what it called. */
+static void
+add_to(int64_t *sum, int64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = value > 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* Add the stacks of SIDE to their leaves' before or after values. */
+static void
+read_side(struct builder *b, const struct flame_side *side, bool is_before)
+{
+    uint32_t *known = arena_array(b->arena, side->p->frame_count, sizeof *known);
+
+    for (size_t i = 0; i < side->stacks->count; i++) {
+        const struct stack *s = &side->stacks->v[i];
+        uint32_t leaf = stack_node(b, side, s, known);
+        struct flame_node *n = &b->nodes[leaf];
+
+        for (int m = 0; m < METRICS; m++)
+            add_to(&(is_before ? n->before : n->after)[m],
+                   metric_value(&s->counters, (enum metric)m));
+    }
+}
+
+static int64_t
+at_least_zero(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+/* Turn leaf values into inclusive ones. Negative rows (in flight when copied) count as nothing. */
+static void
+sum_up(struct builder *b)
+{
+    for (size_t i = 0; i < b->node_count; i++)
+        for (int m = 0; m < METRICS; m++) {
+            struct flame_node *n = &b->nodes[i];
+
+            n->before[m] = at_least_zero(n->before[m]);
+            n->after[m] = at_least_zero(n->after[m]);
+            n->width[m] = n->before[m] > n->after[m] ? n->before[m] : n->after[m];
+        }
+    for (size_t i = b->node_count; i-- > 1;)
+        for (int m = 0; m < METRICS; m++) {
+            const struct flame_node *n = &b->nodes[i];
+            struct flame_node *parent = &b->nodes[n->parent];
+
+            add_to(&parent->before[m], n->before[m]);
+            add_to(&parent->after[m], n->after[m]);
+            add_to(&parent->width[m], n->width[m]);
+        }
+}
+
+static bool
+wide_enough(const struct flame_node *n, const struct flame_node *root, int64_t cut_fraction)
+{
+    for (int m = 0; m < METRICS; m++)
+        if (n->width[m] > 0 && (double)n->width[m] * (double)cut_fraction >= (double)root->width[m])
+            return true;
+    return false;
+}
+
+/* Copy the nodes worth keeping to *RET, with their new indices. A parent is as wide as its child
+ * in every metric, so the parent of a kept node is kept. */
+static void
+keep_wide(struct builder *b, int64_t cut_fraction, struct flame_tree *ret)
+{
+    uint32_t *index = arena_array(b->arena, b->node_count, sizeof *index);
+
+    ret->nodes = arena_array(b->arena, b->node_count, sizeof *ret->nodes);
+    ret->nodes[ret->node_count++] = b->nodes[0];
+    for (size_t i = 1; i < b->node_count; i++) {
+        struct flame_node n = b->nodes[i];
+
+        if (!wide_enough(&n, &b->nodes[0], cut_fraction)) {
+            ret->cut_count++;
+            continue;
+        }
+        n.parent = index[n.parent];
+        index[i] = (uint32_t)ret->node_count;
+        ret->nodes[ret->node_count++] = n;
+        if (n.depth > ret->depth)
+            ret->depth = n.depth;
+    }
+    ret->cut_count += b->too_deep;
+}
+
+void
+flame_tree_build(const struct flame_side *before, const struct flame_side *after,
+                 int64_t cut_fraction, struct arena *arena, struct flame_tree *ret)
+{
+    struct builder b = {.arena = arena};
+
+    *ret = (struct flame_tree){.two_sided = before != NULL};
+    frame_id(&b, "all", "", false, "", false);
+    arena_grow(arena, &b.nodes, &b.node_capacity, 0, sizeof *b.nodes);
+    b.nodes[b.node_count++] = (struct flame_node){.parent = 0};
+    if (before)
+        read_side(&b, before, true);
+    read_side(&b, after, false);
+    sum_up(&b);
+    keep_wide(&b, cut_fraction, ret);
+    ret->frames = b.frames;
+    ret->frame_count = b.frame_count;
+    map_release(&b.children);
+    strtab_release(&b.keys);
+    strbuf_release(&b.key);
+}

@@ -1,0 +1,245 @@
+/* time_frame.c: the frame around pictures over time.
+ *
+ * Ticks stand at round times: the step is the smallest of a list of steps that people count in
+ * which leaves room for the labels. Names of snapshots stand above the picture in up to three
+ * rows, each where there is room; a line leads down from each. Colours are those of the flame
+ * graph, for light pages and dark ones, chosen by a hash of the name so that a function keeps its
+ * colour from one picture to the next.
+ */
+#include "flame/time_frame.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/interval.h"
+#include "base/hash.h"
+#include "export/amount.h"
+#include "export/utf8.h"
+#include "flame/flame_page.h"
+#include "symbol/symbol.h"
+
+enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60 };
+
+#define NAME_PIXELS 6.6 // Of a character.
+
+static const char style_common[] =
+    "svg { background: #ffffff; font: 12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; }\n"
+    "text { fill: #1f2430; }\n"
+    ".page { fill: #ffffff; }\n"
+    ".title { font-size: 18px; font-weight: 600; }\n"
+    ".muted { fill: #667085; }\n"
+    ".code { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace;\n"
+    "        font-size: 11px; }\n"
+    ".end { text-anchor: end; }\n"
+    ".middle { text-anchor: middle; }\n"
+    ".strong { font-weight: 700; }\n"
+    ".grows { fill: #c4320a; font-weight: 700; }\n"
+    ".grid { stroke: #1f2430; stroke-opacity: .12; }\n"
+    ".axis { stroke: #667085; }\n"
+    ".name { stroke: #475467; stroke-dasharray: 3 3; }\n"
+    ".total { fill: none; stroke: #1f2430; stroke-width: 1.4; }\n"
+    ".peak { fill: #1f2430; }\n"
+    ".rest { fill: #cfd4dc; }\n"
+    ".g0 { fill: #e5484d; } .g1 { fill: #f7811e; } .g2 { fill: #c026d3; } .g3 { fill: #a8550b; }\n"
+    ".area { stroke: #ffffff; stroke-width: .6; stroke-opacity: .7; }\n"
+    ".area:hover, .box:hover { stroke: #1f2430; stroke-width: 1.4; stroke-opacity: 1; }\n"
+    ".box { fill-opacity: .2; stroke: #ffffff; }\n"
+    ".curve { pointer-events: none; }\n";
+
+static const char style_dark[] = "@media (prefers-color-scheme: dark) {\n"
+                                 "svg { background: #14171c; }\n"
+                                 "text { fill: #e6e9ef; }\n"
+                                 ".page { fill: #14171c; }\n"
+                                 ".muted { fill: #98a2b3; }\n"
+                                 ".grows { fill: #ff9c66; }\n"
+                                 ".grid { stroke: #e6e9ef; }\n"
+                                 ".axis { stroke: #98a2b3; }\n"
+                                 ".name { stroke: #98a2b3; }\n"
+                                 ".total { stroke: #e6e9ef; }\n"
+                                 ".peak { fill: #e6e9ef; }\n"
+                                 ".rest { fill: #3a414e; }\n"
+                                 ".area, .box { stroke: #14171c; }\n"
+                                 ".area:hover, .box:hover { stroke: #ffffff; }\n";
+
+static uint64_t
+start_ns(const struct time_frame *f)
+{
+    return f->t->points[0].elapsed_ns;
+}
+
+static uint64_t
+end_ns(const struct time_frame *f)
+{
+    return f->t->points[f->t->point_count - 1].elapsed_ns;
+}
+
+double
+frame_x(const struct time_frame *f, uint64_t elapsed_ns)
+{
+    uint64_t from = start_ns(f), to = end_ns(f);
+
+    if (elapsed_ns <= from || to <= from)
+        return FRAME_LEFT;
+    if (elapsed_ns >= to)
+        return f->right;
+    return FRAME_LEFT +
+           (f->right - FRAME_LEFT) * ((double)(elapsed_ns - from) / (double)(to - from));
+}
+
+double
+frame_column_x(const struct time_frame *f, size_t column)
+{
+    return FRAME_LEFT + (f->right - FRAME_LEFT) * (double)column / FRAME_COLUMNS;
+}
+
+void
+frame_text(const struct time_frame *f, double x, double y, const char *attributes, const char *text,
+           size_t room)
+{
+    struct strbuf cut = {0};
+    size_t length = utf8_count(text);
+
+    for (size_t i = 0; *text != '\0' && i < (length > room ? room - 1 : length); i++) {
+        size_t size = utf8_size(text);
+
+        strbuf_add(&cut, text, size ? size : 1);
+        text += size ? size : 1;
+    }
+    strbuf_fmt(f->out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+    utf8_add_xml(f->out, strbuf_text(&cut));
+    strbuf_str(f->out, length > room ? "\xe2\x80\xa6</text>\n" : "</text>\n");
+    strbuf_release(&cut);
+}
+
+void
+frame_begin(const struct time_frame *f, double height, const char *subject, const char *line)
+{
+    strbuf_fmt(f->out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+               "viewBox=\"0 0 %d %.0f\">\n<title>",
+               FRAME_WIDTH, height, FRAME_WIDTH, height);
+    utf8_add_xml(f->out, subject);
+    strbuf_fmt(f->out, "</title>\n<style>\n%s", style_common);
+    for (int i = 0; i < FLAME_COLOURS; i++)
+        strbuf_fmt(f->out, ".c%d{fill:%s}", i, flame_module_colours[i][0]);
+    strbuf_fmt(f->out, "\n%s", style_dark);
+    for (int i = 0; i < FLAME_COLOURS; i++)
+        strbuf_fmt(f->out, ".c%d{fill:%s}", i, flame_module_colours[i][1]);
+    strbuf_str(f->out, "\n}\n</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
+    frame_text(f, 16, 30, "class=\"title\"", subject, 110);
+    frame_text(f, 16, 50, "class=\"muted\"", line, 180);
+}
+
+void
+frame_end(const struct time_frame *f)
+{
+    strbuf_str(f->out, "</svg>\n");
+}
+
+void
+frame_axis(const struct time_frame *f, double top, double bottom)
+{
+    uint64_t step = timeline_tick_ns(f->t, TICKS_MAX);
+    uint64_t tick = start_ns(f) + (step - start_ns(f) % step) % step;
+
+    for (size_t i = 0; i <= TICKS_MAX && tick <= end_ns(f); i++, tick += step) {
+        double x = frame_x(f, tick);
+
+        strbuf_fmt(f->out, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, top, bottom);
+        frame_text(f, x, bottom + 18,
+                   x + EDGE > FRAME_WIDTH ? "class=\"muted end\"" : "class=\"muted middle\"",
+                   amount_time(f->arena, tick), 30);
+    }
+    strbuf_fmt(f->out, "<path class=\"axis\" d=\"M%d %.1fH%.1f\"/>\n", FRAME_LEFT, bottom,
+               f->right);
+}
+
+void
+frame_names(const struct time_frame *f, double bottom)
+{
+    double free_from[NAME_ROWS] = {0};
+
+    for (size_t i = 0; i < f->t->point_count; i++) {
+        const struct profile_moment *m = &f->t->points[i];
+        double x = frame_x(f, m->elapsed_ns), width, y;
+        size_t row = 0;
+
+        if (*m->name == '\0' || m->snapshots == 0 || m->snapshots > f->p->snapshot_count)
+            continue;
+        width = NAME_PIXELS * (double)(utf8_count(m->name) + 2);
+        while (row < NAME_ROWS && x < free_from[row])
+            row++;
+        if (row == NAME_ROWS)
+            continue;
+        free_from[row] = x + width;
+        y = FRAME_TOP - 10 - 15 * (double)row;
+        strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", x, y - 9, bottom);
+        frame_text(f, x + width > f->right ? x - 4 : x + 4, y,
+                   x + width > f->right ? "class=\"end\"" : "", m->name, 40);
+    }
+}
+
+const char *
+frame_amount(const struct time_frame *f, double value)
+{
+    const char *text =
+        amount_text(f->arena, interval_rounded(trunc(value)), f->t->by != TIMELINE_CALLS);
+
+    return timeline_is_level(f->t->by) ? text : arena_printf(f->arena, "%s/s", text);
+}
+
+const char *
+frame_colour(const struct time_frame *f, const char *name, uint32_t *taken)
+{
+    uint32_t colour = (uint32_t)(hash_bytes(name, strlen(name)) % FLAME_COLOURS);
+
+    if (*taken == (1u << FLAME_COLOURS) - 1)
+        *taken = 0;
+    // Neighbours in the list are alike: look far away first.
+    while (*taken & 1u << colour)
+        colour = (colour + 5) % FLAME_COLOURS;
+    *taken |= 1u << colour;
+    return arena_printf(f->arena, "c%u", colour);
+}
+
+const char *
+frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
+{
+    uint32_t function;
+    const char *name;
+
+    if (s->depth == 0)
+        return FRAME_NAME_OTHER;
+    function = f->p->frames[s->frames[i]].function;
+    if (function != 0 && f->names[function] != NULL)
+        return f->names[function];
+    name = symbol_shorten(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
+                          NAME_WIDTH_MAX);
+    f->names[function] = name;
+    return name;
+}
+
+void
+frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line)
+{
+    uint32_t depth = stack_useful_depth(f->p, s);
+
+    strbuf_str(f->out, "<title>");
+    utf8_add_xml(f->out, first_line);
+    for (uint32_t i = 0; i < depth; i++) {
+        const struct profile_frame *frame = &f->p->frames[s->frames[i]];
+        const char *file = profile_string(f->p, frame->file);
+
+        strbuf_char(f->out, '\n');
+        utf8_add_xml(f->out, frame_function(f, s, i));
+        if (*file == '\0')
+            continue;
+        strbuf_str(f->out, "  ");
+        utf8_add_xml(f->out, path_basename(file));
+        if (frame->line)
+            strbuf_fmt(f->out, ":%u", frame->line);
+        strbuf_pause(f->out);
+    }
+    strbuf_str(f->out, "</title>");
+}

@@ -1,0 +1,55 @@
+/* time_frame.h: what pictures over time share: page, title, time axis, named snapshots, colours.
+ * Private to src/tool/flame. */
+#ifndef EXPORT_TIME_FRAME_H
+#define EXPORT_TIME_FRAME_H
+
+#include "analyse/timeline.h"
+#include "util/strbuf.h"
+
+/* Pixels. */
+enum { FRAME_WIDTH = 1200, FRAME_LEFT = 84, FRAME_RIGHT = 20, FRAME_TOP = 112 };
+
+/* Columns of the curves. */
+enum { FRAME_COLUMNS = 240 };
+
+/* Colours g0, g1, ... for what grows. */
+enum { FRAME_GROWING = 4 };
+
+struct time_frame {
+    const struct profile *p;
+    const struct timeline *t;
+    struct arena *arena;
+    struct strbuf *out;
+    double right; // Where the time ends.
+    const char **names; // Short ones by string id of the function; NULL = not yet made.
+};
+
+/* Where a moment and the edge before COLUMN of FRAME_COLUMNS are. */
+double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
+double frame_column_x(const struct time_frame *f, size_t column);
+
+/* The document's beginning with its styles, the title SUBJECT, and a line beneath it. */
+void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
+
+/* The time axis at BOTTOM with its grid from TOP on; then, above all else, the named snapshots. */
+void frame_axis(const struct time_frame *f, double top, double bottom);
+void frame_names(const struct time_frame *f, double bottom);
+void frame_end(const struct time_frame *f);
+
+/* TEXT at X, Y with ATTRIBUTES; at most ROOM characters of it. */
+void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
+                const char *text, size_t room);
+
+/* VALUE of what is followed: bytes, or bytes or calls per second. */
+const char *frame_amount(const struct time_frame *f, double value);
+
+/* The class of the colour for NAME that is not in *TAKEN, which gets it. */
+const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
+
+/* The name of the frame I of S, shortened for people. */
+const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
+
+/* The title of boxes of S: its frames on lines of their own. */
+void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
+
+#endif

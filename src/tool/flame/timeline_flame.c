@@ -1,0 +1,497 @@
+/* timeline_flame.c: a flame chart of memory: who held it, through whom, and when.
+ *
+ * In a flame chart of time a box is a call: it begins, calls others below it, and ends. Memory has
+ * no one stack at a time; many hold some at once. So here a box is a call path, drawn for as long
+ * as memory that was allocated through it was live; boxes of what it called lie inside it, one
+ * below the other, first what grows, then the largest:
+ *
+ *     ┌ main ────────────────────────────────────────────┐
+ *     │┌ serve ──────────────────────────────────────────│
+ *     ││┌ cache_put ▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇───────────────── │   grows
+ *     │┌ load ──────────┐                                │   freed when loading was done
+ *     ││  parse ──────┐ │                                │
+ *     │└────────────────┘                                │
+ *
+ * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
+ * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
+ * A path that held nothing for a while has a gap, and a box for each time. Calls that lead nowhere
+ * else are one box, or interpreters would fill the picture with theirs. Paths that never held
+ * MIN_SHARE of the largest total are left out, unless they grow, and so are the smallest until what
+ * is left has room; all are counted in the foot line.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/group.h"
+#include "export/amount.h"
+#include "export/utf8.h"
+#include "flame/time_frame.h"
+#include "flame/timeline_svg.h"
+
+#define INDENT_PIXELS 9.0
+
+enum {
+    ROW = 19,
+    BOXES_MAX = 70,
+    FOOT = 76,
+    AMOUNT_WIDTH = 96,
+    INSET = 1,
+};
+
+#define MIN_SHARE 0.005
+#define GROWING_SHARE 0.05 // Of what others must have had, for those that grow.
+#define SAME_SHARE 0.9     // A callee with that part of its caller is one with it.
+#define LEAST_STEP 1.25    // By that more is left out until what is left has room.
+#define CHAR_PIXELS 6.7
+#define INSIDE "\xe2\x80\xba"
+
+struct node {
+    uint32_t parent;
+    const struct stack *stack; // One that leads through it,
+    uint32_t frame;            // and which frame of it this is, or depth for "other".
+    int64_t rough[TREND_POINTS];
+    int64_t max;
+    bool grows;
+    bool kept;
+    // Of those that are kept: the box that it is drawn as, which is another's if that has nothing
+    // else in it.
+    uint32_t box;
+    // Of boxes:
+    uint32_t last;   // The innermost node that is drawn as this one.
+    uint32_t length; // How many are.
+    uint32_t depth;
+    double *columns;
+    uint32_t first_child, next_sibling;
+    uint32_t rows; // Itself and all in it.
+};
+
+struct flame {
+    struct time_frame f;
+    const struct stacks *stacks;
+    struct node *nodes; // The root first, parents before their children.
+    size_t count, capacity, shown;
+    uint32_t *leaf_of; // By stack.
+};
+
+static uint32_t
+child_of(struct flame *c, struct map *known, uint32_t parent, const struct stack *s, uint32_t frame)
+{
+    uint64_t key =
+        frame < s->depth ? group_function_key(c->f.p, s->frames[frame], s->locations[frame]) : 0;
+    bool is_new;
+    uint64_t *node = map_put(known, key * 0x9e3779b97f4a7c15u ^ parent, &is_new);
+
+    if (!is_new)
+        return (uint32_t)*node;
+    *node = c->count;
+    arena_grow(c->f.arena, &c->nodes, &c->capacity, c->count, sizeof *c->nodes);
+    c->nodes[c->count] = (struct node){.parent = parent, .stack = s, .frame = frame};
+    return (uint32_t)c->count++;
+}
+
+static void
+build_tree(struct flame *c)
+{
+    struct map known = {0};
+
+    c->leaf_of = arena_array(c->f.arena, c->stacks->count, sizeof *c->leaf_of);
+    arena_grow(c->f.arena, &c->nodes, &c->capacity, 0, sizeof *c->nodes);
+    c->nodes[c->count++] = (struct node){.kept = true};
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        const struct stack *s = &c->stacks->v[i];
+        uint32_t node = 0;
+
+        if (s->depth == 0)
+            node = child_of(c, &known, node, s, 0);
+        for (uint32_t k = stack_useful_depth(c->f.p, s); k-- > 0 && s->depth > 0;)
+            node = child_of(c, &known, node, s, k);
+        c->leaf_of[i] = node;
+    }
+    map_release(&known);
+}
+
+/* What every path held at the moments that T's rows know roughly. */
+static void
+sum_rough(struct flame *c)
+{
+    const struct timeline *t = c->f.t;
+
+    for (size_t i = 0; i < t->stack_count; i++) {
+        uint32_t leaf = c->leaf_of[t->rows[i].stack - c->stacks->v];
+
+        for (size_t k = 0; k < TREND_POINTS; k++)
+            c->nodes[leaf].rough[k] = counters_sum(c->nodes[leaf].rough[k], t->rows[i].rough[k]);
+    }
+    for (size_t i = c->count; i-- > 0;) {
+        struct node *n = &c->nodes[i], *parent = &c->nodes[n->parent];
+
+        for (size_t k = 0; k < TREND_POINTS; k++) {
+            n->max = n->rough[k] > n->max ? n->rough[k] : n->max;
+            if (i > 0)
+                parent->rough[k] = counters_sum(parent->rough[k], n->rough[k]);
+        }
+    }
+}
+
+static bool
+grows(const struct flame *c, const struct node *n)
+{
+    struct timeline_row row = {0};
+
+    memcpy(row.rough, n->rough, sizeof row.rough);
+    timeline_find_trend(c->f.t, &row);
+    return row.trend == TREND_GROWS;
+}
+
+static bool
+is_box(const struct flame *c, uint32_t i)
+{
+    return c->nodes[i].kept && c->nodes[i].box == i;
+}
+
+/* Keep the paths that had at least LEAST at once, or less if they grow. A path that is all that is
+ * kept of its caller, or nearly, is drawn with it. Returns how many boxes that makes. */
+static size_t
+keep_nodes(struct flame *c, double least, uint32_t *callees)
+{
+    size_t boxes = 0;
+
+    memset(callees, 0, c->count * sizeof *callees);
+    for (size_t i = 1; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+
+        n->kept = c->nodes[n->parent].kept && n->max > 0 &&
+                  (double)n->max >= (n->grows ? least * GROWING_SHARE : least);
+        callees[n->parent] += n->kept;
+    }
+    for (uint32_t i = 1; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+        const struct node *parent = &c->nodes[n->parent];
+
+        if (!n->kept)
+            continue;
+        n->box = i;
+        if (n->parent != 0 && callees[n->parent] == 1 && n->grows == parent->grows &&
+            (double)n->max >= SAME_SHARE * (double)parent->max)
+            n->box = parent->box;
+        boxes += n->box == i;
+    }
+    return boxes;
+}
+
+static void
+choose_nodes(struct flame *c)
+{
+    uint32_t *callees = arena_array(c->f.arena, c->count, sizeof *callees);
+    double least;
+    int64_t largest = 0; // Not the root's: growths may come to nothing while parts grow.
+
+    for (size_t i = 0; i < c->count; i++)
+        largest = c->nodes[i].max > largest ? c->nodes[i].max : largest;
+    least = MIN_SHARE * (double)largest;
+    for (size_t i = 0; i < c->count; i++)
+        c->nodes[i].grows =
+            (double)c->nodes[i].max >= least * GROWING_SHARE && grows(c, &c->nodes[i]);
+    while (keep_nodes(c, least, callees) > BOXES_MAX)
+        least *= LEAST_STEP;
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+
+        if (!n->kept)
+            continue;
+        c->shown++;
+        c->nodes[n->box].last = i;
+        c->nodes[n->box].length++;
+    }
+}
+
+/* Where the column of a point begins to know it: the first whose end is not before it. */
+static size_t
+column_of(const struct flame *c, size_t point)
+{
+    const struct timeline *t = c->f.t;
+    uint64_t from = t->points[0].elapsed_ns, to = t->points[t->point_count - 1].elapsed_ns;
+    double column = to > from ? ceil((double)(t->points[point].elapsed_ns - from) /
+                                     (double)(to - from) * FRAME_COLUMNS)
+                              : 0;
+
+    return column < 1 ? 0 : column > FRAME_COLUMNS ? FRAME_COLUMNS - 1 : (size_t)column - 1;
+}
+
+/* Add AMOUNT in COLUMN to NODE and all that lead to it. */
+static void
+add_change(struct flame *c, uint32_t node, size_t column, double amount)
+{
+    for (;; node = c->nodes[node].parent) {
+        if (c->nodes[node].columns != NULL)
+            c->nodes[node].columns[column] += amount;
+        if (node == 0)
+            return;
+    }
+}
+
+/* From what was gained in each column to what was live at its end, or gained per second. */
+static void
+finish_columns(struct flame *c, struct node *n)
+{
+    double column_s = (double)(timeline_column_ns(c->f.t, FRAME_COLUMNS, FRAME_COLUMNS) -
+                               timeline_column_ns(c->f.t, 0, FRAME_COLUMNS)) /
+                      1e9 / FRAME_COLUMNS;
+
+    for (size_t k = 0; k < FRAME_COLUMNS; k++) {
+        if (!timeline_is_level(c->f.t->by))
+            n->columns[k] = column_s > 0 ? n->columns[k] / column_s : 0;
+        else if (k > 0)
+            n->columns[k] += n->columns[k - 1];
+    }
+}
+
+static void
+fill_columns(struct flame *c)
+{
+    const struct timeline *t = c->f.t;
+    const struct profile *p = c->f.p;
+    size_t *column = arena_array(c->f.arena, t->point_count, sizeof *column);
+
+    for (size_t k = 0; k < t->point_count; k++)
+        column[k] = column_of(c, k);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (is_box(c, i))
+            c->nodes[i].columns =
+                arena_array(c->f.arena, FRAME_COLUMNS, sizeof *c->nodes[i].columns);
+    for (size_t i = 0; i < p->change_count; i++) {
+        size_t point = timeline_point_of(t, &p->changes[i]);
+        size_t stack = timeline_stack_of(p, c->stacks, &p->changes[i]);
+
+        if (point < t->point_count && stack != SIZE_MAX)
+            add_change(c, c->leaf_of[stack], column[point],
+                       (double)timeline_amount(&p->changes[i].amounts, t->by));
+    }
+    for (uint32_t i = 0; i < c->count; i++)
+        if (is_box(c, i))
+            finish_columns(c, &c->nodes[i]);
+}
+
+/* What grows comes first, then what is larger. */
+static bool
+comes_first(const struct node *n, const struct node *before)
+{
+    return n->grows != before->grows ? n->grows : n->max > before->max;
+}
+
+/* Put the boxes into those of their callers and count the rows of each. */
+static void
+link_boxes(struct flame *c)
+{
+    for (uint32_t i = 1; i < c->count; i++) {
+        struct node *n = &c->nodes[i];
+        struct node *caller = &c->nodes[c->nodes[n->parent].box];
+        uint32_t *link = &caller->first_child;
+
+        if (!is_box(c, i))
+            continue;
+        n->depth = caller->depth + 1;
+        while (*link != 0 && !comes_first(n, &c->nodes[*link]))
+            link = &c->nodes[*link].next_sibling;
+        n->next_sibling = *link;
+        *link = i;
+    }
+    for (uint32_t i = (uint32_t)c->count; i-- > 0;) {
+        if (!is_box(c, i))
+            continue;
+        c->nodes[i].rows++;
+        if (i > 0)
+            c->nodes[c->nodes[c->nodes[i].parent].box].rows += c->nodes[i].rows;
+    }
+}
+
+static const char *
+node_name(const struct flame *c, const struct node *n)
+{
+    return n->stack ? frame_function(&c->f, n->stack, n->frame) : "all";
+}
+
+/* "main › serve" of a box with two nodes, and with more their first and their last. */
+static const char *
+box_name(const struct flame *c, const struct node *n)
+{
+    const char *first = node_name(c, n), *last = node_name(c, &c->nodes[n->last]);
+
+    if (n->length < 2)
+        return first;
+    return n->length == 2 ? arena_printf(c->f.arena, "%s " INSIDE " %s", first, last)
+                          : arena_printf(c->f.arena, "%s " INSIDE " (%u) " INSIDE " %s", first,
+                                         n->length - 2, last);
+}
+
+static double
+highest(const struct node *n)
+{
+    double top = 0;
+
+    for (size_t i = 0; i < FRAME_COLUMNS; i++)
+        top = n->columns[i] > top ? n->columns[i] : top;
+    return top;
+}
+
+/* Where the scale of N's curve begins: what grows on a large base would look level above 0. */
+static double
+lowest(const struct node *n)
+{
+    double low = highest(n);
+
+    // The first columns are the start, when nothing was there yet.
+    for (size_t i = FRAME_COLUMNS / (TREND_POINTS - 1); i < FRAME_COLUMNS && n->grows; i++)
+        low = n->columns[i] < low ? n->columns[i] : low;
+    return low > 0 && low < highest(n) ? low * 0.98 : 0;
+}
+
+/* The curve of N from column FROM up to TO, in the strip below Y. */
+static void
+put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double y,
+          const char *class)
+{
+    double ground = y + ROW - 2, low = lowest(n), range = highest(n) - low;
+
+    strbuf_fmt(c->f.out, "<path class=\"curve %s\" d=\"M%.1f %.1f", class,
+               frame_column_x(&c->f, from), ground);
+    for (size_t i = from; i < to; i++) {
+        double above = n->columns[i] > low ? n->columns[i] - low : 0;
+
+        strbuf_fmt(c->f.out, "V%.1fH%.1f", ground - above / range * (ROW - 4),
+                   frame_column_x(&c->f, i + 1));
+    }
+    strbuf_fmt(c->f.out, "V%.1fZ\"/>\n", ground);
+}
+
+/* The frames of the box N, from the innermost outwards. */
+static void
+put_title(struct flame *c, const struct node *n, size_t from, size_t to)
+{
+    const struct node *inner = &c->nodes[n->last];
+    const char *when =
+        arena_printf(c->f.arena, "%s to %s, at most %s",
+                     amount_time(c->f.arena, timeline_column_ns(c->f.t, from, FRAME_COLUMNS)),
+                     amount_time(c->f.arena, timeline_column_ns(c->f.t, to, FRAME_COLUMNS)),
+                     frame_amount(&c->f, highest(n)));
+    struct stack part = inner->stack ? *inner->stack : (struct stack){0};
+
+    if (part.depth > 0) {
+        part.frames += inner->frame;
+        part.locations += inner->frame;
+        part.depth -= inner->frame;
+    }
+    frame_stack_title(&c->f, &part, when);
+}
+
+/* One stretch of time in which N held memory. */
+static void
+put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, double y,
+            const char *class)
+{
+    double x = frame_column_x(&c->f, from), width = frame_column_x(&c->f, to) - x;
+    double top = y + INSET, height = n->rows * ROW - 2.0 * INSET, indent;
+
+    strbuf_fmt(c->f.out,
+               "<rect class=\"box %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+               "rx=\"2\">",
+               class, x, top, width, height);
+    put_title(c, n, from, to);
+    strbuf_str(c->f.out, "</rect>\n");
+    put_curve(c, n, from, to, y, class);
+    indent = 4 + INDENT_PIXELS * n->depth;
+    if (width > indent + 4 * CHAR_PIXELS)
+        frame_text(&c->f, x + indent, y + ROW - 5.5, "class=\"code curve\"", box_name(c, n),
+                   (size_t)((width - indent - 4) / CHAR_PIXELS));
+}
+
+static void
+put_node(struct flame *c, uint32_t i, double y)
+{
+    const struct node *n = &c->nodes[i];
+    const char *name = node_name(c, n);
+    uint32_t own = 0;
+    const char *class = i == 0 ? "rest" : frame_colour(&c->f, name, &own);
+    double inside = y + ROW, last = n->columns[FRAME_COLUMNS - 1];
+
+    for (size_t from = 0, to; from < FRAME_COLUMNS; from = to + 1) {
+        for (to = from; to < FRAME_COLUMNS && n->columns[to] > 0;)
+            to++;
+        if (to > from)
+            put_stretch(c, n, from, to, y, class);
+    }
+    frame_text(&c->f, FRAME_WIDTH - FRAME_RIGHT, y + ROW - 5.5,
+               n->grows   ? "class=\"code end grows\""
+               : last > 0 ? "class=\"code end\""
+                          : "class=\"code end muted\"",
+               frame_amount(&c->f, highest(n)), 20);
+    for (uint32_t k = n->first_child; k != 0; k = c->nodes[k].next_sibling) {
+        put_node(c, k, inside);
+        inside += c->nodes[k].rows * ROW;
+    }
+}
+
+static void
+put_foot(struct flame *c, double y)
+{
+    size_t left_out = c->count - c->shown;
+    const char *text =
+        "Curves have scales of their own. On the right is what was live at most; red: "
+        "it grows steadily; grey: nothing is left.";
+
+    frame_text(
+        &c->f, 16, y, "class=\"muted\"",
+        "A box is a function, or several that call each other, with what they called inside; "
+        "it lasts as long as memory that was allocated from there was live.",
+        200);
+    if (left_out)
+        text = arena_printf(c->f.arena, "%s %s smaller calls are left out.", text,
+                            amount_count(c->f.arena, (int64_t)left_out));
+    frame_text(&c->f, 16, y + 18, "class=\"muted\"", text, 240);
+}
+
+static void
+put_chart(struct flame *c)
+{
+    const struct profile *p = c->f.p;
+    const char *name = p->process.executable ? path_basename(p->process.executable) : p->path;
+    double bottom = FRAME_TOP + (double)c->nodes[0].rows * ROW;
+
+    frame_begin(&c->f, bottom + FOOT,
+                arena_printf(c->f.arena, "%s: who held memory, and when", *name ? name : p->path),
+                arena_printf(c->f.arena, "%s; pid %u; heaptap %s",
+                             p->process.command ? p->process.command : "", p->process.pid,
+                             p->process.heaptap ? p->process.heaptap : ""));
+    frame_axis(&c->f, FRAME_TOP, bottom);
+    if (c->shown > 1)
+        put_node(c, 0, FRAME_TOP);
+    frame_names(&c->f, bottom);
+    put_foot(c, bottom + 44);
+    frame_end(&c->f);
+}
+
+void
+timeline_flame(const struct profile *p, const struct stacks *stacks,
+               const struct timeline_options *options, struct arena *arena, struct strbuf *out)
+{
+    struct timeline_options all = *options;
+    struct timeline t;
+    struct flame c = {.f = {.p = p,
+                            .t = &t,
+                            .arena = arena,
+                            .out = out,
+                            .right = FRAME_WIDTH - FRAME_RIGHT - AMOUNT_WIDTH},
+                      .stacks = stacks};
+
+    all.limit = 0;
+    c.f.names = arena_array(arena, p->strings.count + 1, sizeof *c.f.names);
+    timeline_build(p, stacks, &all, arena, &t);
+    build_tree(&c);
+    sum_rough(&c);
+    choose_nodes(&c);
+    fill_columns(&c);
+    link_boxes(&c);
+    put_chart(&c);
+}

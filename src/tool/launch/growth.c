@@ -1,0 +1,269 @@
+/* growth.c: a heap that grows without events.
+ *
+ * A program with an allocator of its own inside is recorded as if it had no heap, and nothing in
+ * its profile tells. So `run` looks at the anonymous memory of its processes now and then, from
+ * outside: what the kernel counts as RssAnon has neither mapped files nor shared memory in it, and
+ * is the heap, whoever manages it, with writable data and the stacks of threads. At the end the
+ * largest value seen is compared with what the recorder knew of: the peak of live bytes, a header
+ * for each block, and its own memory.
+ *
+ * Allocators keep freed memory and round sizes up, so that nothing is said before the difference is
+ * large, absolutely and in proportion. A process made by fork alone has its parent's memory, which
+ * its own profile does not tell about, and is passed over. What lives for some milliseconds may end
+ * unseen: that is not a heap that grows.
+ */
+#include "launch/growth.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/own_malloc.h"
+#include "option/opts.h"
+#include "report/style.h"
+
+enum { PROCESSES_MAX = 256, MODULES_MAX = 256, CHILDREN_MAX = 64, DEPTH_MAX = 16, TOLD_MAX = 3 };
+
+/* Less is not worth a word, and may be stacks and buffers of libc. */
+#define ENOUGH_BYTES ((int64_t)16 << 20)
+
+/* What an allocator may need for a block beyond the bytes asked for. */
+enum { BLOCK_OVERHEAD_BYTES = 32 };
+
+struct grown {
+    pid_t pid;
+    pid_t parent;
+    int64_t anonymous_bytes; // The largest seen.
+    int64_t listed_bytes;    // When its modules were last listed.
+    const char *executable;  // NULL = not known.
+    const char **modules;    // Files whose code it has mapped.
+    size_t module_count;
+    int64_t recorded_bytes; // By its profiles.
+    bool recorded;          // There is one.
+    bool incomplete;        // One that is not meant to tell all, or of a process made by fork.
+};
+
+/* The start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is gone. */
+static const char *
+read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
+{
+    char path[64];
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    got = fd >= 0 ? read(fd, ret, size_bytes - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    ret[got > 0 ? got : 0] = '\0';
+    return ret;
+}
+
+/* The bytes that a line of /proc/PID/status tells in kB. */
+static int64_t
+bytes_in(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+
+    return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+/* Without the main thread's stack. */
+static int64_t
+anonymous_bytes_of(pid_t pid)
+{
+    char status[4096];
+    int64_t bytes;
+
+    read_proc(pid, "status", status, sizeof status);
+    bytes = bytes_in(status, "\nRssAnon:") - bytes_in(status, "\nVmStk:");
+    return bytes > 0 ? bytes : 0;
+}
+
+static struct grown *
+find(const struct growth *g, pid_t pid)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->processes[i].pid == pid)
+            return &g->processes[i];
+    return NULL;
+}
+
+static struct grown *
+find_or_add(struct growth *g, pid_t pid, pid_t parent)
+{
+    struct grown *known = find(g, pid);
+
+    if (known != NULL || g->count == PROCESSES_MAX)
+        return known;
+    arena_grow(&g->arena, &g->processes, &g->capacity, g->count, sizeof *g->processes);
+    known = &g->processes[g->count++];
+    *known = (struct grown){.pid = pid, .parent = parent};
+    return known;
+}
+
+static void
+add_module(struct growth *g, struct grown *known, const char *path)
+{
+    for (size_t i = 0; i < known->module_count; i++)
+        if (strcmp(known->modules[i], path) == 0)
+            return;
+    if (known->module_count < MODULES_MAX)
+        known->modules[known->module_count++] = arena_strdup(&g->arena, path);
+}
+
+static const char *
+executable_of(struct growth *g, pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    length = readlink(link, path, sizeof path);
+    return length > 0 ? arena_strndup(&g->arena, path, (size_t)length) : NULL;
+}
+
+/* While it lives: what it runs, and the files that its code comes from. */
+static void
+list_modules(struct growth *g, struct grown *known)
+{
+    struct grown *parent = find(g, known->parent);
+    char path[64], line[PATH_MAX + 128];
+    FILE *maps;
+
+    known->executable = executable_of(g, known->pid);
+    if (parent != NULL && parent->executable == NULL)
+        parent->executable = executable_of(g, parent->pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)known->pid);
+    maps = fopen(path, "re");
+    if (maps == NULL)
+        return;
+    if (known->modules == NULL)
+        known->modules = arena_array(&g->arena, MODULES_MAX, sizeof *known->modules);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        const char *permissions = strchr(line, ' ');
+        char *file = strchr(line, '/');
+
+        if (permissions == NULL || file == NULL || permissions[3] != 'x')
+            continue;
+        file[strcspn(file, "\n")] = '\0';
+        add_module(g, known, file);
+    }
+    fclose(maps);
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): as deep as processes start processes, DEPTH_MAX at most.
+look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
+{
+    struct grown *known = find_or_add(g, pid, parent);
+    int64_t bytes = known != NULL ? anonymous_bytes_of(pid) : 0;
+    char path[64], text[CHILDREN_MAX * 8];
+    const char *next = text;
+
+    if (known != NULL && bytes > known->anonymous_bytes)
+        known->anonymous_bytes = bytes;
+    if (known != NULL && bytes >= ENOUGH_BYTES && bytes / 2 >= known->listed_bytes) {
+        known->listed_bytes = bytes;
+        list_modules(g, known);
+    }
+    snprintf(path, sizeof path, "task/%d/children", (int)pid);
+    read_proc(pid, path, text, sizeof text);
+    while (depth < DEPTH_MAX && *next != '\0') {
+        char *end;
+        long child = strtol(next, &end, 10);
+
+        if (end == next || *end != ' ') // Cut off at the end of the text.
+            break;
+        look_at(g, (pid_t)child, pid, depth + 1);
+        next = end + (*end == ' ');
+    }
+}
+
+void
+growth_look(struct growth *g, pid_t pid)
+{
+    look_at(g, pid, 0, 0);
+}
+
+void
+growth_recorded(struct growth *g, const struct profile *p)
+{
+    struct grown *known = find(g, (pid_t)p->process.pid);
+
+    if (known == NULL)
+        return;
+    known->recorded = true;
+    // The profile is a file that others may have written to.
+    known->recorded_bytes =
+        (int64_t)((uint64_t)known->recorded_bytes + (uint64_t)p->totals.peak_bytes +
+                  (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
+                  p->recorder.memory_bytes);
+    known->incomplete |= p->process.forked || p->losses.file_failed;
+    for (size_t i = 0; i < p->phase_count; i++)
+        known->incomplete |= p->phases[i].mode == MODE_OFF;
+}
+
+/* Has it only been forked? Then what it has may be its parent's. */
+static bool
+is_copy(const struct growth *g, const struct grown *known)
+{
+    const struct grown *parent = find(g, known->parent);
+
+    return !known->recorded && known->executable != NULL && parent != NULL &&
+           (parent->executable == NULL || strcmp(parent->executable, known->executable) == 0);
+}
+
+static bool
+is_strange_in(const struct growth *g, const struct grown *known)
+{
+    int64_t more_bytes = counters_difference(known->anonymous_bytes, known->recorded_bytes);
+
+    return known->executable != NULL && !known->incomplete && more_bytes >= ENOUGH_BYTES &&
+           more_bytes > known->recorded_bytes && !is_copy(g, known);
+}
+
+static void
+tell(const struct grown *known, const struct hook_list *hooks)
+{
+    struct arena a = {0};
+
+    say_warning("about %s of the memory of %s did not come through malloc: it had %s, of which "
+                "the recorder knows %s",
+                style_bytes(&a, counters_difference(known->anonymous_bytes, known->recorded_bytes)),
+                known->executable,
+                style_bytes(&a, known->anonymous_bytes), style_bytes(&a, known->recorded_bytes));
+    own_malloc_explain(known->executable, known->modules, known->module_count, hooks);
+    arena_release(&a);
+}
+
+bool
+growth_is_strange(const struct growth *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (is_strange_in(g, &g->processes[i]))
+            return true;
+    return false;
+}
+
+void
+growth_tell(const struct growth *g, const struct hook_list *hooks)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < g->count; i++)
+        if (is_strange_in(g, &g->processes[i]) && told++ < TOLD_MAX)
+            tell(&g->processes[i], hooks);
+    if (told > TOLD_MAX)
+        say_hint("%zu more processes had memory that did not come through malloc", told - TOLD_MAX);
+}
+
+void
+growth_release(struct growth *g)
+{
+    arena_release(&g->arena);
+}

@@ -1,0 +1,31 @@
+/* growth.h: did the processes of a run have memory that did not come through malloc? */
+#ifndef CLI_GROWTH_H
+#define CLI_GROWTH_H
+
+#include <sys/types.h>
+
+#include "launch/hook_kinds.h"
+#include "profile/profile.h"
+
+struct growth {
+    struct grown *processes;
+    size_t count, capacity;
+    struct arena arena;
+};
+
+/* Look how much memory process PID has and those that it started; never fails. */
+void growth_look(struct growth *g, pid_t pid);
+
+/* The run has left profile P. */
+void growth_recorded(struct growth *g, const struct profile *p);
+
+/* Is there anything that growth_tell would tell? */
+bool growth_is_strange(const struct growth *g);
+
+/* The run is over: tell on stderr about the processes that had much more memory than was recorded,
+ * and what to do about it. HOOKS were in effect. */
+void growth_tell(const struct growth *g, const struct hook_list *hooks);
+
+void growth_release(struct growth *g);
+
+#endif

@@ -1,0 +1,64 @@
+/* hook_run.c: what `run` does about its hooks before the program starts and after it has ended. */
+#include "launch/hook_run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/hook_stub.h"
+#include "launch/own_malloc.h"
+#include "option/opts.h"
+
+int
+hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,
+               struct err *err)
+{
+    if (h->list.count == 0)
+        return 0;
+    return hook_stub_write(&h->list, library, directory, arena, &h->path, err);
+}
+
+void
+hook_run_remove(struct hook_run *h)
+{
+    if (h->path != NULL)
+        unlink(h->path);
+    h->path = NULL;
+}
+
+/* Was no function of PRESET called? Said of the first one, INDEX, only. */
+static bool
+is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
+               const uint8_t *called)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *other = list->hooks[i].preset;
+
+        if (other != NULL && strcmp(other, preset) == 0 && (called[i] || i < index))
+            return false;
+    }
+    return true;
+}
+
+void
+hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet, struct arena *arena)
+{
+    const struct hook *hooks = h->list.hooks;
+    uint8_t *called;
+
+    if (h->path == NULL)
+        return;
+    called = arena_array(arena, h->list.count, sizeof *called);
+    if (!quiet && hook_stub_read(h->path, h->list.count, called)) {
+        for (size_t i = 0; i < h->list.count; i++) {
+            const char *preset = hooks[i].preset;
+
+            if (preset == NULL && !called[i])
+                own_malloc_never_called(program, hooks[i].symbol);
+            else if (preset != NULL && is_idle_preset(&h->list, preset, i, called))
+                say_warning("--hook %s: none of its functions was called by its dynamic name",
+                            preset);
+        }
+    }
+    if (!living)
+        hook_run_remove(h);
+}

@@ -1,0 +1,16 @@
+/* own_malloc.h: whose memory it may be that malloc does not know of, and how to get it recorded.
+ */
+#ifndef CLI_OWN_MALLOC_H
+#define CLI_OWN_MALLOC_H
+
+#include "launch/hook_kinds.h"
+
+/* Say on stderr which allocators the program EXECUTABLE and its COUNT MODULES have inside and what
+ * to do. HOOKS are in effect already. */
+void own_malloc_explain(const char *executable, const char *const *modules, size_t count,
+                        const struct hook_list *hooks);
+
+/* Say why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
+void own_malloc_never_called(const char *executable, const char *symbol);
+
+#endif

@@ -1,0 +1,322 @@
+/* load.c: making sense of the tables.
+ *
+ * What the recorder keeps apart for speed is put together here, in this order: the call tree and
+ * its sites (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
+ * (load_counters.c), how they came about (load_sampling.c), what they were before (load_history.c),
+ * then what stands alone: timeline, frees of unknown blocks, the header.
+ *
+ * Everything is computed from one copy of the rows, so totals are the sum of what is shown, also
+ * while the process is running. A copy may catch an event half applied: then a value is off by
+ * that event.
+ *
+ * Records come from a stranger: ids are checked before use, a record that cannot be right is
+ * skipped and counted, and one note per kind tells how many.
+ */
+#include "load/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "load/loader.h"
+#include "profile/origin.h"
+#include "profile/owner.h"
+
+static int
+by_time(const void *a, const void *b)
+{
+    const struct profile_time_point *x = a, *y = b;
+
+    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
+}
+
+static void
+load_timeline(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_TIMELINE);
+    size_t kept = 0;
+
+    p->timeline = arena_array(&p->arena, count, sizeof *p->timeline);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_time_point *d = raw_record(l->raw, DISK_TIMELINE, i);
+
+        if (d->elapsed_ns != 0)
+            p->timeline[kept++] =
+                (struct profile_time_point){d->elapsed_ns, d->live_bytes, d->events};
+    }
+    if (kept > 1)
+        qsort(p->timeline, kept, sizeof *p->timeline, by_time);
+    for (size_t i = 0; i < kept; i++)
+        if (p->time_point_count == 0 ||
+            p->timeline[p->time_point_count - 1].elapsed_ns != p->timeline[i].elapsed_ns)
+            p->timeline[p->time_point_count++] = p->timeline[i];
+}
+
+static int
+by_count(const void *a, const void *b)
+{
+    const struct profile_unknown_free *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void
+load_unknown_frees(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_UNKNOWN_FREES);
+
+    p->unknown_frees = arena_array(&p->arena, count, sizeof *p->unknown_frees);
+    for (size_t i = 1; i < count; i++) {
+        const struct disk_unknown_free *d = raw_record(l->raw, DISK_UNKNOWN_FREES, i);
+        bool known = d->node < l->disk_node_count && l->node_of[d->node] != 0;
+
+        if (d->count == 0 || d->kind < FREE_FOREIGN || d->kind > FREE_INHERITED)
+            continue;
+        p->unknown_frees[p->unknown_free_count++] = (struct profile_unknown_free){
+            .kind = d->kind,
+            .node = known ? l->node_of[d->node] - 1 : 1,
+            .site_node = loader_node_at(l, d->site),
+            .count = d->count,
+            .address = d->address,
+        };
+    }
+    if (p->unknown_free_count > 1)
+        qsort(p->unknown_frees, p->unknown_free_count, sizeof *p->unknown_frees, by_count);
+}
+
+/* The arguments, NUL-separated in the file, joined by blanks. */
+static const char *
+command_line(struct loader *l)
+{
+    struct disk_string s = l->raw->header.command;
+    const struct raw_table *t = &l->raw->tables[DISK_STRINGS];
+    char *text;
+
+    if (s.bytes == 0 || s.off > t->size_bytes || s.bytes > t->size_bytes - s.off)
+        return "";
+    text = arena_strndup(&l->p->arena, (const char *)t->bytes + s.off, s.bytes);
+    for (uint32_t i = 0; i + 1 < s.bytes; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    return text;
+}
+
+/* SPENT cycles in nanoseconds, when CYCLES took CLOCK_NS; 0 if that gives no believable frequency
+ * (a run of less than a tick of the clock, or damage). */
+static uint64_t
+cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
+{
+    double ns;
+
+    if (cycles == 0 || clock_ns < 1000000 || clock_ns > UINT64_C(1) << 60)
+        return 0;
+    ns = (double)spent * ((double)clock_ns / (double)cycles);
+    return ns < 1e18 ? (uint64_t)ns : 0;
+}
+
+/* How long the living process of H has been recorded; its own clock words are as old as its last
+ * tick. */
+static uint64_t
+elapsed_now(const struct disk_header *h)
+{
+    struct timespec now = {0};
+    uint64_t ns;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - h->start_monotonic_ns;
+    return (int64_t)ns > (int64_t)h->shared.last_ns ? ns : h->shared.last_ns;
+}
+
+/* What a merged profile was made from. */
+static void
+load_programs(struct loader *l)
+{
+    const struct disk_header *h = &l->raw->header;
+    struct profile *p = l->p;
+    size_t count = h->merged_processes ? raw_count(l->raw, DISK_PROGRAMS) : 0;
+
+    p->merged_processes = h->merged_processes;
+    p->merged_damaged = h->merged_damaged;
+    p->merged_left_out = h->merged_left_out;
+    p->programs = arena_array(&p->arena, count, sizeof *p->programs);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_program *d = raw_record(l->raw, DISK_PROGRAMS, i);
+
+        p->programs[p->program_count++] = (struct profile_program){
+            .executable = strtab_get(&p->strings, loader_string(l, d->executable)),
+            .processes = d->processes,
+        };
+    }
+}
+
+static void
+load_header(struct loader *l)
+{
+    const struct disk_header *h = &l->raw->header;
+    struct owner owner = {OWNER_GONE, 0, 0};
+    struct profile *p = l->p;
+    uint64_t clock_ns = h->last_cycles_ns - h->start_monotonic_ns;
+    uint64_t cycles = h->last_cycles - h->start_cycles;
+
+    if (h->state != DISK_STATE_PACKED)
+        owner = owner_find(l->path, h);
+    p->process = (struct profile_process){
+        .pid = h->pid,
+        .parent_pid = h->parent_pid,
+        .command = command_line(l),
+        .executable = raw_string(l->raw, h->executable),
+        .kernel = raw_string(l->raw, h->kernel),
+        .heaptap = raw_string(l->raw, h->heaptap),
+        .machine = raw_machine_name(h->machine),
+        .start_unix_ns = h->start_unix_ns,
+        .elapsed_ns = h->shared.last_ns,
+        .cpu_count = h->cpu_count,
+        .page_bytes = h->page_bytes,
+        .ended = h->state == DISK_STATE_PACKED ? (h->process_flags & DISK_PROCESS_GONE) != 0
+                                               : owner.state != OWNER_LIVES,
+        .unsure = owner.state == OWNER_UNKNOWN && h->state == DISK_STATE_RECORDING,
+        .pid_here = owner.pid != h->pid ? owner.pid : 0,
+        .forked = h->process_flags & DISK_PROCESS_FORKED,
+    };
+    if (h->state != DISK_STATE_PACKED && !p->process.ended)
+        p->process.elapsed_ns = elapsed_now(h);
+    p->sample_period_bytes = h->sample_period_bytes;
+    p->peak_elapsed_ns = h->shared.peak_ns;
+    p->losses.no_thread_events = h->losses.no_thread_events;
+    p->losses.no_memory_events += h->losses.no_memory_events;
+    p->losses.frames_without_module = h->losses.frames_without_module;
+    p->losses.history_records = h->losses.history_records;
+    p->losses.reentrant_events += h->losses.reentrant_events;
+    p->losses.heap_events = h->losses.heap_events;
+    p->losses.unseen_allocators = h->losses.unseen_allocators;
+    p->losses.label_sets = h->losses.label_sets;
+    p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
+                       p->losses.no_thread_events + p->losses.heap_events;
+    p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
+    p->recorder.file_bytes = l->raw->file_bytes;
+    p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
+    p->recorder.timed_ns = cycles_to_ns(p->recorder.timed_ns, cycles, clock_ns);
+    if (p->recorder.timed_ns == 0)
+        p->recorder.events_timed = 0;
+}
+
+/* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
+ * if the stacks are more than a real profile has. */
+static struct profile *
+load_model(struct raw_file *raw, const char *name, const char *path)
+{
+    struct loader l = {.raw = raw, .p = xmalloc(sizeof *l.p), .path = path};
+    struct profile *p = l.p;
+    size_t homeless;
+    bool fit;
+
+    *p = (struct profile){.totals = COUNTERS_ZERO};
+    p->path = arena_strdup(&p->arena, name);
+    p->frames_kept = raw->header.depth_max < DISK_DEPTH_MAX ? raw->header.depth_max : 0;
+    load_modules(&l);
+    load_heaps(&l);
+    load_label_sets(&l);
+    load_nodes(&l);
+    load_sites(&l);
+    load_threads(&l);
+    homeless = load_blocks(&l);
+    homeless += load_errors(&l);
+    if (homeless)
+        raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
+                 homeless);
+    loader_raise_peak(p);
+    profile_sum_heaps(p);
+    load_bins(&l);
+    load_timeline(&l);
+    load_phases(&l);
+    load_units(&l);
+    load_unknown_frees(&l);
+    loader_count_doubtful(p);
+    load_header(&l);
+    load_programs(&l);
+    loader_bound_peak(&l);
+    load_history(&l);
+    profile_mark_programs(p);
+    load_symbols(&l);
+    load_types(&l);
+    fit = loader_fit(&l);
+    map_release(&l.known_strings);
+    map_release(&l.known_nodes);
+    map_release(&l.known_sites);
+    map_release(&l.known_backings);
+    map_release(&l.known_locations);
+    map_release(&l.known_thread_sites);
+    if (fit)
+        return p;
+    profile_free(p);
+    return NULL;
+}
+
+static int
+load(const void *data, size_t size_bytes, const char *name, const char *path,
+     struct profile **ret_profile, struct err *err)
+{
+    struct arena scratch = {0};
+    struct raw_file raw;
+    struct profile *p = NULL;
+    int r = raw_parse(data, size_bytes, name, &scratch, &raw, err);
+
+    if (r == 0 && (p = load_model(&raw, name, path)) == NULL)
+        r = err_set(err, HEAPTAP_BAD_INPUT,
+                    "%s is damaged or made up: its stacks are more than a file of its size can "
+                    "hold",
+                    name);
+    if (p != NULL) {
+        // Strings that the model took over as they are must outlive the scratch memory.
+        p->process.executable = arena_strdup(&p->arena, p->process.executable);
+        p->process.kernel = arena_strdup(&p->arena, p->process.kernel);
+        p->process.heaptap = arena_strdup(&p->arena, p->process.heaptap);
+        p->notes = arena_array(&p->arena, raw.note_count, sizeof *p->notes);
+        for (size_t i = 0; i < raw.note_count; i++)
+            p->notes[i] = arena_strdup(&p->arena, raw.notes[i]);
+        p->note_count = raw.note_count;
+        *ret_profile = p;
+    }
+    arena_release(&scratch);
+    return r;
+}
+
+int
+load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
+           struct err *err)
+{
+    return load(data, size_bytes, name, NULL, ret_profile, err);
+}
+
+int
+profile_open(const char *what, struct profile **ret_profile, struct err *err)
+{
+    struct arena scratch = {0};
+    const char *path = what;
+    const char **paths;
+    size_t count, size_bytes;
+    uint32_t pid;
+    void *data;
+    int r;
+
+    if (origin_is_pid(what, &pid)) {
+        r = origin_of_pid(pid, &scratch, &path, err);
+    } else {
+        r = profile_list_session(what, &scratch, &paths, &count, err);
+        if (r == 0 && count > 1)
+            r = err_set(err, HEAPTAP_BAD_INPUT, "%s has %zu profiles in it; name one of them", what,
+                        count);
+        else if (r == 0)
+            path = paths[0];
+    }
+    if (r == 0)
+        r = origin_read(path, &scratch, &data, &size_bytes, err);
+    if (r == 0)
+        r = load(data, size_bytes, path, path, ret_profile, err);
+    arena_release(&scratch);
+    return r;
+}

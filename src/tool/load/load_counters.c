@@ -1,0 +1,278 @@
+/* load_counters.c: what each thread counted, put together.
+ *
+ * A counter of the file belongs to one thread and one site. Its numbers are added to the pair, the
+ * thread, the site and the totals at once, so a total is the sum of what is shown, also while the
+ * process is running. Blocks that back a heap are counted apart. Which part of a counter belongs to
+ * the peak is the rule of format.md 4.4.
+ *
+ * A counter whose site makes no sense is counted under "other", never dropped: the totals are
+ * right even where the tree is not.
+ */
+#include <string.h>
+
+#include "load/loader.h"
+
+void
+load_threads(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_THREADS);
+
+    l->thread_of = arena_array(&p->arena, count + 1, sizeof *l->thread_of);
+    l->thread_of_bins =
+        arena_array(&p->arena, raw_count(l->raw, DISK_BINS) + 1, sizeof *l->thread_of_bins);
+    p->threads = arena_array(&p->arena, count + 1, sizeof *p->threads);
+    for (size_t i = 1; i < count; i++) {
+        const struct disk_thread *d = raw_record(l->raw, DISK_THREADS, i);
+        struct profile_thread *t = &p->threads[p->thread_count];
+
+        if (d->id != i)
+            continue;
+        t->name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name));
+        t->tid = d->tid;
+        t->uses = d->uses;
+        t->counters = COUNTERS_ZERO;
+        if (d->bins < raw_count(l->raw, DISK_BINS))
+            l->thread_of_bins[d->bins] = 1;
+        l->thread_of[i] = (uint32_t)++p->thread_count;
+        p->losses.reentrant_events += d->reentrant_events;
+        p->losses.no_memory_events += d->no_memory_events;
+        p->losses.ledger_events += d->ledger_events;
+        p->losses.unknown_frees += d->unknown_frees;
+        p->losses.double_frees += d->double_frees;
+        p->losses.inherited_frees += d->inherited_frees;
+        p->losses.unrecorded_frees += d->unrecorded_frees;
+        p->losses.overwritten_blocks += d->overwritten_blocks;
+        p->losses.failed_calls += d->failed_calls;
+        p->recorder.frames_reused += d->frames_reused;
+        p->recorder.frames_unwound += d->frames_unwound;
+        p->recorder.full_unwinds += d->full_unwinds;
+        p->recorder.events_timed += d->timed_events;
+        p->recorder.timed_ns += d->timed_cycles; // Cycles until load_header turns them into time.
+    }
+}
+
+/* What a counter says, its share of the peak by the rule of format.md 4.4. */
+static struct counters
+read_counter(const struct disk_counter *d, uint64_t epoch)
+{
+    struct counters c = {
+        .allocations = (int64_t)d->allocations,
+        .allocated_bytes = (int64_t)d->allocated_bytes,
+        .frees = (int64_t)d->frees,
+        .freed_bytes = (int64_t)d->freed_bytes,
+        .reallocations = (int64_t)d->reallocations,
+        .moved = (int64_t)d->moved,
+        .grown_bytes = (int64_t)d->grown_bytes,
+        .temporary = (int64_t)d->temporary,
+        .peak_blocks = d->peak_blocks,
+        .peak_bytes = d->peak_bytes,
+        .size_min = d->allocations ? d->size_min : SIZE_MIN_NONE,
+        .size_max = d->size_max,
+    };
+
+    if (d->peak_epoch < epoch) {
+        c.peak_blocks = counters_live_blocks(&c);
+        c.peak_bytes = counters_live_bytes(&c);
+    }
+    return c;
+}
+
+static bool
+counter_is_zero(const struct disk_counter *d)
+{
+    static const struct disk_counter zero;
+
+    return memcmp(d, &zero, sizeof zero) == 0;
+}
+
+/* Returns the index of the pair. */
+static uint32_t
+add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct counters *c)
+{
+    struct profile *p = l->p;
+    bool new;
+    uint64_t *known = map_put(&l->known_thread_sites, (uint64_t)thread << 32 | site, &new);
+
+    if (new) {
+        arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, p->thread_site_count,
+                   sizeof *p->thread_sites);
+        p->thread_sites[p->thread_site_count] =
+            (struct profile_thread_site){thread, site, COUNTERS_ZERO};
+        *known = p->thread_site_count++;
+    }
+    counters_add(&p->thread_sites[*known].counters, c);
+    counters_add(&p->threads[thread].counters, c);
+    counters_add(&p->sites[site].counters, c);
+    counters_add(&p->totals, c);
+    return (uint32_t)*known;
+}
+
+size_t
+load_blocks(struct loader *l)
+{
+    uint64_t epoch = l->raw->header.shared.peak_epoch;
+    size_t homeless = 0, count = raw_count(l->raw, DISK_COUNTERS);
+
+    l->thread_site_of =
+        arena_array(&l->p->arena, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
+        uint32_t thread;
+
+        if (b->thread == 0 || b->thread >= raw_count(l->raw, DISK_THREADS) ||
+            (thread = l->thread_of[b->thread]) == 0)
+            continue;
+        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
+            uint64_t id = (uint64_t)b->first_site + s;
+            struct profile_backing *backing;
+            struct counters c;
+
+            if (counter_is_zero(&b->counters[s]))
+                continue;
+            c = read_counter(&b->counters[s], epoch);
+            backing = loader_backing_at(l, id);
+            if (backing != NULL)
+                counters_add(&backing->counters, &c);
+            else
+                l->thread_site_of[i * DISK_BLOCK_SITES + s] =
+                    1 + add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
+        }
+    }
+    return homeless;
+}
+
+void
+loader_raise_peak(struct profile *p)
+{
+    struct counters *all[] = {&p->totals};
+
+    if (counters_live_bytes(&p->totals) <= p->totals.peak_bytes)
+        return;
+    for (size_t i = 0; i < p->site_count + p->thread_count + p->thread_site_count + countof(all);
+         i++) {
+        size_t j = i;
+        struct counters *c;
+
+        if (j < p->site_count)
+            c = &p->sites[j].counters;
+        else if ((j -= p->site_count) < p->thread_count)
+            c = &p->threads[j].counters;
+        else if ((j -= p->thread_count) < p->thread_site_count)
+            c = &p->thread_sites[j].counters;
+        else
+            c = all[j - p->thread_site_count];
+        c->peak_bytes = counters_live_bytes(c);
+        c->peak_blocks = counters_live_blocks(c);
+    }
+    for (size_t i = 0; i < p->backing_count; i++) {
+        struct counters *c = &p->backings[i].counters;
+
+        c->peak_bytes = counters_live_bytes(c);
+        c->peak_blocks = counters_live_blocks(c);
+    }
+    for (size_t i = 0; i < p->site_count; i++)
+        p->sites[i].errors.peak = errors_live(&p->sites[i].errors);
+    p->errors.peak = errors_live(&p->errors);
+}
+
+/* Did more than one thread at a time come to these counters? A row goes from thread to thread. */
+static bool
+had_threads(const struct profile *p)
+{
+    return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
+}
+
+/* Files from before most_bytes was kept: of each process whichever is more, 64 KiB or a 1024th. */
+static int64_t
+old_error(const struct profile *p)
+{
+    int64_t fixed = (int64_t)64 << 10, share = p->totals.peak_bytes / 1024;
+
+    if (!had_threads(p) && p->merged_processes <= 1)
+        return 0;
+    if (p->merged_processes > 1)
+        return counters_sum(fixed * p->merged_processes, share);
+    return share > fixed ? share : fixed;
+}
+
+void
+loader_bound_peak(struct loader *l)
+{
+    const struct disk_header *h = &l->raw->header;
+    struct profile *p = l->p;
+    int64_t error = old_error(p);
+
+    if (h->compatible & DISK_COMPATIBLE_MOST)
+        error = h->shared.most_bytes > p->totals.peak_bytes
+                    ? counters_sum(h->shared.most_bytes, -p->totals.peak_bytes)
+                    : 0;
+    p->peak_error_bytes = error > 0 ? error : 0;
+}
+
+/* Bin I of a thread's record to the profile's. */
+static void
+add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes, uint64_t frees,
+        uint64_t freed_bytes)
+{
+    struct counters c = COUNTERS_ZERO;
+
+    c.allocations = (int64_t)allocations;
+    c.allocated_bytes = (int64_t)allocated_bytes;
+    c.frees = (int64_t)frees;
+    c.freed_bytes = (int64_t)freed_bytes;
+    counters_add(&bin->counters, &c);
+}
+
+void
+load_bins(struct loader *l)
+{
+    struct profile *p = l->p;
+
+    p->bin_count = DISK_EXACT_BINS + DISK_RANGE_BINS;
+    p->bins = arena_array(&p->arena, p->bin_count, sizeof *p->bins);
+    for (size_t i = 0; i < p->bin_count; i++) {
+        uint32_t range = (uint32_t)(i >= DISK_EXACT_BINS ? i - DISK_EXACT_BINS : 0);
+
+        p->bins[i].counters = COUNTERS_ZERO;
+        p->bins[i].size_min =
+            i < DISK_EXACT_BINS ? i : (UINT64_C(1) << (DISK_RANGE_FIRST_BIT + range)) + 1;
+        p->bins[i].size_max =
+            i < DISK_EXACT_BINS ? i : UINT64_C(1) << (DISK_RANGE_FIRST_BIT + range + 1);
+    }
+    p->bins[p->bin_count - 1].size_max = UINT64_MAX;
+    for (size_t i = 0; i < raw_count(l->raw, DISK_BINS); i++) {
+        const struct disk_bins *d = raw_record(l->raw, DISK_BINS, i);
+
+        if (!l->thread_of_bins[i])
+            continue;
+        for (size_t b = 0; b < DISK_EXACT_BINS; b++)
+            add_bin(&p->bins[b], d->exact[b].allocations, d->exact[b].allocations * b,
+                    d->exact[b].frees, d->exact[b].frees * b);
+        for (size_t b = 0; b < DISK_RANGE_BINS; b++)
+            add_bin(&p->bins[DISK_EXACT_BINS + b], d->range[b].allocations,
+                    d->range[b].allocated_bytes, d->range[b].frees, d->range[b].freed_bytes);
+    }
+}
+
+void
+loader_count_doubtful(struct profile *p)
+{
+    uint32_t *path_flags = arena_array(&p->arena, p->node_count, sizeof *path_flags);
+
+    for (size_t i = 1; i < p->node_count; i++)
+        path_flags[i] = path_flags[p->nodes[i].parent] | p->nodes[i].flags;
+    for (size_t i = 0; i < p->site_count; i++) {
+        uint32_t flags = path_flags[p->sites[i].node];
+        uint64_t allocations = (uint64_t)p->sites[i].counters.allocations;
+
+        if (flags & NODE_OTHER)
+            p->losses.other_site_events += allocations;
+        if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
+            p->losses.truncated_stacks += allocations;
+        if (flags & NODE_GUESSED)
+            p->losses.guessed_frames += allocations;
+        if (flags & NODE_BROKEN)
+            p->losses.unwind_failures += allocations;
+    }
+}

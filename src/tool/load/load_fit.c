@@ -1,0 +1,209 @@
+/* load_fit.c: what a profile comes to when views write it out.
+ *
+ * A file holds each name once, each place in the code once, and of a stack only what no other stack
+ * shares with it. A view writes the frames of every stack with their names. So a file of 24 KB can
+ * say three hundred gigabytes:
+ *
+ *     many sites x deep stacks x 256 inlined frames at each place x names of 60,000 bytes
+ *
+ * Real programs multiply too, though less. A site takes some ten bytes of a packed profile, its
+ * stack has up to 1,024 frames, and a function of a C++ template may have a name of several
+ * kilobytes. So there are two bounds, both in proportion to the file: of the frames, beyond which
+ * the profile is refused, because memory grows with them; and of the bytes of names, beyond which
+ * the longest names are shortened as far as it takes, and a note says so. Nothing real comes near
+ * the first, and hardly anything to the second; views that write much do not keep what they have
+ * written (strbuf_pause).
+ *
+ * A shortened name ends with a number made from all of it, so that two remain two.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "load/loader.h"
+
+/* Frames of all stacks: so many, and for each byte of the file so many. */
+#define FRAMES_FREE ((uint64_t)1 << 20)
+#define FRAMES_PER_BYTE 256
+
+/* Bytes of the names in all stacks, likewise. */
+#define NAME_BYTES_FREE ((uint64_t)256 << 20)
+#define NAME_BYTES_PER_BYTE ((uint64_t)256 << 10)
+
+enum {
+    CUT_BYTES_MAX = 1 << 16, // The first length that is tried, then half of it,
+    CUT_BYTES_MIN = 64,      // down to this.
+    MARK_BYTES = 21,         // "…~0123456789abcdef" and NUL.
+};
+
+/* What a walk over all stacks adds up. */
+struct measure {
+    const struct loader *l;
+    uint64_t limit;      // Of what is added up; more is not looked at.
+    uint64_t cut_bytes;  // How long names may be.
+    uint64_t *of_string; // By string id; unused when frames are counted.
+    uint64_t *of_node;   // From the root to the node.
+    uint64_t sum;
+};
+
+static void
+add(struct measure *m, uint64_t amount)
+{
+    m->sum = amount > m->limit - m->sum ? m->limit : m->sum + amount;
+}
+
+static uint64_t
+name_bytes(const struct measure *m, uint32_t id)
+{
+    return m->of_string[id] < m->cut_bytes ? m->of_string[id] : m->cut_bytes;
+}
+
+static uint64_t
+text_bytes(const struct measure *m, const char *text)
+{
+    size_t length = strlen(text);
+
+    return length < m->cut_bytes ? length : m->cut_bytes;
+}
+
+/* Of a location by itself: its frames, or the bytes of their names. */
+static uint64_t
+location_amount(const struct measure *m, const struct profile_location *location)
+{
+    const struct profile *p = m->l->p;
+    uint64_t sum = 0;
+
+    if (m->of_string == NULL)
+        return location->frame_count > 0 ? location->frame_count : 1;
+    for (uint32_t i = 0; i < location->frame_count; i++) {
+        const struct profile_frame *f = &p->frames[location->first_frame + i];
+
+        sum += name_bytes(m, f->function) + name_bytes(m, f->file);
+    }
+    return sum + (location->frame_count > 0 ? location->frame_count : 1) *
+                     text_bytes(m, p->modules[location->module].path);
+}
+
+static void
+measure_nodes(struct measure *m, struct arena *arena)
+{
+    const struct profile *p = m->l->p;
+    uint64_t *of_location = arena_array(arena, p->location_count, sizeof *of_location);
+
+    for (size_t i = 0; i < p->location_count; i++)
+        of_location[i] = location_amount(m, &p->locations[i]);
+    m->of_node = arena_array(arena, p->node_count, sizeof *m->of_node);
+    for (size_t i = 1; i < p->node_count; i++)
+        m->of_node[i] = m->of_node[p->nodes[i].parent] + of_location[p->nodes[i].location];
+}
+
+/* What is said of every site beside its stack. */
+static void
+measure_tags(struct measure *m)
+{
+    const struct profile *p = m->l->p;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+
+        add(m, text_bytes(m, p->heaps[s->heap].name));
+        add(m, strlen(p->label_sets[s->labels].text));
+        add(m, name_bytes(m, s->type));
+    }
+    for (size_t i = 0; i < p->type_count; i++)
+        add(m, name_bytes(m, p->types[i].name));
+}
+
+/* The sum over all stacks that views write, or the limit if it is more. */
+static uint64_t
+measure(struct measure *m)
+{
+    const struct profile *p = m->l->p;
+    struct arena arena = {0};
+
+    m->sum = 0;
+    measure_nodes(m, &arena);
+    for (size_t i = 0; i < p->site_count; i++)
+        add(m, m->of_node[p->sites[i].node]);
+    for (size_t i = 0; i < p->backing_count; i++)
+        add(m, m->of_node[p->backings[i].node]);
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        add(m, m->of_node[p->unknown_frees[i].node]);
+        add(m, m->of_node[p->unknown_frees[i].site_node]);
+    }
+    if (m->of_string != NULL)
+        measure_tags(m);
+    arena_release(&arena);
+    return m->sum;
+}
+
+/* Shorten TEXT, which is longer, to CUT_BYTES in its place, so that all who have it see it so. */
+static void
+shorten(char *text, size_t cut_bytes)
+{
+    uint64_t number = hash_bytes(text, strlen(text));
+    size_t kept = cut_bytes - MARK_BYTES;
+
+    // Not within a character.
+    while (kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
+        kept--;
+    snprintf(text + kept, MARK_BYTES, "\xe2\x80\xa6~%016" PRIx64, number);
+}
+
+static void
+shorten_names(struct loader *l, const struct measure *m)
+{
+    struct strtab *strings = &l->p->strings;
+    size_t count = 0;
+
+    for (size_t i = 1; i < strings->count; i++)
+        if (m->of_string[i] > m->cut_bytes) {
+            // The table's own copy; nobody looks a name up in a loaded profile.
+            shorten((char *)(uintptr_t)strings->strings[i], m->cut_bytes);
+            count++;
+        }
+    raw_note(l->raw,
+             "%zu names are longer than %" PRIu64 " bytes and are shortened: written out with all "
+             "stacks, names would be more than %" PRIu64 " MiB, which is what a file of this size "
+             "may come to",
+             count, m->cut_bytes, m->limit >> 20);
+}
+
+static void
+fit_names(struct loader *l)
+{
+    const struct strtab *strings = &l->p->strings;
+    struct measure m = {
+        .l = l,
+        .limit = NAME_BYTES_FREE + l->raw->file_bytes * NAME_BYTES_PER_BYTE,
+        .cut_bytes = UINT64_MAX,
+        .of_string = xmalloc((strings->count + 1) * sizeof *m.of_string),
+    };
+
+    m.of_string[0] = 0;
+    for (size_t i = 1; i < strings->count; i++)
+        m.of_string[i] = strlen(strings->strings[i]);
+    if (measure(&m) == m.limit) {
+        m.cut_bytes = CUT_BYTES_MAX;
+        while (measure(&m) == m.limit && m.cut_bytes > CUT_BYTES_MIN)
+            m.cut_bytes /= 2;
+        shorten_names(l, &m);
+    }
+    free(m.of_string);
+}
+
+bool
+loader_fit(struct loader *l)
+{
+    struct measure frames = {
+        .l = l,
+        .limit = FRAMES_FREE + l->raw->file_bytes * FRAMES_PER_BYTE,
+    };
+
+    if (measure(&frames) == frames.limit)
+        return false;
+    fit_names(l);
+    return true;
+}

@@ -1,0 +1,261 @@
+/* load_history.c: what the counters were at the snapshots.
+ *
+ * A record of the file says what one counter was at a snapshot and at those before it, back to its
+ * last record. So between two records a counter changed only right after the older one, before the
+ * snapshot that came next:
+ *
+ *     snapshots      1     2     3     4     5   end
+ *     records              a           b         c (the counter itself)
+ *     changes     (born) a |     b - a |   c - b
+ *
+ * The model keeps these changes: those of several counters add up, those of a stretch of time are
+ * its sum, and all of them are what was counted in the end, whatever a file says.
+ *
+ * Where a snapshot is not in the file (packing thins them out, and a copy of a file that is being
+ * written may lack the latest), its records count for the last one before it that is. Then only the
+ * first of a counter's records there says what the counter was. A record that does not follow the
+ * one before it is left out, and so is, with a note, one of a counter that does not exist.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "load/loader.h"
+
+/* A hundred years; sums of times stay in range. */
+#define ELAPSED_NS_MAX ((uint64_t)1 << 61)
+
+/* More than any recorder writes; bounds what a made-up file can ask for. */
+#define HISTORY_RECORDS_MAX ((size_t)1 << 22)
+
+/* A counter on its way through its records. */
+struct walk {
+    struct profile_amounts known; // At its last record.
+    uint32_t snapshots;           // That one's ordinal; at first that of its birth.
+};
+
+static struct profile_amounts
+since(struct profile_amounts now, const struct profile_amounts *then)
+{
+    return (struct profile_amounts){
+        .allocations = counters_sum(now.allocations, (int64_t)(0 - (uint64_t)then->allocations)),
+        .allocated_bytes =
+            counters_sum(now.allocated_bytes, (int64_t)(0 - (uint64_t)then->allocated_bytes)),
+        .frees = counters_sum(now.frees, (int64_t)(0 - (uint64_t)then->frees)),
+        .freed_bytes = counters_sum(now.freed_bytes, (int64_t)(0 - (uint64_t)then->freed_bytes)),
+    };
+}
+
+/* Those of a file whose recorder kept no history have no id, and say themselves what was
+ * counted. */
+static struct profile_amounts
+told_amounts(const struct disk_snapshot *d)
+{
+    struct profile_amounts amounts = {0};
+
+    if (d->id != 0)
+        return amounts;
+    amounts.allocations = (int64_t)d->allocations;
+    amounts.allocated_bytes = (int64_t)d->allocated_bytes;
+    amounts.freed_bytes = (int64_t)(d->allocated_bytes - (uint64_t)d->live_bytes);
+    return amounts;
+}
+
+static void
+take_snapshot(struct profile *p, const struct disk_snapshot *d)
+{
+    p->snapshots[p->snapshot_count++] = (struct profile_snapshot){
+        .elapsed_ns = d->elapsed_ns,
+        .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
+        .kind = d->kind,
+        .amounts = told_amounts(d),
+    };
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+    const struct profile_snapshot *x = a, *y = b;
+
+    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
+}
+
+/* Load the snapshots. By id: how many of them were taken until then; from the scratch ARENA. */
+static uint32_t *
+load_snapshots(struct loader *l, struct arena *arena)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
+    uint32_t *ordinals = arena_array(arena, count + 1, sizeof *ordinals);
+
+    p->snapshots = arena_array(&p->arena, count, sizeof *p->snapshots);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
+        bool used = d->elapsed_ns != 0;
+        bool good = d->kind < SNAPSHOT_KINDS && (d->id == i + 1 || d->id == 0) &&
+                    d->elapsed_ns <= ELAPSED_NS_MAX;
+
+        if (used && good)
+            take_snapshot(p, d);
+        p->has_history |= used && good && d->id != 0;
+        bad += used && !good;
+        ordinals[i + 1] = (uint32_t)p->snapshot_count;
+    }
+    if (bad)
+        raw_note(l->raw, "%zu snapshots are damaged and were skipped", bad);
+    if (!p->has_history && p->snapshot_count > 1)
+        qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, by_time);
+    // Ids rise with time; two threads may have looked at the clock in the other order.
+    for (size_t i = 1; i < p->snapshot_count; i++)
+        if (p->snapshots[i].elapsed_ns < p->snapshots[i - 1].elapsed_ns)
+            p->snapshots[i].elapsed_ns = p->snapshots[i - 1].elapsed_ns;
+    return ordinals;
+}
+
+static void
+add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
+           struct profile_amounts amounts)
+{
+    static const struct profile_amounts nothing;
+
+    if (memcmp(&amounts, &nothing, sizeof nothing) != 0)
+        p->changes[p->change_count++] = (struct profile_change){thread_site, interval, amounts};
+}
+
+static const struct disk_counter *
+counter_at(const struct loader *l, size_t i)
+{
+    const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i / DISK_BLOCK_SITES);
+
+    return &b->counters[i % DISK_BLOCK_SITES];
+}
+
+static void
+start_walks(const struct loader *l, struct walk *walks, size_t count, const uint32_t *ordinals)
+{
+    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t born = l->thread_site_of[i] ? counter_at(l, i)->born : 0;
+
+        walks[i].snapshots = ordinals[born <= ids ? born : ids];
+    }
+}
+
+static size_t
+record_count(const struct loader *l)
+{
+    size_t count = raw_count(l->raw, DISK_HISTORY);
+
+    return count < HISTORY_RECORDS_MAX ? count : HISTORY_RECORDS_MAX;
+}
+
+/* Whether a thread has the counter; it may be of no site. */
+static bool
+has_counter(const struct loader *l, size_t i, size_t counter_count)
+{
+    const struct disk_block *b;
+
+    if (i >= counter_count)
+        return false;
+    b = raw_record(l->raw, DISK_COUNTERS, i / DISK_BLOCK_SITES);
+    return b->thread != 0;
+}
+
+/* Returns how many records cannot be right. */
+static size_t
+follow_records(struct loader *l, struct walk *walks, size_t counter_count, const uint32_t *ordinals)
+{
+    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
+
+    for (size_t i = 0; i < record_count(l); i++) {
+        const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
+        struct profile_amounts amounts;
+        uint32_t snapshots;
+
+        if (d->snapshot == 0)
+            continue;
+        bad += !has_counter(l, d->counter, counter_count);
+        if (!has_counter(l, d->counter, counter_count) || l->thread_site_of[d->counter] == 0)
+            continue;
+        snapshots = ordinals[d->snapshot <= ids ? d->snapshot : ids];
+        if (snapshots <= walks[d->counter].snapshots)
+            continue;
+        amounts = (struct profile_amounts){(int64_t)d->allocations, (int64_t)d->allocated_bytes,
+                                           (int64_t)d->frees, (int64_t)d->freed_bytes};
+        add_change(l->p, l->thread_site_of[d->counter] - 1, walks[d->counter].snapshots,
+                   since(amounts, &walks[d->counter].known));
+        walks[d->counter] = (struct walk){amounts, snapshots};
+    }
+    return bad;
+}
+
+/* What changed after the last record of each counter. */
+static void
+end_walks(struct loader *l, const struct walk *walks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_counter *d = counter_at(l, i);
+        struct profile_amounts now = {(int64_t)d->allocations, (int64_t)d->allocated_bytes,
+                                      (int64_t)d->frees, (int64_t)d->freed_bytes};
+
+        if (l->thread_site_of[i] != 0)
+            add_change(l->p, l->thread_site_of[i] - 1, walks[i].snapshots,
+                       since(now, &walks[i].known));
+    }
+}
+
+static void
+sum_snapshots(struct profile *p)
+{
+    struct profile_amounts *intervals =
+        arena_array(&p->arena, p->snapshot_count + 1, sizeof *intervals);
+
+    for (size_t i = 0; i < p->change_count; i++)
+        profile_amounts_add(&intervals[p->changes[i].interval], &p->changes[i].amounts);
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        if (i > 0)
+            p->snapshots[i].amounts = p->snapshots[i - 1].amounts;
+        profile_amounts_add(&p->snapshots[i].amounts, &intervals[i]);
+    }
+}
+
+/* How many changes there can be at most. */
+static size_t
+count_changes(const struct loader *l, size_t counter_count)
+{
+    size_t changes = 0;
+
+    for (size_t i = 0; i < counter_count; i++)
+        changes += l->thread_site_of[i] != 0;
+    for (size_t i = 0; i < record_count(l); i++) {
+        const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
+
+        changes += d->snapshot != 0;
+    }
+    return changes;
+}
+
+void
+load_history(struct loader *l)
+{
+    size_t count = raw_count(l->raw, DISK_COUNTERS) * DISK_BLOCK_SITES, bad;
+    struct arena scratch = {0};
+    uint32_t *ordinals = load_snapshots(l, &scratch);
+    struct profile *p = l->p;
+
+    if (p->has_history) {
+        struct walk *walks = arena_array(&scratch, count, sizeof *walks);
+
+        p->changes = arena_array(&p->arena, count_changes(l, count), sizeof *p->changes);
+        start_walks(l, walks, count, ordinals);
+        bad = follow_records(l, walks, count, ordinals);
+        end_walks(l, walks, count);
+        sum_snapshots(p);
+        if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
+            raw_note(l->raw, "its history is longer than any recorder's; the rest was skipped");
+        // The copy of a file that is being written may have the record and not yet the counter.
+        if (bad && p->process.ended)
+            raw_note(l->raw, "%zu records of the history are of no known counter; skipped", bad);
+    }
+    arena_release(&scratch);
+}

@@ -1,0 +1,149 @@
+/* load_sampling.c: how the numbers came about: the phases of recording, and what estimates
+ * may be off by.
+ *
+ * A profile whose recorder took every call has one exact phase and no errors; one of an older
+ * recorder has no such tables at all, and is read as the same. Numbers that estimates cannot have
+ * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
+ * analyse/interval.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "load/loader.h"
+
+/* No sum of an estimate is larger: 2^63 bytes, squared, times the number of samples. */
+#define ERROR_MAX 1e60
+
+/* X, if it is a number that an estimate may have. */
+static double
+believable(double x)
+{
+    return x > 0 && x < ERROR_MAX ? x : 0;
+}
+
+static struct error_sum
+read_error(const struct disk_error_sum *d)
+{
+    return (struct error_sum){
+        .samples = (double)d->samples,
+        .blocks = (double)d->blocks,
+        .bytes = (double)d->bytes,
+        .blocks_variance = believable(d->blocks_variance),
+        .bytes_variance = believable(d->bytes_variance),
+    };
+}
+
+size_t
+load_errors(struct loader *l)
+{
+    uint64_t epoch = l->raw->header.shared.peak_epoch;
+    struct profile *p = l->p;
+    size_t homeless = 0;
+
+    for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
+        const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
+        struct errors e;
+        uint32_t site;
+
+        if (d->site == 0 || loader_backing_at(l, d->site) != NULL)
+            continue;
+        e = (struct errors){
+            .allocated = read_error(&d->allocated),
+            .freed = read_error(&d->freed),
+            .peak = read_error(&d->peak),
+            .blocks_unit_max = believable(d->blocks_unit_max),
+            .bytes_unit_max = believable(d->bytes_unit_max),
+        };
+        if (d->peak_epoch < epoch)
+            e.peak = errors_live(&e);
+        site = loader_site_at(l, d->site, &homeless); // May move the sites.
+        errors_add(&p->sites[site].errors, &e);
+        errors_add(&p->errors, &e);
+    }
+    return homeless;
+}
+
+/* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
+ * and of the next one too if its stack VARIES so much that it has blocks of two classes. In the
+ * smallest class sizes differ too little to matter, and the largest has no end but the largest
+ * seen. */
+static struct counters
+possible_sizes(const struct profile_site *site, bool varies)
+{
+    static const uint64_t smallest[] = {16, 16, 33, 257, 2049}, largest[] = {32, 256, 2048, 0, 0};
+    struct counters c = site->counters;
+
+    if ((site->size_class > 0 || varies) && smallest[site->size_class + !varies] < c.size_min)
+        c.size_min = smallest[site->size_class + !varies];
+    if (largest[site->size_class + varies] > c.size_max)
+        c.size_max = largest[site->size_class + varies];
+    return c;
+}
+
+static void
+set_units(const struct profile *p, struct profile_site *site, bool varies)
+{
+    struct counters possible = possible_sizes(site, varies);
+    struct errors seen = profile_missed(p, &site->counters), few = profile_missed(p, &possible);
+
+    few.blocks_unit_max = few.bytes_unit_max = 0;
+    errors_add_units(&site->errors, &seen);
+    errors_add_units(&site->errors, &few);
+}
+
+void
+load_units(struct loader *l)
+{
+    struct profile *p = l->p;
+    uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
+    struct errors missed = profile_missed(p, &p->totals);     // Also when there is no site at all.
+
+    errors_add_units(&p->errors, &missed);
+    for (size_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].counters.allocations != 0)
+            classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);
+    for (size_t i = 0; i < p->site_count; i++) {
+        struct profile_site *site = &p->sites[i];
+        uint8_t own = classes[site->node];
+
+        if (site->counters.allocations == 0)
+            continue;
+        set_units(p, site, (own & (own - 1)) != 0);
+        errors_add_units(&p->errors, &site->errors);
+    }
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+    const struct profile_phase *x = a, *y = b;
+
+    return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
+}
+
+void
+load_phases(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_PHASES);
+
+    p->phases = arena_array(&p->arena, count + 1, sizeof *p->phases);
+    p->phases[0] = (struct profile_phase){0};
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
+
+        if (d->id == i + 1 && d->mode <= MODE_OFF)
+            p->phases[p->phase_count++] = (struct profile_phase){d->mode, d->period, d->since_ns};
+    }
+    if (p->phase_count > 1)
+        qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);
+    p->phase_count += p->phase_count == 0;
+    for (size_t i = 0; i < p->phase_count; i++) {
+        uint64_t *longest = p->phases[i].mode == MODE_BYTES   ? &p->longest_bytes
+                            : p->phases[i].mode == MODE_COUNT ? &p->longest_calls
+                                                              : NULL;
+
+        if (longest != NULL && p->phases[i].period > *longest)
+            *longest = p->phases[i].period;
+    }
+}

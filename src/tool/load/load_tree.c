@@ -1,0 +1,391 @@
+/* load_tree.c: modules, the call tree, its sites, and the symbols that came with a packed file.
+ *
+ * Equal nodes that two threads added at once become one; the pseudo-nodes that stand for
+ * "truncated" and "broken" become flags of the frames below them. A node comes after its parent in
+ * the file, so one pass is enough, and a parent that is not before its node is damage. Tags become
+ * no nodes: they map to the frame that they are below, and what they say is a part of the keys of
+ * their sites:
+ *
+ *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
+ *
+ * The header's flag for tags is not asked for. A live process may have set it after the header was
+ * copied and before the nodes were; it is there for readers that know no tags.
+ *
+ * What few bytes can claim over and over is bounded by the size of the file: one string by many
+ * names here, deep stacks by many sites and many frames by many locations in load_fit.c. Damage is
+ * skipped and counted. What the sites count is load_counters.c's.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "load/loader.h"
+
+enum {
+    SITE_ID_MAX = 1 << 22,
+    NODE_DEPTH_MAX = 2048,     // The recorder stops at half of it.
+    LOCATION_FRAMES_MAX = 256, // Inlined calls at one place.
+    SAME_NAME_MAX = 64,        // Types of one name, on average.
+};
+
+uint32_t
+loader_string(struct loader *l, struct disk_string s)
+{
+    bool new;
+    uint64_t *known;
+
+    if (s.bytes == 0)
+        return 0;
+    known = map_put(&l->known_strings, (uint64_t)s.off << 32 | s.bytes, &new);
+    if (new && l->string_bytes + s.bytes <= l->raw->tables[DISK_STRINGS].size_bytes) {
+        l->string_bytes += s.bytes;
+        *known = strtab_id(&l->p->strings, raw_string(l->raw, s));
+    }
+    return (uint32_t)*known;
+}
+
+void
+load_modules(struct loader *l)
+{
+    size_t count = raw_count(l->raw, DISK_MODULES);
+    struct profile *p = l->p;
+
+    p->module_count = count > 1 ? count : 1;
+    if (p->module_count > DISK_TAG_LABELS)
+        p->module_count = DISK_TAG_LABELS;
+    p->modules = arena_array(&p->arena, p->module_count, sizeof *p->modules);
+    p->modules[0].path = "";
+    for (size_t i = 1; i < p->module_count; i++) {
+        const struct disk_module *d = raw_record(l->raw, DISK_MODULES, i);
+        struct profile_module *m = &p->modules[i];
+
+        m->path = "";
+        if (d->id != i || d->start >= d->end)
+            continue;
+        m->start = d->start;
+        m->end = d->end;
+        m->bias = d->bias;
+        m->path = strtab_get(&p->strings, loader_string(l, d->path));
+        m->unloaded = d->unloaded != 0;
+        m->build_id_bytes = d->build_id_bytes <= PROFILE_BUILD_ID_MAX ? d->build_id_bytes : 0;
+        memcpy(m->build_id, d->build_id, m->build_id_bytes);
+    }
+    while (p->module_count > 1 && p->modules[p->module_count - 1].end == 0)
+        p->module_count--;
+}
+
+static uint32_t
+add_location(struct loader *l, uint64_t frame, bool exact)
+{
+    struct profile *p = l->p;
+    uint32_t module = (uint32_t)(frame >> DISK_ADDRESS_BITS);
+    bool new;
+    uint64_t *known = map_put(&l->known_locations, frame ^ (uint64_t)exact << 63, &new);
+
+    if (!new)
+        return (uint32_t)*known;
+    *known = p->location_count;
+    arena_grow(&p->arena, &p->locations, &l->location_capacity, p->location_count,
+               sizeof *p->locations);
+    p->locations[p->location_count] = (struct profile_location){
+        .address = frame & DISK_ADDRESS_MASK,
+        .module = module < p->module_count ? module : 0,
+        .exact = exact,
+    };
+    return (uint32_t)p->location_count++;
+}
+
+/* The node for LOCATION under PARENT: the known one if there is one, else new. */
+static uint32_t
+add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
+{
+    struct profile *p = l->p;
+    uint64_t key = (uint64_t)parent << 32 | location;
+    bool new;
+    uint64_t *known;
+
+    // A truncated stack's outermost frame is another node than the same frame where the stack is
+    // whole, and a guess that merging brought together with what others knew stays one.
+    if (flags != 0)
+        key ^= hash_u64(flags);
+    known = map_put(&l->known_nodes, key, &new);
+    if (new) {
+        *known = p->node_count;
+        l->depth[p->node_count] = l->depth[parent] + 1;
+        p->nodes[p->node_count++] = (struct profile_node){parent, location, flags};
+    }
+    return (uint32_t)*known;
+}
+
+/* Node I of the file, a frame, to a node; false if it has no place in the tree. */
+static bool
+load_frame(struct loader *l, size_t i, const struct disk_node *d)
+{
+    struct profile *p = l->p;
+    uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
+    uint32_t parent, location;
+
+    if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
+        flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
+        parent = 1;
+    } else {
+        parent = d->parent < i && l->tags_of[d->parent] == 0 ? l->node_of[d->parent] : 0;
+    }
+    if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX)
+        return false;
+    location = add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+    // What an interrupted function "called" is the trampoline of its signal handler.
+    if (p->locations[p->nodes[parent - 1].location].exact)
+        p->locations[location].at_start = true;
+    l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
+    return true;
+}
+
+/* Node I of the file, a tag, to the node that it is below; false if it has no place there. */
+static bool
+load_tag(struct loader *l, size_t i, const struct disk_node *d)
+{
+    if (d->parent >= i || d->parent == DISK_NODE_ROOT || l->node_of[d->parent] == 0)
+        return false;
+    l->tags_of[i] = loader_add_tag(l, d, l->tags_of[d->parent]);
+    if (l->tags_of[i] != 0)
+        l->node_of[i] = l->node_of[d->parent];
+    return l->tags_of[i] != 0;
+}
+
+void
+load_nodes(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_NODES);
+    size_t bad = 0, bad_tags = 0;
+
+    add_location(l, 0, false);
+    if (count < DISK_NODE_FIRST)
+        count = 0;
+    l->disk_node_count = count;
+    l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
+    l->tags_of = arena_array(&p->arena, count + 1, sizeof *l->tags_of);
+    l->depth = arena_array(&p->arena, count + 2, sizeof *l->depth);
+    p->nodes = arena_array(&p->arena, count + 2, sizeof *p->nodes);
+    p->nodes[0] = (struct profile_node){0};
+    p->nodes[1] = (struct profile_node){.flags = NODE_OTHER};
+    p->node_count = 2;
+    l->node_of[0] = 1;
+    if (count > 0)
+        l->node_of[DISK_NODE_OTHER] = 2;
+    for (size_t i = DISK_NODE_FIRST; i < count; i++) {
+        const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
+
+        if (d->frame == 0)
+            continue;
+        if (d->flags & DISK_NODE_TAG)
+            bad_tags += !load_tag(l, i, d);
+        else
+            bad += !load_frame(l, i, d);
+    }
+    if (bad)
+        raw_note(l->raw, "%zu call tree nodes have no valid parent and were skipped", bad);
+    if (bad_tags)
+        raw_note(l->raw, "%zu tags of heaps and labels are not where they can be and were skipped",
+                 bad_tags);
+    if (l->unknown_tags)
+        raw_note(l->raw,
+                 "%zu tags are of heaps or labels that the file has not; those are shown "
+                 "as unknown",
+                 l->unknown_tags);
+}
+
+static uint64_t
+site_key(uint32_t node, uint32_t size_class, uint32_t tags)
+{
+    return ((uint64_t)node * DISK_SIZE_CLASSES + size_class) << TAGS_BITS | tags;
+}
+
+static uint32_t
+key_node(uint64_t key)
+{
+    return (uint32_t)((key >> TAGS_BITS) / DISK_SIZE_CLASSES);
+}
+
+static uint32_t
+key_heap(uint64_t key)
+{
+    return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
+}
+
+/* The index of the site with KEY, added if new. */
+static uint32_t
+add_site(struct loader *l, uint64_t key)
+{
+    struct profile *p = l->p;
+    bool new;
+    uint64_t *known = map_put(&l->known_sites, key, &new);
+
+    if (new) {
+        arena_grow(&p->arena, &p->sites, &l->site_capacity, p->site_count, sizeof *p->sites);
+        p->sites[p->site_count] = (struct profile_site){
+            .node = key_node(key),
+            .size_class = (uint32_t)(key >> TAGS_BITS) % DISK_SIZE_CLASSES,
+            .heap = key_heap(key),
+            .labels = (uint32_t)(key >> TAGS_LABELS_SHIFT) % LOADER_LABEL_SETS_MAX,
+            .counters = COUNTERS_ZERO,
+        };
+        *known = p->site_count++;
+    }
+    return (uint32_t)*known;
+}
+
+/* One more than the largest believable site id. */
+static uint64_t
+site_ids(const struct loader *l)
+{
+    uint32_t largest = 0;
+
+    for (size_t i = 1; i < l->disk_node_count; i++) {
+        const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
+
+        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
+            if (d->site[c] > largest && d->site[c] < SITE_ID_MAX)
+                largest = d->site[c];
+    }
+    return (uint64_t)largest + 1;
+}
+
+void
+load_sites(struct loader *l)
+{
+    size_t bad = 0;
+
+    l->site_id_end = site_ids(l);
+    l->site_of = arena_array(&l->p->arena, l->site_id_end, sizeof *l->site_of);
+    for (size_t i = 1; i < l->disk_node_count; i++) {
+        const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
+
+        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
+            if (d->site[c] == 0)
+                continue;
+            if (d->site[c] >= SITE_ID_MAX || l->node_of[i] == 0)
+                bad++;
+            else
+                l->site_of[d->site[c]] = 1 + site_key(l->node_of[i] - 1, c, l->tags_of[i]);
+        }
+    }
+    if (bad)
+        raw_note(l->raw, "%zu sites belong to no valid node and were skipped", bad);
+}
+
+uint32_t
+loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
+{
+    uint32_t site;
+
+    if (id >= l->site_id_end || l->site_of[id] == 0) {
+        ++*homeless;
+        return add_site(l, site_key(1, 0, 0));
+    }
+    site = add_site(l, l->site_of[id] - 1);
+    l->p->sites[site].id = (uint32_t)id;
+    return site;
+}
+
+struct profile_backing *
+loader_backing_at(struct loader *l, uint64_t id)
+{
+    uint64_t key = id < l->site_id_end && l->site_of[id] != 0 ? l->site_of[id] - 1 : 0;
+    struct profile *p = l->p;
+    bool new;
+    uint64_t *known;
+
+    if ((key & TAGS_BACKING) == 0)
+        return NULL;
+    known = map_put(&l->known_backings, (uint64_t)key_node(key) << 32 | key_heap(key), &new);
+    if (new) {
+        arena_grow(&p->arena, &p->backings, &l->backing_capacity, p->backing_count,
+                   sizeof *p->backings);
+        p->backings[p->backing_count] = (struct profile_backing){
+            .heap = key_heap(key), .node = key_node(key), .counters = COUNTERS_ZERO};
+        *known = p->backing_count++;
+    }
+    return &p->backings[*known];
+}
+
+uint32_t
+loader_node_at(const struct loader *l, uint64_t id)
+{
+    return id < l->site_id_end && l->site_of[id] != 0 ? key_node(l->site_of[id] - 1) : 0;
+}
+
+void
+load_symbols(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t frame_count = raw_count(l->raw, DISK_FRAMES);
+    size_t found = 0;
+
+    for (size_t i = 0; i < raw_count(l->raw, DISK_LOCATIONS); i++) {
+        const struct disk_location *d = raw_record(l->raw, DISK_LOCATIONS, i);
+        uint64_t key = d->frame ^ (uint64_t)((d->flags & DISK_NODE_EXACT) != 0) << 63;
+        const uint64_t *known = map_get(&l->known_locations, key);
+        struct profile_location *location = known && *known != 0 ? &p->locations[*known] : NULL;
+
+        if (location == NULL || location->frame_count != 0 || d->frame_count == 0 ||
+            d->frame_count > LOCATION_FRAMES_MAX || d->first_frame > frame_count ||
+            d->frame_count > frame_count - d->first_frame)
+            continue;
+        location->first_frame = (uint32_t)p->frame_count;
+        location->frame_count = d->frame_count;
+        for (uint32_t f = 0; f < d->frame_count; f++) {
+            const struct disk_frame *from = raw_record(l->raw, DISK_FRAMES, d->first_frame + f);
+
+            profile_add_frame(
+                p, &(struct profile_frame){
+                       .function = loader_string(l, from->function),
+                       .linkage = loader_string(l, from->linkage),
+                       .file = loader_string(l, from->file),
+                       .line = from->line,
+                       .module = location->module,
+                       .inlined = from->inlined != 0,
+                   });
+        }
+        found++;
+    }
+    p->symbolised = p->location_count > 0 && found + 1 == p->location_count;
+}
+
+void
+load_types(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_TYPES);
+    size_t site_count = raw_count(l->raw, DISK_SITE_TYPES);
+    // A type has a name of its own, or that of a few others of another size.
+    uint64_t left = l->raw->tables[DISK_STRINGS].size_bytes * SAME_NAME_MAX;
+
+    p->types = arena_array(&p->arena, count, sizeof *p->types);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_type *d = raw_record(l->raw, DISK_TYPES, i);
+        uint64_t last = p->type_count > 0 ? p->types[p->type_count - 1].size : 0;
+
+        // What is not in order would not be found.
+        if (d->size < last || d->name.bytes == 0)
+            continue;
+        if (d->name.bytes > left) {
+            raw_note(l->raw, "its types say the same names over and over; some are left out");
+            break;
+        }
+        left -= d->name.bytes;
+        p->types[p->type_count++] = (struct profile_type){d->size, loader_string(l, d->name)};
+    }
+    for (size_t i = 0; i < site_count; i++) {
+        const struct disk_site_type *d = raw_record(l->raw, DISK_SITE_TYPES, i);
+        const uint64_t *site = NULL;
+
+        if (d->site < l->site_id_end && l->site_of[d->site] != 0)
+            site = map_get(&l->known_sites, l->site_of[d->site] - 1);
+        if (site == NULL || d->verdict > VERDICT_CERTAIN)
+            continue;
+        p->sites[*site].verdict = d->verdict;
+        p->sites[*site].type = loader_string(l, d->type);
+    }
+    p->typed = count + site_count > 0;
+}

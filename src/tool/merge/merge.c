@@ -1,0 +1,381 @@
+/* merge.c: many profiles as one.
+ *
+ *     profile ─┬─ modules, stacks, sites ─► merge_tree.c ───────┐
+ *     profile ─┤  heaps, labels ─► merge_heaps.c ───────────────┤
+ *     profile ─┤  counters, threads, bins, losses ─► here ──────┼─► struct profile ─► write_model
+ *     profile ─┴─ timeline ─► merge_timeline.c ─────────────────┘
+ *
+ * The sum is a profile like any other and grows only with what is new in an input: stacks, names,
+ * threads. An input is added and forgotten, so memory is that of the result and one input, however
+ * many there are.
+ *
+ * Counts and bytes are added exactly. The same sum comes out in any order and in any grouping, up
+ * to the order of things of equal rank. Errors of estimates add up as those of independent draws,
+ * which recordings are. The peak is the sum of the processes' own peaks: an upper bound of what
+ * they held together, because they need not have had it at the same time; the timeline tells more.
+ *
+ * Threads are one if their names are. Snapshots, history and the order of phases belong to one
+ * process and its clock, and are left out; of phases it is kept which ways of recording there
+ * were.
+ */
+#include "merge/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "merge/merger.h"
+
+enum { PHASES_MAX = 511 };
+
+struct merge *
+merge_new(void)
+{
+    struct merge *m = xmalloc(sizeof *m);
+
+    *m = (struct merge){.p = xmalloc(sizeof *m->p)};
+    *m->p = (struct profile){.totals = COUNTERS_ZERO, .path = ""};
+    m->p->process = (struct profile_process){
+        .command = "", .executable = "", .kernel = "", .heaptap = "", .machine = "", .ended = true};
+    merge_tree_init(m);
+    merge_heaps_init(m);
+    return m;
+}
+
+uint32_t
+merge_string(struct merge *m, struct merge_input *in, uint32_t id)
+{
+    if (id != 0 && in->strings[id] == 0)
+        in->strings[id] = strtab_id(&m->p->strings, profile_string(in->p, id));
+    return in->strings[id];
+}
+
+/* TEXT, kept as long as the sum is. */
+static const char *
+keep(struct merge *m, const char *text)
+{
+    return strtab_get(&m->p->strings, strtab_id(&m->p->strings, text));
+}
+
+static void
+merge_threads(struct merge *m, struct merge_input *in)
+{
+    struct profile *p = m->p;
+
+    in->threads = arena_array(&in->arena, in->p->thread_count, sizeof *in->threads);
+    for (size_t i = 0; i < in->p->thread_count; i++) {
+        const struct profile_thread *from = &in->p->threads[i];
+        uint32_t name = strtab_id(&p->strings, from->name);
+        bool is_new;
+        uint64_t *known = map_put(&m->threads, name, &is_new);
+
+        if (is_new) {
+            arena_grow(&p->arena, &p->threads, &m->thread_capacity, p->thread_count,
+                       sizeof *p->threads);
+            p->threads[p->thread_count] = (struct profile_thread){
+                .name = strtab_get(&p->strings, name), .counters = COUNTERS_ZERO};
+            *known = p->thread_count++;
+        }
+        in->threads[i] = (uint32_t)*known;
+        p->threads[*known].uses += from->uses;
+    }
+}
+
+static void
+merge_counters(struct merge *m, struct merge_input *in)
+{
+    struct profile *p = m->p;
+
+    for (size_t i = 0; i < in->p->thread_site_count; i++) {
+        const struct profile_thread_site *from = &in->p->thread_sites[i];
+        uint32_t thread = in->threads[from->thread], site = in->sites[from->site];
+        bool is_new;
+        uint64_t *known = map_put(&m->thread_sites, (uint64_t)thread << 32 | site, &is_new);
+
+        if (is_new) {
+            arena_grow(&p->arena, &p->thread_sites, &m->thread_site_capacity, p->thread_site_count,
+                       sizeof *p->thread_sites);
+            p->thread_sites[p->thread_site_count] =
+                (struct profile_thread_site){thread, site, COUNTERS_ZERO};
+            *known = p->thread_site_count++;
+        }
+        counters_add(&p->thread_sites[*known].counters, &from->counters);
+        counters_add(&p->threads[thread].counters, &from->counters);
+        counters_add(&p->sites[site].counters, &from->counters);
+        counters_add(&p->totals, &from->counters);
+    }
+    errors_add(&p->errors, &in->p->errors);
+}
+
+static void
+merge_bins(struct merge *m, const struct profile *from)
+{
+    struct profile *p = m->p;
+
+    if (p->bin_count == 0) {
+        p->bins = arena_array(&p->arena, from->bin_count, sizeof *p->bins);
+        p->bin_count = from->bin_count;
+        for (size_t i = 0; i < p->bin_count; i++)
+            p->bins[i] =
+                (struct profile_bin){from->bins[i].size_min, from->bins[i].size_max, COUNTERS_ZERO};
+    }
+    for (size_t i = 0; i < p->bin_count && i < from->bin_count; i++)
+        counters_add(&p->bins[i].counters, &from->bins[i].counters);
+}
+
+static void
+merge_types(struct merge *m, struct merge_input *in)
+{
+    struct profile *p = m->p;
+
+    for (size_t i = 0; i < in->p->type_count; i++) {
+        const struct profile_type *from = &in->p->types[i];
+        uint32_t name = merge_string(m, in, from->name);
+        bool is_new = false;
+
+        if (from->size <= UINT32_MAX)
+            map_put(&m->types, from->size << 32 | name, &is_new);
+        if (!is_new)
+            continue;
+        arena_grow(&p->arena, &p->types, &m->type_capacity, p->type_count, sizeof *p->types);
+        p->types[p->type_count++] = (struct profile_type){from->size, name};
+    }
+    p->typed = p->typed || in->p->typed;
+}
+
+/* Add a way of recording; when there are too many, a like one stands for it. */
+static void
+add_phase(struct profile *p, uint32_t mode, uint64_t period)
+{
+    struct profile_phase *like = NULL;
+
+    for (size_t i = 0; i < p->phase_count; i++) {
+        if (p->phases[i].mode == mode && p->phases[i].period == period)
+            return;
+        if (p->phases[i].mode == mode)
+            like = &p->phases[i];
+    }
+    if (p->phase_count < PHASES_MAX)
+        p->phases[p->phase_count++] = (struct profile_phase){.mode = mode, .period = period};
+    else if (like != NULL && like->period < period)
+        like->period = period;
+}
+
+static void
+merge_phases(struct merge *m, const struct profile *from)
+{
+    struct profile *p = m->p;
+
+    if (p->phases == NULL)
+        p->phases = arena_array(&p->arena, PHASES_MAX, sizeof *p->phases);
+    for (size_t i = 0; i < from->phase_count; i++)
+        add_phase(p, from->phases[i].mode, from->phases[i].period);
+    if (from->longest_bytes > p->longest_bytes)
+        p->longest_bytes = from->longest_bytes;
+    if (from->longest_calls > p->longest_calls)
+        p->longest_calls = from->longest_calls;
+    // Fewer frames than were kept of some are nothing that was lost.
+    if (from->frames_kept != 0 && (p->frames_kept == 0 || from->frames_kept < p->frames_kept))
+        p->frames_kept = from->frames_kept;
+}
+
+static void
+merge_losses(struct profile_losses *sum, const struct profile_losses *l)
+{
+    sum->events += l->events;
+    sum->reentrant_events += l->reentrant_events;
+    sum->no_memory_events += l->no_memory_events;
+    sum->no_thread_events += l->no_thread_events;
+    sum->heap_events += l->heap_events;
+    sum->unseen_allocators += l->unseen_allocators;
+    sum->ledger_events += l->ledger_events;
+    sum->other_site_events += l->other_site_events;
+    sum->label_sets += l->label_sets;
+    sum->truncated_stacks += l->truncated_stacks;
+    sum->guessed_frames += l->guessed_frames;
+    sum->frames_without_module += l->frames_without_module;
+    sum->unwind_failures += l->unwind_failures;
+    sum->unknown_frees += l->unknown_frees;
+    sum->double_frees += l->double_frees;
+    sum->unrecorded_frees += l->unrecorded_frees;
+    sum->inherited_frees += l->inherited_frees;
+    sum->overwritten_blocks += l->overwritten_blocks;
+    sum->failed_calls += l->failed_calls;
+    sum->history_records += l->history_records;
+    sum->file_failed = sum->file_failed || l->file_failed;
+}
+
+static void
+merge_recorder(struct profile_recorder *sum, const struct profile_recorder *r)
+{
+    sum->memory_bytes += r->memory_bytes;
+    sum->file_bytes += r->file_bytes;
+    sum->frames_reused += r->frames_reused;
+    sum->frames_unwound += r->frames_unwound;
+    sum->full_unwinds += r->full_unwinds;
+    sum->events_timed += r->events_timed;
+    sum->timed_ns += r->timed_ns;
+}
+
+static void
+add_program(struct merge *m, const char *executable, uint64_t processes)
+{
+    struct profile *p = m->p;
+    uint32_t name = strtab_id(&p->strings, executable);
+    bool is_new;
+    uint64_t *known = map_put(&m->programs, name, &is_new);
+
+    if (is_new) {
+        arena_grow(&p->arena, &p->programs, &m->program_capacity, p->program_count,
+                   sizeof *p->programs);
+        p->programs[p->program_count] =
+            (struct profile_program){.executable = strtab_get(&p->strings, name)};
+        *known = p->program_count++;
+    }
+    p->programs[*known].processes += processes;
+}
+
+static void
+merge_programs(struct merge *m, const struct profile *from)
+{
+    if (from->merged_processes == 0)
+        add_program(m, from->process.executable, 1);
+    for (size_t i = 0; i < from->program_count; i++)
+        add_program(m, from->programs[i].executable, from->programs[i].processes);
+    m->p->merged_processes += from->merged_processes ? from->merged_processes : 1;
+    m->p->merged_damaged += from->merged_damaged + (from->note_count > 0);
+    m->p->merged_left_out += from->merged_left_out;
+}
+
+/* What all processes have in common stands; the rest is unknown. */
+static const char *
+common(struct merge *m, bool is_first, const char *sum, const char *text)
+{
+    if (is_first)
+        return keep(m, text);
+    return strcmp(sum, text) == 0 ? sum : "";
+}
+
+static void
+merge_process(struct merge *m, const struct profile *from)
+{
+    struct profile_process *sum = &m->p->process;
+    const struct profile_process *pr = &from->process;
+    bool is_first = m->p->merged_processes == 0;
+
+    sum->command = common(m, is_first, sum->command, pr->command);
+    sum->executable = common(m, is_first, sum->executable, pr->executable);
+    sum->kernel = common(m, is_first, sum->kernel, pr->kernel);
+    sum->heaptap = common(m, is_first, sum->heaptap, pr->heaptap);
+    sum->machine = common(m, is_first, sum->machine, pr->machine);
+    sum->cpu_count = is_first || sum->cpu_count == pr->cpu_count ? pr->cpu_count : 0;
+    sum->page_bytes = is_first || sum->page_bytes == pr->page_bytes ? pr->page_bytes : 0;
+    sum->ended = sum->ended && pr->ended;
+    if (is_first || pr->start_unix_ns < sum->start_unix_ns)
+        sum->start_unix_ns = pr->start_unix_ns;
+    if (time_of_end(from) > m->end_unix_ns)
+        m->end_unix_ns = time_of_end(from);
+    m->p->sample_period_bytes = is_first || m->p->sample_period_bytes == from->sample_period_bytes
+                                    ? from->sample_period_bytes
+                                    : 0;
+    m->p->peak_elapsed_ns = is_first ? from->peak_elapsed_ns : 0;
+    m->p->peak_error_bytes = counters_sum(m->p->peak_error_bytes, from->peak_error_bytes);
+}
+
+void
+merge_add(struct merge *m, const struct profile *p)
+{
+    struct merge_input in = {.p = p};
+
+    in.strings = arena_array(&in.arena, p->strings.count + 1, sizeof *in.strings);
+    m->p->symbolised =
+        m->p->merged_processes == 0 ? p->symbolised : m->p->symbolised && p->symbolised;
+    merge_process(m, p);
+    merge_programs(m, p);
+    merge_modules(m, &in);
+    merge_heaps(m, &in);
+    merge_nodes(m, &in);
+    merge_sites(m, &in);
+    merge_backings(m, &in);
+    merge_threads(m, &in);
+    merge_counters(m, &in);
+    merge_bins(m, p);
+    merge_types(m, &in);
+    merge_phases(m, p);
+    merge_unknown_frees(m, &in);
+    merge_losses(&m->p->losses, &p->losses);
+    merge_recorder(&m->p->recorder, &p->recorder);
+    time_sum_add(&m->time, p);
+    map_release(&in.paths);
+    arena_release(&in.arena);
+}
+
+void
+merge_left_out(struct merge *m)
+{
+    m->p->merged_left_out++;
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct profile_type *x = a, *y = b;
+
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+static int
+by_processes(const void *a, const void *b)
+{
+    const struct profile_program *x = a, *y = b;
+
+    if (x->processes != y->processes)
+        return x->processes > y->processes ? -1 : 1;
+    return strcmp(x->executable, y->executable);
+}
+
+static int
+by_mode(const void *a, const void *b)
+{
+    const struct profile_phase *x = a, *y = b;
+
+    if (x->mode != y->mode)
+        return x->mode < y->mode ? -1 : 1;
+    return x->period < y->period ? -1 : x->period > y->period;
+}
+
+struct profile *
+merge_finish(struct merge *m)
+{
+    struct profile *p = m->p;
+
+    // Types of one size keep their order: the sort is stable as long as there is memory for it.
+    if (p->type_count > 1)
+        qsort(p->types, p->type_count, sizeof *p->types, by_size);
+    if (p->program_count > 1)
+        qsort(p->programs, p->program_count, sizeof *p->programs, by_processes);
+    if (p->phase_count > 1)
+        qsort(p->phases, p->phase_count, sizeof *p->phases, by_mode);
+    if (m->end_unix_ns > p->process.start_unix_ns)
+        p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
+    profile_mark_programs(p);
+    time_sum_finish(&m->time, m->end_unix_ns, p);
+    merge_heaps_finish(m);
+    return p;
+}
+
+void
+merge_free(struct merge *m)
+{
+    struct map *maps[] = {&m->modules,  &m->locations,  &m->code,        &m->nodes, &m->sites,
+                          &m->threads,  &m->types,      &m->frees,       &m->heaps, &m->programs,
+                          &m->backings, &m->label_sets, &m->thread_sites};
+
+    for (size_t i = 0; i < countof(maps); i++)
+        map_release(maps[i]);
+    strtab_release(&m->build_ids);
+    strtab_release(&m->code_names);
+    strtab_release(&m->label_keys);
+    profile_free(m->p);
+    free(m);
+}

@@ -1,0 +1,452 @@
+/* merge_tree.c: modules, code addresses, stacks and sites of many processes as those of one.
+ *
+ * Modules are the same if their build ids are, or, where there is none, their paths. An address is
+ * carried over as its place in the module, so that processes in which a library lies elsewhere have
+ * the same stacks. A module keeps the place that it had first; if another one is there, it moves to
+ * where nothing is, so that an address belongs to one module, as the formats of other tools want
+ * it. Of the paths of one build id the first in the alphabet stands, whichever came first.
+ *
+ * Code outside of modules (compiled while the program ran) has addresses that mean nothing in
+ * another process. Where it has a name, equal names are one place: the methods of 500 runs add up,
+ * and the result does not grow with the number of runs. What has no name is the same where its
+ * address is: so it is in processes that were forked after it was made, and hardly ever in others,
+ * whose addresses are random. Both get addresses with bit 47 set, where no process has code.
+ *
+ *     site ─► node ─► location (module + place, or name, or address)
+ *              └───► parent node ─► …
+ *
+ * Nodes are equal if parents, locations and flags are; only those on the path of a site or of an
+ * unknown free are carried over. site_key alone says which sites are one.
+ *
+ * Ids of files are bounded; what is beyond is code without a module (with its name), or belongs to
+ * the site "other", and is counted there.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "merge/merger.h"
+#include "util/strbuf.h"
+
+enum {
+    MODULES_MAX = 1 << 15, // Fewer than a frame has room for: exact ones have a bit less.
+    NODES_MAX = 1 << 27,
+    SITES_MAX = (1 << 22) - 8, // Readers believe no larger id.
+    MODULE_GAP_BYTES = 1 << 20,
+    CODE_STEP_BYTES = 16,
+};
+
+#define MODULE_BYTES_MAX (UINT64_C(1) << 44)
+#define MODULE_MOVED_FIRST (UINT64_C(1) << 44) // Executables are below, libraries above.
+#define ADDRESS_END (UINT64_C(1) << 47)        // Of what modules may have.
+#define CODE_BIT ADDRESS_END
+#define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1) // Downwards from there: where stacks would be.
+
+enum { NODE_ROOT = 0, NODE_OTHER_ID = 1 };
+
+void
+merge_tree_init(struct merge *m)
+{
+    struct profile *p = m->p;
+
+    arena_grow(&p->arena, &p->modules, &m->module_capacity, 0, sizeof *p->modules);
+    p->modules[0].path = "";
+    p->module_count = 1;
+    arena_grow(&p->arena, &p->locations, &m->location_capacity, 0, sizeof *p->locations);
+    p->location_count = 1;
+    arena_grow(&p->arena, &p->nodes, &m->node_capacity, 1, sizeof *p->nodes);
+    p->nodes[NODE_OTHER_ID].flags = NODE_OTHER;
+    p->node_count = 2;
+    m->module_next = MODULE_MOVED_FIRST;
+    m->code_next = CODE_NAMED_LAST;
+}
+
+/* The id in M of the path of FROM, a module of IN. */
+static uint32_t
+merge_path(struct merge *m, struct merge_input *in, const struct profile_module *from)
+{
+    bool is_new;
+    uint64_t *known = map_put(&in->paths, (uintptr_t)from->path, &is_new);
+
+    if (is_new)
+        *known = strtab_id(&m->p->strings, from->path);
+    return (uint32_t)*known;
+}
+
+/* Modules with equal keys are one. */
+static uint64_t
+module_key(struct merge *m, const struct profile_module *from, uint32_t path)
+{
+    char hex[2 * PROFILE_BUILD_ID_MAX + 1];
+
+    if (from->build_id_bytes == 0)
+        return path;
+    for (uint32_t i = 0; i < from->build_id_bytes; i++)
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", from->build_id[i]);
+    return UINT64_C(1) << 32 | strtab_id(&m->build_ids, hex);
+}
+
+/* A module of P that lies in [START, END), or NULL. */
+static const struct profile_module *
+module_in(const struct profile *p, uint64_t start, uint64_t end)
+{
+    for (size_t i = 1; i < p->module_count; i++)
+        if (start < p->modules[i].end && p->modules[i].start < end)
+            return &p->modules[i];
+    return NULL;
+}
+
+/* A start for what takes SIZE_BYTES and was at START; 0 if there is no room. */
+static uint64_t
+place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
+{
+    const struct profile_module *there;
+    uint64_t next = m->module_next;
+
+    if (start + size_bytes <= ADDRESS_END && module_in(m->p, start, start + size_bytes) == NULL)
+        return start;
+    // Within its page it stays where it was.
+    next += start % DISK_PAGE_BYTES;
+    while (next + size_bytes <= ADDRESS_END &&
+           (there = module_in(m->p, next, next + size_bytes)) != NULL)
+        next = round_up(there->end, DISK_PAGE_BYTES) + start % DISK_PAGE_BYTES;
+    if (next + size_bytes > ADDRESS_END)
+        return 0;
+    m->module_next = round_up(next + size_bytes + MODULE_GAP_BYTES, DISK_PAGE_BYTES);
+    return next;
+}
+
+static uint32_t
+new_module(struct merge *m, const struct profile_module *from, uint32_t path)
+{
+    struct profile *p = m->p;
+    uint64_t start = place_module(m, from->start, from->end - from->start);
+    struct profile_module *to;
+
+    if (start == 0 || p->module_count >= MODULES_MAX)
+        return 0;
+    arena_grow(&p->arena, &p->modules, &m->module_capacity, p->module_count, sizeof *p->modules);
+    to = &p->modules[p->module_count];
+    *to = *from;
+    to->start = start;
+    to->end = start + (from->end - from->start);
+    to->bias = from->bias + (start - from->start);
+    to->path = strtab_get(&p->strings, path);
+    return (uint32_t)p->module_count++;
+}
+
+/* The module TO has turned up as FROM too. */
+static void
+same_module(struct profile_module *to, const struct profile_module *from, const char *path)
+{
+    to->unloaded = to->unloaded && from->unloaded;
+    if (path != to->path && *path != '\0' && (*to->path == '\0' || strcmp(path, to->path) < 0))
+        to->path = path;
+}
+
+void
+merge_modules(struct merge *m, struct merge_input *in)
+{
+    in->modules = arena_array(&in->arena, in->p->module_count, sizeof *in->modules);
+    for (size_t i = 1; i < in->p->module_count; i++) {
+        const struct profile_module *from = &in->p->modules[i];
+        uint32_t path;
+        uint64_t *known;
+        bool is_new;
+
+        if (from->end <= from->start || from->end - from->start > MODULE_BYTES_MAX ||
+            (from->build_id_bytes == 0 && *from->path == '\0'))
+            continue;
+        path = merge_path(m, in, from);
+        known = map_put(&m->modules, module_key(m, from, path), &is_new);
+        if (is_new)
+            *known = new_module(m, from, path);
+        else if (*known != 0)
+            same_module(&m->p->modules[*known], from, strtab_get(&m->p->strings, path));
+        in->modules[i] = (uint32_t)*known;
+    }
+}
+
+static uint32_t
+new_location(struct merge *m, uint64_t address, uint32_t module, bool exact)
+{
+    struct profile *p = m->p;
+
+    arena_grow(&p->arena, &p->locations, &m->location_capacity, p->location_count,
+               sizeof *p->locations);
+    p->locations[p->location_count] =
+        (struct profile_location){.address = address, .module = module, .exact = exact};
+    return (uint32_t)p->location_count++;
+}
+
+/* The slot of the location with this address; the key is the one that readers of the file have. */
+static uint64_t *
+location_slot(struct merge *m, uint64_t address, uint32_t module, bool exact)
+{
+    uint64_t frame = address | (uint64_t)module << DISK_ADDRESS_BITS;
+
+    return map_put(&m->locations, frame ^ (uint64_t)exact << 63, NULL);
+}
+
+static uint32_t
+location_at(struct merge *m, uint64_t address, uint32_t module, bool exact)
+{
+    uint64_t *known = location_slot(m, address, module, exact);
+
+    if (*known == 0)
+        *known = new_location(m, address, module, exact);
+    return (uint32_t)*known;
+}
+
+static bool
+has_name(const struct profile *p, const struct profile_location *l)
+{
+    return l->frame_count > 0 && p->frames[l->first_frame].function != 0;
+}
+
+/* Code that no module of the sum covers: by its name or by its address. */
+static uint32_t
+code_location(struct merge *m, struct merge_input *in, const struct profile_location *l)
+{
+    const struct profile *p = in->p;
+    struct strbuf name = {0};
+    uint64_t *known;
+
+    if (!has_name(p, l))
+        return location_at(m, l->address | CODE_BIT, 0, l->exact);
+    for (uint32_t i = 0; i < l->frame_count; i++) {
+        const struct profile_frame *f = &p->frames[l->first_frame + i];
+
+        strbuf_fmt(&name, "%u,%u,%u;", merge_string(m, in, f->function),
+                   merge_string(m, in, f->file), f->line);
+    }
+    strbuf_str(&name, l->exact ? "exact" : "");
+    known = map_put(&m->code, strtab_id(&m->code_names, strbuf_text(&name)), NULL);
+    while (*known == 0) {
+        uint64_t *slot = location_slot(m, m->code_next -= CODE_STEP_BYTES, 0, l->exact);
+
+        if (*slot == 0)
+            *slot = *known = new_location(m, m->code_next, 0, l->exact);
+    }
+    strbuf_release(&name);
+    return (uint32_t)*known;
+}
+
+/* The place in the sum's module of what was at ADDRESS in FROM. Where a damaged file leads
+ * elsewhere, any address does that fits. */
+static uint64_t
+moved_address(uint64_t address, const struct profile_module *from, const struct profile_module *to)
+{
+    uint64_t moved = (address - from->bias + to->bias) & DISK_ADDRESS_MASK;
+
+    return moved != 0 ? moved : 1;
+}
+
+/* How much is known of the code at L. */
+static int
+detail(const struct profile *p, const struct profile_location *l)
+{
+    const struct profile_frame *f;
+
+    if (l->frame_count == 0)
+        return 0;
+    f = &p->frames[l->first_frame];
+    return 1 + (f->function != 0) + (f->file != 0);
+}
+
+/* What only some of the profiles know, because their hosts had the debug information, the sum knows
+ * too. */
+static void
+take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
+            struct profile_location *to)
+{
+    if (detail(in->p, from) <= detail(m->p, to))
+        return;
+    to->first_frame = (uint32_t)m->p->frame_count;
+    to->frame_count = from->frame_count;
+    for (uint32_t i = 0; i < from->frame_count; i++) {
+        struct profile_frame f = in->p->frames[from->first_frame + i];
+
+        f.function = merge_string(m, in, f.function);
+        f.linkage = merge_string(m, in, f.linkage);
+        f.file = merge_string(m, in, f.file);
+        f.module = to->module;
+        profile_add_frame(m->p, &f);
+    }
+}
+
+static uint32_t
+merge_location(struct merge *m, struct merge_input *in, uint32_t id)
+{
+    const struct profile_location *from = &in->p->locations[id];
+    uint32_t module = in->modules[from->module], to;
+
+    if (id == 0 || in->locations[id] != 0)
+        return in->locations[id];
+    if (module != 0)
+        to = location_at(
+            m, moved_address(from->address, &in->p->modules[from->module], &m->p->modules[module]),
+            module, from->exact);
+    else
+        to = code_location(m, in, from);
+    take_frames(m, in, from, &m->p->locations[to]);
+    in->locations[id] = to;
+    return to;
+}
+
+static uint32_t
+node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
+{
+    struct profile *p = m->p;
+    uint64_t *known;
+    bool is_new;
+
+    // What does not fit is "other", and so is what it called.
+    if (parent == NODE_OTHER_ID)
+        return NODE_OTHER_ID;
+    known = map_put(&m->nodes, (uint64_t)flags << 60 | (uint64_t)parent << 32 | location, &is_new);
+    if (is_new && p->node_count >= NODES_MAX)
+        *known = NODE_OTHER_ID;
+    if (is_new && *known == 0) {
+        arena_grow(&p->arena, &p->nodes, &m->node_capacity, p->node_count, sizeof *p->nodes);
+        p->nodes[p->node_count] = (struct profile_node){parent, location, flags};
+        *known = p->node_count++;
+    }
+    return (uint32_t)*known;
+}
+
+/* Which nodes of P something stands on. */
+static bool *
+nodes_in_use(const struct profile *p, struct arena *arena)
+{
+    bool *used = arena_array(arena, p->node_count, sizeof *used);
+
+    for (size_t i = 0; i < p->site_count; i++)
+        used[p->sites[i].node] = true;
+    for (size_t i = 0; i < p->backing_count; i++)
+        used[p->backings[i].node] = true;
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        used[p->unknown_frees[i].node] = true;
+        used[p->unknown_frees[i].site_node] = true;
+    }
+    for (size_t i = p->node_count; i-- > 1;)
+        if (used[i])
+            used[p->nodes[i].parent] = true;
+    return used;
+}
+
+void
+merge_nodes(struct merge *m, struct merge_input *in)
+{
+    const struct profile *p = in->p;
+    const bool *used = nodes_in_use(p, &in->arena);
+
+    in->locations = arena_array(&in->arena, p->location_count, sizeof *in->locations);
+    in->nodes = arena_array(&in->arena, p->node_count, sizeof *in->nodes);
+    for (size_t i = 1; i < p->node_count; i++) {
+        const struct profile_node *n = &p->nodes[i];
+
+        if (n->flags & NODE_OTHER)
+            in->nodes[i] = NODE_OTHER_ID;
+        else if (used[i])
+            in->nodes[i] =
+                node_at(m, in->nodes[n->parent], merge_location(m, in, n->location), n->flags);
+    }
+}
+
+/* Which sites are one: those with equal keys. */
+static uint64_t
+site_key(const struct profile_site *s)
+{
+    return ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 32 | s->heap << 16 |
+           s->labels;
+}
+
+/* Only what is malloc's and has no labels has the sites that "other" has in each file. */
+static bool
+is_other(const struct profile_site *s)
+{
+    return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
+}
+
+/* The index of the site that is like LIKE, made if new. */
+static uint32_t
+site_at(struct merge *m, struct profile_site like)
+{
+    struct profile *p = m->p;
+    uint64_t *known;
+    bool is_new;
+
+    if (p->site_count >= SITES_MAX && map_get(&m->sites, site_key(&like)) == NULL)
+        like = (struct profile_site){
+            .node = NODE_OTHER_ID, .size_class = like.size_class, .counters = COUNTERS_ZERO};
+    known = map_put(&m->sites, site_key(&like), &is_new);
+    if (!is_new)
+        return (uint32_t)*known;
+    arena_grow(&p->arena, &p->sites, &m->site_capacity, p->site_count, sizeof *p->sites);
+    like.id = is_other(&like) ? like.size_class + 1 : DISK_SITE_FIRST + (uint32_t)p->site_count;
+    p->sites[p->site_count] = like;
+    *known = p->site_count++;
+    return (uint32_t)*known;
+}
+
+/* What is surer stands; what is equally sure of two types is sure of none. */
+static void
+merge_type(struct profile_site *to, uint32_t verdict, uint32_t type)
+{
+    if (verdict > to->verdict) {
+        to->verdict = verdict;
+        to->type = type;
+    } else if (verdict == to->verdict && type != to->type) {
+        to->type = 0;
+    }
+}
+
+void
+merge_sites(struct merge *m, struct merge_input *in)
+{
+    const struct profile *p = in->p;
+
+    in->sites = arena_array(&in->arena, p->site_count, sizeof *in->sites);
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *from = &p->sites[i];
+        uint32_t to =
+            site_at(m, (struct profile_site){.node = in->nodes[from->node],
+                                             .size_class = from->size_class % DISK_SIZE_CLASSES,
+                                             .heap = in->heaps[from->heap],
+                                             .labels = in->label_sets[from->labels],
+                                             .counters = COUNTERS_ZERO});
+
+        in->sites[i] = to;
+        errors_add(&m->p->sites[to].errors, &from->errors);
+        merge_type(&m->p->sites[to], from->verdict, merge_string(m, in, from->type));
+    }
+}
+
+void
+merge_unknown_frees(struct merge *m, struct merge_input *in)
+{
+    struct profile *p = m->p;
+
+    for (size_t i = 0; i < in->p->unknown_free_count; i++) {
+        struct profile_unknown_free f = in->p->unknown_frees[i];
+        uint64_t key, *known;
+        bool is_new;
+
+        f.node = in->nodes[f.node];
+        f.site_node = in->nodes[f.site_node];
+        key = (uint64_t)f.kind << 60 | (uint64_t)f.node << 30 | f.site_node;
+        known = map_put(&m->frees, key, &is_new);
+        if (!is_new) {
+            p->unknown_frees[*known].count += f.count;
+            continue;
+        }
+        // In the file the stack is found through a site.
+        if (f.site_node != 0)
+            site_at(m, (struct profile_site){.node = f.site_node, .counters = COUNTERS_ZERO});
+        arena_grow(&p->arena, &p->unknown_frees, &m->free_capacity, p->unknown_free_count,
+                   sizeof *p->unknown_frees);
+        *known = p->unknown_free_count;
+        p->unknown_frees[p->unknown_free_count++] = f;
+    }
+}

@@ -1,0 +1,206 @@
+/* completion.c: shell completion from the tables, for bash and zsh.
+ *
+ * The scripts hold words only, no logic of heaptap: after `heaptap` the commands, after a command
+ * its options, after an option with choices the choices, else file names. For a command that ends
+ * with another program's arguments (run), the shell's own completion of commands takes over at the
+ * first word that is not an option. Everything in the tables that a shell would expand is quoted.
+ */
+#include <string.h>
+
+#include "option/generate.h"
+#include "util/arena.h"
+
+/* TEXT for the inside of single quotes; for zsh's _arguments also without what ends a description
+ * there. */
+static void
+quoted(struct strbuf *out, const char *text, size_t length, const char *escape)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\'')
+            strbuf_str(out, "'\\''");
+        else if (strchr(escape, text[i]) != NULL)
+            strbuf_fmt(out, "\\%c", text[i]);
+        else
+            strbuf_char(out, text[i]);
+    }
+}
+
+static void
+add_words(struct strbuf *out, const char *const *words)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        strbuf_fmt(out, "%s%s", i ? " " : "", words[i]);
+}
+
+/* What an option takes tells by its name in help whether files are worth offering. */
+static bool
+takes_file(const struct opt *o)
+{
+    static const char *const kinds[] = {"FILE", "DIR", "PROFILE"};
+
+    for (size_t i = 0; o->kind == OPT_STRING && i < countof(kinds); i++)
+        if (strstr(o->argument, kinds[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* "--name" of each option, "-h --help" at the end. */
+static void
+bash_options(struct strbuf *out, const struct command *c)
+{
+    for (const struct opt *o = c->options; o && o->kind != OPT_END; o++) {
+        if (o->letter != 0)
+            strbuf_fmt(out, "-%c ", o->letter);
+        strbuf_fmt(out, "--%s ", o->name);
+    }
+    strbuf_str(out, "-h --help");
+}
+
+/* A case for each option that takes a value: its choices, files, or nothing that could be
+ * guessed. */
+static void
+bash_values(struct strbuf *out, const struct command *c)
+{
+    for (const struct opt *o = c->options; o && o->kind != OPT_END; o++) {
+        if (o->kind == OPT_FLAG)
+            continue;
+        strbuf_fmt(out, "        %s:--%s", c->name, o->name);
+        if (o->letter != 0)
+            strbuf_fmt(out, "|%s:-%c", c->name, o->letter);
+        strbuf_str(out, ") ");
+        if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
+            strbuf_str(out, "words='");
+            add_words(out, o->choices);
+            strbuf_str(out, "' ;;\n");
+        } else {
+            strbuf_str(out, takes_file(o) ? "files=1 ;;\n" : "return ;;\n");
+        }
+    }
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): g and c are names that are declared.
+#define FOREACH_COMMAND(groups, g, c)                                       \
+    for (const struct command_group *g = groups; g->title != NULL; g++)     \
+        for (const struct command *const *c = g->commands; *c != NULL; c++)
+// NOLINTEND(bugprone-macro-parentheses)
+
+void
+generate_bash(const struct command_group *groups, struct strbuf *out)
+{
+    strbuf_str(out, "# bash completion for heaptap. Made from its option tables; do not edit.\n"
+                    "_heaptap()\n{\n"
+                    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                    "    local command=${COMP_WORDS[1]} words='' files=''\n\n"
+                    "    # Bash takes = for a word of its own.\n"
+                    "    if [ \"$before\" = = ]; then\n"
+                    "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                    "    elif [ \"$word\" = = ]; then\n"
+                    "        word=''\n"
+                    "    fi\n"
+                    "    COMPREPLY=()\n"
+                    "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                    "        COMPREPLY=($(compgen -W '");
+    FOREACH_COMMAND(groups, g, c)
+        strbuf_fmt(out, "%s ", (*c)->name);
+    strbuf_str(out, "help --help --version' -- \"$word\"))\n"
+                    "        return\n"
+                    "    fi\n"
+                    "    case $command:$before in\n"
+                    "        help:*) words='");
+    FOREACH_COMMAND(groups, g, c)
+        strbuf_fmt(out, "%s ", (*c)->name);
+    strbuf_str(out, "' ;;\n");
+    FOREACH_COMMAND(groups, g, c)
+        bash_values(out, *c);
+    strbuf_str(out, "        *)\n"
+                    "            case $command:$word in\n");
+    FOREACH_COMMAND(groups, g, c) {
+        strbuf_fmt(out, "                %s:-*) words='", (*c)->name);
+        bash_options(out, *c);
+        strbuf_str(out, "' ;;\n");
+        if ((*c)->stop_at_first)
+            strbuf_fmt(out,
+                       "                %s:*) COMPREPLY=($(compgen -c -- \"$word\")); files=1 ;;\n",
+                       (*c)->name);
+    }
+    strbuf_str(out, "                *) files=1 ;;\n"
+                    "            esac ;;\n"
+                    "    esac\n"
+                    "    if [ -n \"$words\" ]; then\n"
+                    "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                    "    elif [ -n \"$files\" ]; then\n"
+                    "        compopt -o filenames 2>/dev/null\n"
+                    "        COMPREPLY+=($(compgen -f -- \"$word\"))\n"
+                    "    fi\n"
+                    "}\n"
+                    "complete -F _heaptap heaptap\n");
+}
+
+/* One argument of _arguments: '(-n --limit)'{-n+,--limit=}'[help]:N:'. */
+static void
+zsh_option(struct strbuf *out, const struct opt *o)
+{
+    bool flag = o->kind == OPT_FLAG;
+    // A full stop inside a word, as in a file's name, ends no sentence.
+    const char *end = strstr(o->help, ". ");
+    size_t length = end ? (size_t)(end - o->help) : strlen(o->help);
+
+    strbuf_str(out, "            ");
+    if (o->letter != 0)
+        strbuf_fmt(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
+                   flag ? "" : "+", o->name, flag ? "" : "=");
+    else
+        strbuf_fmt(out, "'--%s%s[", o->name, flag ? "" : "=");
+    if (length > 0 && o->help[length - 1] == '.')
+        length--;
+    quoted(out, o->help, length, "[]:\\");
+    strbuf_char(out, ']');
+    if (!flag) {
+        strbuf_char(out, ':');
+        quoted(out, o->argument, strlen(o->argument), ":\\");
+        strbuf_char(out, ':');
+    }
+    if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
+        strbuf_char(out, '(');
+        add_words(out, o->choices);
+        strbuf_char(out, ')');
+    } else if (takes_file(o)) {
+        strbuf_str(out, "_files");
+    }
+    strbuf_str(out, "' \\\n");
+}
+
+void
+generate_zsh(const struct command_group *groups, struct strbuf *out)
+{
+    strbuf_str(out, "#compdef heaptap\n"
+                    "# zsh completion for heaptap. Made from its option tables; do not edit.\n"
+                    "_heaptap()\n{\n"
+                    "    local -a commands\n"
+                    "    commands=(\n");
+    FOREACH_COMMAND(groups, g, c) {
+        strbuf_fmt(out, "        '%s:", (*c)->name);
+        quoted(out, (*c)->summary, strlen((*c)->summary), ":\\");
+        strbuf_str(out, "'\n");
+    }
+    strbuf_str(out, "        'help:explain a command'\n"
+                    "    )\n"
+                    "    if (( CURRENT == 2 )); then\n"
+                    "        _describe command commands\n"
+                    "        return\n"
+                    "    fi\n"
+                    "    shift words\n"
+                    "    (( CURRENT-- ))\n"
+                    "    case $words[1] in\n"
+                    "        help) _describe command commands ;;\n");
+    FOREACH_COMMAND(groups, g, c) {
+        strbuf_fmt(out, "        %s)\n            _arguments -s %s\\\n", (*c)->name,
+                   (*c)->stop_at_first ? "-A '-*' " : "");
+        for (const struct opt *o = (*c)->options; o && o->kind != OPT_END; o++)
+            zsh_option(out, o);
+        strbuf_fmt(out, "            '(- *)'{-h,--help}'[Show help]' \\\n            %s ;;\n",
+                   (*c)->stop_at_first ? "'(-)1:program:_command_names -e' '*::arguments:_normal'"
+                                       : "'*:profile:_files'");
+    }
+    strbuf_str(out, "    esac\n}\n_heaptap \"$@\"\n");
+}

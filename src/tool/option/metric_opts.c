@@ -1,0 +1,18 @@
+/* metric_opts.c: --metric NAME and its five short forms. A short form beats --metric; of several,
+ * the first in the order of enum metric counts.
+ */
+#include "option/metric_opts.h"
+
+const char *const metric_choice_names[] = {"inuse", "peak", "alloc", "temporary", "count", NULL};
+
+enum metric
+metric_chosen(const struct metric_choice *choice)
+{
+    const bool flags[] = {choice->inuse, choice->peak, choice->alloc, choice->temporary,
+                          choice->count};
+
+    for (size_t i = 0; i < countof(flags); i++)
+        if (flags[i])
+            return (enum metric)i;
+    return choice->metric < 0 ? METRIC_INUSE : (enum metric)choice->metric;
+}

@@ -1,0 +1,33 @@
+/* metric_opts.h: choosing the metric, the same way in every command that has one. */
+#ifndef CLI_METRIC_OPTS_H
+#define CLI_METRIC_OPTS_H
+
+#include "analyse/stacks.h"
+#include "option/opts.h"
+
+/* Zero before parsing, except metric, which is -1. */
+struct metric_choice {
+    int metric; // enum metric; -1 = not given.
+    bool inuse, peak, alloc, temporary, count;
+};
+
+/* For OPT_CHOICE, in the order of enum metric. */
+extern const char *const metric_choice_names[];
+
+/* Rows for a command's table; CHOICE is a struct metric_choice. */
+// clang-format off
+#define METRIC_OPTIONS(choice, help)                                                              \
+    {OPT_CHOICE, 0, "metric", &(choice).metric, "METRIC",                                         \
+     help " The next five options are short for it.", metric_choice_names},                       \
+    {OPT_FLAG, 0, "inuse", &(choice).inuse, NULL, "Live bytes.", NULL},                           \
+    {OPT_FLAG, 0, "peak", &(choice).peak, NULL, "Bytes live at the peak.", NULL},                 \
+    {OPT_FLAG, 0, "alloc", &(choice).alloc, NULL, "Bytes ever allocated.", NULL},                 \
+    {OPT_FLAG, 0, "temporary", &(choice).temporary, NULL,                                         \
+     "Temporary allocations: freed by their thread before it allocated again.", NULL},            \
+    {OPT_FLAG, 0, "count", &(choice).count, NULL, "Allocation calls.", NULL}
+// clang-format on
+
+/* What was chosen; live bytes if nothing was. */
+enum metric metric_chosen(const struct metric_choice *choice);
+
+#endif

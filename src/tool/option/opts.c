@@ -1,0 +1,328 @@
+/* opts.c: the option parser, driven by the tables of opts.h.
+ *
+ * It follows what people expect of GNU programs: --name=value, --name value, -n value, -nvalue,
+ * flags combined as -ab, options after arguments, and "--" for the end of options. Names are never
+ * abbreviated: a script that works today must not break when an option is added; a near miss gets a
+ * suggestion instead.
+ *
+ * A list is the one thing that it allocates; it lives as long as the process.
+ *
+ * The parser stores straight into the variables that the table points to. It stops at the first
+ * mistake, and what came before it has been stored: a caller that fails must not go on.
+ */
+#include "option/opts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "option/suggest.h"
+#include "util/arena.h"
+#include "util/strbuf.h"
+
+struct parser {
+    const struct opt *options;
+    char **arguments;
+    int count;
+    int next; // The argument after the one being looked at.
+    struct err *err;
+};
+
+static int parse_long(struct parser *p, const char *text);
+static int parse_letters(struct parser *p, const char *letters);
+
+int
+opts_parse(const struct opt *options, bool stop_at_first, int count, char **arguments,
+           int *ret_left, struct err *err)
+{
+    struct parser p = {.options = options, .arguments = arguments, .count = count, .err = err};
+    bool ended = false;
+    int left = 0;
+
+    while (p.next < count) {
+        char *text = arguments[p.next++];
+        int rc = 0;
+
+        if (ended || text[0] != '-' || text[1] == '\0') {
+            arguments[left++] = text;
+            ended |= stop_at_first;
+        } else if (strcmp(text, "--") == 0) {
+            ended = true;
+        } else if (text[1] == '-') {
+            rc = parse_long(&p, text + 2);
+        } else {
+            rc = parse_letters(&p, text + 1);
+        }
+        if (rc != 0)
+            return rc;
+    }
+    *ret_left = left;
+    return 0;
+}
+
+/* WHOLE.FRACTION units of UNIT bytes, rounded down; false if it does not fit into 64 bits. */
+static bool
+scale(uint64_t whole, const char *fraction, size_t digits, uint64_t unit, uint64_t *ret)
+{
+    uint64_t result, part = 0, divisor = 1;
+
+    for (size_t i = 0; i < digits; i++) {
+        part = part * 10 + (uint64_t)(fraction[i] - '0');
+        divisor *= 10;
+    }
+    // 2^40 bytes times 10^6 is less than 2^64.
+    if (__builtin_mul_overflow(whole, unit, &result) ||
+        __builtin_add_overflow(result, part * unit / divisor, &result))
+        return false;
+    *ret = result;
+    return true;
+}
+
+static bool
+parse_digits(const char **text, uint64_t *ret)
+{
+    const char *s = *text;
+    uint64_t n = 0;
+
+    for (; *s >= '0' && *s <= '9'; s++)
+        if (__builtin_mul_overflow(n, 10u, &n) ||
+            __builtin_add_overflow(n, (uint64_t)(*s - '0'), &n))
+            return false;
+    if (s == *text)
+        return false;
+    *text = s;
+    *ret = n;
+    return true;
+}
+
+bool
+opts_parse_size(const char *text, uint64_t *ret)
+{
+    static const char units[] = "KMGT";
+    enum { FRACTION_DIGITS_MAX = 6 };
+    const char *fraction = "", *unit;
+    size_t digits = 0;
+    uint64_t whole;
+
+    if (!parse_digits(&text, &whole))
+        return false;
+    if (*text == '.') {
+        fraction = text + 1;
+        digits = strspn(fraction, "0123456789");
+        if (digits == 0 || digits > FRACTION_DIGITS_MAX)
+            return false;
+        text = fraction + digits;
+    }
+    if (*text == '\0' && digits == 0) {
+        *ret = whole;
+        return true;
+    }
+    unit = *text != '\0' ? strchr(units, *text & ~0x20) : NULL;
+    if (unit == NULL || (text[1] != '\0' && strcmp(text + 1, "iB") != 0))
+        return false;
+    return scale(whole, fraction, digits, (uint64_t)1 << (10 * (unit - units + 1)), ret);
+}
+
+const char *
+opts_after_choice(const char *choice)
+{
+    size_t length = strlen(choice);
+
+    return length > 0 && choice[length - 1] == '=' ? "KEY" : "";
+}
+
+/* Whether TEXT is choice I of O, "name" or "name=" and more. */
+static bool
+is_choice(const struct opt *o, const char *text, int i)
+{
+    size_t length = strlen(o->choices[i]);
+
+    if (*opts_after_choice(o->choices[i]))
+        return strncmp(text, o->choices[i], length) == 0 && text[length] != '\0';
+    return strcmp(text, o->choices[i]) == 0;
+}
+
+static void
+store_choice(const struct opt *o, const char *text, int i)
+{
+    const char *equals = strchr(text, '=');
+
+    if (o->kind == OPT_CHOICE)
+        *(int *)o->value = i;
+    else
+        *(struct opt_choice *)o->value = (struct opt_choice){i, equals ? equals + 1 : NULL};
+}
+
+static int
+parse_choice(const struct opt *o, const char *text, struct err *err)
+{
+    struct suggestion s = {.word = text};
+    struct strbuf list = {0};
+    int rc;
+
+    for (int i = 0; o->choices[i] != NULL; i++) {
+        if (is_choice(o, text, i)) {
+            store_choice(o, text, i);
+            strbuf_release(&list);
+            return 0;
+        }
+        suggest_offer(&s, o->choices[i]);
+        strbuf_fmt(&list, "%s%s%s", i ? ", " : "", o->choices[i], opts_after_choice(o->choices[i]));
+    }
+    if (s.nearest)
+        rc = err_set(err, HEAPTAP_USAGE,
+                     "option '--%s': '%.60s' is not one of %s (did you mean %s?)", o->name, text,
+                     strbuf_text(&list), s.nearest);
+    else
+        rc = err_set(err, HEAPTAP_USAGE, "option '--%s': '%.60s' is not one of %s", o->name, text,
+                     strbuf_text(&list));
+    strbuf_release(&list);
+    return rc;
+}
+
+static int
+store(const struct opt *o, const char *text, struct err *err)
+{
+    const char *rest = text;
+
+    switch (o->kind) {
+    case OPT_FLAG:
+        *(bool *)o->value = true;
+        return 0;
+    case OPT_STRING:
+        *(const char **)o->value = text;
+        return 0;
+    case OPT_SIZE:
+        if (opts_parse_size(text, o->value))
+            return 0;
+        return err_set(
+            err, HEAPTAP_USAGE,
+            "option '--%s': '%.60s' is no size; write a number such as 4096, 64K, 1.5M or 2G",
+            o->name, text);
+    case OPT_COUNT: {
+        uint64_t n;
+
+        if (!parse_digits(&rest, &n) || *rest != '\0')
+            return err_set(err, HEAPTAP_USAGE,
+                           "option '--%s': '%.60s' is not a whole number in range", o->name, text);
+        *(uint64_t *)o->value = n;
+        return 0;
+    }
+    case OPT_CHOICE:
+    case OPT_CHOICE_OF:
+        return parse_choice(o, text, err);
+    case OPT_LIST: {
+        struct opt_list *list = o->value;
+
+        list->items = xrealloc(list->items, (list->count + 1) * sizeof *list->items);
+        list->items[list->count++] = text;
+        return 0;
+    }
+    case OPT_END:
+        break;
+    }
+    return err_set(err, HEAPTAP_BUG, "option '--%s' has no kind", o->name);
+}
+
+static const struct opt *
+find_long(const struct opt *options, const char *name, size_t length)
+{
+    for (const struct opt *o = options; o->kind != OPT_END; o++)
+        if (strncmp(o->name, name, length) == 0 && o->name[length] == '\0')
+            return o;
+    return NULL;
+}
+
+static const struct opt *
+find_letter(const struct opt *options, char letter)
+{
+    for (const struct opt *o = options; o->kind != OPT_END; o++)
+        if (o->letter != 0 && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int
+unknown_long(struct parser *p, const char *name)
+{
+    struct suggestion s = {.word = name};
+
+    for (const struct opt *o = p->options; o->kind != OPT_END; o++)
+        suggest_offer(&s, o->name);
+    suggest_offer(&s, "help");
+    if (s.nearest)
+        return err_set(p->err, HEAPTAP_USAGE, "unknown option '--%s' (did you mean --%s?)", name,
+                       s.nearest);
+    return err_set(p->err, HEAPTAP_USAGE, "unknown option '--%.60s'", name);
+}
+
+/* The argument that follows, or HEAPTAP_USAGE if there is none. */
+static int
+store_next(struct parser *p, const struct opt *o)
+{
+    if (p->next >= p->count)
+        return err_set(p->err, HEAPTAP_USAGE, "option '--%s' needs a value: --%s %s", o->name,
+                       o->name, o->argument);
+    return store(o, p->arguments[p->next++], p->err);
+}
+
+/* TEXT is "name" or "name=value". */
+static int
+parse_long(struct parser *p, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    const struct opt *o = find_long(p->options, text, length);
+    char name[64];
+
+    if (o == NULL) {
+        if (strcmp(text, "help") == 0)
+            return OPTS_HELP;
+        if (length >= sizeof(name))
+            return err_set(p->err, HEAPTAP_USAGE, "unknown option '--%.60s…'", text);
+        memcpy(name, text, length);
+        name[length] = '\0';
+        return unknown_long(p, name);
+    }
+    if (o->kind == OPT_FLAG) {
+        if (text[length] == '=')
+            return err_set(p->err, HEAPTAP_USAGE, "option '--%s' takes no value", o->name);
+        return store(o, NULL, p->err);
+    }
+    if (text[length] == '=')
+        return store(o, text + length + 1, p->err);
+    return store_next(p, o);
+}
+
+/* LETTERS are flags, and perhaps one option with a value at the end: "ab", "n5", "an5", "n". */
+static int
+parse_letters(struct parser *p, const char *letters)
+{
+    for (const char *l = letters; *l != '\0'; l++) {
+        const struct opt *o = find_letter(p->options, *l);
+        int rc;
+
+        if (o == NULL) {
+            if (*l == 'h')
+                return OPTS_HELP;
+            // A character of several bytes would be cut in two: name the argument instead.
+            if ((unsigned char)*l >= 0x80)
+                return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%.60s'", letters);
+            return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%c'", *l);
+        }
+        if (o->kind != OPT_FLAG)
+            return l[1] != '\0' ? store(o, l + 1, p->err) : store_next(p, o);
+        rc = store(o, NULL, p->err);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+const struct command *
+command_find(const struct command_group *groups, const char *name)
+{
+    for (const struct command_group *g = groups; g->title != NULL; g++)
+        for (const struct command *const *c = g->commands; *c != NULL; c++)
+            if (strcmp((*c)->name, name) == 0)
+                return *c;
+    return NULL;
+}

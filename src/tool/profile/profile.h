@@ -1,0 +1,509 @@
+/* profile.h: the one model that everything after loading works on, whether it came from a profile
+ * file, a live process or a merge. docs/glossary.md defines the words.
+ *
+ *     site ──► node ──► parent node ──► … ──► root          (a stack, innermost node first)
+ *               │
+ *               └► location (module + address, each distinct one once)
+ *                     └► frames: inlined functions innermost first, the physical function last
+ *
+ * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
+ * nodes and strings, so arrays of those have count >= 1. Everything lives in the profile's arena
+ * and string table and is released by profile_free. A loaded profile is read-only except for
+ * locations, frames and types, which symbol_resolve (symbol/symbol.h) and symbol_types
+ * (type/types.h) fill in once.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/base.h"
+#include "util/arena.h"
+#include "util/err.h"
+#include "util/map.h"
+
+/* What happened at a site, in a thread, or in all. Counts and bytes of requested size. A row
+ * copied while its owner was writing may be off by one event, so live values can be negative:
+ * show them so. */
+struct counters {
+    int64_t allocations; // Calls that returned a block, reallocations included.
+    int64_t allocated_bytes;
+    int64_t frees; // Blocks that ended or moved.
+    int64_t freed_bytes;
+    int64_t reallocations; // Blocks that entered by a realloc of another block.
+    int64_t moved;         // Blocks that left by realloc (counted in frees too).
+    int64_t grown_bytes; // Sum of new minus old size over growing reallocations that entered here.
+    int64_t temporary;   // Freed by the same thread with no allocation of that thread in between.
+    int64_t peak_blocks; // Live when the whole process was at its peak.
+    int64_t peak_bytes;
+    uint64_t
+        size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
+    uint64_t size_max;
+    bool partial; // Of a moment or a stretch of time (at.h): only the first four are known.
+};
+
+#define SIZE_MIN_NONE UINT64_MAX
+
+/* A + B, wrapping: the numbers of a damaged file may be anything and must not be undefined
+ * behaviour. */
+static inline int64_t
+counters_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* A - B, likewise. */
+static inline int64_t
+counters_difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t
+counters_live_blocks(const struct counters *c)
+{
+    return (int64_t)((uint64_t)c->allocations - (uint64_t)c->frees);
+}
+
+static inline int64_t
+counters_live_bytes(const struct counters *c)
+{
+    return (int64_t)((uint64_t)c->allocated_bytes - (uint64_t)c->freed_bytes);
+}
+
+/* Add C to SUM field by field (sizes by minimum and maximum). A fresh sum is COUNTERS_ZERO. */
+void counters_add(struct counters *sum, const struct counters *c);
+
+#define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
+
+/* What was counted of something up to a moment, or between two. */
+struct profile_amounts {
+    int64_t allocations, allocated_bytes, frees, freed_bytes;
+};
+
+static inline int64_t
+profile_amounts_live(const struct profile_amounts *a)
+{
+    return (int64_t)((uint64_t)a->allocated_bytes - (uint64_t)a->freed_bytes);
+}
+
+/* Add A to SUM, wrapping as counters_sum does. */
+void profile_amounts_add(struct profile_amounts *sum, const struct profile_amounts *a);
+
+/* The part of some counters that is an estimate, and what it may be off by. All zero when all was
+ * recorded. Numbers are finite and not negative. */
+struct error_sum {
+    double samples; // Blocks that were looked at.
+    double blocks, bytes;
+    double blocks_variance, bytes_variance;
+};
+
+struct errors {
+    struct error_sum allocated;
+    struct error_sum freed;
+    struct error_sum peak;  // Of the blocks live at the peak.
+    // What one more point of the draw might have added, judging by the sizes seen.
+    double blocks_unit_max, bytes_unit_max;
+    // The same by the sizes that there may be: what is assumed when few have been seen.
+    double blocks_unit_few, bytes_unit_few;
+};
+
+void errors_add(struct errors *sum, const struct errors *e);
+
+/* The units alone: the larger ones. */
+void errors_add_units(struct errors *sum, const struct errors *e);
+
+/* Of what is live. */
+struct error_sum errors_live(const struct errors *e);
+
+enum { PROFILE_BUILD_ID_MAX = 32 };
+
+struct profile_module {
+    uint64_t start, end; // Address range in the recorded process, [start, end).
+    uint64_t bias;       // Recorded address minus address in the ELF file.
+    const char *path;    // Interned; "" if unknown, "[vdso]" for the kernel's.
+    uint8_t build_id[PROFILE_BUILD_ID_MAX];
+    uint32_t build_id_bytes; // 0 = none.
+    bool unloaded;           // The library was gone when the profile ended.
+    bool is_program; // Of a merged profile: one of its programs. See profile_is_program.
+};
+
+/* One frame as the source sees it. */
+struct profile_frame {
+    uint32_t function; // String; 0 if unknown. Demangled, complete.
+    uint32_t linkage;  // String: the symbol's linkage name; 0 if unknown.
+    uint32_t file;     // String: the path as the debug information has it; 0 if unknown.
+    uint32_t line;     // 0 = unknown.
+    uint32_t module;   // Module id.
+    bool inlined;      // Inlined into the next frame of the same location.
+};
+
+struct profile_location {
+    uint64_t
+        address;     // Return address (exact is false) or program counter, in the recorded process.
+    uint32_t module; // Module id; 0 = no module covers it (JIT code).
+    uint32_t first_frame; // Index into frames.
+    uint32_t frame_count; // 0 = not symbolised yet.
+    bool at_start;        // A return address that nobody called from: a signal handler's.
+    bool exact;           // The address is that of an instruction, not of the one after a call.
+};
+
+enum profile_node_flags {
+    NODE_GUESSED = 1 << 0, // Found without unwind information; so are all below it in doubt.
+    NODE_TRUNCATED =
+        1
+        << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
+    NODE_BROKEN =
+        1 << 3, // The walk could not go on from here; this is the outermost frame it found.
+    NODE_OTHER = 1 << 2, // Stands for stacks that no longer fitted into the bounded tree.
+};
+
+struct profile_node {
+    uint32_t parent;   // The caller's node; 0 = root. Always smaller than the node's own id.
+    uint32_t location; // 0 for the node "other".
+    uint32_t flags;    // enum profile_node_flags, of this node alone.
+};
+
+/* How sure it is of which type the blocks of a site are. Stored in packed files. */
+enum profile_verdict {
+    VERDICT_UNKNOWN = 0,
+    VERDICT_SAME_SIZE = 1, // Types of that size exist, and nothing else is known.
+    VERDICT_LIKELY = 2,
+    VERDICT_CERTAIN = 3,
+};
+
+/* A structure, union or class of the debug information. */
+struct profile_type {
+    uint64_t size;
+    uint32_t name; // String, with scopes.
+};
+
+/* A site: one stack (node) in one size class, for blocks of one heap with one set of labels.
+ * Analyses that think in stacks add the sites of a node up. */
+struct profile_site {
+    uint32_t node;
+    uint32_t heap;       // Index into heaps; 0 = malloc.
+    uint32_t labels;     // Index into label_sets; 0 = none.
+    uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
+    uint32_t id;         // In the file; 0 for a site that no file has.
+    uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
+    uint32_t verdict;    // enum profile_verdict
+    struct counters counters;
+    struct errors errors;
+};
+
+/* A row of counters of one thread (or of several with one name, one after another) at one site. */
+struct profile_thread_site {
+    uint32_t thread; // Index into threads.
+    uint32_t site;   // Index into sites.
+    struct counters counters;
+};
+
+/* Heaps of one name; the first of a profile is malloc. */
+struct profile_heap {
+    const char *name;         // Interned; never empty.
+    bool own;                 // The program's own: not malloc.
+    uint64_t created_ns;      // Elapsed, of the first of that name.
+    uint64_t made, destroyed; // How many.
+    uint64_t resets;
+    struct counters counters; // The sum over its sites.
+    struct counters backing;  // Of the blocks that it makes its own from. Part of no total.
+};
+
+/* The stack of blocks that a heap makes its own from. */
+struct profile_backing {
+    uint32_t heap; // Index into heaps; not 0.
+    uint32_t node;
+    struct counters counters;
+};
+
+struct profile_label {
+    const char *key, *value; // Interned.
+};
+
+/* The labels of blocks; the first set of a profile is the empty one. */
+struct profile_label_set {
+    const char *text;        // Interned: "kind=get, tenant=acme"; what is known if that is not.
+    struct profile_label *v; // By key.
+    size_t count;
+    struct counters counters; // The sum over the sites that have it.
+};
+
+struct profile_thread {
+    const char *name; // Interned.
+    uint32_t tid;     // The last thread that used this row.
+    uint32_t uses;    // How many threads have used it.
+    struct counters counters;
+};
+
+/* Blocks of one size (0 to 1024, size_min == size_max) or of one power-of-two range above. */
+struct profile_bin {
+    uint64_t size_min, size_max; // Inclusive.
+    struct counters counters;    // Only allocations, frees and their bytes.
+};
+
+struct profile_time_point {
+    uint64_t elapsed_ns; // Since recording started.
+    int64_t live_bytes;
+    uint64_t events; // Allocations and frees so far, to within a few hundred per thread.
+};
+
+/* How blocks are chosen for recording; as in the file (enum disk_mode). */
+enum profile_mode { MODE_EXACT = 0, MODE_BYTES = 1, MODE_COUNT = 2, MODE_OFF = 3 };
+
+/* A stretch of time with one way of recording. */
+struct profile_phase {
+    uint32_t mode;       // enum profile_mode
+    uint64_t period;     // Bytes or calls per sample on average; 0 when exact or off.
+    uint64_t elapsed_ns; // When it began.
+};
+
+/* Why a snapshot was taken; as in the file (enum disk_snapshot_kind). */
+enum profile_snapshot_kind {
+    SNAPSHOT_ASKED = 0, // By a tool.
+    SNAPSHOT_TIMED = 1, // Of the timeline; without a name.
+    SNAPSHOT_PROGRAM = 2,
+    SNAPSHOT_PHASE = 3, // A phase of that name begins; it lasts until the next one.
+    SNAPSHOT_GROWTH = 4,
+    SNAPSHOT_SIGNAL = 5,
+    SNAPSHOT_PERIOD = 6,
+    SNAPSHOT_KINDS,
+};
+
+/* A moment of which it is known what every counter had counted. */
+struct profile_snapshot {
+    uint64_t elapsed_ns;
+    const char *name;               // "" if it has none.
+    uint32_t kind;                  // enum profile_snapshot_kind
+    struct profile_amounts amounts; // Of all sites.
+};
+
+/* What one row of counters counted between two snapshots that follow each other: after INTERVAL of
+ * them and before the next. All changes of a row together are what it has counted in the end. */
+struct profile_change {
+    uint32_t thread_site; // Index into thread_sites.
+    uint32_t interval;    // From 0 (before the first snapshot) to snapshot_count (after the last).
+    struct profile_amounts amounts;
+};
+
+/* A moment that is known: the one after which so many snapshots follow those before it. */
+struct profile_moment {
+    size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
+    uint64_t elapsed_ns;
+    const char *name; // Of its snapshot, or ""; "start" and "end".
+};
+
+/* Of which time the counters are. */
+enum profile_extent {
+    EXTENT_WHOLE = 0,
+    EXTENT_AT,      // What had been counted until a moment.
+    EXTENT_BETWEEN, // What was counted between two.
+};
+
+/* Why a free ended no live block; as in the file (enum disk_free_kind). */
+enum profile_free_kind {
+    FREE_FOREIGN = 1,   // Never seen: another allocator's, or from before recording.
+    FREE_TWICE = 2,     // The last that was seen of the address is its free.
+    FREE_INHERITED = 3, // In a forked process: its parent's block.
+};
+
+/* Frees of one kind from one stack. */
+struct profile_unknown_free {
+    uint32_t kind;      // enum profile_free_kind
+    uint32_t node;      // The stack of the free.
+    uint32_t site_node; // FREE_TWICE: the stack that had allocated the block; 0 if unknown.
+    uint64_t count;
+    uint64_t address; // Of the latest.
+};
+
+/* A program of which there are processes in a merged profile. */
+struct profile_program {
+    const char *executable; // Absolute path; "" if unknown.
+    uint64_t processes;
+};
+
+/* Of a merged profile: pid and parent are 0, what differs between its processes is "" or 0, and it
+ * lasts from the first start to the last end. */
+struct profile_process {
+    uint32_t pid;           // As the process itself knows it.
+    uint32_t pid_here;      // If it lives in another pid namespace: what it is called here; else 0.
+    uint32_t parent_pid;
+    const char *command;    // Arguments joined by blanks.
+    const char *executable; // Absolute path.
+    const char *kernel;     // "Linux 6.1.0".
+    const char *heaptap;    // The recorder's version.
+    const char *machine;    // "x86_64".
+    uint64_t start_unix_ns; // Wall clock when recording started.
+    uint64_t elapsed_ns;    // From then to the last event seen (coarse).
+    uint32_t cpu_count;
+    uint32_t page_bytes;
+    bool ended;  // The process had ended when the profile was loaded or packed.
+    bool unsure; // Or there may be one that cannot be seen from here, and still writes the file.
+    bool forked; // The process was made by fork of a recorded one.
+};
+
+/* What the recorder could not record, or only in part. All counts. */
+struct profile_losses {
+    uint64_t events; // Allocations and frees not recorded at all; the sum of the next four.
+    uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
+    uint64_t no_memory_events; // The recorder got no memory.
+    uint64_t no_thread_events; // More threads at once than rows.
+    uint64_t heap_events;      // Of the program's own heaps.
+    uint64_t unseen_allocators; // C libraries whose own malloc was called past the recorder.
+    uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
+    uint64_t
+        other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
+    uint64_t label_sets;   // Times that a set of labels became "other labels".
+    // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
+    uint64_t truncated_stacks;
+    uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
+    uint64_t frames_without_module; // Code addresses whose module could not be noted.
+    uint64_t unwind_failures;       // Allocations whose stack broke off.
+    uint64_t
+        unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
+    uint64_t double_frees;       // Those of them whose block had been freed before.
+    uint64_t unrecorded_frees;   // Frees of blocks from a time when not all was recorded.
+    uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
+    uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
+    uint64_t failed_calls;       // Allocation calls that returned no block.
+    uint64_t history_records;    // Values at a snapshot that found no room.
+    bool
+        file_failed; // The file could not grow: what came later is missing after the process ended.
+};
+
+/* What recording cost. */
+struct profile_recorder {
+    uint64_t memory_bytes; // Touched by the recorder, the whole file included.
+    uint64_t file_bytes;
+    uint64_t frames_reused; // Frames taken over from the thread's last stack after verification.
+    uint64_t frames_unwound;
+    uint64_t full_unwinds;
+    uint64_t events_timed; // Events whose own cost was measured,
+    uint64_t timed_ns;     // and what they cost together.
+};
+
+struct profile {
+    struct arena arena;
+    struct strtab strings;
+    const char *path; // Of the file it was read from; "pid 123" for a live process.
+    struct profile_process process;
+    uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
+    uint32_t merged_damaged;   // Inputs of the merge that could be read in part only,
+    uint32_t merged_left_out;  // or not at all.
+    struct profile_program *programs; // Of a merged profile, most processes first.
+    size_t program_count;
+    struct profile_losses losses;
+    struct profile_recorder recorder;
+    struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
+    uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
+    int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
+    struct errors errors;         // Of the totals.
+    uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
+    uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
+    bool symbolised;              // Every location has frames.
+
+    struct profile_module *modules;
+    size_t module_count;
+    struct profile_location *locations;
+    size_t location_count;
+    struct profile_frame *frames;
+    size_t frame_count;
+    size_t frame_capacity;
+    struct profile_node *nodes;
+    size_t node_count;
+    struct profile_site *sites;
+    size_t site_count;
+    struct profile_heap *heaps; // At least one.
+    size_t heap_count;
+    struct profile_label_set *label_sets; // At least one.
+    size_t label_set_count;
+    struct profile_backing *backings;
+    size_t backing_count;
+    struct profile_thread *threads;
+    size_t thread_count;
+    struct profile_thread_site *thread_sites;
+    size_t thread_site_count;
+    struct profile_bin *bins;
+    size_t bin_count;
+    struct profile_time_point *timeline;
+    size_t time_point_count;
+    struct profile_phase *phases; // By time; at least one.
+    size_t phase_count;
+    uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
+    struct profile_snapshot *snapshots; // By time.
+    size_t snapshot_count;
+    bool has_history; // What counters were at the snapshots is known: at.h can cut the profile.
+    struct profile_change *changes; // Of each row by time, rows in no order.
+    size_t change_count;
+    // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
+    enum profile_extent extent;
+    struct profile_moment from, to; // EXTENT_AT: to alone.
+    struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
+    size_t type_count;
+    bool typed; // types is filled in, and the types of sites are.
+    struct profile_unknown_free *unknown_frees; // By falling count.
+    size_t unknown_free_count;
+    const char **notes;
+    size_t note_count; // What the reader skipped, one sentence each.
+    const char **hints;
+    size_t hint_count; // Set by symbol_resolve; see symbol_hints.
+};
+
+/* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
+ * directory with exactly one profile in it (more: see profile_list_session). Returns 0 and an
+ * owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it is
+ * valid, with notes. */
+int profile_open(const char *what, struct profile **ret_profile, struct err *err);
+
+/* The profile files of the session directory DIR, sorted by name, into an array from ARENA; a
+ * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
+int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                         size_t *ret_count, struct err *err);
+
+void profile_free(struct profile *p);
+
+/* What P is a profile of, for people: the command, or "merged from 500 processes of 3 programs".
+ * From ARENA. */
+const char *profile_title(const struct profile *p, struct arena *arena);
+
+/* Is MODULE the executable of P, or one of those that P was merged from? */
+bool profile_is_program(const struct profile *p, uint32_t module);
+
+/* Tell of P's modules which are its programs. For those who make a merged profile. */
+void profile_mark_programs(struct profile *p);
+
+/* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
+struct errors profile_missed(const struct profile *p, const struct counters *sizes);
+
+/* Add sites and backings up by heap and by labels, anew. For those who have changed them. */
+void profile_sum_heaps(struct profile *p);
+
+/* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
+void profile_add_frame(struct profile *p, const struct profile_frame *frame);
+
+/* Has any block been left out? */
+static inline bool
+profile_is_estimate(const struct profile *p)
+{
+    return p->phase_count > 1 || (p->phase_count == 1 && p->phases[0].mode != MODE_EXACT);
+}
+
+/* Is it known what its numbers may be off by? */
+static inline bool
+profile_has_errors(const struct profile *p)
+{
+    return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
+}
+
+/* What the process of P is called here; no longer once it has ended. */
+static inline uint32_t
+profile_pid_here(const struct profile *p)
+{
+    return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
+}
+
+static inline const char *
+profile_string(const struct profile *p, uint32_t id)
+{
+    return strtab_get(&p->strings, id);
+}
+
+#endif

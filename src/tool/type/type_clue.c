@@ -1,0 +1,438 @@
+/* type_clue.c: reads one statement of C or C++.
+ *
+ *     w->items = (struct item *)xcalloc(n, sizeof(struct item));
+ *     ~~~~~~~~   ~~~~~~~~~~~~~~              ~~~~~~~~~~~~~~~~~
+ *     TARGET     CAST                        SIZEOF
+ *
+ * Debug information knows variables and their types, but nothing of expressions; programmers write
+ * the type beside nearly every allocation. No parser is needed for that: the statement is cut out
+ * between the nearest ";", "{" and "}" around the line, outside of comments and literals, and a few
+ * shapes of tokens are looked for. Nothing here knows whether a word is a type; whoever asks looks
+ * it up (type_facts.c), and a clue whose words mean nothing there is no clue.
+ *
+ * What it does not do: expand macros, follow "#if". Text is foreign: the statement is bounded.
+ */
+#include "type/type_clue.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+    TOKENS_MAX = 400, // Of a statement.
+    LINES_BACK = 12,  // How far above the line it may begin.
+};
+
+static const char *const allocators[] = {"malloc",       "calloc",        "realloc",
+                                         "reallocarray", "aligned_alloc", "posix_memalign",
+                                         "memalign",     "new",           NULL};
+
+/* Tokens of the stretch of the source that is looked at. */
+struct statement {
+    struct clue_token *tokens;
+    size_t count;
+    size_t first, end; // The statement among them.
+};
+
+struct finder {
+    const struct clue_token *t;
+    size_t first, call, end; // The statement, and where in it the callee's name stands.
+    struct type_clue *clues;
+    size_t count;
+};
+
+static bool
+is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool
+is(const struct clue_token *t, const char *text)
+{
+    return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
+}
+
+static bool
+is_any(const struct clue_token *t, const char *const *texts)
+{
+    for (; *texts != NULL; texts++)
+        if (is(t, *texts))
+            return true;
+    return false;
+}
+
+/* The end of the comment, literal or directive at S, or S if there is none. */
+static const char *
+skip_text(const char *s, const char *end)
+{
+    char quote = *s;
+
+    if (s + 1 < end && s[0] == '/' && s[1] == '/') {
+        s = memchr(s, '\n', (size_t)(end - s));
+        return s != NULL ? s : end;
+    }
+    if (s + 1 < end && s[0] == '/' && s[1] == '*') {
+        const char *close = memmem(s + 2, (size_t)(end - s - 2), "*/", 2);
+
+        return close != NULL ? close + 2 : end;
+    }
+    if (quote != '"' && quote != '\'')
+        return s;
+    for (s++; s < end && *s != quote && *s != '\n'; s++)
+        if (*s == '\\' && s + 1 < end)
+            s++;
+    return s < end ? s + 1 : end;
+}
+
+static size_t
+symbol_length(const char *s, const char *end)
+{
+    if (s + 1 < end && ((s[0] == '-' && s[1] == '>') || (s[0] == ':' && s[1] == ':') ||
+                        (s[1] == '=' && strchr("=!<>+-*/|&^%", s[0]) != NULL)))
+        return 2;
+    return 1;
+}
+
+/* The start of the line LINES_BACK above LINE, and *RET_AT, where LINE begins; NULL if the text has
+ * no such line. */
+static const char *
+find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
+{
+    const char *starts[LINES_BACK];
+    const char *s = source;
+    uint32_t n = 1;
+
+    for (; n < line; n++) {
+        const char *newline = memchr(s, '\n', (size_t)(end - s));
+
+        if (newline == NULL)
+            return NULL;
+        starts[n % LINES_BACK] = s;
+        s = newline + 1;
+    }
+    *ret_at = s;
+    return line > LINES_BACK ? starts[line % LINES_BACK] : source;
+}
+
+/* Where directives end: at a newline that no backslash precedes. */
+static const char *
+skip_directive(const char *s, const char *end)
+{
+    while (s < end && !(*s == '\n' && s[-1] != '\\'))
+        s++;
+    return s;
+}
+
+static bool
+ends_statement(const struct clue_token *t)
+{
+    return t->length == 1 && strchr(";{}", *t->text) != NULL;
+}
+
+/* The token at S, which is no blank and no comment. */
+static struct clue_token
+read_token(const char *s, const char *end)
+{
+    struct clue_token t = {.text = s, .length = 1, .is_word = is_word_char(*s)};
+
+    if (t.is_word)
+        while (s + t.length < end && is_word_char(s[t.length]))
+            t.length++;
+    else
+        t.length = (uint32_t)symbol_length(s, end);
+    return t;
+}
+
+/* Where the next token begins, behind blanks, comments, literals and directives. */
+static const char *
+next_token(const char *s, const char *end, bool *line_begins)
+{
+    while (s < end) {
+        const char *next = skip_text(s, end);
+
+        if (next == s && *s == '#' && *line_begins)
+            next = skip_directive(s, end);
+        else if (next == s && isspace((unsigned char)*s))
+            *line_begins = *line_begins || *s == '\n', next++;
+        if (next == s)
+            break;
+        s = next;
+    }
+    *line_begins = false;
+    return s;
+}
+
+static bool
+calls_any(const struct clue_token *t, size_t count, const char *callee)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_any(&t[i], allocators) || (callee != NULL && is(&t[i], callee)))
+            return true;
+    return false;
+}
+
+/* The statement that ended may be the one at AT. True if it is, for certain. */
+static bool
+take_statement(struct statement *st, size_t first, const char *at, const char *callee)
+{
+    if (st->count == first || st->tokens[st->count - 1].text < at)
+        return false;
+    if (!calls_any(st->tokens + first, st->count - first, callee)) {
+        // Unless a later one on the line has a call, it is this one: a macro allocates.
+        if (st->end == 0) {
+            st->first = first;
+            st->end = st->count;
+        }
+        return false;
+    }
+    st->first = first;
+    st->end = st->count;
+    return true;
+}
+
+/* Cut out the statement at AT with a call of CALLEE from the text between FROM and END. */
+static void
+read_statement(struct statement *st, const char *from, const char *at, const char *end,
+               const char *callee)
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    const char *line_end = newline != NULL ? newline : end;
+    bool line_begins = true;
+    size_t depth = 0;
+    size_t first = 0;
+
+    for (const char *s = from; st->count < TOKENS_MAX;) {
+        struct clue_token t;
+
+        s = next_token(s, end, &line_begins);
+        if (s >= end)
+            break;
+        t = read_token(s, end);
+        s += t.length;
+        if (is(&t, "("))
+            depth++;
+        else if (is(&t, ")") && depth > 0)
+            depth--;
+        if (ends_statement(&t) && (depth == 0 || *t.text != ';')) {
+            if (st->count > first && st->tokens[first].text >= line_end)
+                break;
+            if (take_statement(st, first, at, callee) || t.text >= line_end)
+                break;
+            first = st->count;
+            depth = 0;
+        } else {
+            st->tokens[st->count++] = t;
+        }
+    }
+}
+
+/* The index after the parenthesis that closes the one at I. */
+static size_t
+after_parenthesis(const struct finder *f, size_t i)
+{
+    size_t depth = 0;
+
+    for (; i < f->end; i++) {
+        if (is(&f->t[i], "("))
+            depth++;
+        else if (is(&f->t[i], ")") && --depth == 0)
+            return i + 1;
+    }
+    return f->end;
+}
+
+static void
+add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
+{
+    if (f->count < CLUES_MAX && first < end)
+        f->clues[f->count++] =
+            (struct type_clue){.kind = kind, .tokens = f->t + first, .count = end - first};
+}
+
+/* How many tokens from I on are one operand: words joined by -> . :: and their brackets, with * and
+ * & before. */
+static size_t
+operand_end(const struct finder *f, size_t i)
+{
+    while (i < f->end && (is(&f->t[i], "*") || is(&f->t[i], "&")))
+        i++;
+    while (i < f->end) {
+        if (f->t[i].is_word || is(&f->t[i], "->") || is(&f->t[i], ".") || is(&f->t[i], "::")) {
+            i++;
+        } else if (is(&f->t[i], "[")) {
+            while (i < f->end && !is(&f->t[i], "]"))
+                i++;
+            i++;
+        } else {
+            break;
+        }
+    }
+    return i < f->end ? i : f->end;
+}
+
+static void
+find_sizeofs(struct finder *f)
+{
+    for (size_t i = f->first; i + 1 < f->end; i++) {
+        size_t end;
+        size_t before = f->count;
+
+        if (!is(&f->t[i], "sizeof"))
+            continue;
+        if (is(&f->t[i + 1], "(")) {
+            end = after_parenthesis(f, i + 1);
+            add(f, CLUE_SIZEOF, i + 2, end - 1);
+        } else {
+            end = operand_end(f, i + 1);
+            add(f, CLUE_SIZEOF, i + 1, end);
+        }
+        if (f->count > before)
+            f->clues[before].in_sum =
+                (end < f->end && is(&f->t[end], "+")) || (i > f->first && is(&f->t[i - 1], "+"));
+    }
+}
+
+/* The type after "new", and what make_unique and the like have in angle brackets. */
+static void
+find_new(struct finder *f)
+{
+    static const char *const makers[] = {"make_unique", "make_shared", NULL};
+
+    for (size_t i = f->first; i + 1 < f->end; i++) {
+        size_t from = i + 1;
+        size_t end;
+
+        if (is(&f->t[i], "new")) {
+            if (is(&f->t[from], "("))
+                from = after_parenthesis(f, from);
+            for (end = from; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)
+                ;
+            if (end == f->end || !is(&f->t[end], "<"))
+                add(f, CLUE_NEW, from, end);
+        } else if (is_any(&f->t[i], makers) && is(&f->t[from], "<")) {
+            for (end = from + 1; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)
+                ;
+            if (end < f->end && (is(&f->t[end], ">") || is(&f->t[end], ",")))
+                add(f, CLUE_NEW, from + 1, end);
+        }
+    }
+}
+
+static void
+find_cast(struct finder *f)
+{
+    size_t close = f->call;
+    size_t open;
+
+    if (close < f->first + 4 || !is(&f->t[close - 1], ")"))
+        return;
+    close--;
+    for (open = close; open > f->first && !is(&f->t[open], "("); open--)
+        ;
+    if (is(&f->t[close - 1], "*") && f->t[open + 1].is_word)
+        add(f, CLUE_CAST, open + 1, close - 1);
+}
+
+/* What stands before the last "=" in front of the call, in no other call's parentheses. */
+static void
+find_target(struct finder *f)
+{
+    size_t equals = f->call;
+    size_t depth = 0;
+    size_t first;
+
+    while (equals > f->first) {
+        const struct clue_token *t = &f->t[--equals];
+
+        if (is(t, "="))
+            break;
+        depth += is(t, ")");
+        if (is(t, "(") && depth > 0)
+            depth--;
+    }
+    if (equals == f->first || !is(&f->t[equals], "="))
+        return;
+    for (first = equals; first > f->first; first--) {
+        const struct clue_token *t = &f->t[first - 1];
+
+        if (is(t, "]")) {
+            while (first > f->first + 1 && !is(&f->t[first - 1], "["))
+                first--;
+        } else if (!t->is_word && !is(t, "->") && !is(t, ".") && !is(t, "::") && !is(t, "*")) {
+            break;
+        }
+    }
+    add(f, CLUE_TARGET, first, equals);
+}
+
+/* Arguments of the call that are nothing but words, perhaps with stars. */
+static void
+find_names(struct finder *f)
+{
+    size_t end = f->call + 1 < f->end && is(&f->t[f->call + 1], "(")
+                     ? after_parenthesis(f, f->call + 1)
+                     : f->call;
+    size_t first = f->call + 2;
+
+    for (size_t i = first; i < end; i++) {
+        if (is(&f->t[i], ",") || i + 1 == end) {
+            add(f, CLUE_NAME, first, i);
+            first = i + 1;
+        } else if (!f->t[i].is_word && !is(&f->t[i], "*") && !is(&f->t[i], "::")) {
+            while (i + 1 < end && !is(&f->t[i + 1], ","))
+                i++;
+            first = i + 2;
+        }
+    }
+}
+
+/* Words that a parenthesis follows though they are no calls. */
+static const char *const statements[] = {"if",     "while", "for",    "switch",
+                                         "return", "do",    "sizeof", NULL};
+
+/* Where the callee's name stands. */
+static size_t
+find_call(const struct finder *f, const char *callee)
+{
+    for (size_t i = f->first; callee != NULL && i < f->end; i++)
+        if (is(&f->t[i], callee))
+            return i;
+    for (size_t i = f->first; i < f->end; i++)
+        if (is_any(&f->t[i], allocators))
+            return i;
+    // A macro: the first word before a parenthesis, on the right of "=" if there is one.
+    for (size_t i = f->end; i-- > f->first + 1;)
+        if (is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word && is(&f->t[i + 2], "("))
+            return i + 1;
+    for (size_t i = f->first; i + 1 < f->end; i++)
+        if (f->t[i].is_word && is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
+            return i;
+    return f->end;
+}
+
+size_t
+type_clues(const char *source, size_t size_bytes, uint32_t line, const char *callee,
+           struct arena *arena, struct type_clue clues[CLUES_MAX])
+{
+    const char *end = source + size_bytes;
+    const char *at;
+    const char *from = line > 0 ? find_line(source, end, line, &at) : NULL;
+    struct statement st = {.tokens = arena_array(arena, TOKENS_MAX + 1, sizeof *st.tokens)};
+    struct finder f = {.t = st.tokens, .clues = clues};
+
+    if (from == NULL)
+        return 0;
+    read_statement(&st, from, at, end, callee);
+    f.first = st.first;
+    f.end = st.end;
+    f.call = find_call(&f, callee);
+    find_new(&f);
+    if (f.call < f.end) {
+        find_cast(&f);
+        find_target(&f);
+    }
+    find_sizeofs(&f);
+    if (f.call < f.end)
+        find_names(&f);
+    return f.count;
+}

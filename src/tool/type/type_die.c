@@ -1,0 +1,408 @@
+/* type_die.c: types as DWARF has them: pointers, names, sizes, members.
+ *
+ * A type is named as a declaration would: "foo", "char", "foo *", "int[4]". A structure goes by its
+ * own name, whatever typedef led to it, so that one structure is one row; what has no structure
+ * behind it (uint8_t) keeps the name it was declared with.
+ *
+ * A unit may only declare a class that another one defines: compilers do that for classes with
+ * virtual functions, whose definition goes where the table of functions is. So, when the first such
+ * declaration is met, the complete aggregates of all units are collected by name.
+ *
+ * Chains of references are bounded: a made-up file may have circles.
+ */
+#include "type/type_die.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "type/type_index.h"
+
+enum { CHAIN_MAX = 16, POINTER_BYTES = 8, MEMBERS_MAX = 10000 };
+
+bool
+type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_attr_integrate(die, DW_AT_type, &attribute) != NULL &&
+           dwarf_formref_die(&attribute, ret) != NULL;
+}
+
+bool
+type_die_next(Dwarf_Die *die)
+{
+    Dwarf_Die next;
+
+    if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die->addr)
+        return false;
+    *die = next;
+    return true;
+}
+
+Dwarf_Die
+type_die_follow(const Dwarf_Die *die)
+{
+    Dwarf_Die from = *die;
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+
+    return dwarf_attr(&from, DW_AT_signature, &attribute) != NULL &&
+                   dwarf_formref_die(&attribute, &type) != NULL
+               ? type
+               : from;
+}
+
+static bool
+is_qualifier(int tag)
+{
+    return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+           tag == DW_TAG_atomic_type;
+}
+
+/* TYPE without its outer qualifiers, and without typedefs if TYPEDEFS. */
+static bool
+strip(Dwarf_Die *type, bool typedefs, Dwarf_Die *ret)
+{
+    Dwarf_Die die = *type;
+
+    for (unsigned i = 0; i < CHAIN_MAX; i++) {
+        int tag = dwarf_tag(&die);
+
+        if (!is_qualifier(tag) && !(typedefs && tag == DW_TAG_typedef)) {
+            *ret = die;
+            return true;
+        }
+        if (!type_die_of(&die, &die))
+            return false;
+    }
+    return false;
+}
+
+bool
+type_die_peel(Dwarf_Die *type, Dwarf_Die *ret)
+{
+    return strip(type, true, ret);
+}
+
+bool
+type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret)
+{
+    Dwarf_Die pointer;
+    Dwarf_Die ignored;
+
+    if (!strip(type, true, &pointer) || dwarf_tag(&pointer) != DW_TAG_pointer_type ||
+        !type_die_of(&pointer, ret))
+        return false;
+    // A pointer to const void is one to void, too.
+    return strip(ret, true, &ignored);
+}
+
+bool
+type_die_is_void_pointer(Dwarf_Die *type)
+{
+    Dwarf_Die pointer;
+    Dwarf_Die ignored;
+
+    return strip(type, true, &pointer) && dwarf_tag(&pointer) == DW_TAG_pointer_type &&
+           !type_die_pointee(&pointer, &ignored);
+}
+
+static bool
+is_aggregate_tag(int tag)
+{
+    return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
+}
+
+bool
+type_die_is_aggregate(Dwarf_Die *type)
+{
+    Dwarf_Die die;
+
+    return strip(type, true, &die) && is_aggregate_tag(dwarf_tag(&die));
+}
+
+void
+type_dies_release(struct type_dies *dies)
+{
+    strtab_release(&dies->names);
+    map_release(&dies->by_name);
+}
+
+static void
+add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    bool is_new;
+    uint64_t *index;
+
+    if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
+        return;
+    // A unit of its own may have it outside of its scope.
+    if (dwarf_hasattr(die, DW_AT_specification))
+        name = debuginfo_name(dies->d, die);
+    else if (*prefix != '\0')
+        name = arena_printf(dies->arena, "%s%s", prefix, name);
+    index = map_put(&dies->by_name, strtab_id(&dies->names, name), &is_new);
+    if (!is_new)
+        return;
+    arena_grow(dies->arena, &dies->v, &dies->capacity, dies->count, sizeof *dies->v);
+    dies->v[dies->count++] = *die;
+    *index = dies->count;
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, unsigned depth)
+{
+    Dwarf_Die die;
+
+    if (depth > CHAIN_MAX || dwarf_child(parent, &die) != 0)
+        return;
+    do {
+        int tag = dwarf_tag(&die);
+        const char *name = dwarf_diename(&die);
+
+        if (is_aggregate_tag(tag))
+            add_definition(dies, prefix, &die);
+        else if (tag == DW_TAG_namespace)
+            collect(dies, &die,
+                    arena_printf(dies->arena, "%s%s::", prefix,
+                                 name != NULL ? name : "(anonymous namespace)"),
+                    depth + 1);
+    } while (type_die_next(&die));
+}
+
+/* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
+static void
+complete(struct type_dies *dies, Dwarf_Die *die)
+{
+    const char *name;
+    const uint64_t *index;
+
+    *die = type_die_follow(die);
+    if (!is_aggregate_tag(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
+        return;
+    if (!dies->collected) {
+        dies->collected = true;
+        for (size_t i = 0; i < debuginfo_unit_count(dies->d); i++) {
+            Dwarf_Die unit = debuginfo_unit(dies->d, i);
+
+            if (unit.addr != NULL)
+                collect(dies, &unit, "", 0);
+        }
+    }
+    name = debuginfo_name(dies->d, die);
+    index = name != NULL ? map_get(&dies->by_name, strtab_id(&dies->names, name)) : NULL;
+    if (index != NULL && *index != 0)
+        *die = dies->v[*index - 1];
+}
+
+/* LEFT bounds how many members are looked at, for a made-up type may contain itself many times. */
+static bool
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+            unsigned depth, unsigned *left, Dwarf_Die *ret)
+{
+    Dwarf_Die aggregate;
+    Dwarf_Die die;
+
+    if (depth > CHAIN_MAX || !strip(type, true, &aggregate))
+        return false;
+    complete(dies, &aggregate);
+    if (dwarf_child(&aggregate, &die) != 0)
+        return false;
+    do {
+        int tag = dwarf_tag(&die);
+        const char *own = dwarf_diename(&die);
+        Dwarf_Die member;
+
+        if (*left == 0 || --*left == 0)
+            return false;
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type_die_of(&die, &member))
+            continue;
+        if (own != NULL && strlen(own) == length && memcmp(own, name, length) == 0) {
+            *ret = member;
+            return true;
+        }
+        if ((tag == DW_TAG_inheritance || own == NULL) &&
+            find_member(dies, &member, name, length, depth + 1, left, ret))
+            return true;
+    } while (type_die_next(&die));
+    return false;
+}
+
+bool
+type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+                Dwarf_Die *ret)
+{
+    unsigned left = MEMBERS_MAX;
+
+    return find_member(dies, type, name, length, 0, &left, ret);
+}
+
+/* The number of elements of ARRAY; 0 if it is open. */
+static uint64_t
+element_count(Dwarf_Die *array)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die die;
+    Dwarf_Word value;
+    uint64_t count = 1;
+
+    if (dwarf_child(array, &die) != 0)
+        return 0;
+    do {
+        if (dwarf_tag(&die) != DW_TAG_subrange_type)
+            continue;
+        if (dwarf_attr(&die, DW_AT_count, &attribute) != NULL &&
+            dwarf_formudata(&attribute, &value) == 0)
+            count *= value;
+        else if (dwarf_attr(&die, DW_AT_upper_bound, &attribute) != NULL &&
+                 dwarf_formudata(&attribute, &value) == 0)
+            count *= value + 1;
+        else
+            return 0;
+    } while (type_die_next(&die));
+    return count;
+}
+
+/* Whether the last member of AGGREGATE is an array of no, one or open length, or a structure that
+ * ends so. *RET_OFFSET is where the array begins. */
+static bool
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset = 0;
+    Dwarf_Die die;
+    Dwarf_Die last;
+    Dwarf_Die type;
+    bool found = false;
+
+    if (depth > CHAIN_MAX || dwarf_child(aggregate, &die) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&die) != DW_TAG_member || dwarf_hasattr(&die, DW_AT_external))
+            continue;
+        found = true;
+        last = die;
+    } while (type_die_next(&die));
+    if (!found || !type_die_of(&last, &type) || !strip(&type, true, &type))
+        return false;
+    if (dwarf_attr(&last, DW_AT_data_member_location, &attribute) != NULL &&
+        dwarf_formudata(&attribute, &offset) != 0)
+        return false;
+    *ret_offset += offset;
+    if (is_aggregate_tag(dwarf_tag(&type)))
+        return has_tail(&type, depth + 1, ret_offset);
+    return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
+}
+
+/* Also those of pointers, for which some compilers write none, and of arrays. */
+static uint64_t
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+size_of(Dwarf_Die *type, unsigned depth)
+{
+    Dwarf_Die die;
+    Dwarf_Die element;
+    Dwarf_Attribute attribute;
+    Dwarf_Word size;
+
+    if (depth > CHAIN_MAX || !strip(type, true, &die))
+        return 0;
+    if (dwarf_attr(&die, DW_AT_byte_size, &attribute) != NULL)
+        return dwarf_formudata(&attribute, &size) == 0 ? size : 0;
+    if (dwarf_tag(&die) == DW_TAG_pointer_type)
+        return POINTER_BYTES;
+    if (dwarf_tag(&die) != DW_TAG_array_type || !type_die_of(&die, &element))
+        return 0;
+    return element_count(&die) * size_of(&element, depth + 1);
+}
+
+uint64_t
+type_die_size(Dwarf_Die *type)
+{
+    return size_of(type, 0);
+}
+
+static const char *name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
+                           unsigned depth);
+
+/* The name of the aggregate DIE, to which the typedef NAMED (may be NULL) led. */
+static const char *
+aggregate_name(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *named, struct arena *arena)
+{
+    const char *name = debuginfo_name(d, die);
+
+    if (dwarf_diename(die) == NULL)
+        name = named != NULL ? debuginfo_name(d, named) : type_anonymous_name(d, die, arena);
+    return name != NULL ? name : "(anonymous)";
+}
+
+static const char *
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+array_name(struct debuginfo *d, Dwarf_Die *array, struct arena *arena, unsigned depth)
+{
+    uint64_t count = element_count(array);
+    Dwarf_Die element;
+    const char *name =
+        type_die_of(array, &element) ? name_of(d, &element, arena, depth + 1) : "void";
+
+    return count != 0 ? arena_printf(arena, "%s[%" PRIu64 "]", name, count)
+                      : arena_printf(arena, "%s[]", name);
+}
+
+static const char *
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena, unsigned depth)
+{
+    Dwarf_Die outer;
+    Dwarf_Die die;
+    Dwarf_Die target;
+
+    if (depth > CHAIN_MAX || !strip(type, false, &outer) || !strip(&outer, true, &die))
+        return "void";
+    if (is_aggregate_tag(dwarf_tag(&die)))
+        return aggregate_name(d, &die, dwarf_tag(&outer) == DW_TAG_typedef ? &outer : NULL, arena);
+    if (dwarf_tag(&outer) == DW_TAG_typedef)
+        return debuginfo_name(d, &outer);
+    switch (dwarf_tag(&die)) {
+    case DW_TAG_pointer_type:
+        if (!type_die_of(&die, &target))
+            return "void *";
+        if (strip(&target, true, &outer) && dwarf_tag(&outer) == DW_TAG_subroutine_type)
+            return "function *";
+        return arena_printf(arena, "%s *", name_of(d, &target, arena, depth + 1));
+    case DW_TAG_array_type:
+        return array_name(d, &die, arena, depth);
+    default:
+        return dwarf_diename(&die) != NULL ? debuginfo_name(d, &die)
+                                           : type_anonymous_name(d, &die, arena);
+    }
+}
+
+bool
+type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret)
+{
+    Dwarf_Die named = *type;
+    Dwarf_Die die;
+    uint64_t size;
+
+    if (!strip(type, true, &die))
+        return false;
+    if (is_aggregate_tag(dwarf_tag(&die)) && dwarf_hasattr(&die, DW_AT_declaration)) {
+        complete(dies, &die);
+        named = die;
+    }
+    size = size_of(&die, 0);
+    if (size == 0)
+        return false;
+    *ret = (struct type_fact){
+        .name = name_of(dies->d, &named, dies->arena, 0),
+        .size = size,
+        .is_aggregate = is_aggregate_tag(dwarf_tag(&die)),
+    };
+    ret->has_tail = ret->is_aggregate && has_tail(&die, 0, &ret->tail_offset);
+    return ret->name != NULL;
+}

@@ -1,0 +1,57 @@
+/* type_die.h: what a DIE says about a type. Includes elfutils' headers. */
+#ifndef SYMBOL_TYPE_DIE_H
+#define SYMBOL_TYPE_DIE_H
+
+#include "symbol/debuginfo.h"
+#include "type/type_facts.h"
+#include "util/map.h"
+
+/* Put DIE's next sibling in its place; false after the last. Never goes back, whatever a damaged
+ * file says. */
+bool type_die_next(Dwarf_Die *die);
+
+/* DIE, or the type in a unit of its own that DIE is only a sign for. */
+Dwarf_Die type_die_follow(const Dwarf_Die *die);
+
+/* What the functions below need to know of a module; starts as {d, arena}. */
+struct type_dies {
+    struct debuginfo *d;
+    struct arena *arena; // Of what they give out.
+    bool collected;      // The rest is filled in.
+    struct strtab names; // With scopes, of complete aggregates.
+    struct map by_name;  // Name's id to index + 1.
+    Dwarf_Die *v;
+    size_t count, capacity;
+};
+
+void type_dies_release(struct type_dies *dies);
+
+/* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
+ * which is C's void. Qualifiers and typedefs stay. */
+bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
+
+/* TYPE without qualifiers and typedefs. */
+bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
+
+/* What TYPE, a pointer, points to; false for other types and for pointers to void. */
+bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
+
+/* Whether TYPE is a pointer to void. */
+bool type_die_is_void_pointer(Dwarf_Die *type);
+
+/* A structure, union or class. */
+bool type_die_is_aggregate(Dwarf_Die *type);
+
+/* The type of member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of what is
+ * anonymous in it. An aggregate that is only declared in its unit is looked for in the others. */
+bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
+                     Dwarf_Die *ret);
+
+/* The size of an object of TYPE; 0 if it is incomplete or no object type. */
+uint64_t type_die_size(Dwarf_Die *type);
+
+/* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete everywhere
+ * or no object type. */
+bool type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret);
+
+#endif

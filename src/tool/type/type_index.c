@@ -1,0 +1,328 @@
+/* type_index.c: every structure, union and class of a module by its size.
+ *
+ * A walk over all units. A type that many units have is kept once: an entry is a pair of size and
+ * name. Names are the source's: with namespaces and enclosing types where the language has them,
+ * without "struct". A structure without a name takes that of the typedef that names it, in the same
+ * scope, and otherwise tells where it stands. A typedef of a structure that has a name is an entry
+ * of its own, unless it is a member of a class: those are the private aliases of templates, ten to
+ * a container. Declarations are no types: they have no size.
+ *
+ * The walk enters functions, for types may be local to them. Where the compiler left a mark to the
+ * next sibling, what cannot hold types is stepped over.
+ *
+ * What lies in a file shared by several programs (dwz) is walked where a unit imports it. Depth is
+ * bounded; siblings must go forward.
+ */
+#include "type/type_index.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "type/type_die.h"
+#include "util/strbuf.h"
+
+enum { DEPTH_MAX = 64 };
+
+struct walker {
+    struct type_index *index;
+    struct debuginfo *d;
+    struct arena scratch;
+    struct strbuf prefix; // Scopes so far, each followed by "::".
+    struct map known;     // Hash of name and size to 1.
+    struct map imported;  // Address of a unit's DIE to 1.
+    struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
+    Dwarf_Die *nameless;  // Of the unit being walked.
+    size_t nameless_count, nameless_capacity;
+    bool has_scopes;
+};
+
+static void walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth);
+
+void
+type_index_add(struct type_index *index, const char *name, uint64_t size)
+{
+    arena_grow(&index->arena, &index->v, &index->capacity, index->count, sizeof *index->v);
+    index->v[index->count++] = (struct type_entry){strtab_id(&index->names, name), size};
+}
+
+static void
+add_entry(struct walker *w, const char *name, uint64_t size)
+{
+    uint32_t id;
+    bool is_new;
+
+    if (size == 0 || size > UINT32_MAX)
+        return;
+    if (w->prefix.length > 0) {
+        size_t length = w->prefix.length;
+
+        strbuf_str(&w->prefix, name);
+        id = strtab_id(&w->index->names, strbuf_text(&w->prefix));
+        w->prefix.length = length;
+        w->prefix.text[length] = '\0';
+    } else {
+        id = strtab_id(&w->index->names, name);
+    }
+    map_put(&w->known, size << 32 | id, &is_new);
+    if (!is_new)
+        return;
+    arena_grow(&w->index->arena, &w->index->v, &w->index->capacity, w->index->count,
+               sizeof *w->index->v);
+    w->index->v[w->index->count++] = (struct type_entry){id, size};
+}
+
+const char *
+type_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena)
+{
+    const char *file = debuginfo_file(d, die, DW_AT_decl_file);
+    const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+    int line = 0;
+
+    if (file == NULL || dwarf_decl_line(die, &line) != 0)
+        return "(anonymous)";
+    return arena_printf(arena, "(anonymous, %s:%d)", slash != NULL ? slash + 1 : file, line);
+}
+
+/* The size of the complete aggregate DIE; 0 if it is only declared. */
+static uint64_t
+size_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word size;
+
+    if (dwarf_attr(die, DW_AT_byte_size, &attribute) == NULL ||
+        dwarf_formudata(&attribute, &size) != 0 || dwarf_hasattr(die, DW_AT_declaration))
+        return 0;
+    return size;
+}
+
+static void
+add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
+{
+    uint64_t size = size_of(die);
+    uint64_t *known;
+    bool is_new;
+
+    if (name != NULL) {
+        add_entry(w, name, size);
+        return;
+    }
+    known = map_put(&w->anonymous, (uintptr_t)die->addr, &is_new);
+    // A typedef that came before has taken it.
+    if (is_new && size != 0) {
+        *known = size;
+        arena_grow(&w->scratch, &w->nameless, &w->nameless_capacity, w->nameless_count,
+                   sizeof *w->nameless);
+        w->nameless[w->nameless_count++] = *die;
+    }
+}
+
+static void
+add_typedef(struct walker *w, Dwarf_Die *die, bool in_type)
+{
+    const char *name = dwarf_diename(die);
+    Dwarf_Die type;
+
+    if (name == NULL || !type_die_of(die, &type) || !type_die_peel(&type, &type) ||
+        !type_die_is_aggregate(&type))
+        return;
+    if (!dwarf_hasattr(&type, DW_AT_name))
+        *map_put(&w->anonymous, (uintptr_t)type.addr, NULL) = 0;
+    else if (in_type)
+        return;
+    add_entry(w, name, size_of(&type));
+}
+
+/* The nameless types of the unit that no typedef has named by now. */
+static void
+add_nameless(struct walker *w)
+{
+    for (size_t i = 0; i < w->nameless_count; i++) {
+        Dwarf_Die *die = &w->nameless[i];
+        const uint64_t *size = map_get(&w->anonymous, (uintptr_t)die->addr);
+
+        if (size != NULL && *size != 0)
+            add_entry(w, type_anonymous_name(w->d, die, &w->scratch), *size);
+    }
+    w->nameless_count = 0;
+}
+
+/* Walk below DIE with NAME (NULL = nothing) added to the scopes. */
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+walk_in(struct walker *w, Dwarf_Die *die, const char *name, bool in_type, unsigned depth)
+{
+    size_t length = w->prefix.length;
+
+    if (name != NULL && w->has_scopes) {
+        strbuf_str(&w->prefix, name);
+        strbuf_str(&w->prefix, "::");
+    }
+    walk(w, die, in_type, depth + 1);
+    w->prefix.length = length;
+    if (w->prefix.text != NULL)
+        w->prefix.text[length] = '\0';
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+walk_imported(struct walker *w, Dwarf_Die *die, unsigned depth)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die unit;
+    bool is_new;
+
+    if (dwarf_attr(die, DW_AT_import, &attribute) == NULL ||
+        dwarf_formref_die(&attribute, &unit) == NULL)
+        return;
+    map_put(&w->imported, (uintptr_t)unit.addr, &is_new);
+    if (is_new)
+        walk_in(w, &unit, NULL, false, depth);
+}
+
+/* An aggregate that is defined outside of the scope it is declared in (type units): its scopes are
+ * the declaration's. */
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+visit_outlying(struct walker *w, Dwarf_Die *die, unsigned depth)
+{
+    const char *name = debuginfo_name(w->d, die);
+    struct strbuf outer = w->prefix;
+
+    w->prefix = (struct strbuf){0};
+    add_aggregate(w, die, name);
+    walk_in(w, die, name != NULL ? name : "{unnamed}", true, depth);
+    strbuf_release(&w->prefix);
+    w->prefix = outer;
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+visit(struct walker *w, Dwarf_Die *die, bool in_type, unsigned depth)
+{
+    int tag = dwarf_tag(die);
+    const char *name;
+
+    switch (tag) {
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_class_type:
+        name = dwarf_diename(die);
+        if (dwarf_hasattr(die, DW_AT_specification)) {
+            visit_outlying(w, die, depth);
+            break;
+        }
+        add_aggregate(w, die, name);
+        if (dwarf_haschildren(die) > 0)
+            walk_in(w, die, name != NULL ? name : "{unnamed}", true, depth);
+        break;
+    case DW_TAG_typedef:
+        add_typedef(w, die, in_type);
+        break;
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+        name = dwarf_diename(die);
+        walk_in(w, die, name != NULL ? name : "(anonymous namespace)", false, depth);
+        break;
+    case DW_TAG_subprogram:
+        if (dwarf_haschildren(die) > 0)
+            walk_in(w, die, dwarf_diename(die), false, depth);
+        break;
+    case DW_TAG_lexical_block:
+        walk_in(w, die, NULL, false, depth);
+        break;
+    case DW_TAG_imported_unit:
+        walk_imported(w, die, depth);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth)
+{
+    Dwarf_Die die;
+    Dwarf_Die next;
+
+    if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+        return;
+    for (;;) {
+        visit(w, &die, in_type, depth);
+        if (dwarf_siblingof(&die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die.addr)
+            return;
+        die = next;
+    }
+}
+
+static int
+compare(const void *left, const void *right, void *arg)
+{
+    const struct type_entry *a = left;
+    const struct type_entry *b = right;
+    const struct type_index *index = arg;
+
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return strcmp(strtab_get(&index->names, a->name), strtab_get(&index->names, b->name));
+}
+
+void
+type_index_sort(struct type_index *index)
+{
+    if (index->count > 1)
+        qsort_r(index->v, index->count, sizeof *index->v, compare, index);
+}
+
+void
+type_index_build(struct type_index *index, struct debuginfo *d)
+{
+    struct walker w = {.index = index, .d = d};
+
+    for (size_t i = 0; i < debuginfo_unit_count(d); i++) {
+        Dwarf_Die unit = debuginfo_unit(d, i);
+        bool is_new;
+
+        if (unit.addr == NULL)
+            continue;
+        map_put(&w.imported, (uintptr_t)unit.addr, &is_new);
+        if (!is_new)
+            continue;
+        w.has_scopes = debuginfo_has_scopes(d, &unit);
+        walk(&w, &unit, false, 0);
+        add_nameless(&w);
+    }
+    type_index_sort(index);
+    map_release(&w.known);
+    map_release(&w.imported);
+    map_release(&w.anonymous);
+    strbuf_release(&w.prefix);
+    arena_release(&w.scratch);
+}
+
+size_t
+type_index_find(const struct type_index *index, uint64_t size)
+{
+    size_t low = 0;
+    size_t high = index->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (index->v[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void
+type_index_release(struct type_index *index)
+{
+    strtab_release(&index->names);
+    arena_release(&index->arena);
+    *index = (struct type_index){0};
+}

@@ -1,0 +1,363 @@
+/* type_scope.c: names of the source to types.
+ *
+ * Two kinds of words are looked up: types and variables. A unit's own are collected once, when the
+ * first name is looked for there, from its outer DIEs, its namespaces and its classes; of a
+ * qualified name the last part decides. A function's variables are looked for in the function each
+ * time: they are few.
+ *
+ *     struct foo *        a type, perhaps with stars
+ *     x->y.z[3], *x       an expression: variable, then member, index, pointee in turn
+ *
+ * An expression that needs more than that (a call, arithmetic, a cast) means nothing here. Names
+ * that hide each other in inner blocks are not told apart.
+ */
+#include "type/type_scope.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/map.h"
+
+enum { DEPTH_MAX = 32, EXPRESSION_MAX = 32 };
+
+/* The names of one unit. */
+struct unit_names {
+    struct unit_names *next;
+    struct strtab names;
+    struct map types, variables; // Name's id to index + 1.
+    struct map imported;         // Addresses of units that were collected, too.
+    Dwarf_Die *v;
+    size_t count, capacity;
+};
+
+struct type_scopes {
+    struct type_dies *dies;
+    struct map units; // Address of a unit's DIE to its names.
+    struct unit_names *all;
+};
+
+struct type_scopes *
+type_scopes_new(struct type_dies *dies)
+{
+    struct type_scopes *s = xmalloc(sizeof *s);
+
+    *s = (struct type_scopes){.dies = dies};
+    return s;
+}
+
+void
+type_scopes_free(struct type_scopes *s)
+{
+    if (s == NULL)
+        return;
+    for (struct unit_names *u = s->all; u != NULL; u = u->next) {
+        strtab_release(&u->names);
+        map_release(&u->types);
+        map_release(&u->variables);
+        map_release(&u->imported);
+    }
+    map_release(&s->units);
+    free(s);
+}
+
+static void
+add_name(struct type_scopes *s, struct unit_names *u, struct map *map, const Dwarf_Die *from)
+{
+    Dwarf_Die followed = type_die_follow(from);
+    Dwarf_Die *die = &followed;
+    const char *name = dwarf_diename(die);
+    bool declared = dwarf_hasattr(die, DW_AT_declaration);
+    bool is_new;
+    uint64_t *index;
+
+    if (name == NULL || (declared && dwarf_tag(die) == DW_TAG_variable))
+        return;
+    index = map_put(map, strtab_id(&u->names, name), &is_new);
+    // In C a structure and a typedef may share the name; the structure knows more, if it is
+    // complete.
+    if (!is_new && (declared || !type_die_is_aggregate(die)))
+        return;
+    arena_grow(s->dies->arena, &u->v, &u->capacity, u->count, sizeof *u->v);
+    u->v[u->count++] = *die;
+    *index = u->count;
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die die;
+    Dwarf_Die unit;
+    Dwarf_Attribute attribute;
+    bool is_new;
+
+    if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+        return;
+    do {
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            add_name(s, u, &u->types, &die);
+            collect(s, u, &die, depth + 1);
+            break;
+        case DW_TAG_namespace:
+            collect(s, u, &die, depth + 1);
+            break;
+        case DW_TAG_typedef:
+        case DW_TAG_base_type:
+        case DW_TAG_enumeration_type:
+            add_name(s, u, &u->types, &die);
+            break;
+        case DW_TAG_variable:
+            add_name(s, u, &u->variables, &die);
+            break;
+        case DW_TAG_imported_unit:
+            if (dwarf_attr(&die, DW_AT_import, &attribute) != NULL &&
+                dwarf_formref_die(&attribute, &unit) != NULL)
+                map_put(&u->imported, (uintptr_t)unit.addr, &is_new);
+            else
+                is_new = false;
+            if (is_new)
+                collect(s, u, &unit, depth + 1);
+            break;
+        default:
+            break;
+        }
+    } while (type_die_next(&die));
+}
+
+static struct unit_names *
+names_of_unit(struct type_scopes *s, Dwarf_Die *die)
+{
+    Dwarf_Die unit;
+    struct unit_names *u;
+    uint64_t *known;
+    bool is_new;
+
+    if (!debuginfo_unit_of(s->dies->d, die, &unit))
+        return NULL;
+    known = map_put(&s->units, (uintptr_t)unit.addr, &is_new);
+    if (!is_new)
+        return (struct unit_names *)(uintptr_t)*known;
+    u = arena_alloc(s->dies->arena, sizeof *u);
+    u->next = s->all;
+    s->all = u;
+    *known = (uintptr_t)u;
+    collect(s, u, &unit, 0);
+    return u;
+}
+
+static bool
+find_in_unit(struct type_scopes *s, Dwarf_Die *function, bool variable,
+             const struct clue_token *name, Dwarf_Die *ret)
+{
+    struct unit_names *u = names_of_unit(s, function);
+    char *copy;
+    const uint64_t *index;
+
+    if (u == NULL)
+        return false;
+    copy = arena_strndup(s->dies->arena, name->text, name->length);
+    index = map_get(variable ? &u->variables : &u->types, strtab_id(&u->names, copy));
+    if (index == NULL || *index == 0)
+        return false;
+    *ret = u->v[*index - 1];
+    return true;
+}
+
+static bool
+is(const struct clue_token *t, const char *text)
+{
+    return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
+}
+
+static bool
+is_named(Dwarf_Die *die, const struct clue_token *name)
+{
+    const char *own = dwarf_diename(die);
+
+    return own != NULL && is(name, own);
+}
+
+/* The type of the variable or parameter NAME below FUNCTION. */
+static bool
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+find_local(Dwarf_Die *function, const struct clue_token *name, unsigned depth, Dwarf_Die *ret)
+{
+    Dwarf_Die die;
+
+    if (depth > DEPTH_MAX || dwarf_child(function, &die) != 0)
+        return false;
+    do {
+        int tag = dwarf_tag(&die);
+
+        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && is_named(&die, name) &&
+            type_die_of(&die, ret))
+            return true;
+        if (tag == DW_TAG_lexical_block && find_local(&die, name, depth + 1, ret))
+            return true;
+    } while (type_die_next(&die));
+    return false;
+}
+
+static bool
+find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *name,
+              Dwarf_Die *ret)
+{
+    static const struct clue_token this = {.text = "this", .length = 4, .is_word = true};
+    Dwarf_Die object;
+
+    if (find_local(function, name, 0, ret))
+        return true;
+    if (find_local(function, &this, 0, &object) && type_die_pointee(&object, &object) &&
+        type_die_member(s->dies, &object, name->text, name->length, ret))
+        return true;
+    return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
+}
+
+/* What indexing or * gives of TYPE. */
+static bool
+element_of(Dwarf_Die *type, Dwarf_Die *ret)
+{
+    Dwarf_Die array;
+
+    if (type_die_peel(type, &array) && dwarf_tag(&array) == DW_TAG_array_type)
+        return type_die_of(&array, ret);
+    return type_die_pointee(type, ret);
+}
+
+/* Apply what follows a variable of *TYPE: members and indices. */
+static bool
+apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is(&t[i], "->") || is(&t[i], ".")) {
+            Dwarf_Die object = *type;
+
+            if (i + 1 == count || (is(&t[i], "->") && !type_die_pointee(type, &object)))
+                return false;
+            i++;
+            if (!type_die_member(s->dies, &object, t[i].text, t[i].length, type))
+                return false;
+        } else if (is(&t[i], "[")) {
+            while (i < count && !is(&t[i], "]"))
+                i++;
+            if (i == count || !element_of(type, type))
+                return false;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The type of the expression T. */
+static bool
+find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t,
+                size_t count, Dwarf_Die *ret)
+{
+    size_t stars = 0;
+
+    while (count > 2 && is(&t[0], "(") && is(&t[count - 1], ")")) {
+        t++;
+        count -= 2;
+    }
+    while (stars < count && is(&t[stars], "*"))
+        stars++;
+    if (stars == count || count > EXPRESSION_MAX || !t[stars].is_word ||
+        !find_variable(s, function, &t[stars], ret) ||
+        !apply_postfix(s, t + stars + 1, count - stars - 1, ret))
+        return false;
+    while (stars-- > 0)
+        if (!element_of(ret, ret))
+            return false;
+    return true;
+}
+
+/* Words that may stand in a type beside its name. */
+static bool
+is_filler(const struct clue_token *t)
+{
+    static const char *const words[] = {"struct", "union",    "class",    "enum", "const",
+                                        "static", "volatile", "typename", "::",   "register"};
+
+    for (size_t i = 0; i < countof(words); i++)
+        if (is(t, words[i]))
+            return true;
+    return false;
+}
+
+/* The name in T that a type is found by; NULL if there is none or more than one. */
+static const struct clue_token *
+type_word(const struct clue_token *t, size_t count)
+{
+    const struct clue_token *name = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (is_filler(&t[i]))
+            continue;
+        if (!t[i].is_word || (name != NULL && !(i > 0 && is(&t[i - 1], "::"))))
+            return NULL;
+        name = &t[i];
+    }
+    return name;
+}
+
+/* The type that T without STARS at its end names. */
+static bool
+find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
+          struct type_fact *ret)
+{
+    const struct clue_token *name;
+    size_t stars = 0;
+    Dwarf_Die type;
+
+    while (count > 0 && is(&t[count - 1], "*")) {
+        count--;
+        stars++;
+    }
+    name = type_word(t, count);
+    if (name == NULL || !find_in_unit(s, function, false, name, &type) ||
+        !type_die_describe(s->dies, &type, ret))
+        return false;
+    for (; stars > 0; stars--)
+        *ret =
+            (struct type_fact){.name = arena_printf(s->dies->arena, "%s *", ret->name), .size = 8};
+    return true;
+}
+
+/* "struct foo * x": the words before the last one are the type of what it is. */
+static bool
+find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
+              struct type_fact *ret)
+{
+    return count > 2 && is(&t[count - 2], "*") && t[count - 1].is_word &&
+           find_type(s, function, t, count - 2, ret);
+}
+
+bool
+type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
+                struct type_fact *ret)
+{
+    const struct clue_token *t = clue->tokens;
+    Dwarf_Die type;
+
+    if (clue->kind != CLUE_TARGET) {
+        if (find_type(s, function, t, clue->count, ret))
+            return true;
+        return clue->kind == CLUE_SIZEOF && find_expression(s, function, t, clue->count, &type) &&
+               type_die_describe(s->dies, &type, ret);
+    }
+    if (find_declared(s, function, t, clue->count, ret))
+        return true;
+    // A declaration's stars belong to the type; the last word is the variable.
+    if (clue->count > 1 && t[clue->count - 1].is_word && t[0].is_word && t[1].is_word) {
+        t += clue->count - 1;
+        return find_expression(s, function, t, 1, &type) && type_die_pointee(&type, &type) &&
+               type_die_describe(s->dies, &type, ret);
+    }
+    return find_expression(s, function, t, clue->count, &type) && type_die_pointee(&type, &type) &&
+           type_die_describe(s->dies, &type, ret);
+}

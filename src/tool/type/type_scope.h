@@ -1,0 +1,20 @@
+/* type_scope.h: what a name or an expression of the source means at a place of the program.
+ * Includes elfutils' headers. */
+#ifndef SYMBOL_TYPE_SCOPE_H
+#define SYMBOL_TYPE_SCOPE_H
+
+#include "type/type_clue.h"
+#include "type/type_die.h"
+
+struct type_scopes;
+
+/* Owned; DIES must outlive it. Keeps the names of each unit that was asked about. */
+struct type_scopes *type_scopes_new(struct type_dies *dies);
+void type_scopes_free(struct type_scopes *s);
+
+/* Describe the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
+ * type itself, or, for CLUE_TARGET, what the expression points to. False if they mean nothing. */
+bool type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
+                     struct type_fact *ret);
+
+#endif

@@ -1,0 +1,101 @@
+/* type_template.c: a demangled name has its template arguments, also where there is no debug
+ * information: "std::__new_allocator<Node>::allocate(unsigned long, void const*)".
+ *
+ * Three forms are understood: a member function "allocate" of a class template whose name has
+ * "alloc" in it, which by the rules for allocators returns room for objects of the first argument;
+ * the members of std::basic_string, which allocate characters; and std::make_unique. Beside them
+ * stands a short list of C functions whose blocks hold text by their definition.
+ */
+#include "type/type_template.h"
+
+#include <string.h>
+
+/* The last argument list in FUNCTION that ends right before END; NULL if there is none. */
+static const char *
+open_bracket(const char *function, const char *end)
+{
+    size_t depth = 0;
+
+    for (const char *s = end; s-- > function;) {
+        if (*s == '>')
+            depth++;
+        else if (*s == '<' && --depth == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* The first argument of the list that opens at OPEN. */
+static const char *
+first_argument(const char *open, struct arena *arena)
+{
+    size_t depth = 0;
+    const char *s = open + 1;
+
+    for (; *s != '\0'; s++) {
+        if (depth == 0 && (*s == ',' || *s == '>'))
+            break;
+        depth += *s == '<' || *s == '(';
+        depth -= *s == '>' || *s == ')';
+    }
+    while (s > open + 1 && s[-1] == ' ')
+        s--;
+    return arena_strndup(arena, open + 1, (size_t)(s - open - 1));
+}
+
+static const char *
+of_allocator(const char *function, struct arena *arena)
+{
+    static const char call[] = ">::allocate(";
+    const char *at = strstr(function, call);
+    const char *open = at != NULL ? open_bracket(function, at + 1) : NULL;
+    const char *name = open;
+
+    if (open == NULL)
+        return NULL;
+    while (name > function && name[-1] != ':' && name[-1] != '<' && name[-1] != ' ')
+        name--;
+    if (memmem(name, (size_t)(open - name), "alloc", 5) == NULL ||
+        memmem(name, (size_t)(open - name), "traits", 6) != NULL)
+        return NULL;
+    return first_argument(open, arena);
+}
+
+const char *
+type_of_allocator(const char *function, struct arena *arena)
+{
+    static const char *const strings[] = {"std::__cxx11::basic_string<", "std::basic_string<"};
+    static const char *const texts[] = {
+        "strdup",     "__strdup",  "strndup",  "__strndup",   "asprintf",
+        "__asprintf", "vasprintf", "getline",  "getdelim",    "__getline",
+        "__getdelim", "realpath",  "xstrdup",  "xstrndup",    "_IO_file_doallocate",
+        "getcwd",     "__getcwd",  "g_strdup", "__vasprintf", "g_strndup"};
+    const char *maker = strstr(function, "make_unique<");
+
+    if (strncmp(function, "__GI_", 5) == 0)
+        function += 5;
+    for (size_t i = 0; i < countof(texts); i++)
+        if (strcmp(function, texts[i]) == 0)
+            return "char";
+    if (maker != NULL)
+        return first_argument(maker + strlen("make_unique"), arena);
+    if (strncmp(function, "void ", 5) == 0)
+        function += 5;
+    for (size_t i = 0; i < countof(strings); i++)
+        if (strncmp(function, strings[i], strlen(strings[i])) == 0)
+            return first_argument(function + strlen(strings[i]) - 1, arena);
+    return of_allocator(function, arena);
+}
+
+bool
+type_is_rust_library(const char *function)
+{
+    function += *function == '<';
+    return strncmp(function, "alloc::", 7) == 0 || strncmp(function, "hashbrown::", 11) == 0;
+}
+
+bool
+type_is_allocator_name(const char *function)
+{
+    return strncmp(function, "operator new", 12) == 0 || strcasestr(function, "alloc") != NULL;
+}

@@ -1,0 +1,569 @@
+/* types.c: the types of a profile: by size, and of the blocks of each site.
+ *
+ * By size: each module's index (type_index.c, type_cache.c) gives the structures of the sizes that
+ * occurred. The program's own come first, then those of its libraries, then those of the C++
+ * library, which has many of each small size.
+ *
+ * Of a site: the facts about its innermost call (type_facts.c) are judged by the sizes that were
+ * asked for there (type_judge.c). If that function only passes memory on, its caller is asked, and
+ * so on for WRAPPERS_MAX steps. Some wrappers put a word or two of their own in front of the block;
+ * if nothing is found and a type fits without that, it is likely. The sizes are those of the whole
+ * stack, all size classes, because it is one place in the program.
+ *
+ *     node ─► location ─► facts ─┐
+ *       └──► sizes ──────────────┴► judge ─► answer, or ask the parent
+ *
+ * What nothing is known of but its size gets the verdict "same size": with the type if there is
+ * only one, with none if there are several.
+ *
+ * Source text is read only where it is older than the program, because otherwise its lines would
+ * be of another program. Names are foreign: control characters become '?'.
+ */
+#include "type/types.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/dwfl.h"
+#include "type/type_cache.h"
+#include "type/type_facts.h"
+#include "type/type_index.h"
+#include "type/type_judge.h"
+#include "type/type_template.h"
+#include "util/regular.h"
+#include "util/strbuf.h"
+
+enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024 };
+
+#define SOURCE_BYTES_MAX (16 * MIB)
+
+/* A file that modules of the profile were loaded from. */
+struct type_module {
+    uint32_t module; // The first that is this file.
+    bool opened;     // The next four are set, perhaps to NULL.
+    struct object *object;
+    struct debuginfo *debug;
+    uint64_t bias;
+    struct type_finder *finder;
+    struct timespec written; // When the file was; 0 = unknown.
+    struct type_index index;
+};
+
+struct source_text {
+    const char *text; // NULL = not to be used.
+    size_t size_bytes;
+    struct timespec written;
+};
+
+struct typer {
+    struct profile *p;
+    const struct symbol_options *options;
+    struct arena scratch;
+    struct type_module *modules;
+    size_t module_count;
+    uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
+    struct map wanted;        // Sizes that occurred.
+    struct map facts;         // Location to struct type_facts *.
+    struct map sources;       // String id of the file to struct source_text *.
+    bool sizes_known;         // The next two are filled in.
+    struct strtab size_names; // Of all types,
+    struct map size_of;       // and their sizes.
+    struct type_sizes *sizes; // By node.
+    size_t type_capacity;
+};
+
+static void collect_sizes(struct typer *t);
+static void collect_modules(struct typer *t);
+static void collect_types(struct typer *t);
+static void judge_sites(struct typer *t);
+
+void
+symbol_types(struct profile *p, const struct symbol_options *options)
+{
+    static const struct symbol_options defaults;
+    struct typer t = {.p = p, .options = options != NULL ? options : &defaults};
+
+    if (p->typed)
+        return;
+    collect_sizes(&t);
+    collect_modules(&t);
+    collect_types(&t);
+    judge_sites(&t);
+    for (size_t i = 0; i < t.module_count; i++) {
+        type_finder_free(t.modules[i].finder);
+        type_index_release(&t.modules[i].index);
+        object_close(t.modules[i].object);
+    }
+    map_release(&t.wanted);
+    map_release(&t.facts);
+    map_release(&t.sources);
+    map_release(&t.size_of);
+    strtab_release(&t.size_names);
+    arena_release(&t.scratch);
+    p->typed = true;
+}
+
+/* The sizes that were asked for, by node and in all. */
+static void
+collect_sizes(struct typer *t)
+{
+    const struct profile *p = t->p;
+
+    t->sizes = arena_array(&t->scratch, p->node_count, sizeof *t->sizes);
+    for (size_t i = 0; i < p->node_count; i++)
+        t->sizes[i].min = SIZE_MIN_NONE;
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct counters *c = &p->sites[i].counters;
+        struct type_sizes *s = &t->sizes[p->sites[i].node];
+
+        if (c->allocations == 0)
+            continue;
+        if (c->size_min < s->min)
+            s->min = c->size_min;
+        if (c->size_max > s->max)
+            s->max = c->size_max;
+        if (c->size_min == c->size_max)
+            map_put(&t->wanted, c->size_min, NULL);
+    }
+    for (size_t i = 0; i < p->bin_count; i++)
+        if (p->bins[i].size_max <= EXACT_SIZE_MAX && p->bins[i].counters.allocations != 0)
+            map_put(&t->wanted, p->bins[i].size_max, NULL);
+}
+
+/* Group the modules that are one file. */
+static void
+collect_modules(struct typer *t)
+{
+    const struct profile *p = t->p;
+    struct strtab keys = {0};
+    struct map known = {0};
+
+    t->modules = arena_array(&t->scratch, p->module_count, sizeof *t->modules);
+    t->module_of = arena_array(&t->scratch, p->module_count, sizeof *t->module_of);
+    for (uint32_t i = 1; i < p->module_count; i++) {
+        const struct profile_module *m = &p->modules[i];
+        struct strbuf key = {0};
+        uint64_t *index;
+        bool is_new;
+
+        if (m->path == NULL || m->path[0] != '/')
+            continue;
+        for (uint32_t k = 0; k < m->build_id_bytes; k++)
+            strbuf_fmt(&key, "%02x", m->build_id[k]);
+        strbuf_str(&key, m->path);
+        index = map_put(&known, strtab_id(&keys, strbuf_text(&key)), &is_new);
+        strbuf_release(&key);
+        if (is_new) {
+            t->modules[t->module_count].module = i;
+            *index = ++t->module_count;
+        }
+        t->module_of[i] = (uint32_t)*index;
+    }
+    map_release(&known);
+    strtab_release(&keys);
+}
+
+/* Open M's file, once. */
+static void
+open_module(struct typer *t, struct type_module *m)
+{
+    const struct profile_module *from = &t->p->modules[m->module];
+    struct object_failure ignored;
+    struct stat st;
+
+    if (m->opened)
+        return;
+    m->opened = true;
+    m->object = object_open(from, profile_pid_here(t->p), &ignored);
+    if (m->object == NULL)
+        return;
+    m->debug = object_debuginfo(m->object, &m->bias);
+    if (m->debug != NULL)
+        m->finder = type_finder_new(m->debug, &t->scratch);
+    if (stat(from->path, &st) == 0)
+        m->written = st.st_mtim;
+}
+
+/* The id in the profile of NAME, which came out of a stranger's file. */
+static uint32_t
+intern(struct typer *t, const char *name)
+{
+    char *clean = arena_strdup(&t->scratch, name);
+
+    for (char *s = clean; *s != '\0'; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            *s = '?';
+    return strtab_id(&t->p->strings, clean);
+}
+
+/* What type is shown first among those of one size. */
+struct ranked_type {
+    struct profile_type type;
+    uint32_t rank;
+};
+
+static bool
+is_of_library(const char *name)
+{
+    static const char *const prefixes[] = {"std::", "__gnu",  "__cxx",  "_IO_",
+                                           "__",    "core::", "alloc::"};
+
+    for (size_t i = 0; i < countof(prefixes); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The program's own first, then those of libraries, then of the language's, then the nameless. */
+static uint32_t
+rank_of(const char *name, bool in_program)
+{
+    if (strncmp(name, "(anonymous, ", 12) == 0)
+        return 3;
+    return is_of_library(name) ? 2 : !in_program;
+}
+
+static int
+compare_ranked(const void *left, const void *right, void *arg)
+{
+    const struct ranked_type *a = left;
+    const struct ranked_type *b = right;
+    const struct profile *p = arg;
+
+    if (a->type.size != b->type.size)
+        return a->type.size < b->type.size ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return strcmp(profile_string(p, a->type.name), profile_string(p, b->type.name));
+}
+
+/* The types of M, from the cache if it has them. */
+static void
+load_index(struct typer *t, struct type_module *m)
+{
+    const struct profile_module *from = &t->p->modules[m->module];
+    bool use_cache = !t->options->no_cache && from->build_id_bytes > 0;
+
+    if (use_cache && type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes))
+        return;
+    open_module(t, m);
+    if (m->debug == NULL)
+        return;
+    type_index_build(&m->index, m->debug);
+    if (use_cache && object_may_be_cached(m->object))
+        type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
+}
+
+/* The types of wanted sizes of all modules into the profile, each name once per size. */
+static void
+collect_types(struct typer *t)
+{
+    struct profile *p = t->p;
+    struct ranked_type *v = NULL;
+    struct map known = {0};
+    size_t count = 0;
+    size_t capacity = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->module_count; i++) {
+        struct type_module *m = &t->modules[i];
+
+        load_index(t, m);
+        for (size_t k = 0; k < m->index.count; k++) {
+            const char *name = strtab_get(&m->index.names, m->index.v[k].name);
+            uint32_t rank = rank_of(name, profile_is_program(p, m->module));
+
+            if (map_get(&t->wanted, m->index.v[k].size) == NULL)
+                continue;
+            arena_grow(&t->scratch, &v, &capacity, count, sizeof *v);
+            v[count++] = (struct ranked_type){{m->index.v[k].size, intern(t, name)}, rank};
+        }
+    }
+    if (count > 1)
+        qsort_r(v, count, sizeof *v, compare_ranked, p);
+    p->types = arena_array(&p->arena, count, sizeof *p->types);
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = false;
+
+        if (v[i].type.size <= UINT32_MAX)
+            map_put(&known, v[i].type.size << 32 | v[i].type.name, &is_new);
+        if (is_new)
+            p->types[kept++] = v[i].type;
+    }
+    map_release(&known);
+    p->type_count = kept;
+}
+
+static bool
+is_newer(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* Read the text file PATH. Only what anybody may read, or is our own: a profile may name any file.
+ */
+static void
+read_source(struct typer *t, const char *path, struct source_text *ret)
+{
+    struct stat st;
+    int fd = path[0] == '/' ? regular_open(NULL, path, &st) : -1;
+    char *text;
+    ssize_t n;
+
+    if (fd < 0)
+        return;
+    if (((st.st_mode & S_IROTH) != 0 || st.st_uid == geteuid()) &&
+        (uint64_t)st.st_size <= SOURCE_BYTES_MAX) {
+        text = arena_alloc(&t->scratch, (size_t)st.st_size + 1);
+        n = read(fd, text, (size_t)st.st_size);
+        ret->text = n > 0 ? text : NULL;
+        ret->size_bytes = n > 0 ? (size_t)n : 0;
+        ret->written = st.st_mtim;
+    }
+    close(fd);
+}
+
+static const struct source_text *
+find_source(struct typer *t, uint32_t file)
+{
+    bool is_new;
+    uint64_t *known = map_put(&t->sources, file, &is_new);
+
+    if (is_new) {
+        struct source_text *s = arena_alloc(&t->scratch, sizeof *s);
+
+        read_source(t, profile_string(t->p, file), s);
+        *known = (uintptr_t)s;
+    }
+    return (const struct source_text *)(uintptr_t)*known;
+}
+
+/* The name by which the source calls FUNCTION: without scopes, arguments and parameters. */
+static const char *
+plain_name(struct typer *t, const char *function)
+{
+    size_t length = strcspn(function, "<(");
+    const char *name = arena_strndup(&t->scratch, function, length);
+    const char *colon = strrchr(name, ':');
+
+    return colon != NULL ? colon + 1 : name;
+}
+
+/* The statements in which the frames of L stand; the innermost calls CALLEE. */
+static struct type_statement *
+find_statements(struct typer *t, const struct type_module *m, const struct profile_location *l,
+                const char *callee)
+{
+    struct type_statement *v = arena_array(&t->scratch, l->frame_count, sizeof *v);
+
+    for (uint32_t i = 0; i < l->frame_count; i++) {
+        const struct profile_frame *f = &t->p->frames[l->first_frame + i];
+
+        v[i] = (struct type_statement){.line = f->line, .callee = callee};
+        if (f->file != 0) {
+            const struct source_text *s = find_source(t, f->file);
+
+            v[i].file = profile_string(t->p, f->file);
+            if (s->text != NULL && !is_newer(&s->written, &m->written)) {
+                v[i].source = s->text;
+                v[i].size_bytes = s->size_bytes;
+            }
+        }
+        callee = f->function != 0 ? plain_name(t, profile_string(t->p, f->function)) : NULL;
+    }
+    return v;
+}
+
+/* The size of the type NAME in any module; 0 if it is unknown. */
+static uint64_t
+size_of_name(struct typer *t, const char *name)
+{
+    const uint64_t *size;
+
+    if (strcmp(name, "char") == 0 || strcmp(name, "unsigned char") == 0)
+        return 1;
+    for (size_t i = 0; i < t->module_count && !t->sizes_known; i++)
+        for (size_t k = 0; k < t->modules[i].index.count; k++) {
+            const struct type_entry *e = &t->modules[i].index.v[k];
+
+            *map_put(&t->size_of,
+                     strtab_id(&t->size_names, strtab_get(&t->modules[i].index.names, e->name)),
+                     NULL) = e->size;
+        }
+    t->sizes_known = true;
+    size = map_get(&t->size_of, strtab_id(&t->size_names, name));
+    return size != NULL ? *size : 0;
+}
+
+/* Add what the names of the frames of L tell. */
+static void
+add_name_facts(struct typer *t, const struct profile_location *l, struct type_facts *facts)
+{
+    bool has_scopes = facts->level_count > 0;
+
+    if (!has_scopes)
+        facts->level_count = l->frame_count < SYMBOL_FRAMES_MAX ? l->frame_count : 1;
+    for (uint32_t i = 0; i < l->frame_count && i < facts->level_count; i++) {
+        const char *function = profile_string(t->p, t->p->frames[l->first_frame + i].function);
+        const char *name = type_of_allocator(function, &t->scratch);
+        bool known = name == NULL;
+
+        if (!has_scopes)
+            facts->passes_on[i] = type_is_allocator_name(function);
+        if (type_is_rust_library(function))
+            facts->passes_on[i] = true;
+        for (size_t k = 0; k < facts->count; k++)
+            known = known || (facts->v[k].level == i && facts->v[k].evidence == EVIDENCE_TEMPLATE);
+        if (known)
+            continue;
+        arena_grow(&t->scratch, &facts->v, &facts->capacity, facts->count, sizeof *facts->v);
+        facts->v[facts->count++] = (struct type_fact){.name = name,
+                                                      .size = size_of_name(t, name),
+                                                      .level = (uint8_t)i,
+                                                      .evidence = EVIDENCE_TEMPLATE};
+    }
+}
+
+/* What is known of the call at LOCATION of CALLEE (NULL = an allocation function). */
+static const struct type_facts *
+facts_of(struct typer *t, uint32_t location, const char *callee)
+{
+    const struct profile_location *l = &t->p->locations[location];
+    struct type_facts *facts;
+    bool is_new;
+    uint64_t *known = map_put(&t->facts, location, &is_new);
+    uint32_t index = t->module_of[l->module];
+
+    if (!is_new)
+        return (const struct type_facts *)(uintptr_t)*known;
+    facts = arena_alloc(&t->scratch, sizeof *facts);
+    *known = (uintptr_t)facts;
+    if (index != 0 && !l->exact && !l->at_start) {
+        struct type_module *m = &t->modules[index - 1];
+
+        open_module(t, m);
+        if (m->finder != NULL)
+            type_facts_find(m->finder, l->address - t->p->modules[l->module].bias - m->bias,
+                            find_statements(t, m, l, callee), l->frame_count, facts);
+    }
+    add_name_facts(t, l, facts);
+    return facts;
+}
+
+/* What the blocks of NODE are, if HEADER bytes more than SIZES were asked for, into the empty
+ * RET. */
+static void
+judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
+            struct type_answer *ret)
+{
+    const struct profile *p = t->p;
+    const char *callee = NULL;
+    bool passes_on = true;
+
+    for (unsigned i = 0; i <= WRAPPERS_MAX && node != 0 && passes_on; i++) {
+        uint32_t location = p->nodes[node].location;
+        const struct profile_location *l = &p->locations[location];
+        struct type_answer a = {0};
+
+        if (location == 0 || l->frame_count == 0)
+            return;
+        passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
+        // Who puts a header in front does not know the type.
+        if (header > 0 && i == 0 && !passes_on)
+            return;
+        if (a.fact != NULL && (!passes_on || ret->fact == NULL))
+            *ret = a;
+        callee = plain_name(
+            t, profile_string(p, p->frames[l->first_frame + l->frame_count - 1].function));
+        node = p->nodes[node].parent;
+    }
+}
+
+/* What the blocks of NODE are, into the empty RET. */
+static void
+judge_node(struct typer *t, uint32_t node, struct type_answer *ret)
+{
+    const struct type_sizes *asked = &t->sizes[node];
+
+    judge_sizes(t, node, asked, 0, ret);
+    // What merely lies around, or begins the block, is no better than what fits behind a header.
+    if (ret->verdict == VERDICT_CERTAIN ||
+        (ret->fact != NULL && ret->fact->evidence >= EVIDENCE_CERTAIN && ret->fit != FIT_HEAD))
+        return;
+    for (uint64_t header = 8; header <= HEADER_MAX && asked->min > header; header *= 2) {
+        struct type_sizes sizes = {asked->min - header, asked->max - header};
+        struct type_answer behind = {0};
+
+        judge_sizes(t, node, &sizes, header, &behind);
+        if (behind.verdict != VERDICT_CERTAIN || !behind.fact->is_aggregate ||
+            behind.fit < FIT_TAIL)
+            continue;
+        *ret = behind;
+        ret->verdict = VERDICT_LIKELY;
+        return;
+    }
+}
+
+/* The first type of SIZE; P->type_count if there is none. */
+static size_t
+first_of_size(const struct profile *p, uint64_t size)
+{
+    size_t low = 0;
+    size_t high = p->type_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->types[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->type_count && p->types[low].size == size ? low : p->type_count;
+}
+
+static void
+give_type(struct typer *t, struct profile_site *site, const struct type_answer *a)
+{
+    const struct profile *p = t->p;
+    size_t first;
+
+    if (a->fact != NULL) {
+        const char *more = a->fit == FIT_ARRAY ? "[]" : a->fit == FIT_HEAD ? " +" : "";
+
+        site->type = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, more));
+        site->verdict = a->verdict;
+        return;
+    }
+    if (site->counters.allocations == 0 || site->counters.size_min != site->counters.size_max)
+        return;
+    first = first_of_size(p, site->counters.size_min);
+    if (first == p->type_count)
+        return;
+    site->verdict = VERDICT_SAME_SIZE;
+    if (first + 1 == p->type_count || p->types[first + 1].size != p->types[first].size)
+        site->type = p->types[first].name;
+}
+
+static void
+judge_sites(struct typer *t)
+{
+    struct profile *p = t->p;
+    struct map answers = {0}; // Node to struct type_answer *.
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        bool is_new;
+        uint64_t *known = map_put(&answers, p->sites[i].node, &is_new);
+
+        if (is_new) {
+            struct type_answer *a = arena_alloc(&t->scratch, sizeof *a);
+
+            judge_node(t, p->sites[i].node, a);
+            *known = (uintptr_t)a;
+        }
+        give_type(t, &p->sites[i], (const struct type_answer *)(uintptr_t)*known);
+    }
+    map_release(&answers);
+}

@@ -1,0 +1,29 @@
+/* err.h: how a tool function fails. It returns 0 or a negative enum heaptap_errc and leaves one
+ * complete sentence in struct err: what, where, and what to do. Library code prints nothing; only
+ * src/tool/command does.
+ */
+#ifndef UTIL_ERR_H
+#define UTIL_ERR_H
+
+#include "base/base.h"
+
+enum heaptap_errc {
+    HEAPTAP_OK = 0,
+    HEAPTAP_USAGE = -2,         // The caller's options make no sense. Exit code 2.
+    HEAPTAP_BAD_INPUT = -3,     // A file or process is not what it should be. Exit code 3.
+    HEAPTAP_BUG = -4,           // Our mistake. Exit code 4.
+    HEAPTAP_NOT_FOUND = -5,     // Absence, not failure; ERR is not set.
+    HEAPTAP_NO_DEBUG_INFO = -6, // Absence, not failure; ERR is not set.
+};
+
+struct err {
+    char text[1024]; // One sentence without a final newline; empty when nothing was reported.
+};
+
+/* Set E's text (E may be NULL) and return CODE, so that `return err_set(...)` is the idiom. */
+int err_set(struct err *e, enum heaptap_errc code, const char *format, ...) PRINTF(3, 4);
+
+/* As err_set, followed by ": " and the text of errno as it was on entry. */
+int err_errno(struct err *e, enum heaptap_errc code, const char *format, ...) PRINTF(3, 4);
+
+#endif
