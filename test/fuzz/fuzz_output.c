@@ -5,10 +5,11 @@
  * within its buffer, and differ from all that were taken; system calls that must not happen on the
  * way (writing, unlinking) end the program.
  */
-/* covers: output.c */
+/* covers: output.c host.c */
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/host.c"
 #include "monitor/output.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,7 +25,7 @@ static size_t buffer_bytes;
 const char *
 wanted_output(void)
 {
-    return output_environment("HEAPTAP_OUT");
+    return host_environment("HEAPTAP_OUT");
 }
 
 bool

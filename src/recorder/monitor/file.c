@@ -31,6 +31,7 @@
 #include <sys/resource.h>
 
 #include "base/atomics.h"
+#include "monitor/host.h"
 #include "monitor/mem.h"
 #include "monitor/output.h"
 #include "monitor/sys.h"
@@ -412,7 +413,7 @@ static int
 map_first(int fd)
 {
     uint64_t file_off = DISK_DATA_OFF;
-    uint64_t address_limit = output_address_limit();
+    uint64_t address_limit = host_address_limit();
     int r;
 
     for (size_t i = 0; i < countof(layout); i++)

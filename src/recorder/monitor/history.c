@@ -33,8 +33,8 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "monitor/file.h"
+#include "monitor/host.h"
 #include "monitor/mem.h"
-#include "monitor/output.h"
 #include "monitor/peak.h"
 #include "monitor/sys.h"
 
@@ -59,8 +59,8 @@ history_start(void)
     state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
     // Kept: a daemon may clear its environment and then fork.
     if (!state->forked) {
-        asked.growth_bytes = output_number("HEAPTAP_SNAPSHOT_GROWTH");
-        asked.signal = (uint32_t)output_number("HEAPTAP_SNAPSHOT_SIGNAL");
+        asked.growth_bytes = host_number("HEAPTAP_SNAPSHOT_GROWTH");
+        asked.signal = (uint32_t)host_number("HEAPTAP_SNAPSHOT_SIGNAL");
     }
     state->growth_bytes = asked.growth_bytes;
     state->snapshot_signal = asked.signal;

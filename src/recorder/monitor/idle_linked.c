@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
-#include "monitor/output.h"
+#include "monitor/host.h"
 
 /* Length of the owner with its zero byte, of the description, which is empty, and type. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
@@ -26,9 +26,9 @@ static_assert(sizeof IDLE_NOTE_OWNER == 8 && IDLE_NOTE_TYPE == 2, "the note says
 static bool
 is_asked(void)
 {
-    const char *wanted = output_environment("HEAPTAP");
+    const char *wanted = host_environment("HEAPTAP");
 
-    return output_environment("HEAPTAP_OUT") != NULL ||
+    return host_environment("HEAPTAP_OUT") != NULL ||
            (wanted != NULL && strcmp(wanted, "1") == 0);
 }
 

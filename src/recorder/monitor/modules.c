@@ -18,8 +18,8 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "monitor/file.h"
+#include "monitor/host.h"
 #include "monitor/mem.h"
-#include "monitor/output.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
 
@@ -92,7 +92,7 @@ object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
     const char *name = map->l_name ? map->l_name : "";
 
     if (*name == '\0') {
-        output_executable(ret_path, path_bytes);
+        host_executable(ret_path, path_bytes);
         return;
     }
     if (strncmp(name, "linux-vdso.so", 13) == 0 || strncmp(name, "linux-gate.so", 13) == 0) {

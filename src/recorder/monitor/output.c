@@ -13,7 +13,6 @@
 #include "monitor/output.h"
 
 #include <errno.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -22,7 +21,7 @@
 
 #include "base/fmt.h"
 #include "format/format.h"
-#include "monitor/process.h"
+#include "monitor/host.h"
 #include "monitor/sys.h"
 #include "monitor/wanted.h"
 
@@ -30,28 +29,6 @@
 #define SUFFIX ".heaptap"
 
 enum { NAME_ATTEMPTS = 1000 };
-
-const char *
-output_environment(const char *name)
-{
-    size_t length = strlen(name);
-
-    // By libc's own name of it: an old program may have an "environ" that nobody sets.
-    if (process_value(AT_SECURE) != 0 || __environ == NULL)
-        return NULL;
-    for (char **e = __environ; *e != NULL; e++)
-        if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
-            return *e + length + 1;
-    return NULL;
-}
-
-uint64_t
-output_number(const char *name)
-{
-    const char *text = output_environment(name);
-
-    return text != NULL ? parse_uint(&text) : 0;
-}
 
 /* Where stderr went when the program began. A constant of the process, also in its children. */
 static struct {
@@ -138,35 +115,6 @@ output_message(enum output_event event, int error, const char *path)
     sys_write_politely(2, line, f.length + 1);
 }
 
-uint64_t
-output_address_limit(void)
-{
-    uint64_t space = sys_limit(RLIMIT_AS), data = sys_limit(RLIMIT_DATA);
-
-    return space < data ? space : data;
-}
-
-size_t
-output_executable(char *ret_path, size_t path_bytes)
-{
-    long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
-    const char *name = (const char *)(uintptr_t)process_value(AT_EXECFN);
-    struct fmt f;
-
-    if (length > 0) {
-        ret_path[length] = '\0';
-        return (size_t)length;
-    }
-    f = fmt_init(ret_path, path_bytes);
-    // Without /proc: what was given to exec.
-    if (name != NULL && *name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
-        f.length = strlen(ret_path);
-        fmt_char(&f, '/');
-    }
-    fmt_str(&f, name != NULL ? name : "");
-    return f.length;
-}
-
 /* The last component of the executable's path, with what would trouble a shell replaced. */
 static void
 program_name(char *ret_name, size_t name_bytes)
@@ -175,7 +123,7 @@ program_name(char *ret_name, size_t name_bytes)
     struct fmt f = fmt_init(ret_name, name_bytes);
     const char *base;
 
-    output_executable(path, sizeof path);
+    host_executable(path, sizeof path);
     base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (*base == '\0')
         base = "program";

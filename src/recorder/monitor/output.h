@@ -4,12 +4,6 @@
 
 #include "base/base.h"
 
-/* The value of NAME in the environment, or NULL; always NULL in a setuid program (AT_SECURE). */
-const char *output_environment(const char *name);
-
-/* The same as a number; 0 if it is none. */
-uint64_t output_number(const char *name);
-
 /* Create the profile under the name that HEAPTAP_OUT asks for, never overwriting: a descriptor,
  * with the absolute path in RET_PATH, or a negative error number. */
 int output_open(char *ret_path, size_t path_bytes);
@@ -24,11 +18,5 @@ enum output_event {
 /* Tell EVENT, its cause (a negative error number) and the file's PATH in one line on stderr, unless
  * descriptor 2 is not what it was when the program began, or cannot take the line at once. */
 void output_message(enum output_event event, int error, const char *path);
-
-/* The program's absolute path, as far as it can be told, ended by a NUL. Returns its length. */
-size_t output_executable(char *ret_path, size_t path_bytes);
-
-/* How much address space the program may have, by RLIMIT_AS and RLIMIT_DATA. */
-uint64_t output_address_limit(void);
 
 #endif

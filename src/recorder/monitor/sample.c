@@ -38,11 +38,11 @@
 #include "monitor/heap.h"
 #include "monitor/history.h"
 #include "monitor/hook.h"
+#include "monitor/host.h"
 #include "monitor/idle.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
-#include "monitor/output.h"
 #include "monitor/peak.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
@@ -69,9 +69,9 @@ static_assert(LIMIT_PHASES < 1 << (32 - LEDGER_PHASE_SHIFT), "a phase fits into 
 static void
 learn(void)
 {
-    uint64_t bytes = output_number("HEAPTAP_SAMPLE"), calls = output_number("HEAPTAP_SAMPLE_COUNT");
-    uint64_t delay_ms = output_number("HEAPTAP_DELAY");
-    uint64_t duration_ms = output_number("HEAPTAP_DURATION");
+    uint64_t bytes = host_number("HEAPTAP_SAMPLE"), calls = host_number("HEAPTAP_SAMPLE_COUNT");
+    uint64_t delay_ms = host_number("HEAPTAP_DELAY");
+    uint64_t duration_ms = host_number("HEAPTAP_DURATION");
 
     sample.wanted = draw_phase(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))
@@ -359,7 +359,7 @@ set_distance(int64_t charge)
 static COLD void
 seed(void)
 {
-    const char *text = output_environment("HEAPTAP_SEED");
+    const char *text = host_environment("HEAPTAP_SEED");
     uint64_t word = text != NULL ? parse_uint(&text) : 0;
 
     if (text == NULL)

@@ -21,6 +21,7 @@
 #include "monitor/guard.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
+#include "monitor/host.h"
 #include "monitor/idle.h"
 #include "monitor/label.h"
 #include "monitor/ledger.h"
@@ -49,8 +50,6 @@ enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
 /* With a reserve: address space for private memory, touched as it is used, and the largest file. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
 #define RESERVE_BYTES_MAX ((uint64_t)8 << 30)
-
-struct state *state;
 
 /* True from the first start on: a start with wiped state is then a forked child's. */
 static bool started_before;
@@ -122,7 +121,7 @@ describe_process(struct disk_header *h)
     h->start_monotonic_ns = state->start_ns;
     h->start_cycles = arch_cycles();
     h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
-    h->executable = file_string(command, output_executable(command, sizeof command));
+    h->executable = file_string(command, host_executable(command, sizeof command));
 }
 
 static void
@@ -141,7 +140,7 @@ fill_header(void)
     if (state->forked) // A daemon may clear its environment and then fork.
         mem_limit_again();
     else
-        mem_set_limit(output_number("HEAPTAP_MAX_MEMORY"));
+        mem_set_limit(host_number("HEAPTAP_MAX_MEMORY"));
     sample_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
@@ -150,7 +149,7 @@ fill_header(void)
 static void
 choose_ledger(void)
 {
-    const char *allocator = output_environment("HEAPTAP_ALLOCATOR");
+    const char *allocator = host_environment("HEAPTAP_ALLOCATOR");
 
     state->usable = next_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
@@ -163,7 +162,7 @@ choose_ledger(void)
 static bool
 is_room(void)
 {
-    uint64_t limit = output_address_limit();
+    uint64_t limit = host_address_limit();
     uint64_t used;
     char text[128];
     const char *p = text;
@@ -179,13 +178,13 @@ is_room(void)
 static bool
 take_reserve(void)
 {
-    uint64_t bytes = output_number("HEAPTAP_RESERVE");
+    uint64_t bytes = host_number("HEAPTAP_RESERVE");
 
     if (bytes == 0)
         return true;
     state->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
-    return mem_use_arena(output_address_limit() == UINT64_MAX ? ARENA_BYTES
-                                                              : output_address_limit() / 4);
+    return mem_use_arena(host_address_limit() == UINT64_MAX ? ARENA_BYTES
+                                                              : host_address_limit() / 4);
 }
 
 /* From here on the program may forbid every system call. The main program's path is the one thing
@@ -319,8 +318,8 @@ process_begins(void)
 
     next_resolve(); // A program without events, too, may ask which functions there are.
     announce_recorder();
-    if (tls.self == NULL && (idle_starts_early() || output_environment("HEAPTAP_RESERVE") != NULL ||
-                             output_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
+    if (tls.self == NULL && (idle_starts_early() || host_environment("HEAPTAP_RESERVE") != NULL ||
+                             host_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
         thread_join();
     tls.busy = busy;
 }

@@ -33,8 +33,6 @@ enum {
     START_STACK_BYTES = 256 << 10,
 };
 
-__thread struct tls tls __attribute__((tls_model("initial-exec")));
-
 /* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that
  * finds a dead owner may come to free the row only after the thread id has been given to another
  * thread, which has freed and taken the row itself; the use tells them apart. */

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "monitor/output.h"
+#include "monitor/host.h"
 #include "monitor/state.h"
 #include "monitor/sys.h"
 
@@ -44,7 +44,7 @@ static struct {
 static bool
 copy(const char *name, char *ret, size_t size_bytes)
 {
-    const char *value = output_environment(name);
+    const char *value = host_environment(name);
     struct fmt f = fmt_init(ret, size_bytes);
 
     if (value != NULL)
@@ -55,9 +55,9 @@ copy(const char *name, char *ret, size_t size_bytes)
 static void
 learn(void)
 {
-    const char *pid = output_environment("HEAPTAP_PID");
-    const char *session = output_environment("HEAPTAP_SESSION");
-    const char *frames = output_environment("HEAPTAP_FRAMES");
+    const char *pid = host_environment("HEAPTAP_PID");
+    const char *session = host_environment("HEAPTAP_SESSION");
+    const char *frames = host_environment("HEAPTAP_FRAMES");
 
     asked.pid = pid != NULL ? parse_uint(&pid) : 0;
     asked.session = session != NULL ? parse_hex(&session) : 0;
@@ -160,7 +160,7 @@ program_matches(void)
 {
     char path[4096];
 
-    output_executable(path, sizeof path);
+    host_executable(path, sizeof path);
     return any_matches(path) || arguments_match();
 }
 
