@@ -32,10 +32,10 @@
 
 #include "base/atomics.h"
 #include "base/fmt.h"
+#include "monitor/epoch.h"
 #include "monitor/file.h"
 #include "monitor/host.h"
 #include "monitor/mem.h"
-#include "monitor/peak.h"
 #include "monitor/sys.h"
 
 #define FIRST_WIDTH_NS (UINT64_C(16) * 1000 * 1000)
@@ -111,7 +111,7 @@ announce(uint32_t id)
     while (latest < id && !cas_acq_rel(&state->snapshot_latest, &latest, id))
         continue;
     // Paired with history_note, by way of peak_catch_up.
-    peak_raise_epoch(&state->header->shared.snapshot_epoch);
+    epoch_raise(&state->header->shared.snapshot_epoch);
 }
 
 static int64_t

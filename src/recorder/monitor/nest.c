@@ -29,10 +29,10 @@
 #include "monitor/nest.h"
 
 #include "base/atomics.h"
+#include "monitor/epoch.h"
 #include "monitor/hook.h"
 #include "monitor/label.h"
 #include "monitor/ordinary.h"
-#include "monitor/peak.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/walk.h"
@@ -277,7 +277,7 @@ nest_begins(struct nest *n, uint64_t slot)
     if (n->busy == BUSY_MONITOR && thread_is_ready(n->self) && !take_nested_struct(n))
         return NEST_LOST;
     if (thread_is_ready(n->self))
-        peak_finish_raise();
+        epoch_finish_raise();
     step_in(n);
     return NEST_RECORDED;
 }

@@ -41,6 +41,7 @@
  */
 #include "monitor/peak.h"
 
+#include "monitor/epoch.h"
 #include "monitor/history.h"
 
 enum peak_mode {
@@ -140,37 +141,6 @@ raise_bytes(int64_t *word, int64_t value)
         if (cas_acq_rel(word, &there, value))
             return true;
     return false;
-}
-
-static void
-raise_to(uint64_t *word, uint64_t value)
-{
-    uint64_t there = load_relaxed(word);
-
-    while (there < value && !cas_acq_rel(word, &there, value))
-        continue;
-}
-
-/* Announced before it is raised, so that who sees the new epoch knows what it is for. Who raises it
- * at the same time for something else takes this one, and the next is announced: then some counters
- * do the same once more. */
-void
-peak_raise_epoch(uint64_t *announced)
-{
-    uint64_t *epoch = &state->header->shared.epoch;
-    uint64_t present = load_relaxed(epoch);
-
-    do
-        raise_to(announced, present + 1);
-    while (!cas_acq_rel(epoch, &present, present + 1));
-}
-
-COLD void
-peak_finish_raise(void)
-{
-    struct disk_shared *s = &state->header->shared;
-
-    raise_to(&s->epoch, load_relaxed(&s->peak_epoch));
 }
 
 COLD void
@@ -301,7 +271,7 @@ settle_alone(struct thread *t)
     if (!t->at_peak && t->live_besides + t->live_bytes > t->peak_seen) {
         t->raised_from = t->peak_seen;
         t->raised_after = load_relaxed(&t->shared->peak_epoch);
-        peak_raise_epoch(&t->shared->peak_epoch);
+        epoch_raise(&t->shared->peak_epoch);
         signal_fence(); // A handler that jumps out in between leaves another maximum to come.
         store_relaxed(&t->at_peak, true);
     }
@@ -405,7 +375,7 @@ settle_among_others(struct thread *t)
         return;
     if (is_near(settles) &&
         raise_bytes(&t->shared->peak_bytes, load_relaxed(&state->sums.told_bytes)))
-        peak_raise_epoch(&t->shared->peak_epoch);
+        epoch_raise(&t->shared->peak_epoch);
     slack = share_of(near_error());
     promise(t, slack);
     // Before anybody uses what was promised.

@@ -50,14 +50,6 @@ bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t siz
 /* T's live bytes have left their span. */
 void peak_settle(struct thread *t);
 
-/* Raise the epoch for what ANNOUNCED stands for, the header's peak_epoch or snapshot_epoch, which
- * gets that epoch first. */
-void peak_raise_epoch(uint64_t *announced);
-
-/* Do for a thread that was interrupted in peak_raise_epoch, and may never come back, what is left
- * to do there. */
-void peak_finish_raise(void);
-
 /* Before counter C of T changes: all that is to be done for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
 
@@ -65,7 +57,7 @@ void peak_catch_up(struct thread *t, struct disk_counter *c);
 static inline void
 peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
-    // A maximum is announced before its epoch: paired with peak_raise_epoch.
+    // A maximum is announced before its epoch: paired with epoch_raise.
     if (likely(c->peak_epoch < load_acquire(&t->shared->peak_epoch))) {
         store_relaxed(&c->peak_bytes, (int64_t)(c->allocated_bytes - c->freed_bytes));
         store_relaxed(&c->peak_blocks, (int64_t)(c->allocations - c->frees));
