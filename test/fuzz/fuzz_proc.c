@@ -7,7 +7,7 @@
  * search for a profile, of a process that does not exist, and for who writes one must
  * not read or write where they should not (sanitizers) and must refuse with a sentence.
  */
-/* covers: origin.c owner.c walk.c */
+/* covers: origin.c owner.c bounds.c */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ fake_fopen(const char *path, const char *mode)
 #include "profile/owner.c"
 #undef fopen
 
-#include "monitor/walk.c"
+#include "monitor/bounds.c"
 
 struct state *state;
 
@@ -86,20 +86,6 @@ sys_is_readable(uint64_t address)
 {
     (void)address;
     return false;
-}
-
-uint32_t
-nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
-{
-    (void)frame;
-    (void)flags;
-    return parent;
-}
-
-void
-rules_fill(struct rule_entry *e, uint64_t ra)
-{
-    *e = (struct rule_entry){.frame = ra, .rule = {.kind = RULE_NO_TABLE}};
 }
 
 /* The first whole line that covers ADDRESS. */

@@ -3,7 +3,7 @@
  * At each event, a call of diff_sample from the workload, from malloc or from a signal handler, one
  * stack is walked five ways:
  *
- *     recorder  src/recorder/monitor/walk.c, compared in stackdiff_recorder.c
+ *     recorder  walk.c, compared in stackdiff_recorder.c
  *     rule      another that is like it: cached rules over rsp and rbp, stepping where none can
  *     step      unwind_step all the way
  *     libunwind its step interface on the local process

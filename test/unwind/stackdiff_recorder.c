@@ -31,6 +31,7 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
 
 // The names of walk.c's calls and of those it includes.
 #define unwind_step counted_step
+#include "monitor/bounds.c"
 #include "monitor/rules.c"
 #include "monitor/sys.c"
 #include "monitor/walk.c"
@@ -83,7 +84,7 @@ recorder_start(void)
     state->depth_max = LIMIT_DEPTH;
     unwind_begin(&(struct unwind_process){.headers = getauxval(AT_PHDR),
                                           .header_count = getauxval(AT_PHNUM)});
-    stack_process_begins();
+    bounds_process_begins();
     rules_start();
 }
 
@@ -92,7 +93,7 @@ recorder_begin(void)
 {
     own = mem_private(sizeof *own);
     own->disk = &own_row;
-    stack_thread_begins(own);
+    bounds_thread_begins(own);
 }
 
 void

@@ -131,7 +131,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     add_relaxed(&state->rules_added, UINT64_C(1));
 }
 
-/* Is RULE what rules.h says of those that start from rsp? */
+/* Is RULE what struct rule_entry says of those that start from rsp? */
 static bool
 leads_out(const struct unwind_rule *rule)
 {

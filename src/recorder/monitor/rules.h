@@ -2,17 +2,7 @@
 #ifndef MONITOR_RULES_H
 #define MONITOR_RULES_H
 
-#include "monitor/state.h"
-
-/* A cache entry: 16 bytes. kind RULE_NONE = empty. A rule of kind RULE_RSP is one that leads
- * further out by whole words and has the caller's rbp, if it was saved, between the two; what the
- * tables say besides is RULE_FULL. */
-struct rule_entry {
-    uint64_t frame; // The address with its module, as in struct disk_node.
-    struct unwind_rule rule;
-};
-
-enum { RULE_CACHE_ENTRIES = 4096 };
+#include "monitor/thread.h"
 
 bool rules_start(void);
 

@@ -33,7 +33,9 @@
 #include "monitor/stack.h"
 
 #include "base/atomics.h"
+#include "monitor/bounds.h"
 #include "monitor/nodes.h"
+#include "monitor/rules.h"
 #include "monitor/walk.h"
 
 enum {
@@ -216,7 +218,7 @@ static inline bool
 step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
          struct outer *ret)
 {
-    // It leads further out by whole words, and so does the place of rbp: see rules.h.
+    // It leads further out by whole words, and so does the place of rbp: see struct rule_entry.
     ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
     ret->rbp = rbp;
     ret->rbp_slot = 0;
@@ -588,7 +590,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
 
     if (unlikely(caller.slot & 7) ||
         (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
-         !walk_own_stack(t, caller.slot)))
+         !bounds_own_stack(t, caller.slot)))
         return walk_strange(t, caller);
     if (unlikely(state->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);

@@ -5,12 +5,6 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/thread.h"
 
-/* T begins to serve the calling thread: find out where its stack ends. */
-void stack_thread_begins(struct thread *t);
-
-/* Find the main thread's stack; once per process. */
-void stack_process_begins(void);
-
 /* The node of the stack that called the intercepted function from CALLER. */
 uint32_t stack_node(struct thread *t, struct arch_caller caller);
 
@@ -18,10 +12,10 @@ uint32_t stack_node(struct thread *t, struct arch_caller caller);
  * the next call. */
 struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller caller);
 
-/* T remembers no stack. */
+/* Forget the stack that T remembers. */
 void stack_forget(struct thread *t);
 
-/* And none that passes. */
+/* Forget it, and all that pass beside it. */
 void stack_forget_all(struct thread *t);
 
 READS_STACK static inline uint64_t

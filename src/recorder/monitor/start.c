@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "monitor/announce.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/bounds.h"
 #include "monitor/bypass.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
@@ -33,7 +34,6 @@
 #include "monitor/process.h"
 #include "monitor/rules.h"
 #include "monitor/sample.h"
-#include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
 #include "monitor/tick.h"
@@ -206,7 +206,7 @@ start_tables(void)
 {
     state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
     choose_ledger();
-    stack_process_begins();
+    bounds_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
            ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
            label_start() && heap_names_start();

@@ -15,6 +15,7 @@
 
 #include "base/atomics.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/bounds.h"
 #include "monitor/file.h"
 #include "monitor/mem.h"
 #include "monitor/orphan.h"
@@ -230,7 +231,7 @@ join_first(void)
     t = join(tid);
     if (t == NULL)
         return NULL;
-    stack_thread_begins(t);
+    bounds_thread_begins(t);
     return t;
 }
 

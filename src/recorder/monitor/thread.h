@@ -3,7 +3,6 @@
 #define MONITOR_THREAD_H
 
 #include "base/atomics.h"
-#include "monitor/rules.h"
 #include "monitor/state.h"
 
 /* A frame of a stack, being walked or remembered. */
@@ -40,6 +39,7 @@ enum {
     PASSINGS = 1024,
     PASSING_CHECKS = 3 * CHECK_GROUP,
     FORESEEN = 8192,
+    RULE_CACHE_ENTRIES = 4096,
 };
 
 /* Where the blocks of one stack are counted. */
@@ -74,6 +74,14 @@ struct inner_block {
     void *p;
     uint64_t size_bytes;
     uint32_t *sites; // Of its stack.
+};
+
+/* How to step out of a frame, in a thread's cache: 16 bytes. kind RULE_NONE = empty. A rule of kind
+ * RULE_RSP is one that leads further out by whole words and has the caller's rbp, if it was saved,
+ * between the two; what the tables say besides is RULE_FULL. */
+struct rule_entry {
+    uint64_t frame; // The address with its module, as in struct disk_node.
+    struct unwind_rule rule;
 };
 
 enum thread_ready {

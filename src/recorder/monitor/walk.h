@@ -5,10 +5,6 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/thread.h"
 
-/* SLOT is outside what T knows of its own stack. True if it lies on it all the same (T knows more
- * then). */
-bool walk_own_stack(struct thread *t, uint64_t slot);
-
 /* The node of the stack behind CALLER, on whatever stack it runs, by the complete unwind tables.
  * Leaves T's memo alone. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
