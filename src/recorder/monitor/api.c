@@ -12,6 +12,7 @@
 #include "monitor/api.h"
 
 #include "base/atomics.h"
+#include "monitor/enter.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
 #include "monitor/hook.h"
@@ -59,7 +60,7 @@ call_begins(struct call *c, struct arch_caller caller)
     if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
         return false;
     c->entered = true;
-    c->t = hook_enter(caller.slot);
+    c->t = enter_cold(caller.slot);
     if (c->t != NULL)
         c->began = event_begins(c->t);
     return c->t != NULL;
@@ -72,7 +73,7 @@ call_ends(struct call *c)
         return;
     if (c->t != NULL)
         event_ends(c->t, c->began);
-    hook_leave();
+    enter_ends_cold();
     if (unlikely(c->nested))
         nest_ends(&c->nest);
 }

@@ -14,6 +14,7 @@
 
 #include "base/atomics.h"
 #include "monitor/count.h"
+#include "monitor/enter.h"
 #include "monitor/label.h"
 #include "monitor/modules.h"
 #include "monitor/next.h"
@@ -24,44 +25,6 @@
 #include "monitor/stack.h"
 #include "monitor/thread.h"
 #include "monitor/unknown.h"
-
-/* For a thread without a struct, and one that has been told something. */
-static COLD struct thread *
-enter_slowly(struct thread *t)
-{
-    if (!thread_is_ready(t))
-        t = thread_join();
-    if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
-        thread_look_up(t);
-        sample_adopt();
-    }
-    return t;
-}
-
-/* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
- * recorded. Always sets tls.busy. */
-static inline struct thread *
-enter(uint64_t slot)
-{
-    struct thread *t = tls.self;
-
-    event_enters(slot);
-    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY))
-        t = enter_slowly(t);
-    return t;
-}
-
-COLD struct thread *
-hook_enter(uint64_t slot)
-{
-    return enter(slot);
-}
-
-COLD void
-hook_leave(void)
-{
-    event_leaves();
-}
 
 COLD int64_t
 hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p)
@@ -145,7 +108,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         }
         event_ends(t, began);
     }
-    event_leaves();
+    enter_ends();
 }
 
 /* hook_alloc when anything is out of the ordinary. */
@@ -185,7 +148,7 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
     } else {
         bump(&t->disk->failed_calls);
     }
-    event_leaves();
+    enter_ends();
     return p;
 }
 
@@ -193,7 +156,7 @@ void
 hook_settle(void)
 {
     peak_settle(tls.self);
-    event_leaves();
+    enter_ends();
 }
 
 static NOINLINE void *
@@ -262,7 +225,7 @@ hook_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    event_enters(caller.slot);
+    enter_begins(caller.slot);
     if (unlikely(!ordinary_thread(t)))
         return alloc_slowly(p, size_bytes, caller);
     if (!stack_is_leaf(t, caller))
@@ -327,7 +290,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
         }
         event_ends(t, began);
     }
-    event_leaves();
+    enter_ends();
 }
 
 void
@@ -362,7 +325,7 @@ hook_realloc_begin(void *p, struct arch_caller caller)
         if (unlikely(old.site == 0))
             unusual_free(t, p, old, caller);
     }
-    event_leaves();
+    enter_ends();
     return old;
 }
 
@@ -399,7 +362,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     int64_t change = 0, left;
 
     if (t == NULL) {
-        event_leaves();
+        enter_ends();
         return;
     }
     if (!ok) {
@@ -422,7 +385,7 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
         peak_change(t, change + left);
         event_ends(t, began);
     }
-    event_leaves();
+    enter_ends();
 }
 
 void

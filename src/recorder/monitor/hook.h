@@ -8,6 +8,7 @@
 #define MONITOR_HOOK_H
 
 #include "monitor/arch_x86_64.h"
+#include "monitor/enter.h"
 #include "monitor/ledger.h"
 #include "monitor/sample.h"
 #include "monitor/state.h"
@@ -54,12 +55,6 @@ struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
  * failed, so that P still lives. */
 void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
-
-/* For events of other kinds. Begin one of the function called from SLOT: this thread's struct, or
- * NULL if it cannot be recorded, which has been counted. Sets tls.busy in any case; ended by
- * hook_leave. */
-struct thread *hook_enter(uint64_t slot);
-void hook_leave(void);
 
 /* For sample.c, of a block at P that the ledger calls OLD. Its free went unseen: settle it now. It
  * leaves its site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at

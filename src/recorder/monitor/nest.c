@@ -29,8 +29,10 @@
 #include "monitor/nest.h"
 
 #include "base/atomics.h"
+#include "monitor/enter.h"
 #include "monitor/epoch.h"
 #include "monitor/hook.h"
+#include "monitor/join.h"
 #include "monitor/label.h"
 #include "monitor/ordinary.h"
 #include "monitor/stack.h"
@@ -250,7 +252,7 @@ leave_abandoned(uint64_t slot)
 static bool
 take_nested_struct(const struct nest *n)
 {
-    struct thread *nested = thread_nested(n->self);
+    struct thread *nested = join_nested(n->self);
 
     if (nested == NULL) {
         count_reentrant();
@@ -287,7 +289,7 @@ nest_begins(struct nest *n, uint64_t slot)
 static void
 hold_back(void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct thread *t = hook_enter(caller.slot);
+    struct thread *t = enter_cold(caller.slot);
 
     if (t != NULL) {
         uint32_t source = source_of(t, 0, p);
@@ -303,7 +305,7 @@ hold_back(void *p, size_t size_bytes, struct arch_caller caller)
             keep(t, INNER_BLOCKS / 2);
         t->inner[t->inner_count++] = b;
     }
-    hook_leave();
+    enter_ends_cold();
 }
 
 /* What a phase of samples leaves out, or would choose, is left to the function's result. */
@@ -341,11 +343,11 @@ count_before_free(struct thread *t, const void *p)
 static void
 settle_before_free(const void *p, uint64_t slot)
 {
-    struct thread *t = hook_enter(slot);
+    struct thread *t = enter_cold(slot);
 
     if (t != NULL && t->inner_count != 0)
         count_before_free(t, p);
-    hook_leave();
+    enter_ends_cold();
 }
 
 COLD void
@@ -371,9 +373,9 @@ nest_inner_realloc_begins(void *p, struct arch_caller caller)
         return old;
     step_in(&n);
     settle_before_free(p, caller.slot);
-    if (hook_enter(caller.slot) != NULL)
+    if (enter_cold(caller.slot) != NULL)
         old = ledger_remove(p);
-    hook_leave();
+    enter_ends_cold();
     nest_ends(&n);
     return old;
 }

@@ -11,6 +11,7 @@
 
 #include "base/atomics.h"
 #include "monitor/count.h"
+#include "monitor/enter.h"
 #include "monitor/ledger.h"
 #include "monitor/peak.h"
 #include "monitor/thread.h"
@@ -20,22 +21,6 @@ enum ordinary {
     ORDINARY_TO_SETTLE, // Done but for peak_settle, after which tls.busy must be cleared.
     ORDINARY_NOT,       // Nothing was done.
 };
-
-/* Any event of the function called from SLOT begins. Sets tls.busy, which was BUSY_NO. */
-static inline void
-event_enters(uint64_t slot)
-{
-    tls.entered = slot;
-    tls.busy = BUSY_MONITOR;
-    signal_fence();
-}
-
-static inline void
-event_leaves(void)
-{
-    signal_fence();
-    tls.busy = BUSY_NO;
-}
 
 /* Is T joined, with nothing to look up, and the event about to begin not the one to be timed? */
 static inline bool
@@ -67,7 +52,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     store_relaxed(slot, entry);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    event_leaves();
+    enter_ends();
     return ORDINARY_DONE;
 }
 
@@ -105,7 +90,7 @@ ordinary_begun_free(const void *p)
     }
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    event_leaves();
+    enter_ends();
     return ORDINARY_DONE;
 }
 
@@ -116,10 +101,10 @@ ordinary_free(const void *p, uint64_t slot)
 {
     enum ordinary result;
 
-    event_enters(slot);
+    enter_begins(slot);
     result = ordinary_begun_free(p);
     if (unlikely(result == ORDINARY_NOT))
-        event_leaves();
+        enter_ends();
     return result;
 }
 

@@ -65,10 +65,10 @@ resized_ends(const struct resized *r)
 
     if (likely(r->told))
         return;
-    t = hook_enter(r->slot);
+    t = enter_cold(r->slot);
     if (t != NULL)
         hook_keep_again(t, r->p, r->old);
-    hook_leave();
+    enter_ends_cold();
 }
 
 static inline void *

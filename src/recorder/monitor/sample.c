@@ -34,6 +34,7 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "monitor/apart.h"
+#include "monitor/enter.h"
 #include "monitor/file.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
@@ -471,9 +472,9 @@ sample_first(uint64_t size_bytes, uint64_t slot)
     charged = is_charged();
     if (charged)
         gate = decide(size_bytes);
-    t = hook_enter(slot);
+    t = enter_cold(slot);
     if (t == NULL) {
-        hook_leave();
+        enter_ends_cold();
         return GATE_PASS; // Lost, and counted.
     }
     sample_adopt();
@@ -485,7 +486,7 @@ sample_first(uint64_t size_bytes, uint64_t slot)
     if (!charged)
         gate = decide(size_bytes);
     tls.block_credit = tls.credit;
-    hook_leave();
+    enter_ends_cold();
     return gate;
 }
 
@@ -654,7 +655,7 @@ sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller
 void
 sample_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct thread *t = hook_enter(caller.slot);
+    struct thread *t = enter_cold(caller.slot);
     struct draw_weight w;
     int64_t change;
 
@@ -665,7 +666,7 @@ sample_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         w = draw_weight(&sample.phases[tls.sampled_phase], size_bytes, false);
         bump_by(&t->disk->failed_calls, w.blocks);
     }
-    hook_leave();
+    enter_ends_cold();
 }
 
 /* The weight that OLD, which comes from the ledger, had when it began. */
@@ -784,7 +785,7 @@ void
 sample_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                    enum gate gate, struct arch_caller caller)
 {
-    struct thread *t = hook_enter(caller.slot);
+    struct thread *t = enter_cold(caller.slot);
     int64_t change = 0, left = 0;
     struct disk_counter *c = NULL;
     struct draw_weight w;
@@ -807,5 +808,5 @@ sample_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_b
         }
         peak_change(t, change + left);
     }
-    hook_leave();
+    enter_ends_cold();
 }

@@ -24,6 +24,7 @@
 #include "monitor/history.h"
 #include "monitor/host.h"
 #include "monitor/idle.h"
+#include "monitor/join.h"
 #include "monitor/label.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
@@ -320,7 +321,7 @@ process_begins(void)
     announce_recorder();
     if (tls.self == NULL && (idle_starts_early() || host_environment("HEAPTAP_RESERVE") != NULL ||
                              host_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
-        thread_join();
+        join_thread();
     tls.busy = busy;
 }
 

@@ -139,7 +139,7 @@ struct thread {
     } foreign[FOREIGN_STACKS];
     uint32_t foreign_next;
 
-    uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in thread.c.
+    uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
     // Atomic: what of live_bytes the others know, and how much more it may be (peak.c).
     int64_t told_bytes, spare_bytes;
     // For events of signal handlers that interrupt the recorder at work with this struct; NULL
@@ -169,16 +169,6 @@ thread_is_ready(const struct thread *t)
     return likely(t != NULL) && likely(load_relaxed(&t->ready) != THREAD_NOT);
 }
 
-/* The calling thread's struct, made or taken over if it has none; starts recording if need be.
- * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_MONITOR in any
- * case. */
-struct thread *thread_join(void);
-
-/* The struct for events of a handler that has interrupted the recorder at work with T, or NULL if
- * there can be none (not counted). A second row of this thread: to the shared tables its events are
- * those of another thread, which they can take at any moment. */
-struct thread *thread_nested(struct thread *t);
-
 /* Something has changed that every thread must look at before its next event: code was unloaded, or
  * what it may keep back of the peak. */
 void thread_tell_all(void);
@@ -188,9 +178,6 @@ void thread_tell(struct thread *t);
 
 /* Rows that there are; those at the end of state->threads may still be NULL. */
 uint32_t thread_row_count(void);
-
-/* T has been told. */
-void thread_look_up(struct thread *t);
 
 /* The counters of T at SITE, or NULL without memory. */
 struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);
@@ -203,7 +190,11 @@ thread_counter(struct thread *t, uint32_t site)
     return likely(b != NULL) ? &b->counters[site % DISK_BLOCK_SITES] : thread_counter_make(t, site);
 }
 
-/* Take the thread's present name into its row. */
+/* Take the calling thread's present name into its row. */
 void thread_refresh_name(struct thread *t);
+
+/* NAME has 16 bytes, as the kernel gives it. Other threads may be reading or writing the same. */
+void thread_set_name(struct disk_thread *d, const char *name);
+bool thread_has_name(const struct disk_thread *d, const char *name);
 
 #endif
