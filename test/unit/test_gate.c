@@ -11,16 +11,16 @@
 #include "fake_monitor.h"
 
 #include "monitor/draw.c"
-#include "monitor/sample.h"
+#include "monitor/gate.h"
 
 struct sample sample;
-uint8_t sample_filter[SAMPLE_FILTER_PAGES];
+uint8_t filter_pages[FILTER_PAGES];
 
 static int looks, questions;
 static uint64_t looked_at;
 
 enum gate
-sample_look(uint64_t size_bytes, uint64_t slot)
+gate_look(uint64_t size_bytes, uint64_t slot)
 {
     (void)slot;
     looks++;
@@ -29,7 +29,7 @@ sample_look(uint64_t size_bytes, uint64_t slot)
 }
 
 bool
-sample_is_nothing(const void *p)
+filter_is_nothing(const void *p)
 {
     (void)p;
     questions++;
@@ -43,7 +43,7 @@ begin(void **unused)
     fake_state_begin();
     tls = (struct tls){0};
     sample = (struct sample){0};
-    memset(sample_filter, 0, sizeof sample_filter);
+    memset(filter_pages, 0, sizeof filter_pages);
     looks = questions = 0;
     return 0;
 }
@@ -60,7 +60,7 @@ static void
 a_new_thread_looks_at_its_first_call(void **unused)
 {
     (void)unused;
-    assert_int_equal(sample_gate(100, 0), GATE_SAMPLE);
+    assert_int_equal(gate_of(100, 0), GATE_SAMPLE);
     assert_int_equal(looks, 1);
     assert_int_equal(looked_at, 100);
 }
@@ -73,11 +73,11 @@ exact_recording_records_every_call(void **unused)
 
     (void)unused;
     tls.exact = 1;
-    tls.credit = SAMPLE_EXACT;
+    tls.credit = PHASE_EXACT_CREDIT;
     for (int i = 0; i < 600000; i++)
-        assert_int_equal(sample_gate(sizes[(size_t)i % countof(sizes)], 0), GATE_EXACT);
+        assert_int_equal(gate_of(sizes[(size_t)i % countof(sizes)], 0), GATE_EXACT);
     assert_int_equal(looks, 0);
-    assert_true(tls.credit == SAMPLE_EXACT - 600000);
+    assert_true(tls.credit == PHASE_EXACT_CREDIT - 600000);
 }
 
 /* A signal handler in the recorder must not be taken for the program. */
@@ -86,9 +86,9 @@ exact_recording_looks_when_it_is_busy(void **unused)
 {
     (void)unused;
     tls.exact = 1;
-    tls.credit = SAMPLE_EXACT;
+    tls.credit = PHASE_EXACT_CREDIT;
     tls.busy = BUSY_MONITOR;
-    sample_gate(100, 0);
+    gate_of(100, 0);
     assert_int_equal(looks, 1);
 }
 
@@ -102,11 +102,11 @@ credit_is_spent_by_size(void **unused)
     (void)unused;
     tls.charge_mask = p.mask;
     tls.credit = 101 + 1 + 301;
-    assert_int_equal(sample_gate(100, 0), GATE_PASS);
-    assert_int_equal(sample_gate(0, 0), GATE_PASS);
-    assert_int_equal(sample_gate(300, 0), GATE_PASS);
+    assert_int_equal(gate_of(100, 0), GATE_PASS);
+    assert_int_equal(gate_of(0, 0), GATE_PASS);
+    assert_int_equal(gate_of(300, 0), GATE_PASS);
     assert_int_equal(tls.credit, 0);
-    assert_int_equal(sample_gate(0, 0), GATE_SAMPLE);
+    assert_int_equal(gate_of(0, 0), GATE_SAMPLE);
     assert_int_equal(looks, 1);
 }
 
@@ -117,8 +117,8 @@ credit_is_spent_by_calls(void **unused)
     tls.charge_mask = draw_phase(DISK_MODE_COUNT, 100).mask;
     tls.credit = 3;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(sample_gate((uint64_t)1 << (10 * i), 0), GATE_PASS);
-    assert_int_equal(sample_gate(1, 0), GATE_SAMPLE);
+        assert_int_equal(gate_of((uint64_t)1 << (10 * i), 0), GATE_PASS);
+    assert_int_equal(gate_of(1, 0), GATE_SAMPLE);
 }
 
 /* A size that no allocator has must not take the credit to where it never comes back from. */
@@ -131,7 +131,7 @@ absurd_sizes_leave_the_credit_sane(void **unused)
     tls.charge_mask = draw_phase(DISK_MODE_BYTES, 4096).mask;
     for (size_t i = 0; i < countof(sizes); i++) {
         tls.credit = 1000;
-        sample_gate(sizes[i], 0);
+        gate_of(sizes[i], 0);
         assert_true(tls.credit <= 1000 && tls.credit > -((int64_t)1 << 48));
     }
 }
@@ -142,16 +142,16 @@ frees_ask_only_where_samples_live(void **unused)
     char *p = (char *)0x123456789000;
 
     (void)unused;
-    assert_false(sample_left_out(p)); // All is recorded.
+    assert_false(gate_leaves_out(p)); // All is recorded.
     sample.mode = DISK_MODE_BYTES;
-    assert_true(sample_left_out(p));
-    *sample_filter_of(p) = 1;
+    assert_true(gate_leaves_out(p));
+    *filter_of(p) = 1;
     assert_int_equal(questions, 0);
-    assert_false(sample_left_out(p));
-    assert_false(sample_left_out(p + 4095));
+    assert_false(gate_leaves_out(p));
+    assert_false(gate_leaves_out(p + 4095));
     assert_int_equal(questions, 2);
-    assert_true(sample_left_out(p + 4096));
-    assert_true(sample_left_out(p - 1));
+    assert_true(gate_leaves_out(p + 4096));
+    assert_true(gate_leaves_out(p - 1));
     assert_int_equal(questions, 2);
 }
 

@@ -19,7 +19,7 @@
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nest.h"
-#include "monitor/sample.h"
+#include "monitor/request.h"
 #include "monitor/write.h"
 
 /* One call from the program. */
@@ -231,7 +231,7 @@ api_start(void)
     struct call call;
 
     if (call_begins(&call, caller))
-        sample_switch(true);
+        request_switch(true);
     call_ends(&call);
 }
 
@@ -242,7 +242,7 @@ api_stop(void)
     struct call call;
 
     if (call_begins(&call, caller))
-        sample_switch(false);
+        request_switch(false);
     call_ends(&call);
 }
 

@@ -75,7 +75,7 @@ came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct
 #define ALLOCATES(name, parameters, size, call)                                                    \
     static NOINLINE void *bypass_##name parameters                                                 \
     {                                                                                              \
-        enum gate gate = is_part(caller) ? GATE_PASS : sample_gate(size, caller.slot);             \
+        enum gate gate = is_part(caller) ? GATE_PASS : gate_of(size, caller.slot);             \
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
@@ -101,7 +101,7 @@ static NOINLINE int
 bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
                       size_t n)
 {
-    enum gate gate = is_part(caller) ? GATE_PASS : sample_gate(n, caller.slot);
+    enum gate gate = is_part(caller) ? GATE_PASS : gate_of(n, caller.slot);
     int error;
 
     if (gate == GATE_PASS)
@@ -115,7 +115,7 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
 static NOINLINE void
 bypass_free(const struct libc *l, struct arch_caller caller, void *p)
 {
-    if (p == NULL || is_part(caller) || sample_left_out(p)) {
+    if (p == NULL || is_part(caller) || gate_leaves_out(p)) {
         l->next.free(p);
         return;
     }
@@ -131,10 +131,10 @@ static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
     bool part = is_part(caller);
-    enum gate gate = part ? GATE_PASS : sample_gate(n, caller.slot);
+    enum gate gate = part ? GATE_PASS : gate_of(n, caller.slot);
     void *q;
 
-    if (part || (gate == GATE_PASS && (p == NULL || sample_left_out(p))))
+    if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
         return l->next.realloc(p, n);
     NESTING(nesting, caller.slot);
     if (nesting.kind != NEST_RECORDED || p == NULL || next_usable_mode() == USABLE_GLIBC)

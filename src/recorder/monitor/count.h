@@ -78,6 +78,15 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_free(t, c, size_bytes);
 }
 
+/* COUNT objects of a heap of the program's own, which the bins do not have. */
+static inline void
+count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
+{
+    peak_before_free(t, c);
+    bump_by(&c->frees, count);
+    bump_by(&c->freed_bytes, size_bytes);
+}
+
 /* Was P, a block of SITE, this thread's latest allocation? */
 static inline bool
 count_is_latest(const struct thread *t, const void *p, uint32_t site)

@@ -2,7 +2,7 @@
 #include "monitor/enter.h"
 
 #include "monitor/join.h"
-#include "monitor/sample.h"
+#include "monitor/phase.h"
 
 COLD struct thread *
 enter_slowly(struct thread *t)
@@ -11,7 +11,7 @@ enter_slowly(struct thread *t)
         t = join_thread();
     if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
         join_look_up(t);
-        sample_adopt();
+        phase_adopt();
     }
     return t;
 }

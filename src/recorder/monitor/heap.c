@@ -20,7 +20,7 @@
  * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
  * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
  * in the ledger says so with the bits of a sample of no phase, so that an ordinary free, which must
- * not pay for this, takes it for one and comes here through sample_ends.
+ * not pay for this, takes it for one and comes here through block_sample_ends.
  *
  * All of it may run in several threads at once. A reset while another thread allocates from the
  * same instance is the program's race; then a block may be counted on either side of the reset, but
@@ -31,14 +31,17 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "monitor/backing.h"
+#include "monitor/block.h"
 #include "monitor/count.h"
 #include "monitor/file.h"
+#include "monitor/filter.h"
 #include "monitor/hook.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"
 #include "monitor/peak.h"
-#include "monitor/sample.h"
+#include "monitor/phase.h"
 #include "monitor/stack.h"
 #include "monitor/sys.h"
 #include "monitor/texts.h"
@@ -346,14 +349,6 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
     bump_by(&c->allocated_bytes, b.size_bytes);
 }
 
-static void
-count_out(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
-{
-    peak_before_free(t, c);
-    bump_by(&c->frees, count);
-    bump_by(&c->freed_bytes, size_bytes);
-}
-
 /* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
  * could not be counted. */
 static int64_t
@@ -369,7 +364,7 @@ block_ends(struct thread *t, struct instance *h, struct heap_block b, struct dis
     }
     add_relaxed(&live->count, -(int64_t)b.count);
     add_relaxed(&live->size_bytes, -(int64_t)b.size_bytes);
-    count_out(t, c, b.count, b.size_bytes);
+    count_objects_free(t, c, b.count, b.size_bytes);
     return -(int64_t)b.size_bytes;
 }
 
@@ -527,7 +522,7 @@ end_all(struct thread *t, struct instance *h)
         size_bytes = exchange_seq_cst(&live->size_bytes, INT64_C(0));
         if (count == 0 && size_bytes == 0)
             continue;
-        count_out(t, c, (uint64_t)count, (uint64_t)size_bytes);
+        count_objects_free(t, c, (uint64_t)count, (uint64_t)size_bytes);
         change -= size_bytes;
     }
     t->last_block = NULL;
@@ -562,12 +557,6 @@ heap_destroy(struct thread *t, uint64_t handle)
 }
 
 /* --- Backing ---------------------------------------------------------------------------------- */
-
-/* In the size that the ledger keeps: these bytes were no block of malloc's; they were a sample,
- * whose bins have been settled. */
-#define BACKING_FOREIGN ((uint64_t)1 << 41)
-#define BACKING_SAMPLE ((uint64_t)1 << 40)
-#define BACKING_BYTES (BACKING_SAMPLE - 1)
 
 /* The block at P, which the ledger called OLD, was never allocated. */
 static void
@@ -611,7 +600,7 @@ keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t sit
     if (!is_free_place(p) ||
         !ledger_insert_odd(p, size_bytes | what, site | LEDGER_BACKING, &none))
         return false;
-    sample_filter_add(p);
+    filter_add(p);
     return true;
 }
 
@@ -627,7 +616,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         return;
     old = ledger_remove(p);
     if (ledger_is_backing(old)) {
-        hook_keep_again(t, p, old); // It backs one heap at a time.
+        block_keep_again(t, p, old); // It backs one heap at a time.
         return;
     }
     b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
@@ -635,34 +624,16 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     if (b.site != 0)
         c = thread_counter(t, b.site);
     if (c == NULL || !keep_backing(p, old, b.size_bytes, b.site)) {
-        hook_keep_again(t, p, old);
+        block_keep_again(t, p, old);
         lose_event();
         return;
     }
     if (ledger_is_exact(old))
         undo_alloc(t, p, old);
     else if (old.site != 0)
-        peak_change(t, sample_undo(t, old, p));
+        peak_change(t, block_sample_undo(t, old, p));
     t->last_block = NULL;
     count_in(t, c, b);
-}
-
-int64_t
-heap_backing_goes(struct thread *t, struct ledger_entry old, bool moved)
-{
-    uint64_t size_bytes = old.size_bytes & BACKING_BYTES;
-    struct disk_counter *c = thread_counter(t, old.site & (LEDGER_BACKING - 1));
-
-    if (c == NULL) {
-        bump(&t->disk->no_memory_events);
-        return 0;
-    }
-    count_out(t, c, 1, size_bytes);
-    if (moved)
-        bump(&c->moved);
-    if (!(old.size_bytes & (BACKING_FOREIGN | BACKING_SAMPLE)))
-        count_bin_free(t, size_bytes);
-    return 0;
 }
 
 /* P of SIZE_BYTES is malloc's again, as if allocated now. */
@@ -678,8 +649,8 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
         return;
     }
     count_alloc(t, c, size_bytes);
-    sample_filter_keep(p); // It is exact, so its free must be seen in any phase.
-    hook_keep_again(t, p, now);
+    filter_keep(p); // It is exact, so its free must be seen in any phase.
+    block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }
 
@@ -693,10 +664,10 @@ heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller 
         return;
     old = ledger_remove(p);
     if (!ledger_is_backing(old)) {
-        hook_keep_again(t, p, old);
+        block_keep_again(t, p, old);
         return;
     }
-    sample_ends(t, old, p, false);
+    block_sample_ends(t, old, p, false);
     if (!(old.size_bytes & BACKING_FOREIGN))
         back_to_malloc(t, p, old.size_bytes & BACKING_BYTES, caller);
     else

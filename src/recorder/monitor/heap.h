@@ -42,8 +42,4 @@ void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_byte
 /* P, if it was malloc's, is the program's again, allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
-/* The block that the ledger called OLD backs a heap no more: it was freed or has moved. Returns the
- * change of live bytes, which is none. */
-int64_t heap_backing_goes(struct thread *t, struct ledger_entry old, bool moved);
-
 #endif

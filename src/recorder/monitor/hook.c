@@ -13,6 +13,7 @@
 #include "monitor/hook.h"
 
 #include "base/atomics.h"
+#include "monitor/block.h"
 #include "monitor/count.h"
 #include "monitor/enter.h"
 #include "monitor/label.h"
@@ -21,74 +22,10 @@
 #include "monitor/nodes.h"
 #include "monitor/ordinary.h"
 #include "monitor/peak.h"
-#include "monitor/sample.h"
+#include "monitor/sampled.h"
 #include "monitor/stack.h"
 #include "monitor/thread.h"
 #include "monitor/unknown.h"
-
-COLD int64_t
-hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p)
-{
-    struct disk_counter *c;
-
-    bump(&t->disk->overwritten_blocks);
-    if (!ledger_is_exact(old))
-        return sample_ends(t, old, p, false);
-    c = thread_counter(t, old.site);
-    if (c == NULL)
-        return 0;
-    count_free(t, c, old.size_bytes);
-    return -(int64_t)old.size_bytes;
-}
-
-/* keep_block for a block that is unlike most. */
-static COLD int64_t
-keep_block_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
-{
-    struct ledger_entry old;
-    bool kept = odd ? ledger_insert_odd(p, size_bytes, site, &old)
-                    : ledger_insert(p, size_bytes, site, &old);
-
-    if (!kept)
-        bump(&t->disk->ledger_events);
-    return old.site != 0 ? hook_settle_lost_free(t, old, p) : 0;
-}
-
-/* Put the block into the ledger. Returns the change of live bytes from a block that was still
- * there. */
-static inline int64_t
-keep_block(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
-{
-    uint32_t *slot = ledger_plain_slot(t->ledger, p);
-    uint32_t entry;
-
-    if (likely(!odd) && likely(slot != NULL) &&
-        likely(ledger_plain_entry(p, size_bytes, site, slot, &entry))) {
-        store_relaxed(slot, entry);
-        return 0;
-    }
-    return keep_block_slowly(t, p, size_bytes, site, odd);
-}
-
-/* Count P in at one of SITES; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
-static inline struct disk_counter *
-block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
-             int64_t *ret_change)
-{
-    uint32_t site = nodes_site(sites, size_bytes);
-    struct disk_counter *c = thread_counter(t, site);
-
-    t->last_block = p;
-    t->last_site = site;
-    *ret_change = 0;
-    if (unlikely(c == NULL)) {
-        bump(&t->disk->no_memory_events);
-        return NULL;
-    }
-    count_alloc(t, c, size_bytes);
-    *ret_change = (int64_t)size_bytes + keep_block(t, p, size_bytes, site, odd);
-    return c;
-}
 
 static inline void
 record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
@@ -247,11 +184,11 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
     enum disk_free_kind kind = DISK_FREE_FOREIGN;
 
     if (old.site != 0) {
-        peak_change(t, sample_ends(t, old, p, false));
+        peak_change(t, block_sample_ends(t, old, p, false));
         return;
     }
     if (state->gaps) {
-        sample_unknown_free(t, p, old.freed_site, caller);
+        sampled_unknown_free(t, p, old.freed_site, caller);
         return;
     }
     if (old.freed_site != 0)
@@ -305,15 +242,6 @@ hook_free_known(void *p, struct arch_caller caller)
     record_free(p, UNKNOWN_PASSED, caller);
 }
 
-COLD void
-hook_block_begins(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites)
-{
-    int64_t change;
-
-    block_begins(t, p, size_bytes, false, sites, &change);
-    peak_change(t, change);
-}
-
 struct ledger_entry
 hook_realloc_begin(void *p, struct arch_caller caller)
 {
@@ -329,31 +257,6 @@ hook_realloc_begin(void *p, struct arch_caller caller)
     return old;
 }
 
-int64_t
-hook_block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
-{
-    struct disk_counter *c;
-
-    if (unlikely(!ledger_is_exact(old)))
-        return old.site != 0 ? sample_ends(t, old, p, reallocated) : 0;
-    c = thread_counter(t, old.site);
-    if (c == NULL)
-        return 0;
-    count_free(t, c, old.size_bytes);
-    if (reallocated)
-        bump(&c->moved);
-    else if (count_is_latest(t, p, old.site))
-        bump(&c->temporary);
-    return -(int64_t)old.size_bytes;
-}
-
-void
-hook_keep_again(struct thread *t, void *p, struct ledger_entry old)
-{
-    if (old.site != 0)
-        keep_block(t, p, old.size_bytes, old.site, !ledger_is_exact(old));
-}
-
 void
 hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                  struct arch_caller caller)
@@ -367,12 +270,12 @@ hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_byt
     }
     if (!ok) {
         bump(&t->disk->failed_calls);
-        hook_keep_again(t, p, old);
+        block_keep_again(t, p, old);
     } else {
         uint64_t began = event_begins(t);
         struct disk_counter *c;
 
-        left = hook_block_moves(t, old, p, result != NULL);
+        left = block_moves(t, old, p, result != NULL);
         t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false,
                                           label_sites(stack_target(t, caller)->sites), &change)

@@ -10,7 +10,6 @@
 #include "monitor/arch_x86_64.h"
 #include "monitor/enter.h"
 #include "monitor/ledger.h"
-#include "monitor/sample.h"
 #include "monitor/state.h"
 #include "monitor/tick.h"
 
@@ -42,9 +41,6 @@ void hook_free(void *p, struct arch_caller caller);
 /* The same, but if no block is known to live at P, that is not worth a word. */
 void hook_free_known(void *p, struct arch_caller caller);
 
-/* P of SIZE_BYTES, allocated with the stack that has SITES, is counted now. In an event of T. */
-void hook_block_begins(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
-
 /* What ORDINARY_TO_SETTLE asks for. */
 void hook_settle(void);
 
@@ -55,14 +51,6 @@ struct ledger_entry hook_realloc_begin(void *p, struct arch_caller caller);
  * failed, so that P still lives. */
 void hook_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
-
-/* For sample.c, of a block at P that the ledger calls OLD. Its free went unseen: settle it now. It
- * leaves its site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at
- * P still, put it back. */
-int64_t hook_settle_lost_free(struct thread *t, struct ledger_entry old, const void *p);
-int64_t hook_block_moves(struct thread *t, struct ledger_entry old, const void *p,
-                         bool reallocated);
-void hook_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
 /* dlclose, called from SLOT, has returned: something may have been unloaded. */
 void hook_unloaded(uint64_t slot);

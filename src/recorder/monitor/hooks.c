@@ -208,11 +208,11 @@ allocate_outermost(const struct call *c, size_t size_bytes, enum gate gate)
     if (unlikely(gate == GATE_PASS))
         return result;
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, c->caller.slot);
+        gate = gate_first(size_bytes, c->caller.slot);
     if (likely(gate == GATE_EXACT))
         hook_alloc(key_of(block), size_bytes, c->caller);
     else if (gate == GATE_SAMPLE)
-        sample_alloc(key_of(block), size_bytes, c->caller);
+        sampled_alloc(key_of(block), size_bytes, c->caller);
     return result;
 }
 
@@ -226,7 +226,7 @@ allocate(struct call *c, size_t size_bytes)
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
-    gate = sample_gate(size_bytes, c->caller.slot);
+    gate = gate_of(size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
         return allocate_outermost(c, size_bytes, gate);
     if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
@@ -244,19 +244,19 @@ resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum 
     uintptr_t result;
     bool ok;
 
-    if (gate == GATE_PASS && sample_left_out(key_of(block)))
+    if (gate == GATE_PASS && gate_leaves_out(key_of(block)))
         return make_charged(c, gate, size_bytes);
     r.old = hook_realloc_begin(key_of(block), c->caller);
     r.told = false;
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, c->caller.slot);
+        gate = gate_first(size_bytes, c->caller.slot);
     result = make_charged(c, gate, size_bytes);
     r.told = true;
     ok = result != 0 || size_bytes == 0;
     if (likely(gate == GATE_EXACT))
         hook_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, c->caller);
     else
-        sample_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, gate, c->caller);
+        sampled_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, gate, c->caller);
     return result;
 }
 
@@ -272,7 +272,7 @@ resize(struct call *c, uintptr_t block, size_t size_bytes)
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
-    gate = sample_gate(size_bytes, c->caller.slot);
+    gate = gate_of(size_bytes, c->caller.slot);
     if (likely(tls.busy == BUSY_NO))
         return resize_outermost(c, block, size_bytes, gate);
     if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
@@ -286,7 +286,7 @@ static INLINE uintptr_t
 release(struct call *c, uintptr_t block)
 {
     find_function(c);
-    if (block == 0 || is_for_malloc(c) || sample_left_out(key_of(block)))
+    if (block == 0 || is_for_malloc(c) || gate_leaves_out(key_of(block)))
         return pass(c);
     NESTING(nesting, c->caller.slot);
     freed(&nesting, key_of(block), c->caller);

@@ -185,3 +185,10 @@ ledger_forget(const void *p)
     if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
         store_relaxed(slot, 0u);
 }
+
+uint64_t
+ledger_usable(const void *p)
+{
+    return p != NULL && state->usable != USABLE_NONE ? next.malloc_usable_size((void *)(uintptr_t)p)
+                                                     : 0;
+}

@@ -80,6 +80,9 @@ struct ledger_entry ledger_remove(const void *p);
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
                        struct ledger_entry *ret_old);
 
+/* About how large P is, of which the ledger knows nothing; 0 if nobody can tell. */
+uint64_t ledger_usable(const void *p);
+
 /* How far glibc's block P may reach, by the chunk's size word in front of it, of which three bits
  * are flags. The block may use a word or two less, always the same. */
 static inline uint64_t

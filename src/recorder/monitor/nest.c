@@ -143,7 +143,7 @@ keep(struct thread *t, uint32_t i)
     struct inner_block b = t->inner[i];
 
     drop(t, i); // First: a jump out of a handler must not leave it to be counted twice.
-    hook_block_begins(t, b.p, b.size_bytes, b.sites);
+    block_count_in(t, b.p, b.size_bytes, b.sites);
 }
 
 /* The inner block of T from number MARK on that P is or lies in; t->inner_count if there is none.
@@ -318,7 +318,7 @@ nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller 
         return; // So may the function; then that is what is counted.
     step_in(&n);
     if (tls.change == 0 && gate == GATE_EXACT)
-        gate = sample_first(size_bytes, caller.slot);
+        gate = gate_first(size_bytes, caller.slot);
     if (gate == GATE_EXACT)
         hold_back(p, size_bytes, caller);
     nest_ends(&n);

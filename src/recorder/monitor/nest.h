@@ -3,7 +3,7 @@
 #define MONITOR_NEST_H
 
 #include "monitor/arch_x86_64.h"
-#include "monitor/sample.h"
+#include "monitor/gate.h"
 #include "monitor/thread.h"
 
 /* An event while tls.busy was set: the next allocator has called back into us, or a signal handler

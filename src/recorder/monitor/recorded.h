@@ -4,10 +4,11 @@
 #ifndef MONITOR_RECORDED_H
 #define MONITOR_RECORDED_H
 
+#include "monitor/gate.h"
 #include "monitor/hook.h"
 #include "monitor/nest.h"
 #include "monitor/next.h"
-#include "monitor/sample.h"
+#include "monitor/sampled.h"
 #include "monitor/stay.h"
 
 /* P came for SIZE_BYTES, in the nesting N, and GATE did not let it pass. */
@@ -21,11 +22,11 @@ allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
         return;
     }
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
+        gate = gate_first(size_bytes, caller.slot);
     if (likely(gate == GATE_EXACT))
         hook_alloc(p, size_bytes, caller);
     else if (gate == GATE_SAMPLE)
-        sample_alloc(p, size_bytes, caller);
+        sampled_alloc(p, size_bytes, caller);
 }
 
 /* As `allocated` when P's size cannot be asked for, unless P is tls.nested_block; not nested. */
@@ -33,11 +34,11 @@ static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
+        gate = gate_first(size_bytes, caller.slot);
     if (likely(gate == GATE_EXACT))
         hook_alloc_outer(p, size_bytes, caller);
     else if (gate == GATE_SAMPLE)
-        sample_alloc(p, size_bytes, caller);
+        sampled_alloc(p, size_bytes, caller);
 }
 
 /* P is about to be freed, in the nesting N. */
@@ -67,7 +68,7 @@ resized_ends(const struct resized *r)
         return;
     t = enter_cold(r->slot);
     if (t != NULL)
-        hook_keep_again(t, r->p, r->old);
+        block_keep_again(t, r->p, r->old);
     enter_ends_cold();
 }
 
@@ -80,15 +81,15 @@ realloc_recorded(const struct next *from, enum gate gate, void *p, size_t size_b
 
     r.old = hook_realloc_begin(p, caller);
     if (unlikely(gate == GATE_FIRST))
-        gate = sample_first(size_bytes, caller.slot);
+        gate = gate_first(size_bytes, caller.slot);
     if (gate == GATE_SAMPLE && r.old.site == 0)
-        r.old.size_bytes = sample_usable(p);
+        r.old.size_bytes = ledger_usable(p);
     q = from->realloc(p, size_bytes);
     r.told = true;
     if (likely(gate == GATE_EXACT))
         hook_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, caller);
     else
-        sample_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
+        sampled_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
     return q;
 }
 

@@ -28,7 +28,8 @@
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
 #include "monitor/recorded.h"
-#include "monitor/sample.h"
+#include "monitor/gate.h"
+#include "monitor/sampled.h"
 #include "monitor/stay.h"
 #include "monitor/symbols.h"
 
@@ -43,7 +44,7 @@
 static TAIL void *
 malloc_unusual(size_t size_bytes)
 {
-    enum gate gate = sample_what(size_bytes, ARCH_SLOT());
+    enum gate gate = gate_what(size_bytes, ARCH_SLOT());
     void *p;
 
     if (gate == GATE_PASS)
@@ -59,7 +60,7 @@ malloc_recorded(size_t size_bytes)
 {
     void *p;
 
-    if (unlikely(!sample_is_plain()))
+    if (unlikely(!gate_is_plain()))
         return malloc_unusual(size_bytes);
     // The caller is looked at afterwards, so that it need not be kept meanwhile.
     p = next.malloc(size_bytes);
@@ -69,13 +70,13 @@ malloc_recorded(size_t size_bytes)
 EXPORT void *
 malloc(size_t size_bytes)
 {
-    return sample_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
+    return gate_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
 }
 
 static TAIL void *
 calloc_recorded(size_t count, size_t each_bytes)
 {
-    enum gate gate = sample_what(count * each_bytes, ARCH_SLOT());
+    enum gate gate = gate_what(count * each_bytes, ARCH_SLOT());
     void *p;
 
     if (gate == GATE_PASS)
@@ -91,7 +92,7 @@ calloc(size_t count, size_t each_bytes)
 {
     if (unlikely(tls.namespace_slot != 0))
         bypass_look(ARCH_SLOT());
-    return sample_passes(count * each_bytes) ? next.calloc(count, each_bytes)
+    return gate_passes(count * each_bytes) ? next.calloc(count, each_bytes)
                                              : calloc_recorded(count, each_bytes);
 }
 
@@ -140,7 +141,7 @@ free(void *p)
 {
     if (p == NULL)
         return;
-    if (sample_left_out(p))
+    if (gate_leaves_out(p))
         next.free(p);
     else
         free_recorded(p);
@@ -169,9 +170,9 @@ EXPORT void *
 realloc(void *p, size_t size_bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
-    enum gate gate = sample_gate(size_bytes, caller.slot);
+    enum gate gate = gate_of(size_bytes, caller.slot);
 
-    if (gate == GATE_PASS && (p == NULL || sample_left_out(p)))
+    if (gate == GATE_PASS && (p == NULL || gate_leaves_out(p)))
         return next.realloc(p, size_bytes);
     NESTING(nesting, caller.slot);
     return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
@@ -180,7 +181,7 @@ realloc(void *p, size_t size_bytes)
 EXPORT int
 posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
-    enum gate gate = sample_gate(size_bytes, ARCH_SLOT());
+    enum gate gate = gate_of(size_bytes, ARCH_SLOT());
     int error;
 
     if (gate == GATE_PASS)
@@ -194,7 +195,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 #define ALIGNED(name)                                                                              \
     EXPORT void *name(size_t align, size_t size_bytes)                                             \
     {                                                                                              \
-        enum gate gate = sample_gate(size_bytes, ARCH_SLOT());                                     \
+        enum gate gate = gate_of(size_bytes, ARCH_SLOT());                                     \
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
@@ -209,7 +210,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     void *name(size_t size_bytes);                                                                 \
     EXPORT void *name(size_t size_bytes)                                                           \
     {                                                                                              \
-        enum gate gate = sample_gate(size_bytes, ARCH_SLOT());                                     \
+        enum gate gate = gate_of(size_bytes, ARCH_SLOT());                                     \
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
@@ -293,9 +294,9 @@ reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t c
         r.told = false;
     }
     if (unlikely(gate == GATE_FIRST) && p != NULL)
-        gate = sample_first(count * each_bytes, caller.slot);
+        gate = gate_first(count * each_bytes, caller.slot);
     if (gate == GATE_SAMPLE && r.old.site == 0)
-        r.old.size_bytes = sample_usable(p);
+        r.old.size_bytes = ledger_usable(p);
     q = reallocarray_staying(p, count, each_bytes, caller);
     r.told = true;
     ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
@@ -304,7 +305,7 @@ reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t c
     else if (p != NULL && likely(gate == GATE_EXACT))
         hook_realloc_end(p, r.old, q, size_bytes, ok, caller);
     else if (p != NULL)
-        sample_realloc_end(p, r.old, q, size_bytes, ok, gate, caller);
+        sampled_realloc_end(p, r.old, q, size_bytes, ok, gate, caller);
     return q;
 }
 
@@ -313,7 +314,7 @@ reallocarray(void *p, size_t count, size_t each_bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
     // The next one may call back into realloc, which would be charged again.
-    enum gate gate = sample_gate(count * each_bytes, caller.slot);
+    enum gate gate = gate_of(count * each_bytes, caller.slot);
     UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(gate, count * each_bytes);
     NESTING(nesting, caller.slot);
@@ -396,7 +397,7 @@ pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t 
     new_fn name;                                                                                   \
     static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
     {                                                                                              \
-        enum gate gate = sample_what(size_bytes, ARCH_SLOT());                                     \
+        enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
         NESTING(nesting, ARCH_SLOT());                                                             \
         void *p;                                                                                   \
                                                                                                    \
@@ -412,14 +413,14 @@ pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t 
     }                                                                                              \
     static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
     {                                                                                              \
-        void *p = likely(sample_is_plain()) ? plain_new(NEXT_OF(name), size_bytes) : NULL;         \
+        void *p = likely(gate_is_plain()) ? plain_new(NEXT_OF(name), size_bytes) : NULL;         \
                                                                                                    \
         return likely(p != NULL) ? hook_alloc(p, size_bytes, ARCH_CALLER())                        \
                                  : name##_unusual(size_bytes, second, third);                      \
     }                                                                                              \
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
-        return sample_passes(size_bytes)                                                           \
+        return gate_passes(size_bytes)                                                           \
                    ? pass_new(NEXT_OF(name), size_bytes, second, third)                            \
                    : name##_recorded(size_bytes, second, third);                                   \
     }
@@ -446,7 +447,7 @@ pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t 
     }                                                                                              \
     EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
     {                                                                                              \
-        if (p == NULL || sample_left_out(p))                                                       \
+        if (p == NULL || gate_leaves_out(p))                                                       \
             pass_delete(NEXT_OF(name), p, second, third);                                          \
         else                                                                                       \
             name##_recorded(p, second, third);                                                     \

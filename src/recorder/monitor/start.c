@@ -34,7 +34,7 @@
 #include "monitor/output.h"
 #include "monitor/process.h"
 #include "monitor/rules.h"
-#include "monitor/sample.h"
+#include "monitor/phase.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"
 #include "monitor/tick.h"
@@ -142,7 +142,7 @@ fill_header(void)
         mem_limit_again();
     else
         mem_set_limit(host_number("HEAPTAP_MAX_MEMORY"));
-    sample_start();
+    phase_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }

@@ -10,7 +10,7 @@
 
 #include "monitor/hook.h"
 #include "monitor/nest.h"
-#include "monitor/sample.h"
+#include "monitor/gate.h"
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 

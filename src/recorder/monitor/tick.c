@@ -16,7 +16,7 @@
 #include "monitor/history.h"
 #include "monitor/mem.h"
 #include "monitor/peak.h"
-#include "monitor/sample.h"
+#include "monitor/request.h"
 #include "monitor/sys.h"
 
 /* An event that took longer was not the processor's all the time; some 50 microseconds. */
@@ -117,7 +117,7 @@ tick(struct thread *t, uint64_t cycles)
         bump_by(&t->disk->timed_cycles, cycles);
     }
     tick_look(t);
-    sample_poll();
+    request_poll();
     mem_measure((ticks & (ticks - 1)) != 0);
     if (ticks % NAME_REFRESH_TICKS == 0)
         thread_refresh_name(t);
