@@ -3,7 +3,7 @@
  * One exported object, heaptap_recorder_v1, a table of functions. Programs reach it through a
  * pointer of their own that the dynamic linker or announce.c fills in. Each function here begins an
  * event as the intercepted ones do (hook.c), with the frame that called it as the innermost, and
- * what is to be done in it is elsewhere: heap.c, label.c, sample.c, write.c.
+ * what is to be done in it is elsewhere: heap.c, label.c, request.c, write.c.
  *
  * Where nothing is recorded they return at once. They may come at any time, also from a signal
  * handler that has interrupted the recorder: then the event nests, as one of malloc does. Arguments

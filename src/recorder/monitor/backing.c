@@ -1,4 +1,5 @@
-/* backing.c: a block that backs one of the program's own heaps, and ends. How one begins: heap.c. */
+/* backing.c: the end of a block that backs one of the program's own heaps. How one begins is in
+ * heap.c. */
 #include "monitor/backing.h"
 
 #include "monitor/count.h"

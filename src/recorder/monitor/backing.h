@@ -1,4 +1,5 @@
-/* backing.h: blocks of malloc's, or foreign memory, of which the program makes a heap of its own. */
+/* backing.h: blocks of malloc's, or foreign memory, of which the program makes a heap of its own.
+ */
 #ifndef MONITOR_BACKING_H
 #define MONITOR_BACKING_H
 

@@ -1,5 +1,5 @@
-/* block.c: how a block begins and ends: one that is recorded as it is, a sample, or one that backs a
- * heap of the program's own.
+/* block.c: how a block begins and ends: one that is recorded as it is, a sample, or one that backs
+ * a heap of the program's own.
  *
  * A counter holds an estimate when samples are taken: a sample adds as many blocks and bytes as it
  * stands for (draw.c), and its free takes exactly the same away, so that live values, the peak and
@@ -83,7 +83,8 @@ block_keep_again(struct thread *t, void *p, struct ledger_entry old)
 /* --- Samples ---------------------------------------------------------------------------------- */
 
 static void
-bin_sample(struct thread *t, uint64_t size_bytes, const struct draw_weight *w, int event)
+bin_sample(struct thread *t, uint64_t size_bytes, const struct draw_weight *w,
+           enum errors_event event)
 {
     uint32_t range = size_bytes < DISK_EXACT_BINS ? 0 : disk_range_bin(size_bytes);
 

@@ -54,8 +54,8 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t 
 void block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
 
 /* The block at P that the ledger calls OLD. Its free went unseen: count that now. It leaves its
- * site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at P still, put
- * it back. */
+ * site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at P still:
+ * put it back. */
 int64_t block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p);
 int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated);
 void block_keep_again(struct thread *t, void *p, struct ledger_entry old);

@@ -9,6 +9,7 @@
 
 #include "base/fmt.h"
 #include "base/hash.h"
+#include "monitor/arch_x86_64.h"
 #include "monitor/enter.h"
 #include "monitor/filter.h"
 #include "monitor/host.h"

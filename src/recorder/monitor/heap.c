@@ -352,7 +352,7 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
 /* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
  * could not be counted. */
 static int64_t
-block_ends(struct thread *t, struct instance *h, struct heap_block b, struct disk_counter **ret_c)
+object_ends(struct thread *t, struct instance *h, struct heap_block b, struct disk_counter **ret_c)
 {
     struct heap_live *live = heap_live_at(&h->lives, b.site);
     struct disk_counter *c = thread_counter(t, b.site);
@@ -370,7 +370,7 @@ block_ends(struct thread *t, struct instance *h, struct heap_block b, struct dis
 
 /* Remember where B is. Returns the change of live bytes from a block that was still there. */
 static int64_t
-keep_block(struct thread *t, struct instance *h, const void *p, struct heap_block b)
+keep_object(struct thread *t, struct instance *h, const void *p, struct heap_block b)
 {
     struct heap_block old;
     struct disk_counter *c;
@@ -383,12 +383,12 @@ keep_block(struct thread *t, struct instance *h, const void *p, struct heap_bloc
     if (old.site == 0)
         return 0;
     bump(&t->disk->overwritten_blocks);
-    return block_ends(t, h, old, &c);
+    return object_ends(t, h, old, &c);
 }
 
 /* A block of COUNT objects and SIZE_BYTES begins at P. Returns its counter, NULL if it is lost. */
 static struct disk_counter *
-block_begins(struct thread *t, struct instance *h, uint64_t handle, const void *p, uint64_t count,
+object_begins(struct thread *t, struct instance *h, uint64_t handle, const void *p, uint64_t count,
              uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
 {
     struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
@@ -408,7 +408,7 @@ block_begins(struct thread *t, struct instance *h, uint64_t handle, const void *
     count_in(t, c, b);
     add_relaxed(&live->count, (int64_t)b.count);
     add_relaxed(&live->size_bytes, (int64_t)b.size_bytes);
-    *ret_change = (int64_t)b.size_bytes + keep_block(t, h, p, b);
+    *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
     t->last_block = p;
     t->last_site = b.site;
     return c;
@@ -430,7 +430,7 @@ heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uin
 
     if (h == NULL || is_off())
         return;
-    block_begins(t, h, handle, p, count, size_bytes, caller, &change);
+    object_begins(t, h, handle, p, count, size_bytes, caller, &change);
     peak_change(t, change);
 }
 
@@ -464,7 +464,7 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
         b = take_out(t, h, p, caller);
     if (b.site == 0)
         return;
-    change = block_ends(t, h, b, &c);
+    change = object_ends(t, h, b, &c);
     if (c != NULL && count_is_latest(t, p, b.site)) {
         bump_by(&c->temporary, b.count);
         t->last_block = NULL;
@@ -486,13 +486,13 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
     if (old != NULL)
         b = take_out(t, h, old, caller);
     if (b.site != 0)
-        left = block_ends(t, h, b, &c);
+        left = object_ends(t, h, b, &c);
     if (c != NULL)
         bump_by(&c->moved, b.count);
     c = NULL;
     t->last_block = NULL;
     if (!is_off())
-        c = block_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes, caller, &change);
+        c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes, caller, &change);
     if (c != NULL && b.site != 0) {
         bump_by(&c->reallocations, b.count);
         if (size_bytes > b.size_bytes)

@@ -29,6 +29,7 @@
 #include "monitor/nest.h"
 
 #include "base/atomics.h"
+#include "monitor/block.h"
 #include "monitor/enter.h"
 #include "monitor/epoch.h"
 #include "monitor/hook.h"

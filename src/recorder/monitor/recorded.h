@@ -4,6 +4,7 @@
 #ifndef MONITOR_RECORDED_H
 #define MONITOR_RECORDED_H
 
+#include "monitor/block.h"
 #include "monitor/gate.h"
 #include "monitor/hook.h"
 #include "monitor/nest.h"

@@ -1,5 +1,5 @@
-/* request.h: changes of the way of recording while the program runs; see request.c. For a thread that
- * is in the recorder. */
+/* request.h: changes of the way of recording while the program runs; see request.c. For a thread
+ * that is in the recorder. */
 #ifndef MONITOR_REQUEST_H
 #define MONITOR_REQUEST_H
 

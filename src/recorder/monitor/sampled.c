@@ -34,7 +34,8 @@ sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 }
 
 void
-sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site, struct arch_caller caller)
+sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
+                     struct arch_caller caller)
 {
     if (freed_site != 0 && p == tls.freed_block && tls.credit == tls.freed_credit &&
         freed_site == tls.freed_site && !load_relaxed(&state->multi)) {

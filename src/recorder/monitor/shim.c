@@ -5,7 +5,7 @@
  * leaves it before the allocator gets it back, because from then on another thread may own the
  * address.
  *
- * What the gate lets pass (sample.h) goes straight through; so do frees of what it has let pass.
+ * What the gate lets pass (gate.h) goes straight through; so do frees of what it has let pass.
  * Everything below it is as if the gate were not there.
  *
  * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
@@ -22,13 +22,13 @@
 
 #include "base/atomics.h"
 #include "monitor/bypass.h"
+#include "monitor/gate.h"
 #include "monitor/hook.h"
 #include "monitor/hook_names.h"
 #include "monitor/next.h"
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
 #include "monitor/recorded.h"
-#include "monitor/gate.h"
 #include "monitor/sampled.h"
 #include "monitor/stay.h"
 #include "monitor/symbols.h"

@@ -122,7 +122,7 @@ struct state {
     uint32_t free_rows;      // Atomic: rows without one, so that nobody looks in vain.
     uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
 
-    /* sample.c */
+    /* phase.c, request.c, errors.c */
     uint32_t gaps;           // Set once some blocks may have been left out.
     uint32_t change_busy;    // Atomic: a thread is changing the phase or setting a mark.
     uint64_t control_seen;   // Generation of the latest request that was answered.
@@ -174,7 +174,7 @@ struct tls {
     const void *nested_block;
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
-    uint32_t exact;   // 1 while the thread records every call; sample.c.
+    uint32_t exact;   // 1 while the thread records every call; phase.c.
     uint32_t labels;  // The thread's set; label.h. 0 = none.
     uint64_t namespace_slot; // Of the call of dlmopen that is under way; bypass.c. 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
@@ -182,7 +182,7 @@ struct tls {
     // a signal frame between.
     uint64_t callbacks[8];
 
-    /* The gate in front of each allocation; sample.h. All zero: look at it. */
+    /* The gate in front of each allocation; gate.h. All zero: look at it. */
     int64_t credit;       // Charge left; below zero: record or look.
     uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
     int64_t reserve;      // Charge from that look to the next sample.

@@ -8,9 +8,9 @@
 #ifndef MONITOR_STAY_H
 #define MONITOR_STAY_H
 
+#include "monitor/gate.h"
 #include "monitor/hook.h"
 #include "monitor/nest.h"
-#include "monitor/gate.h"
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 

@@ -3,7 +3,7 @@
  * An allocator's calloc may call malloc, its malloc memalign, its realloc malloc and free, by names
  * that lead to us: musl's do when the program is static, and so do many that a program brings. Such
  * a call is no event; the one that made it is. So while it runs tls.busy is BUSY_NEXT (state.h),
- * what it asks of us is told from what it returns (nest.c), and nothing is charged (sample.h).
+ * what it asks of us is told from what it returns (nest.c), and nothing is charged (gate.h).
  * glibc's keep to themselves and are called as they are.
  *
  * reallocarray is not here: shim.c takes it for one that calls realloc in any case.
