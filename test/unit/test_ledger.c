@@ -10,10 +10,10 @@
 
 #include "fake_monitor.h"
 
-#include "monitor/apart.c"
+#include "monitor/ledger_hooked.c"
 #include "monitor/ledger.c"
 #include "monitor/mem.c"
-#include "monitor/side.c"
+#include "monitor/ledger_side.c"
 #include "monitor/sys.c"
 
 static int
@@ -132,10 +132,10 @@ the_side_table_equals_a_list(void **unused)
 
         if (site[i] == 0) {
             site[i] = (uint32_t)(r >> 40) % LIMIT_SITES + 1;
-            assert_true(side_insert(address, site[i] * UINT64_C(3), site[i], &old));
+            assert_true(ledger_side_insert(address, site[i] * UINT64_C(3), site[i], &old));
             assert_int_equal(old.site, 0);
         } else {
-            got = side_remove(address);
+            got = ledger_side_remove(address);
             assert_int_equal(got.site, site[i]);
             assert_int_equal(got.size_bytes, site[i] * UINT64_C(3));
             site[i] = 0;
@@ -157,21 +157,22 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     (void)unused;
     assert_true(ledger_insert(p, 4096, 3, &old));
     for (uint32_t i = 0; i < countof(sizes); i++)
-        assert_true(ledger_insert(ledger_apart((uintptr_t)p + i * 8), sizes[i], 100 + i, &old));
+        assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + i * 8), sizes[i], 100 + i,
+                    &old));
     for (uint32_t i = 0; i < countof(sizes); i++) {
-        got = ledger_remove(ledger_apart((uintptr_t)p + i * 8));
+        got = ledger_remove(ledger_hooked_key((uintptr_t)p + i * 8));
         assert_int_equal(got.site, 100 + i);
         assert_int_equal(got.size_bytes, sizes[i]);
     }
-    got = ledger_remove(ledger_apart((uintptr_t)p + 16));
+    got = ledger_remove(ledger_hooked_key((uintptr_t)p + 16));
     assert_int_equal(got.site, 0);
     assert_int_equal(got.freed_site, 102);
-    got = ledger_remove(ledger_apart((uintptr_t)p)); // Only malloc's is left.
+    got = ledger_remove(ledger_hooked_key((uintptr_t)p)); // Only malloc's is left.
     assert_int_equal(got.site, 3);
     assert_int_equal(got.size_bytes, 4096);
-    assert_true(ledger_insert_odd(ledger_apart((uintptr_t)p + 32), 5, 200, &old));
+    assert_true(ledger_insert_odd(ledger_hooked_key((uintptr_t)p + 32), 5, 200, &old));
     assert_int_equal(old.site, 0);
-    assert_true(ledger_insert(ledger_apart((uintptr_t)p + 32), 6, 201, &old));
+    assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + 32), 6, 201, &old));
     assert_int_equal(old.site, 200);
     assert_int_equal(old.size_bytes, 5);
     got = ledger_remove(p + 32);

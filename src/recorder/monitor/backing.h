@@ -3,7 +3,7 @@
 #ifndef MONITOR_BACKING_H
 #define MONITOR_BACKING_H
 
-#include "monitor/ledger.h"
+#include "monitor/ledger_entry.h"
 #include "monitor/thread.h"
 
 /* In the size that the ledger keeps: these bytes were no block of malloc's; they were a sample,

@@ -9,9 +9,9 @@
 #include "monitor/filter.h"
 
 #include "base/atomics.h"
-#include "monitor/apart.h"
 #include "monitor/idle.h"
 #include "monitor/ledger.h"
+#include "monitor/ledger_hooked.h"
 #include "monitor/state.h"
 
 _Alignas(64) uint8_t filter_pages[FILTER_PAGES];
@@ -68,7 +68,8 @@ filter_is_nothing(const void *p)
     if (unlikely(idle_here()))
         return true;
     // A child that has not started yet sees no ledger. Other blocks than malloc's may be there.
-    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS || apart_is_used())
+    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS ||
+        ledger_hooked_is_used())
         return false;
     leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
     return leaf == NULL ||

@@ -36,7 +36,6 @@
 #include "monitor/count.h"
 #include "monitor/file.h"
 #include "monitor/filter.h"
-#include "monitor/hook.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"

@@ -17,8 +17,7 @@ struct heap_name {
 
 /* Private memory of the process. */
 struct heaps {
-    struct heap_slab *slab; // Atomic; heap_table.c.
-    uint64_t free;          // Atomic: the first free instance's index plus 1, and a count above.
+    uint64_t free; // Atomic: the first free instance's index plus 1, and a count above.
     struct heap_name names[HEAP_NAMES + 1]; // The last one is "other heaps".
     void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.
 };

@@ -23,7 +23,6 @@
 
 #include "base/atomics.h"
 #include "base/hash.h"
-#include "monitor/heap.h"
 #include "monitor/mem.h"
 #include "monitor/state.h"
 
@@ -76,7 +75,7 @@ heap_memory(size_t size_bytes)
     if (whole > SLAB_BYTES / 4)
         return mem_private(whole);
     for (;;) {
-        struct heap_slab *slab = load_acquire(&state->heaps->slab), *made;
+        struct heap_slab *slab = load_acquire(&state->heap_slab), *made;
         uint64_t off = slab != NULL ? add_relaxed(&slab->used, whole) : SLAB_BYTES;
 
         if (off + whole <= SLAB_BYTES - sizeof *slab)
@@ -84,7 +83,7 @@ heap_memory(size_t size_bytes)
         made = mem_private(SLAB_BYTES);
         if (made == NULL)
             return NULL;
-        if (!cas_acq_rel(&state->heaps->slab, &slab, made))
+        if (!cas_acq_rel(&state->heap_slab, &slab, made))
             mem_release(made, SLAB_BYTES);
     }
 }

@@ -18,7 +18,6 @@
 #include "monitor/enter.h"
 #include "monitor/label.h"
 #include "monitor/modules.h"
-#include "monitor/next.h"
 #include "monitor/nodes.h"
 #include "monitor/ordinary.h"
 #include "monitor/peak.h"

@@ -9,8 +9,8 @@
  * before and allocations after, signal handlers, exceptions that pass through, and a busy word by
  * which what the function itself asks of malloc is told from what it gives (nest.c).
  *
- * Blocks are kept apart from malloc's (apart.c), because nothing is known about what surrounds
- * them. A free by another name than the allocation's is still the free of that block.
+ * Blocks are kept apart from malloc's (ledger_hooked.c), because nothing is known about what
+ * surrounds them. A free by another name than the allocation's is still the free of that block.
  *
  * The next function is looked for at the start and, if it was not there, when it is called; so
  * also one that comes with dlopen. A name that nobody has (hook_names.c sees to it that few
@@ -196,7 +196,7 @@ make_charged(const struct call *c, enum gate gate, size_t size_bytes)
 static INLINE void *
 key_of(uintptr_t block)
 {
-    return block != 0 ? ledger_apart(block) : NULL;
+    return block != 0 ? ledger_hooked_key(block) : NULL;
 }
 
 static INLINE uintptr_t

@@ -19,18 +19,18 @@
  * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
  * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
  *
- * Keys with LEDGER_APART set are of blocks that did not come from malloc, and are apart.c's.
+ * Keys with LEDGER_HOOKED set are of blocks that did not come from malloc: ledger_hooked.c.
  */
 #include "monitor/ledger.h"
 
 #include <malloc.h>
 
 #include "base/atomics.h"
-#include "monitor/apart.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/ledger_hooked.h"
+#include "monitor/ledger_side.h"
 #include "monitor/mem.h"
 #include "monitor/next.h"
-#include "monitor/side.h"
 #include "monitor/state.h"
 
 static_assert(LEDGER_SITE_BITS + 2 == LEDGER_SLACK_SHIFT, "site, sub and slack fill the entry");
@@ -79,7 +79,7 @@ decode(uint32_t e, uintptr_t address)
     uint32_t slack = e >> LEDGER_SLACK_SHIFT;
 
     if (unlikely(slack == LEDGER_SLACK_SIDE))
-        return side_remove(address);
+        return ledger_side_remove(address);
     return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
                                  .size_bytes = room_bytes((const void *)address) - slack};
 }
@@ -92,7 +92,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
     uint32_t entry;
 
     if (unlikely(address & 15))
-        return side_insert(address, size_bytes, site, ret_old);
+        return ledger_side_insert(address, size_bytes, site, ret_old);
     slot = ledger_slot(address);
     if (unlikely(slot == NULL) && (slot = slot_make(address)) == NULL)
         return false;
@@ -109,7 +109,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
     if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
-        if (!side_insert(address, size_bytes, site, &none)) {
+        if (!ledger_side_insert(address, size_bytes, site, &none)) {
             store_relaxed(slot, 0u);
             return false;
         }
@@ -124,8 +124,8 @@ ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_e
 {
     uint64_t slack;
 
-    if (unlikely(ledger_is_apart(p)))
-        return apart_insert((uintptr_t)p, size_bytes, site, ret_old);
+    if (unlikely(ledger_is_hooked(p)))
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
     slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, slack, size_bytes, site, ret_old);
@@ -134,8 +134,8 @@ ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_e
 bool
 ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
 {
-    if (unlikely(ledger_is_apart(p)))
-        return apart_insert((uintptr_t)p, size_bytes, site, ret_old);
+    if (unlikely(ledger_is_hooked(p)))
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, ret_old);
 }
@@ -147,7 +147,7 @@ remove_from(uintptr_t address)
     uint32_t e;
 
     if (unlikely(address & 15))
-        return side_remove(address);
+        return ledger_side_remove(address);
     slot = ledger_slot(address);
     if (unlikely(slot == NULL))
         return (struct ledger_entry){0};
@@ -164,13 +164,14 @@ struct ledger_entry
 ledger_remove(const void *p)
 {
     uintptr_t address = (uintptr_t)p;
-    bool apart = unlikely(ledger_is_apart(p));
-    struct ledger_entry e = apart ? apart_remove(address) : remove_from(address), other;
+    bool hooked = unlikely(ledger_is_hooked(p));
+    struct ledger_entry e = hooked ? ledger_hooked_remove(address) : remove_from(address), other;
 
-    if (likely(e.site != 0) || !apart_is_used())
+    if (likely(e.site != 0) || !ledger_hooked_is_used())
         return e;
     // Many allocators take back by free what they gave out by another name, and the other way.
-    other = apart ? remove_from(address & ~LEDGER_APART) : apart_remove(address | LEDGER_APART);
+    other = hooked ? remove_from(address & ~LEDGER_HOOKED)
+                   : ledger_hooked_remove(address | LEDGER_HOOKED);
     return other.site != 0 ? other : e;
 }
 
@@ -180,8 +181,8 @@ ledger_forget(const void *p)
     uintptr_t address = (uintptr_t)p;
     uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
 
-    if (unlikely(ledger_is_apart(p)))
-        apart_forget(address);
+    if (unlikely(ledger_is_hooked(p)))
+        ledger_hooked_forget(address);
     if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
         store_relaxed(slot, 0u);
 }

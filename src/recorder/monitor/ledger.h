@@ -5,65 +5,10 @@
 
 #include "base/atomics.h"
 #include "base/base.h"
-#include "monitor/arch_x86_64.h"
+#include "monitor/ledger_entry.h"
 #include "monitor/state.h"
 
-enum {
-    LEDGER_SITE_BITS = 22, // Sites must fit in this.
-    LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
-    LEDGER_SLACK_SHIFT = 24,
-    LEDGER_SPAN_BITS = 24,
-    LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
-    LEDGER_GLIBC_SHIFT = 5, // Of a granule when the allocator is glibc's.
-    LEDGER_SLACK_SIDE = 254,
-    LEDGER_SLACK_ENDED = 255,
-};
-
-#define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
-
-/* Above all addresses: the key of a block of another allocator than malloc's (apart.c). */
-#define LEDGER_APART (UINT64_C(1) << 62)
-
-static inline void *
-ledger_apart(uintptr_t address)
-{
-    return (void *)(address | LEDGER_APART);
-}
-
-static inline bool
-ledger_is_apart(const void *p)
-{
-    return (uintptr_t)p >> ARCH_ADDRESS_BITS == LEDGER_APART >> ARCH_ADDRESS_BITS;
-}
-
-/* In a sample's entry the bits above the site say how it was chosen. */
-#define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
-enum { LEDGER_PHASE_SHIFT = LEDGER_SITE_BITS + 1 }; // Phase plus 1.
-
-/* All of these bits of a block that backs one of the program's own heaps: no phase, rounded up. */
-#define LEDGER_BACKING LEDGER_ROUNDED_UP
-
-struct ledger_entry {
-    uint32_t site;       // 0 = not known to be live. A sample: more than LEDGER_SITE_BITS.
-    uint32_t freed_site; // By ledger_remove: the site of a block that was here and has ended.
-    uint64_t size_bytes; // Requested.
-};
-
 bool ledger_start(void);
-
-/* Is it the entry of a block that was recorded as it is, neither unknown nor a sample? */
-static inline bool
-ledger_is_exact(struct ledger_entry e)
-{
-    return e.site - 1 < LEDGER_SITE_MASK;
-}
-
-/* Is it that of a block that backs one of the program's own heaps? */
-static inline bool
-ledger_is_backing(struct ledger_entry e)
-{
-    return e.site >> LEDGER_SITE_BITS == LEDGER_BACKING >> LEDGER_SITE_BITS;
-}
 
 /* Remember block P. *RET_OLD gets the entry that was still there, if any: a block whose free went
  * unseen. False when there was no memory: the block is not known. */

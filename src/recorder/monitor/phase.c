@@ -12,7 +12,7 @@
 #include "monitor/file.h"
 #include "monitor/filter.h"
 #include "monitor/host.h"
-#include "monitor/ledger.h"
+#include "monitor/ledger_entry.h"
 #include "monitor/mem.h"
 #include "monitor/sys.h"
 #include "monitor/thread.h"

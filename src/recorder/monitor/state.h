@@ -63,7 +63,7 @@ struct state {
     uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
     uint32_t **ledger;       // Top level; ledger.c.
     uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
-    uint64_t **apart;        // Atomic: top level of blocks not from malloc; apart.c. NULL = none.
+    uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
     uint32_t granule_shift;  // 5 with glibc, else 4.
     uint32_t usable;         // enum usable_mode.
     uint32_t depth_max;      // Frames kept of a stack, from the innermost on.
@@ -73,14 +73,15 @@ struct state {
     uint64_t sites;            // Atomic: site ids handed out, 0 and the ones of "other" included.
     uint64_t ticks;            // Atomic.
     uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
-    struct side *side[12];     // side.c: tables of growing size.
+    struct side *side[12];     // ledger_side.c: tables of growing size.
     uint32_t *unknown;         // unknown.c: hash table of record ids.
     struct rule_bucket *rules; // rules.c: the second level.
     uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
-    /* heap.c, label.c */
-    struct heaps *heaps;     // NULL until the program makes a heap.
+    /* heap.c, heap_table.c, label.c */
+    struct heaps *heaps;         // NULL until the program makes a heap.
+    struct heap_slab *heap_slab; // Atomic; heap_table.c.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
 
     /* mem.c */

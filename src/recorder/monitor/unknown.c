@@ -83,8 +83,8 @@ unknown_count(struct thread *t, enum disk_free_kind kind, uint32_t node, uint32_
         bump(&t->disk->double_frees);
     if (id == 0)
         return;
-    if (ledger_is_apart(p))
-        address &= ~LEDGER_APART;
+    if (ledger_is_hooked(p))
+        address &= ~LEDGER_HOOKED;
     store_relaxed(&record(id)->address, address);
     add_relaxed(&record(id)->count, UINT64_C(1));
 }

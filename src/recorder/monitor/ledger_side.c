@@ -1,6 +1,6 @@
-/* side.c: pointer -> {size, site} for blocks with more slack than a byte can say, for those that
- * share a granule, for allocators that cannot tell a block's size, and for samples, whose entry
- * says how they were chosen.
+/* ledger_side.c: pointer -> {size, site} for blocks with more slack than a byte can say, for those
+ * that share a granule, for allocators that cannot tell a block's size, and for samples, whose
+ * entry says how they were chosen.
  *
  * A sequence of tables, each four times the one before; a key may lie in any of them, within one
  * window of WINDOW slots that starts where its hash says. So a lookup reads at most one window
@@ -10,7 +10,7 @@
  * block has one owner from before its insertion until after its removal. Two entries for one key
  * cannot arise because the insertion first takes out an old one, and the owner is alone.
  */
-#include "monitor/side.h"
+#include "monitor/ledger_side.h"
 
 #include "base/atomics.h"
 #include "base/hash.h"
@@ -92,13 +92,14 @@ table(uint32_t i)
 }
 
 bool
-side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site,
+                   struct ledger_entry *ret_old)
 {
     uint64_t hash = hash_u64(block);
     uint64_t size_max = (UINT64_C(1) << SIZE_BITS) - 1;
     uint64_t value = (size_bytes < size_max ? size_bytes : size_max) | (uint64_t)site << SIZE_BITS;
 
-    *ret_old = side_remove(block);
+    *ret_old = ledger_side_remove(block);
     for (uint32_t i = 0; i < countof(state->side); i++) {
         struct side *s = table(i);
 
@@ -111,7 +112,7 @@ side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, struct ledger_e
 }
 
 struct ledger_entry
-side_remove(uintptr_t block)
+ledger_side_remove(uintptr_t block)
 {
     uint64_t hash = hash_u64(block);
 

@@ -1,4 +1,4 @@
-/* apart.c: blocks of allocators that are hooked by name (hooks.c), told apart from malloc's.
+/* ledger_hooked.c: blocks of allocators that are hooked by name (hooks.c), told from malloc's.
  *
  * Nobody says how much room such a block has, and two may lie in one granule of malloc's ledger.
  * So they have a ledger of their own, flat as the other one, with eight bytes for 16 of address
@@ -12,15 +12,15 @@
  * table altogether.
  *
  * The rest of the recorder knows such a block by a key, its address with a bit above all addresses
- * (ledger_apart), which no short way takes for an address of malloc's. So a wrapper and the malloc
- * behind it may give out the same address, and both blocks are kept.
+ * (ledger_hooked_key), which no short way takes for an address of malloc's. So a wrapper and the
+ * malloc behind it may give out the same address, and both blocks are kept.
  *
  * As in ledger.c an entry has one owner, the thread that holds the block, and leaves stay.
  */
-#include "monitor/apart.h"
+#include "monitor/ledger_hooked.h"
 
+#include "monitor/ledger_side.h"
 #include "monitor/mem.h"
-#include "monitor/side.h"
 
 enum { GRANULE_SHIFT = 4 };
 
@@ -59,7 +59,7 @@ take(void *place, size_t size_bytes)
 static inline uintptr_t
 address_of(uintptr_t key)
 {
-    return key & ~LEDGER_APART;
+    return key & ~LEDGER_HOOKED;
 }
 
 static inline uint64_t *
@@ -71,7 +71,7 @@ in_leaf(uint64_t *leaf, uintptr_t address)
 static uint64_t *
 find_slot(uintptr_t address)
 {
-    uint64_t **top = load_acquire(&state->apart);
+    uint64_t **top = load_acquire(&state->hooked_ledger);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
@@ -83,7 +83,7 @@ find_slot(uintptr_t address)
 static COLD uint64_t *
 make_slot(uintptr_t address)
 {
-    uint64_t **top = take(&state->apart, LEDGER_TOP_ENTRIES * sizeof *top);
+    uint64_t **top = take(&state->hooked_ledger, LEDGER_TOP_ENTRIES * sizeof *top);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
@@ -98,12 +98,13 @@ static inline struct ledger_entry
 says(uint64_t e, uintptr_t key)
 {
     if (unlikely(e >> 32 == SIZE_SIDE))
-        return side_remove(key);
+        return ledger_side_remove(key);
     return (struct ledger_entry){.site = site_of(e), .size_bytes = e >> 32};
 }
 
 bool
-apart_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
+                     struct ledger_entry *ret_old)
 {
     uintptr_t address = address_of(key);
     uint64_t size = size_bytes < SIZE_ENDED ? size_bytes : SIZE_SIDE;
@@ -111,14 +112,14 @@ apart_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, struct ledger_en
     struct ledger_entry none;
 
     *ret_old = (struct ledger_entry){0};
-    // Also for a block that goes to the side table: apart_is_used must know.
+    // Also for a block that goes to the side table: ledger_hooked_is_used must know.
     if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
         return false;
     if (unlikely(address & 15))
-        return side_insert(key, size_bytes, site, ret_old);
+        return ledger_side_insert(key, size_bytes, site, ret_old);
     if (unlikely(is_live(load_relaxed(slot))))
         *ret_old = says(load_relaxed(slot), key); // Its free went unseen.
-    if (unlikely(size == SIZE_SIDE) && !side_insert(key, size_bytes, site, &none)) {
+    if (unlikely(size == SIZE_SIDE) && !ledger_side_insert(key, size_bytes, site, &none)) {
         store_relaxed(slot, UINT64_C(0));
         return false;
     }
@@ -127,14 +128,14 @@ apart_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, struct ledger_en
 }
 
 struct ledger_entry
-apart_remove(uintptr_t key)
+ledger_hooked_remove(uintptr_t key)
 {
     uintptr_t address = address_of(key);
     uint64_t *slot;
     uint64_t e;
 
     if (unlikely(address & 15))
-        return side_remove(key);
+        return ledger_side_remove(key);
     slot = find_slot(address);
     if (unlikely(slot == NULL))
         return (struct ledger_entry){0};
@@ -146,7 +147,7 @@ apart_remove(uintptr_t key)
 }
 
 void
-apart_forget(uintptr_t key)
+ledger_hooked_forget(uintptr_t key)
 {
     uint64_t *slot = key & 15 ? NULL : find_slot(address_of(key));
 
