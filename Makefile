@@ -74,17 +74,22 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 # Three wings, each with an include path of its own: common to both, the recorder, the tools.
 common_sources := $(wildcard src/common/*/*.c)
-# What takes the place of another file when the recorder is linked in, or linked statically.
-linked_only := src/recorder/monitor/idle_linked.c $(wildcard src/recorder/monitor/next_*.c) \
-               src/recorder/monitor/restorer_musl.c src/recorder/monitor/operators_linked.c \
-               src/common/unwind/object_static.c
-tool_sources := $(filter-out $(linked_only),$(common_sources) $(wildcard src/tool/*/*.c))
-recorder_sources := $(filter-out $(linked_only),$(common_sources) $(wildcard src/recorder/*/*.c))
-linked_sources := $(filter-out src/recorder/monitor/idle_preloaded.c,$(recorder_sources)) \
-                  src/recorder/monitor/idle_linked.c
-static_sources := $(filter-out %/next.c %/symbols.c %/bypass.c %/hooks.c %/hook_names.c \
-                               %/errno.c %/object.c,$(linked_sources)) \
-                  src/recorder/monitor/next_linked.c src/common/unwind/object_static.c
+# A file whose name ends so is in these products only; every other is in all of them.
+#
+#   _preloaded   libheaptap.so
+#   _linked      the archives, which become part of the program
+#   _dynamic     libheaptap.so and libheaptap.a, where there is a dynamic linker; also the tools
+#   _static      the archives for static executables; _glibc and _musl: for those with that libc
+kinds := preloaded linked dynamic static glibc musl
+without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
+operators_source := src/recorder/monitor/operators_static.c
+every_recorder_source := $(filter-out $(operators_source),$(common_sources) \
+                                      $(wildcard src/recorder/*/*.c))
+tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c)
+recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
+linked_sources := $(call without,linked dynamic,$(every_recorder_source))
+static_sources := $(call without,linked static glibc,$(every_recorder_source))
+musl_sources := $(call without,linked static musl,$(every_recorder_source))
 main_source := src/tool/command/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/common/base/version.h)
 
@@ -160,7 +165,8 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call objects,$(config),$(library_sources))
 main_object := $(call objects,$(config),$(main_source))
 recorder_objects := $(call objects,$(compiler)-recorder,$(recorder_sources))
-harness_sources := $(filter-out %/next.c %/guard.c %/bypass.c %/bytes.c %/errno.c,\
+harness_sources := $(filter-out %/next_dynamic.c %/behind_dynamic.c %/guard.c %/bypass_dynamic.c \
+                                %/libc_dynamic.c %/bytes.c %/errno_dynamic.c,\
                      $(recorder_sources)) \
                    $(wildcard src/tool/util/*.c src/tool/profile/*.c src/tool/load/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
@@ -244,11 +250,11 @@ $(4): $(BUILD)/linked/$(1).o $(5)
 	@mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(BUILD)/linked/$(1).o $(5)
 endef
-operators_object := $(call objects,$(compiler)-recorder,src/recorder/monitor/operators_linked.c)
+operators_object := $(call objects,$(compiler)-recorder,$(operators_source))
 $(eval $(call linked-rules,dynamic,dynamic,$(linked_sources),$(BUILD)/libheaptap.a))
-$(eval $(call linked-rules,static,static,$(static_sources) src/recorder/monitor/next_glibc.c,\
+$(eval $(call linked-rules,static,static,$(static_sources),\
     $(BUILD)/libheaptap_static.a,$(operators_object)))
-$(eval $(call linked-rules,musl,static,$(static_sources) $(wildcard src/recorder/monitor/*_musl.c),\
+$(eval $(call linked-rules,musl,static,$(musl_sources),\
     $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
 
 # What the linker of a static executable has to be told. Unwind tables are not found without their
@@ -363,7 +369,7 @@ $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interr
 
 unwind_cc := $(wildcard test/unwind/*.cc)
 unwind_c := $(wildcard test/unwind/*.c)
-unwind_sources := $(filter-out $(linked_only),$(wildcard src/common/unwind/*.c))
+unwind_sources := $(call without,dynamic,$(wildcard src/common/unwind/*.c))
 $(BUILD)/test/unwind/%.o: test/unwind/%.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -MMD -MP -Isrc/recorder -Itest/unwind \
@@ -393,27 +399,28 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(Q)$(CLANG) $(fuzz_flags) -Isrc/recorder -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ \
 	    $< $(fuzz_archive) $(tool_libs)
 
+intercepted := shim unload
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
 # are not those of the program and of the sanitizer.
 define harness-rules
 $(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harness-$(1)/all.flags
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(harness_flags) $(2) $$(werror) -MMD -MP -c -o $$@ $$<
-$(BUILD)/test/harness/$(1)/tap.o: $(BUILD)/obj/$(compiler)-harness-$(1)/recorder/monitor/shim.o \
-                                  test/abi/exported.txt
+$(BUILD)/test/harness/$(1)/tap_%.o: \
+        $(BUILD)/obj/$(compiler)-harness-$(1)/recorder/monitor/%.o test/abi/exported.txt
 	@mkdir -p $$(@D)
-	@sed -n 's/^[^#].*/& tap_&/p' test/abi/exported.txt >$$(@D)/tap.names
-	$$(Q)objcopy --redefine-syms=$$(@D)/tap.names $$< $$@
+	@sed -n 's/^[^#].*/& tap_&/p' test/abi/exported.txt >$$@.names
+	$$(Q)objcopy --redefine-syms=$$@.names $$< $$@
 $(BUILD)/test/harness/harness_$(1): \
         $(patsubst test/harness/%.c,$(BUILD)/test/harness/$(1)/%.o,$(harness_mains)) \
-        $(BUILD)/test/harness/$(1)/tap.o \
-        $(filter-out %/shim.o,$(call harness_objects,$(1)))
+        $(intercepted:%=$(BUILD)/test/harness/$(1)/tap_%.o) \
+        $(filter-out $(intercepted:%=\%/%.o),$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
 $(BUILD)/test/harness/own_$(1): \
         $(BUILD)/test/harness/$(1)/own_harness.o $(BUILD)/test/harness/$(1)/harness_heap.o \
-        $(BUILD)/test/harness/$(1)/tap.o \
-        $(filter-out %/shim.o,$(call harness_objects,$(1)))
+        $(intercepted:%=$(BUILD)/test/harness/$(1)/tap_%.o) \
+        $(filter-out $(intercepted:%=\%/%.o),$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
 endef

@@ -23,8 +23,10 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "monitor/behind.h"
 #include "monitor/bypass.h"
 #include "monitor/guard.h"
+#include "monitor/libc.h"
 #include "monitor/next.h"
 #include "monitor/state.h"
 
@@ -198,7 +200,7 @@ heap_usable(void *p)
     return usable_bytes(p);
 }
 
-/* --- The recorder's view of it, instead of monitor/next.c ------------------------------------ */
+/* --- The recorder's view of it, instead of what the dynamic linker tells ---------------------- */
 
 struct next next = {
     .malloc = heap_malloc,
@@ -217,7 +219,7 @@ struct next next = {
 
 /* The sanitizer is not behind the recorder, but around it. */
 bool
-next_is_sanitizer(void)
+behind_is_sanitizer(void)
 {
     return false;
 }
@@ -234,7 +236,7 @@ next_resolve(void)
 }
 
 uint32_t
-next_usable_mode(void)
+behind_usable_mode(void)
 {
     return mode == HEAP_GLIBC ? USABLE_GLIBC : mode == HEAP_CALL ? USABLE_CALL : USABLE_NONE;
 }
@@ -265,15 +267,15 @@ operator_delete_aligned(void *p)
     tap_free((unsigned char *)p - OVER_BYTES);
 }
 
-struct next_operator next_operators[NEXT_OPERATOR_COUNT] = {
-    [NEXT__Znwm] = {.function = (void *)operator_new},
-    [NEXT__ZdlPv] = {.function = (void *)operator_delete},
-    [NEXT__ZnwmSt11align_val_t] = {.function = (void *)operator_new_aligned},
-    [NEXT__ZdlPvSt11align_val_t] = {.function = (void *)operator_delete_aligned},
+struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT] = {
+    [BEHIND__Znwm] = {.function = (void *)operator_new},
+    [BEHIND__ZdlPv] = {.function = (void *)operator_delete},
+    [BEHIND__ZnwmSt11align_val_t] = {.function = (void *)operator_new_aligned},
+    [BEHIND__ZdlPvSt11align_val_t] = {.function = (void *)operator_delete_aligned},
 };
 
 void
-bypass_prepare(void)
+libc_prepare(void)
 {
 }
 
@@ -283,8 +285,19 @@ bypass_look(uint64_t slot)
     (void)slot;
 }
 
+void
+behind_resolve(void)
+{
+}
+
+size_t
+behind_usable(const void *p)
+{
+    return next.malloc_usable_size((void *)(uintptr_t)p);
+}
+
 void *
-next_symbol(const char *name)
+behind_symbol(const char *name)
 {
     (void)name;
     abort();

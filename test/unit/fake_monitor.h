@@ -9,19 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/next.h"
+#include "monitor/behind.h"
 #include "monitor/state.h"
 
 struct state *state;
 __thread struct tls tls;
 
-static size_t
-fake_usable(void *p)
+size_t
+behind_usable(const void *p)
 {
-    return malloc_usable_size(p);
+    return malloc_usable_size((void *)(uintptr_t)p);
 }
-
-struct next next = {.malloc_usable_size = fake_usable};
 
 static void
 fake_state_begin(void)

@@ -2,7 +2,7 @@
  *
  * A static executable is one object, and the kernel's vdso is the other. Where they lie the kernel
  * tells at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs nothing of libc and serves glibc and
- * musl alike. It stands where object.c does in the recorder that is preloaded.
+ * musl alike. It stands where object_dynamic.c does in the recorder that is preloaded.
  *
  * Holds: the answers never change, so two threads that are told them at once store the same words.
  *

@@ -24,9 +24,9 @@
 #include <sys/ucontext.h>
 
 #include "base/atomics.h"
+#include "monitor/behind.h"
 #include "monitor/file.h"
 #include "monitor/history.h"
-#include "monitor/next.h"
 #include "monitor/sys.h"
 
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
@@ -39,7 +39,7 @@ behind(void **cache, const char *name)
     void *f = load_acquire(cache);
 
     if (f == NULL) {
-        f = next_symbol(name);
+        f = behind_symbol(name);
         store_release(cache, f);
     }
     return f;

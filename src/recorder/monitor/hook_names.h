@@ -1,4 +1,4 @@
-/* hook_names.h: the names that are hooked, and who has them. See hook_names.c. */
+/* hook_names.h: the names that are hooked, and who has them. See hook_names_dynamic.c. */
 #ifndef MONITOR_HOOK_NAMES_H
 #define MONITOR_HOOK_NAMES_H
 

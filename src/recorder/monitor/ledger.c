@@ -27,10 +27,10 @@
 
 #include "base/atomics.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/behind.h"
 #include "monitor/ledger_hooked.h"
 #include "monitor/ledger_side.h"
 #include "monitor/mem.h"
-#include "monitor/next.h"
 #include "monitor/state.h"
 
 static_assert(LEDGER_SITE_BITS + 2 == LEDGER_SLACK_SHIFT, "site, sub and slack fill the entry");
@@ -52,7 +52,7 @@ static inline uint64_t
 room_bytes(const void *p)
 {
     return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_room(p)
-                                                 : next.malloc_usable_size((void *)(uintptr_t)p);
+                                                 : behind_usable(p);
 }
 
 static COLD uint32_t *
@@ -190,6 +190,6 @@ ledger_forget(const void *p)
 uint64_t
 ledger_usable(const void *p)
 {
-    return p != NULL && state->usable != USABLE_NONE ? next.malloc_usable_size((void *)(uintptr_t)p)
+    return p != NULL && state->usable != USABLE_NONE ? behind_usable(p)
                                                      : 0;
 }

@@ -1,4 +1,5 @@
-/* ledger_hooked.c: blocks of allocators that are hooked by name (hooks.c), told from malloc's.
+/* ledger_hooked.c: blocks of allocators that are hooked by name (hooks_dynamic.c), told from
+ * malloc's.
  *
  * Nobody says how much room such a block has, and two may lie in one granule of malloc's ledger.
  * So they have a ledger of their own, flat as the other one, with eight bytes for 16 of address

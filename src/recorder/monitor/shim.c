@@ -24,14 +24,12 @@
 #include "monitor/bypass.h"
 #include "monitor/gate.h"
 #include "monitor/hook.h"
-#include "monitor/hook_names.h"
 #include "monitor/next.h"
 #include "monitor/ordinary.h"
 #include "monitor/orphan.h"
 #include "monitor/recorded.h"
 #include "monitor/sampled.h"
 #include "monitor/stay.h"
-#include "monitor/symbols.h"
 
 /* The rare half of a function whose other half must not pay for it; called as its last act, so that
  * it has the place of the other on the stack, and the same caller. */
@@ -235,21 +233,6 @@ malloc_usable_size(void *p)
     return next.malloc_usable_size(p);
 }
 
-int dlclose(void *handle);
-
-EXPORT int
-dlclose(void *handle)
-{
-    int result;
-
-    symbols_unload_begins();
-    result = next.dlclose(handle);
-    symbols_unload_ends();
-    hook_names_forget();
-    hook_unloaded(ARCH_SLOT());
-    return result;
-}
-
 pid_t fork(void);
 pid_t _Fork(void);
 
@@ -331,7 +314,7 @@ typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
 /* What comes behind operator O; OTHERWISE if nobody has it, and somebody calls it by hand. */
 static inline void *
-function_of(const struct next_operator *o, void *otherwise)
+function_of(const struct behind_operator *o, void *otherwise)
 {
     if (unlikely(load_relaxed(&o->function) == NULL))
         next_resolve();
@@ -339,7 +322,7 @@ function_of(const struct next_operator *o, void *otherwise)
 }
 
 static inline void *
-call_new(const struct next_operator *o, struct stay *s, size_t size_bytes, uintptr_t second,
+call_new(const struct behind_operator *o, struct stay *s, size_t size_bytes, uintptr_t second,
          uintptr_t third)
 {
     void *f = function_of(o, (void *)next.malloc);
@@ -354,14 +337,14 @@ call_new(const struct next_operator *o, struct stay *s, size_t size_bytes, uintp
 /* The short way of a plain operator: NULL if there is none, or malloc fails, which is the C++
  * library's affair. The nested call and all that it takes to know it again are saved. */
 static inline void *
-plain_new(const struct next_operator *o, size_t size_bytes)
+plain_new(const struct behind_operator *o, size_t size_bytes)
 {
     return likely(load_relaxed(&o->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
 }
 
 /* As call_new for a call that the gate has let pass. */
 static inline void *
-pass_new(const struct next_operator *o, size_t size_bytes, uintptr_t second, uintptr_t third)
+pass_new(const struct behind_operator *o, size_t size_bytes, uintptr_t second, uintptr_t third)
 {
     void *p = plain_new(o, size_bytes);
 
@@ -374,7 +357,7 @@ pass_new(const struct next_operator *o, size_t size_bytes, uintptr_t second, uin
 }
 
 static inline void
-call_delete(const struct next_operator *o, struct stay *s, void *p, uintptr_t second,
+call_delete(const struct behind_operator *o, struct stay *s, void *p, uintptr_t second,
             uintptr_t third)
 {
     void *f = function_of(o, (void *)next.free);
@@ -386,12 +369,12 @@ call_delete(const struct next_operator *o, struct stay *s, void *p, uintptr_t se
 
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
 static inline void
-pass_delete(const struct next_operator *o, void *p, uintptr_t second, uintptr_t third)
+pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_t third)
 {
     ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
 }
 
-#define NEXT_OF(name) (&next_operators[NEXT_##name])
+#define NEXT_OF(name) (&behind_operators[BEHIND_##name])
 
 #define NEW(name)                                                                                  \
     new_fn name;                                                                                   \
@@ -474,7 +457,7 @@ DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-/* The same functions for ourselves, whoever has the names (bypass.h). Not by the attribute: the
+/* The same functions for ourselves, whoever has the names (shim.h). Not by the attribute: the
  * compiler would have them be what libc's headers promise of those names. */
 #define OWN(name)                                                                                  \
     __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);
@@ -488,4 +471,3 @@ OWN(aligned_alloc)
 OWN(memalign)
 OWN(valloc)
 OWN(pvalloc)
-OWN(dlclose)

@@ -14,22 +14,19 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "base/version.h"
-#include "monitor/announce.h"
 #include "monitor/arch_x86_64.h"
+#include "monitor/behind.h"
 #include "monitor/bounds.h"
-#include "monitor/bypass.h"
 #include "monitor/file.h"
 #include "monitor/guard.h"
 #include "monitor/heap.h"
 #include "monitor/history.h"
 #include "monitor/host.h"
 #include "monitor/idle.h"
-#include "monitor/join.h"
 #include "monitor/label.h"
 #include "monitor/ledger.h"
 #include "monitor/mem.h"
 #include "monitor/modules.h"
-#include "monitor/next.h"
 #include "monitor/nodes.h"
 #include "monitor/output.h"
 #include "monitor/phase.h"
@@ -152,7 +149,7 @@ choose_ledger(void)
 {
     const char *allocator = host_environment("HEAPTAP_ALLOCATOR");
 
-    state->usable = next_usable_mode();
+    state->usable = behind_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         state->usable = USABLE_GLIBC;
     state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
@@ -188,20 +185,6 @@ take_reserve(void)
                                                               : host_address_limit() / 4);
 }
 
-/* From here on the program may forbid every system call. The main program's path is the one thing
- * that would have to be asked for later. */
-static void
-seal_reserve(void)
-{
-    struct unwind_object program;
-
-    if (unwind_find_object(process_value(AT_ENTRY), &program))
-        modules_id(&program);
-    bypass_prepare();
-    mem_measure(false);
-    sys_be_quiet();
-}
-
 static bool
 start_tables(void)
 {
@@ -223,7 +206,7 @@ start_all(void)
     if (process_value(AT_SECURE) != 0)
         return false;
     // Its interceptors must not be called before it is ready, and it would find our blocks strange.
-    if (next_is_sanitizer()) {
+    if (behind_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
         return false;
@@ -242,8 +225,6 @@ start_all(void)
     }
     fill_header();
     guard_start();
-    if (state->reserve_bytes != 0)
-        seal_reserve();
     return true;
 }
 
@@ -309,29 +290,14 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* With a reserve, start before the program can forbid it, even if it allocates nothing before; and
- * before a signal that is to be a snapshot comes. In a program that brings us, start before there
- * are threads: nothing else does that for sure. */
-__attribute__((constructor)) static void
-process_begins(void)
+/* The main program's path is the one thing that would have to be asked for later. */
+void
+start_seal(void)
 {
-    uint32_t busy = tls.busy;
+    struct unwind_object program;
 
-    next_resolve(); // A program without events, too, may ask which functions there are.
-    announce_recorder();
-    if (tls.self == NULL && (idle_starts_early() || host_environment("HEAPTAP_RESERVE") != NULL ||
-                             host_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
-        join_thread();
-    tls.busy = busy;
-}
-
-/* The exit handlers have run, ours among the last: what is still live was never freed by them. */
-__attribute__((destructor)) static void
-process_ends(void)
-{
-    if (state == NULL || load_acquire(&state->ready) != READY_YES)
-        return;
-    tick_clock();
+    if (unwind_find_object(process_value(AT_ENTRY), &program))
+        modules_id(&program);
     mem_measure(false);
-    store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
+    sys_be_quiet();
 }

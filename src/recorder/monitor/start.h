@@ -1,4 +1,4 @@
-/* start.h: the beginning of recording in this process. */
+/* start.h: the beginning of recording in this process; see start.c. */
 #ifndef MONITOR_START_H
 #define MONITOR_START_H
 
@@ -8,5 +8,9 @@
  * another thread is starting, events are lost and counted. Called with tls.busy set and
  * signals blocked. */
 bool start_recording(void);
+
+/* With a reserve, which holds all memory that will ever be used: from here on the program may
+ * forbid every system call. Recording has started; called once, before main. */
+void start_seal(void);
 
 #endif

@@ -177,7 +177,7 @@ struct tls {
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; phase.c.
     uint32_t labels;  // The thread's set; label.h. 0 = none.
-    uint64_t namespace_slot; // Of the call of dlmopen that is under way; bypass.c. 0 = none.
+    uint64_t namespace_slot; // Of the call of dlmopen that is under way; 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
     // Return addresses of calls back from the next allocator, the latest first: seen before without
     // a signal frame between.

@@ -2,7 +2,7 @@
 #ifndef MONITOR_STAYING_H
 #define MONITOR_STAYING_H
 
-#include "monitor/next.h"
+#include "monitor/behind.h"
 
 /* Replace those of N, an allocator of which it is not known that they keep to themselves, by ones
  * that call them so that their calls of one another are no events. Not for the result of itself. */

@@ -1,4 +1,4 @@
-/* errno.c: where errno is, by libc's own function and nobody else's.
+/* errno_dynamic.c: where errno is, by libc's own function and nobody else's.
  *
  * errno is written where a function of ours fails, and kept by handlers. A program may have a
  * function of that name, which is then not to be called from within malloc; so ours, which is

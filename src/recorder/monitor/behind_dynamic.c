@@ -1,4 +1,4 @@
-/* next.c: finding what is behind us.
+/* behind_dynamic.c: finding what is behind us, by the tables of the dynamic linker.
  *
  * The program calls ours because we come first in the scope that the dynamic linker searches. What
  * it would call without us is what that search would find next. For a function that some object had
@@ -18,48 +18,16 @@
  * version does not lead to us. But one without a version does, and without us takes the first there
  * is: where that is another than the one of that version we step aside, too.
  */
-#include "monitor/next.h"
+#include "monitor/behind.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/atomics.h"
-#include "monitor/arch_x86_64.h"
 #include "monitor/state.h"
-#include "monitor/staying.h"
 #include "monitor/symbols.h"
 #include "unwind/unwind.h"
 
-static alloc_fn first_malloc, first_valloc, first_pvalloc;
-static calloc_fn first_calloc;
-static realloc_fn first_realloc;
-static reallocarray_fn first_reallocarray;
-static free_fn first_free;
-static posix_memalign_fn first_posix_memalign;
-static memalign_fn first_memalign, first_aligned_alloc;
-static usable_fn first_usable;
-static dlclose_fn first_dlclose;
-static fork_fn first_fork, first_async_fork;
-
-static const struct next nothing_yet = {
-    .malloc = first_malloc,
-    .calloc = first_calloc,
-    .realloc = first_realloc,
-    .reallocarray = first_reallocarray,
-    .free = first_free,
-    .posix_memalign = first_posix_memalign,
-    .aligned_alloc = first_aligned_alloc,
-    .memalign = first_memalign,
-    .valloc = first_valloc,
-    .pvalloc = first_pvalloc,
-    .malloc_usable_size = first_usable,
-    .dlclose = first_dlclose,
-    .fork = first_fork,
-    .async_fork = first_async_fork,
-};
-
-struct next next = nothing_yet;
-struct next_operator next_operators[NEXT_OPERATOR_COUNT];
+struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
@@ -94,7 +62,7 @@ static const struct {
 static const struct {
     const char *name, *version;
     bool aligned;
-} operators[NEXT_OPERATOR_COUNT] = {NEXT_OPERATORS(OPERATOR_ROW)};
+} operators[BEHIND_OPERATOR_COUNT] = {BEHIND_OPERATORS(OPERATOR_ROW)};
 
 static const char *const sized_frees[] = {"free_sized", "free_aligned_sized"};
 
@@ -104,7 +72,7 @@ static uint32_t resolved; // Atomic.
 
 enum {
     OPERATORS_FROM = countof(functions),
-    SIZED_FROM = OPERATORS_FROM + NEXT_OPERATOR_COUNT,
+    SIZED_FROM = OPERATORS_FROM + BEHIND_OPERATOR_COUNT,
     LIBC = SIZED_FROM + countof(sized_frees),
     NAMES
 };
@@ -125,7 +93,7 @@ hash_names(void)
 {
     for (uint32_t i = 0; i < countof(functions); i++)
         names[i] = symbols_name(functions[i].name, functions[i].version);
-    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
+    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++)
         names[OPERATORS_FROM + i] = symbols_name(operators[i].name, operators[i].version);
     for (uint32_t i = 0; i < countof(sized_frees); i++)
         names[SIZED_FROM + i] = symbols_name(sized_frees[i], NULL);
@@ -184,7 +152,7 @@ find_from(const struct link_map *first, const char *name, const char *version)
 }
 
 void *
-next_symbol(const char *name)
+behind_symbol(const char *name)
 {
     return find_from(symbols_own()->l_next, name, NULL).address;
 }
@@ -211,11 +179,11 @@ static void
 take_operators(const struct definition *found)
 {
     // The C++ library's are made of malloc, free and these two by these names.
-    bool plain = is_library(found[NEXT__Znwm].map) && is_library(found[NEXT__ZdlPv].map) &&
+    bool plain = is_library(found[BEHIND__Znwm].map) && is_library(found[BEHIND__ZdlPv].map) &&
                  is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
 
-    for (uint32_t i = 0; i < NEXT_OPERATOR_COUNT; i++)
-        next_operators[i] = (struct next_operator){
+    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++)
+        behind_operators[i] = (struct behind_operator){
             .function = found[i].address,
             .plain = plain && !operators[i].aligned && is_library(found[i].map),
         };
@@ -387,20 +355,21 @@ may_call_back(const struct link_map *map)
 /* --- Resolution ------------------------------------------------------------------------------- */
 
 static const struct link_map *allocator, *sizer, *libc; // Objects; libc is NULL if it is not glibc.
-static bool malloc_is_ours;
+static bool malloc_is_ours, calls_back;
+
+static struct next functions_found; // NULL = nobody has it.
 
 COLD void
-next_resolve(void)
+behind_resolve(void)
 {
     struct definition found[NAMES] = {0};
-    struct next n = nothing_yet;
+    struct next n = {0};
 
     if (load_acquire(&resolved))
         return;
     find_all(found);
     for (uint32_t i = 0; i < countof(functions); i++)
-        if (found[i].address != NULL)
-            memcpy((char *)&n + functions[i].off, &found[i].address, sizeof found[i].address);
+        memcpy((char *)&n + functions[i].off, &found[i].address, sizeof found[i].address);
     if (load_acquire(&resolved))
         return;
     allocator = found[MALLOC].map;
@@ -409,37 +378,56 @@ next_resolve(void)
     malloc_is_ours = is_ours("malloc");
     take_operators(found + OPERATORS_FROM);
     step_aside(found);
-    if (allocator != NULL && allocator != libc && may_call_back(allocator))
-        staying_in_front(&n);
-    next = n;
+    calls_back = allocator != NULL && allocator != libc && may_call_back(allocator);
+    functions_found = n;
     store_release(&resolved, 1u);
 }
 
-const struct link_map *
-next_allocator(void)
+const struct next *
+behind_functions(void)
 {
-    next_resolve();
+    behind_resolve();
+    return &functions_found;
+}
+
+bool
+behind_calls_back(void)
+{
+    behind_resolve();
+    return calls_back;
+}
+
+size_t
+behind_usable(const void *p)
+{
+    return functions_found.malloc_usable_size((void *)(uintptr_t)p);
+}
+
+const struct link_map *
+behind_allocator(void)
+{
+    behind_resolve();
     return allocator;
 }
 
 const struct link_map *
-next_libc(void)
+behind_libc(void)
 {
-    next_resolve();
+    behind_resolve();
     return libc;
 }
 
 bool
-next_is_libc(void)
+behind_is_libc(void)
 {
-    next_resolve();
+    behind_resolve();
     return allocator == libc;
 }
 
 uint32_t
-next_usable_mode(void)
+behind_usable_mode(void)
 {
-    next_resolve();
+    behind_resolve();
     // malloc_usable_size may only be asked about blocks of its own object's malloc. Where malloc is
     // not ours, what comes to us are others' blocks: reallocarray's, say, which calls realloc.
     if (sizer == NULL || sizer != allocator || !malloc_is_ours)
@@ -450,13 +438,13 @@ next_usable_mode(void)
 /* By the name of its object, compared here because a sanitizer may have strstr intercepted and not
  * be ready for it. */
 bool
-next_is_sanitizer(void)
+behind_is_sanitizer(void)
 {
     static const char *const libraries[] = {"libtsan.", "liblsan.", "libasan.", "libhwasan.",
                                             "libclang_rt."};
     const char *path;
 
-    next_resolve();
+    behind_resolve();
     path = allocator != NULL ? allocator->l_name : NULL;
     for (const char *at = path; at != NULL && *at != '\0'; at++) {
         for (size_t i = 0; i < countof(libraries); i++) {
@@ -469,40 +457,4 @@ next_is_sanitizer(void)
         }
     }
     return false;
-}
-
-/* --- Before resolution ------------------------------------------------------------------------ */
-
-/* Each finds the next one and hands over to it; if there is none, fails. */
-#define FIRST(type, name, member, parameters, arguments, failed)                                   \
-    static type first_##name parameters                                                            \
-    {                                                                                              \
-        next_resolve();                                                                            \
-        if (next.member != first_##name)                                                           \
-            return next.member arguments;                                                          \
-        errno = ENOSYS;                                                                            \
-        return failed;                                                                             \
-    }
-
-FIRST(void *, malloc, malloc, (size_t n), (n), NULL)
-FIRST(void *, valloc, valloc, (size_t n), (n), NULL)
-FIRST(void *, pvalloc, pvalloc, (size_t n), (n), NULL)
-FIRST(void *, calloc, calloc, (size_t n, size_t each), (n, each), NULL)
-FIRST(void *, realloc, realloc, (void *p, size_t n), (p, n), NULL)
-FIRST(void *, reallocarray, reallocarray, (void *p, size_t n, size_t each), (p, n, each), NULL)
-FIRST(int, posix_memalign, posix_memalign, (void **ret_p, size_t align, size_t n),
-      (ret_p, align, n), ENOSYS)
-FIRST(void *, memalign, memalign, (size_t align, size_t n), (align, n), NULL)
-FIRST(void *, aligned_alloc, aligned_alloc, (size_t align, size_t n), (align, n), NULL)
-FIRST(size_t, usable, malloc_usable_size, (void *p), (p), 0)
-FIRST(int, dlclose, dlclose, (void *handle), (handle), -1)
-FIRST(pid_t, fork, fork, (void), (), -1)
-FIRST(pid_t, async_fork, async_fork, (void), (), -1)
-
-static void
-first_free(void *p)
-{
-    next_resolve();
-    if (next.free != first_free)
-        next.free(p);
 }

@@ -1,4 +1,4 @@
-/* hooks.c: functions that are recorded under names chosen when the program is run.
+/* hooks_dynamic.c: functions that are recorded under names chosen when the program is run.
  *
  *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
  *                 (a library that the tool has written,        (here)
@@ -13,7 +13,7 @@
  * surrounds them. A free by another name than the allocation's is still the free of that block.
  *
  * The next function is looked for at the start and, if it was not there, when it is called; so
- * also one that comes with dlopen. A name that nobody has (hook_names.c sees to it that few
+ * also one that comes with dlopen. A name that nobody has (hook_names_dynamic.c sees to it that few
  * programs find one) leads nowhere: allocations fail, frees do nothing.
  *
  * An allocator may do malloc's work by a function that is hooked too. Such a call comes from its

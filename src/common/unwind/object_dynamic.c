@@ -1,4 +1,4 @@
-/* object.c: which loaded object covers an address.
+/* object_dynamic.c: which loaded object covers an address.
  *
  * glibc's _dl_find_object keeps a sorted array of all loaded objects that is read without a lock
  * and may be asked from a signal handler or while the loader's lock is held by somebody else. The

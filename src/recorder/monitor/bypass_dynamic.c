@@ -1,14 +1,13 @@
-/* bypass.c: libc's own allocator, when that is called and not what comes first in link order.
+/* bypass_dynamic.c: libc's own allocator, when that is called and not what comes first in link
+ * order.
  *
  * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc;
  * dlsym finds it with libc's handle or behind the caller; some call __libc_malloc. An object opened
  * by dlmopen has another libc all to itself. They would be unseen.
  *
- * __libc_malloc and its relatives we simply have too. For the rest, libc's dynamic symbols are made
- * to lead to us: before the program's first call of dlopen, dlmopen, dlsym or dlvsym can look them
- * up, malloc and the others get the addresses of ours as their values. What is bound already stays
- * as it is. We have those four functions for this alone; each goes on to the next one by a jump, so
- * that it knows its caller, which matters to what it finds.
+ * __libc_malloc and its relatives we simply have too (libc_dynamic.c). For the rest, libc's dynamic
+ * symbols are made to lead to us: before the program can look them up, malloc and the others get
+ * the addresses of ours as their values. What is bound already stays as it is.
  *
  *     plug-in, deep: malloc ─► libc's symbol ─► own_malloc ─► next.malloc, which is libc's
  *                                          or ─► malloc_0 ──► libc's, if another is next
@@ -27,9 +26,11 @@
 #include <elf.h>
 
 #include "base/atomics.h"
+#include "monitor/next.h"
 #include "monitor/process.h"
 #include "monitor/recorded.h"
 #include "monitor/symbols.h"
+#include "monitor/unload.h"
 #include "unwind/unwind.h"
 
 struct libc {
@@ -64,7 +65,7 @@ is_part(struct arch_caller caller)
 static inline void
 came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    if (n->kind != NEST_RECORDED || next_usable_mode() == USABLE_GLIBC) {
+    if (n->kind != NEST_RECORDED || behind_usable_mode() == USABLE_GLIBC) {
         allocated(n, gate, p, size_bytes, caller);
         return;
     }
@@ -120,7 +121,7 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
         return;
     }
     NESTING(nesting, caller.slot);
-    if (nesting.kind == NEST_RECORDED && !next_is_libc())
+    if (nesting.kind == NEST_RECORDED && !behind_is_libc())
         hook_free_known(p, caller); // The allocator behind us may have jumped here.
     else
         freed(&nesting, p, caller);
@@ -137,7 +138,7 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
         return l->next.realloc(p, n);
     NESTING(nesting, caller.slot);
-    if (nesting.kind != NEST_RECORDED || p == NULL || next_usable_mode() == USABLE_GLIBC)
+    if (nesting.kind != NEST_RECORDED || p == NULL || behind_usable_mode() == USABLE_GLIBC)
         return realloc_in(&l->next, &nesting, gate, p, n, caller);
     // Told as a free and an allocation, for which no size need be asked.
     hook_free_known(p, caller);
@@ -192,20 +193,6 @@ EACH_LIBC(OF_LIBC)
 
 /* What comes in front of each libc's functions. */
 static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
-
-/* The same where the allocator behind us is the program's libc's. */
-static const struct next own_front = {
-    .malloc = own_malloc,
-    .calloc = own_calloc,
-    .realloc = own_realloc,
-    .free = own_free,
-    .posix_memalign = own_posix_memalign,
-    .aligned_alloc = own_aligned_alloc,
-    .memalign = own_memalign,
-    .valloc = own_valloc,
-    .pvalloc = own_pvalloc,
-    .dlclose = own_dlclose,
-};
 
 /* --- Its symbols ------------------------------------------------------------------------------ */
 
@@ -295,7 +282,6 @@ count_unseen(void)
 /* --- The program's ---------------------------------------------------------------------------- */
 
 static uint32_t known; // Atomic: 1 once the program's libc has its place.
-static uint32_t taken; // Atomic: 1 once a thread has begun to put ours in front of it.
 
 static struct code
 code_of(const struct link_map *map)
@@ -316,97 +302,41 @@ learn_own_libc(void)
     struct symbols o;
     struct libc l;
 
-    next_resolve();
-    if (next_libc() == NULL || !symbols_read(next_libc(), &o))
+    next_resolve(); // Functions that its libc lacks are those that we call.
+    if (behind_libc() == NULL || !symbols_read(behind_libc(), &o))
         return;
     find_functions(&o, index);
-    l = libc_of(next_libc(), &o, index);
+    l = libc_of(behind_libc(), &o, index);
     if (load_acquire(&known))
         return;
     libcs[0] = l;
-    if (!next_is_libc()) {
+    if (!behind_is_libc()) {
         ours = code_of(symbols_own());
-        allocators = code_of(next_allocator());
+        allocators = code_of(behind_allocator());
     }
     store_release(&known, 1u);
 }
 
-/* Called before anything can be looked up behind us. A second thread does not wait: only what it
- * looks up meanwhile is as ever. */
-COLD void
-bypass_prepare(void)
-{
-    uint32_t index[countof(functions)], no = 0;
-    struct symbols o;
-
-    if (!load_acquire(&known))
-        learn_own_libc();
-    if (!load_acquire(&known) || !cas_acq_rel(&taken, &no, 1u))
-        return;
-    symbols_read(next_libc(), &o);
-    find_functions(&o, index);
-    if (!put_in_front(&o, next_is_libc() ? &own_front : &fronts[0], index))
-        count_unseen();
-}
-
-/* Whose functions are those of these names? */
-static inline const struct next *
-own_libc(void)
+const struct next *
+bypass_front(void)
 {
     if (unlikely(!load_acquire(&known)))
         learn_own_libc();
-    return likely(next_is_libc()) || !load_acquire(&known) ? &own_front : &fronts[0];
+    return likely(behind_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
 }
 
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): libc's names
-alloc_fn __libc_malloc, __libc_valloc, __libc_pvalloc;
-calloc_fn __libc_calloc;
-realloc_fn __libc_realloc;
-free_fn __libc_free, cfree;
-memalign_fn __libc_memalign;
-
-EXPORT void *
-__libc_malloc(size_t n)
+COLD void
+bypass_take(const struct next *front)
 {
-    return own_libc()->malloc(n);
-}
+    uint32_t index[countof(functions)];
+    struct symbols o;
 
-EXPORT void *
-__libc_valloc(size_t n)
-{
-    return own_libc()->valloc(n);
+    if (!symbols_read(behind_libc(), &o))
+        return;
+    find_functions(&o, index);
+    if (!put_in_front(&o, front, index))
+        count_unseen();
 }
-
-EXPORT void *
-__libc_pvalloc(size_t n)
-{
-    return own_libc()->pvalloc(n);
-}
-
-EXPORT void *
-__libc_calloc(size_t n, size_t each)
-{
-    return own_libc()->calloc(n, each);
-}
-
-EXPORT void *
-__libc_realloc(void *p, size_t n)
-{
-    return own_libc()->realloc(p, n);
-}
-
-EXPORT void
-__libc_free(void *p)
-{
-    own_libc()->free(p);
-}
-
-EXPORT void *
-__libc_memalign(size_t align, size_t n)
-{
-    return own_libc()->memalign(align, n);
-}
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 /* --- Those of namespaces ---------------------------------------------------------------------- */
 
@@ -479,39 +409,10 @@ bypass_look(uint64_t slot)
     }
     if (!is_linker(*(const uint64_t *)(uintptr_t)slot))
         return;
-    each = next_symbol("_r_debug");
+    each = behind_symbol("_r_debug");
     if (each == NULL || each->base.r_version < 2)
         return;
     for (each = each->r_next; each != NULL; each = each->r_next)
         for (const struct link_map *map = each->base.r_map; map != NULL; map = map->l_next)
             look_at(map);
 }
-
-/* --- The dynamic linker's functions ----------------------------------------------------------- */
-
-#define BEFORE_DLOPEN  0
-#define BEFORE_DLMOPEN 1
-#define BEFORE_DLSYM   2
-#define BEFORE_DLVSYM  3
-
-void *
-bypass_before_lookup(uint64_t slot, uint32_t which)
-{
-    static void *const *const behind[] = {
-        [BEFORE_DLOPEN] = &next.dlopen,
-        [BEFORE_DLMOPEN] = &next.dlmopen,
-        [BEFORE_DLSYM] = &next.dlsym,
-        [BEFORE_DLVSYM] = &next.dlvsym,
-    };
-
-    if (!load_relaxed(&taken))
-        bypass_prepare();
-    if (which == BEFORE_DLMOPEN)
-        tls.namespace_slot = slot;
-    return *behind[which];
-}
-
-ARCH_JUMP_AFTER(dlopen, bypass_before_lookup, BEFORE_DLOPEN);
-ARCH_JUMP_AFTER(dlmopen, bypass_before_lookup, BEFORE_DLMOPEN);
-ARCH_JUMP_AFTER(dlsym, bypass_before_lookup, BEFORE_DLSYM);
-ARCH_JUMP_AFTER(dlvsym, bypass_before_lookup, BEFORE_DLVSYM);

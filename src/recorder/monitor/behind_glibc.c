@@ -1,11 +1,11 @@
-/* next_glibc.c: the allocator behind us in a static executable with glibc.
+/* behind_glibc.c: the allocator behind us in a static executable with glibc.
  *
  * glibc has malloc and its relatives (all but reallocarray) in one object. Whoever brings a malloc
  * of his own must not get that object in through us, or the linker would find two of them. So all
  * but the four that every allocator has are weak, which pulls nothing in, and are there when the
  * four are.
  */
-#include "monitor/next_linked.h"
+#include "monitor/behind_static.h"
 
 #include <errno.h>
 

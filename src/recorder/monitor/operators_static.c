@@ -1,4 +1,4 @@
-/* operators_linked.c: the C++ operators in a static executable.
+/* operators_static.c: the C++ operators in a static executable.
  *
  * A member of the archive of its own: it asks for the C++ library's operators, so it may only be
  * there when the program has such a library. It is pulled in by the first call of an operator. If
@@ -8,7 +8,7 @@
  * All work is done in shim.c, whose operators have the prefix heaptap_wrap in that archive. To
  * know their caller they must be jumped to: the calls here must be the functions' last acts.
  */
-#include "monitor/operators_linked.h"
+#include "monitor/operators_static.h"
 
 #include "base/base.h"
 

@@ -1,4 +1,4 @@
-/* next_musl.c: the allocator behind us in a static executable with musl.
+/* behind_musl.c: the allocator behind us in a static executable with musl.
  *
  * Unlike with glibc each function has an object of its own, so that weak references would pull
  * nothing in: these are strong.
@@ -6,7 +6,7 @@
  * malloc_usable_size is musl's unless the program has one, so it may only be asked if malloc is
  * musl's too. That has no other name, but lies beside the function behind it.
  */
-#include "monitor/next_linked.h"
+#include "monitor/behind_static.h"
 
 #include <errno.h>
 

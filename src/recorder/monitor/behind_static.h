@@ -1,8 +1,8 @@
-/* next_linked.h: what differs between C libraries in a static executable. */
-#ifndef MONITOR_NEXT_LINKED_H
-#define MONITOR_NEXT_LINKED_H
+/* behind_static.h: what differs between C libraries in a static executable. */
+#ifndef MONITOR_BEHIND_STATIC_H
+#define MONITOR_BEHIND_STATIC_H
 
-#include "monitor/next.h"
+#include "monitor/behind.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 /* By --wrap, those that the program would call. Every allocator has these. */
@@ -19,7 +19,7 @@ memalign_fn linked_memalign, linked_aligned_alloc;
 alloc_fn linked_valloc, linked_pvalloc;
 usable_fn linked_usable;
 
-/* As next_usable_mode. */
+/* As behind_usable_mode. */
 uint32_t linked_usable_mode(void);
 
 #endif

@@ -1,7 +1,7 @@
-/* hook_names.c: where the functions are that are hooked, and names that nobody has.
+/* hook_names_dynamic.c: where the functions are that are hooked, and names that nobody has.
  *
  * Objects are searched in the order in which they were loaded, from behind the recorder on
- * (symbols.c), what plug-ins alone can see included.
+ * (symbols_dynamic.c), what plug-ins alone can see included.
  *
  * The library of stubs defines every name that is to be hooked, in every process of the run. One
  * that asks whether a name exists, by a weak reference (`if (mallocx != NULL)`) or by dlsym, would
@@ -21,7 +21,7 @@
 #include <link.h>
 
 #include "base/atomics.h"
-#include "monitor/next.h"
+#include "monitor/behind.h"
 #include "monitor/symbols.h"
 #include "unwind/unwind.h"
 
@@ -123,7 +123,7 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
     bool any = false;
 
     (void)unused, (void)unused_too, (void)unused_as_well;
-    next_resolve();
+    behind_resolve();
     for (uint64_t i = 0; i < count; i++) {
         slots[i].found = (uint64_t)(uintptr_t)hook_names_find(&slots[i]);
         any |= slots[i].found == 0;

@@ -1,4 +1,4 @@
-/* symbols.c: the dynamic symbols of loaded objects, read where they lie.
+/* symbols_dynamic.c: the dynamic symbols of loaded objects, read where they lie.
  *
  * dlsym would not do. It waits for whoever is loading something, which may be a constructor that
  * waits for the very thread that asks; it replaces or frees the message that the program has yet to

@@ -1,4 +1,4 @@
-/* operators_linked.h: the C++ operators in a static executable, by name. */
+/* operators_static.h: the C++ operators in a static executable, by name. */
 #ifndef MONITOR_OPERATORS_LINKED_H
 #define MONITOR_OPERATORS_LINKED_H
 

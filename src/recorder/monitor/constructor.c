@@ -1,0 +1,52 @@
+/* constructor.c: what the recorder does when the program is loaded, and when it exits.
+ *
+ * Mostly nothing: recording starts with the first event, which may come long before the constructor
+ * or never. With a reserve it starts here at the latest, before the program can forbid it; and so
+ * it does where a signal is to be a snapshot, before one comes. In a program that brings us, it
+ * starts before there are threads: nothing else does that for sure.
+ */
+#include "base/atomics.h"
+#include "monitor/announce.h"
+#include "monitor/host.h"
+#include "monitor/idle.h"
+#include "monitor/join.h"
+#include "monitor/libc.h"
+#include "monitor/mem.h"
+#include "monitor/next.h"
+#include "monitor/start.h"
+#include "monitor/state.h"
+#include "monitor/tick.h"
+
+static bool
+is_recording(void)
+{
+    return state != NULL && load_acquire(&state->ready) == READY_YES;
+}
+
+__attribute__((constructor)) static void
+process_begins(void)
+{
+    uint32_t busy = tls.busy;
+
+    next_resolve(); // A program without events, too, may ask which functions there are.
+    announce_recorder();
+    if (tls.self == NULL && (idle_starts_early() || host_environment("HEAPTAP_RESERVE") != NULL ||
+                             host_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
+        join_thread();
+    if (is_recording() && state->reserve_bytes != 0) {
+        libc_prepare();
+        start_seal();
+    }
+    tls.busy = busy;
+}
+
+/* The exit handlers have run, ours among the last: what is still live was never freed by them. */
+__attribute__((destructor)) static void
+process_ends(void)
+{
+    if (!is_recording())
+        return;
+    tick_clock();
+    mem_measure(false);
+    store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
+}
