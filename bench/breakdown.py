@@ -5,7 +5,7 @@
     breakdown.py --stages ...                                     and where they are spent
 
 Instructions do not depend on what else the machine does, so this is the one measurement of the
-bench that can be a test (test/run/instructions.sh). Valgrind's callgrind counts them for a loop of
+bench that can be a test (instructions.sh). Valgrind's callgrind counts them for a loop of
 micro.c with N and with 2 N pairs: the difference is N pairs, without start-up and without what is
 learnt once. What is added is that figure with the recorder minus that without it. Instructions are
 not time: misses of caches and mispredicted branches do not show here.

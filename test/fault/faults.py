@@ -15,7 +15,7 @@ program `grow` runs with the n-th call failing, and again with the n-th and all 
 Without --all, n runs up to 6 and then in steps, about 12 per call. If this fails, a program on a
 machine in trouble is harmed by being recorded, or somebody trusts totals that are wrong.
 
-Run by test/run/faults.sh with its environment; works in the current directory.
+Run by faults.sh with its environment; works in the current directory.
 """
 import argparse
 import concurrent.futures

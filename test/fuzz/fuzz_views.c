@@ -4,7 +4,7 @@
  *
  * Nothing is looked up: places without names get some, so that no path of the profile is opened.
  * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
- * written are left to test/run/output.sh: here they would only be slow.
+ * written are left to output.sh: here they would only be slow.
  */
 /* covers: view_text.c view_json.c view_bins.c view_groups.c view_tree.c view_paths.c */
 /* covers: view_heaps.c view_timeline.c view_callgraph.c view_callgraph_classic.c view_direct.c */

@@ -5,7 +5,7 @@
  * As harness.c, but threads do what programs say through heaptap.h: they share a pool and free each
  * other's blocks, make arenas on chunks of malloc's, set labels, take snapshots and, what they must
  * not do, reset the pool while others use it. The profile goes to PROFILE, what heaptap_write gives
- * to TEXT; test/run/api_harness.sh knows the sums. If this fails with a sanitizer's report, the
+ * to TEXT; api_harness.sh knows the sums. If this fails with a sanitizer's report, the
  * recorder does what is not defined.
  */
 #include "harness.h"

@@ -19,7 +19,7 @@
  *     child                   what follows is of the forked child, and stands first
  *     storm N                 each thread has taken N snapshots
  *
- * test/run/history.py compares that with the profile. With several threads there is no peak line.
+ * history.py compares that with the profile. With several threads there is no peak line.
  */
 #include <pthread.h>
 #include <signal.h>

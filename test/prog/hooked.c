@@ -1,6 +1,6 @@
 /* hooked.c: a program whose blocks come from functions of other names than malloc's, so that only
  * --hook shows them. Each function of the allocator is called by one of ours, a known number of
- * times with known sizes. If test/run/hook.sh fails on it, hooks lose events, count them twice, or
+ * times with known sizes. If hook.sh fails on it, hooks lose events, count them twice, or
  * charge them to the wrong caller. */
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lown -Wl,-rpath,$ORIGIN */

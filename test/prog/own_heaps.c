@@ -4,7 +4,7 @@
  *
  *     own_heaps CASE
  *
- * test/run/api.sh says for each case what the profile must hold. Blocks of malloc that a case does
+ * api.sh says for each case what the profile must hold. Blocks of malloc that a case does
  * not speak of are none: nothing here prints.
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* scope.h: what the programs and libraries of test/run/scopes.sh share: a way to say things that
+/* scope.h: what the programs and libraries of scopes.sh share: a way to say things that
  * allocates nothing and keeps no buffer, so that what several copies of libc print stays in order.
  */
 #ifndef SCOPE_H

@@ -6,7 +6,7 @@
  *     stack    48 MiB of stack
  *     map      48 MiB of anonymous memory, mapped
  *
- * Linked with one allocator or another by test/run/own_malloc.sh. What `heaptap run` says about it
+ * Linked with one allocator or another by own_malloc.sh. What `heaptap run` says about it
  * at the end must be right. */
 /* cflags: -fno-builtin -O1 */
 #include <stdio.h>

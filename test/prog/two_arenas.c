@@ -7,7 +7,7 @@
  *
  * For acme 30 requests, for globex 20, for nobody 1; the request arena is emptied after every
  * tenant, so at the end it holds nobody's one request. The most is live before the second
- * emptying. test/run/tags.py has the sums.
+ * emptying. tags.py has the sums.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* typed.c: blocks whose types are known, each allocated in a way of its own: functions named
  * known_… whose type can be told, likely_… whose type can be guessed, and hidden_… whose type no
- * one can know from here. What each one allocates is in test/run/type_tables.py.
+ * one can know from here. What each one allocates is in type_tables.py.
  *
  * Sizes differ from type to type, so that a wrong answer shows.
  */

@@ -1,5 +1,5 @@
 /* typed_classes.cc: as typed.c, in C++: new, containers, smart pointers, classes in namespaces and
- * with bases. What each function allocates is in test/run/type_tables.py.
+ * with bases. What each function allocates is in type_tables.py.
  */
 #include <map>
 #include <memory>

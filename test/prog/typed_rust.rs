@@ -1,5 +1,5 @@
 // typed_rust.rs: as typed.c, in Rust: boxes, vectors, strings and reference counts. What each
-// function allocates is in test/run/type_tables.py.
+// function allocates is in type_tables.py.
 
 use std::rc::Rc;
 

@@ -4,7 +4,8 @@
     drive.py --out DIR --build DIR [--only REGEX] [--jobs N]
 
 Started by `make test`. A job is one program: the source rules, a unit-test program, a fuzz target's
-replay, the comparison of unwinders, or a script of test/run. It reports one or more results:
+replay, the comparison of unwinders, or a script of an area of test/run: test/run/AREA/NAME.sh is
+run/NAME. It reports one or more results:
 
     lines "ok - NAME", "not ok - NAME", "ok - NAME # SKIP why"   (with or without a number: TAP too)
     exit status 77        skipped; the last line is the reason
@@ -64,6 +65,13 @@ def files(directory, pattern):
     return [(os.path.join(folder, entry), match[1]) for match, entry in found if match]
 
 
+def scripts(directory):
+    """Paths and names of the scripts in the folders of DIRECTORY, by name."""
+    found = [pair for area in os.listdir(os.path.join(source, directory))
+             for pair in files(os.path.join(directory, area), r"(.*)\.sh")]
+    return sorted(found, key=lambda pair: pair[1])
+
+
 def interpreter(script):
     """What the first line of SCRIPT says, so that no script need be executable."""
     with open(script, encoding="utf-8", errors="replace") as f:
@@ -82,7 +90,7 @@ def all_jobs(out, build):
         corpus = os.path.join(source, "test/fuzz/corpus", name)
         inputs = [corpus] if os.path.isdir(corpus) else []
         jobs.append(Job(f"fuzz/{name}", [f"{build}/test/fuzz/replay_{name}", *inputs]))
-    for path, name in files("test/run", r"(.*)\.sh"):
+    for path, name in scripts("test/run"):
         jobs.append(Job(f"run/{name}", [*interpreter(path), path]))
     return jobs
 

@@ -3,8 +3,8 @@
 
     torture.py --out DIR --build DIR [--group torture|foreign] [--only REGEX] [--short] [--keep]
 
-`make torture` and `make foreign` run all of a group, each about half an hour; test/run/torture.sh
-and test/run/foreign.sh run the short forms as part of `make test`. A program is a script of
+`make torture` and `make foreign` run all of a group, each about half an hour; the jobs run/torture
+and run/foreign are the short forms, part of `make test`. A program is a script of
 test/torture/programs/ or test/foreign/ with two functions, `prepare` and `run`, and a few
 directives (class Program); a script may also be run for each of many files, such as the programs of
 a test suite, which are then programs of their own. Each is run bare and recorded, every time in an

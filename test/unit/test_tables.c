@@ -1,5 +1,5 @@
 /* test_tables.c: what the tables of mprof are computed from: stacks as functions, partial paths,
- * amounts by size class, the call graph, and its cycles. test/run/mprof.sh has them as users see
+ * amounts by size class, the call graph, and its cycles. mprof.sh has them as users see
  * them; here are the cases that no simple program makes.
  */
 #include <setjmp.h>

@@ -14,7 +14,7 @@
  *       heaptap leaks app.heaptap
  *           what is left
  *
- * A line longer than the width occurs only where a word is longer than a line; test/run/help.sh
+ * A line longer than the width occurs only where a word is longer than a line; help.sh
  * holds every command to 80 columns.
  */
 #include "option/help.h"

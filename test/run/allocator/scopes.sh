@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# scopes.sh: whose operator new, delete and malloc is called, when programs and plug-ins have
+# several in reach; see scopes.py. If it fails, recording changes which function of the program is
+# called (it crashes, or waits for ever), or blocks are missing from the profile without a word.
+#
+# It runs on the glibc of the system, and on each that `make scopes` has put into build/glibc.
+. "$SRCDIR/test/run/lib.subr"
+need python3 g++
+
+rm -f "$BUILD"/scopes-*.txt
+cases=("$area/scopes.py" --table "$BUILD/scopes-system.txt")
+python3 "${cases[@]}" "$@" || failures=1
+others=no
+for root in "$BUILD"/glibc/*/; do
+    case $root in *'*/' | *.part/) continue ;; esac
+    others=yes
+    cases[2]=$BUILD/scopes-$(basename "$root").txt
+    python3 "${cases[@]}" --root "$root" "$@" || failures=1
+done
+[ $others = yes ] || echo "ok - on another glibc # SKIP none is there; make scopes gets one"
+finish

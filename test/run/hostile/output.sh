@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# output.sh: every view and every exporter on small profiles that say very much. If it fails, a file
+# of 24 KB from a stranger takes the machine's memory or fills its disk, or a large profile of an
+# honest program cannot be read any more. What is written comes to gigabytes, so it is counted, not
+# kept.
+. "$SRCDIR/test/run/lib.subr"
+need python3 timeout
+
+MEMORY_KB=200000 # Of address space: less than what is written.
+SECONDS_MAX=100  # It is one or two each, on a machine that is not busy.
+corpus=$SRCDIR/test/fuzz/corpus/views
+
+# limited COMMAND...: the command, in bounded memory and time.
+limited() {
+    (
+        ulimit -v $MEMORY_KB
+        timeout $SECONDS_MAX "$HEAPTAP" "$@"
+    )
+}
+
+# written LIMIT_MB VIEW...: a view of $file that ends as it should and writes no more than that.
+written() {
+    local limit=$1 bytes
+    shift
+    bytes=$( (limited "$@" 2>err; echo $? >status) | wc -c)
+    if [ "$(cat status)" != 0 ] || [ "$bytes" -gt $((limit << 20)) ]; then
+        failed "$*: status $(cat status), $bytes bytes"
+        sed 's/^/#   /' err
+    fi
+}
+
+# all_views FILE LIMIT_MB: what a profile with heaps, labels, types and history has not is left out.
+all_views() {
+    local file=$1 limit=$2 form by before=$failures
+
+    for form in "" --json; do
+        written "$limit" report $form "$file"
+        written "$limit" report --tree $form "$file"
+        for by in function line file module thread size type heap label; do
+            written "$limit" report --by $by $form "$file"
+        done
+        written "$limit" leaks $form "$file"
+        written "$limit" leaks --call-sites --callers 0 $form "$file"
+        written "$limit" bins --all $form "$file"
+        written "$limit" callgraph $form "$file"
+        written "$limit" direct $form "$file"
+        written "$limit" diff $form "$file" "$file"
+        written "$limit" diff --by function $form "$file" "$file"
+    done
+    written "$limit" report --wide --limit 100 --depth 10000 "$file"
+    written "$limit" diff --flamegraph out.svg "$file" "$file"
+    for form in collapsed flamegraph pprof pprof-text; do
+        rm -f out.*
+        written "$limit" export -f $form -o out.$form "$file"
+        [ "$(stat -c %s out.$form)" -le $((limit << 20)) ] || failed "$form of $file is too large"
+    done
+    rm -f out.*
+    written "$limit" pack -o packed.heaptap "$file"
+    rm -f packed.heaptap
+    [ $failures -gt $before ] || passed "$file: every view, in little memory"
+}
+
+python3 "$area/hostile.py" "$HEAPTAP" make "long frames" long_frames.heaptap
+all_views long_frames.heaptap 200
+check "names that are not too long together are whole" bash -c \
+    '"$1" report --json --limit 2 long_frames.heaptap 2>/dev/null | head -c 1000000 |
+        grep -q "\"function\": \"\(ab<(std::\)\{111\}\""' - "$HEAPTAP"
+
+# Names of 60,000 bytes: 300 GB if they were written.
+MEMORY_KB=400000
+cp "$corpus/finding_long_frames" longer.heaptap
+for view in "timeline" "timeline --flame out.svg" "leaks --callers 0" "diff longer.heaptap"; do
+    written 1 $view longer.heaptap
+done
+check "that names are shortened is said" grep -q "1 names are longer than 16384 bytes" err
+limited report --json longer.heaptap 2>/dev/null | head -c 100000 >longer.json
+check "in JSON too" grep -q "are shortened" longer.json
+
+cp "$corpus/finding_bins_negative" negative.heaptap
+before=$failures
+for view in bins "bins --all" "bins --classic" "bins --json" "report --by size"; do
+    written 1 $view negative.heaptap
+done
+[ $failures -gt $before ] || passed "a negative number of bytes makes no bar"
+finish

@@ -1,9 +1,0 @@
-#!/usr/bin/env bash
-# kill9.sh: SIGKILL at random moments. If it fails, the profile is not complete at every instant.
-#
-# The program keeps count in a file of its own (counted.c). After each kill the profile must agree
-# with it to at most one call per thread, must load without a note, and must add up. KILLS=1000 for
-# the long run.
-. "$SRCDIR/test/run/lib.subr"
-need python3
-python3 "$SRCDIR/test/run/kill9.py" "${KILLS:-50}"

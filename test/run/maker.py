@@ -1,0 +1,148 @@
+"""maker.py: profiles made byte by byte, as a stranger could, and how a command takes them.
+Imported, not run.
+
+Tables and segments are what docs/format.md says, or what the test wants instead. Nothing of the
+recorder and no library is needed, compressed segments included: a zstd frame of run-length blocks
+is a few bytes. Runs are bounded by SECONDS and MEMORY_BYTES, generously: what is being kept out
+takes minutes and gigabytes.
+"""
+import os
+import re
+import signal
+import struct
+import subprocess
+import threading
+
+SECONDS, MEMORY_BYTES = 60, 1 << 30
+SHOWN = 1 << 22  # Of an output. A child's peak memory begins as that of this process.
+STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
+HEAPS, LABELS = 17, 18
+RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
+          BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
+          HEAPS: 64, LABELS: 32}
+PACKED, GONE, ZSTD = 3, 4, 1
+DATA_OFF = 16384
+EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae drowssap",
+        b"\xe2\x81\xa6x\xe2\x81\xa9", b"\xed\xa0\x80", b"\xf0\x80\x80\xaf", b"\xf5\x80\x80\x80",
+        b"\xff\xfe", b"\r\nforged;line 99", b"a;b", b"\x7f\x08\x08", b"\xe2\x80\xa8next",
+        b"</script><script>document.title='owned'</script>",
+        b"\"><img src=x onerror=\"document.title='owned'\">", b"]]><svg onload=alert(1)>",
+        b"'-alert(1)-'", b"${alert(1)}", b"&lt;&#x3c;script"]
+# What must not reach a terminal: C0 but for line ends, DEL, C1, directions, line separators.
+DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def zstd_of_zeros(size):
+    """A zstd frame that expands to SIZE zeros, 128 KiB for each 4 bytes."""
+    out, left = struct.pack("<IBQ", 0xfd2fb528, 0xe0, size), size
+    while left > 0:
+        block = min(left, 1 << 17)
+        left -= block
+        out += struct.pack("<I", block << 3 | 1 << 1 | (left == 0))[:3] + b"\0"
+    return out
+
+
+class Maker:
+    """A profile in the making: add tables and segments, then write."""
+
+    def __init__(self, packed=True):
+        self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
+        self.command = self.executable = (0, 0)
+        self.incompatible = 0
+
+    def string(self, text):
+        data = text if isinstance(text, bytes) else text.encode()
+        self.strings += data
+        return len(self.strings) - len(data), len(data)
+
+    def segment(self, kind, data, table_off=0, claimed=None, flags=0):
+        self.segments.append((kind, data, table_off, claimed, flags))
+
+    def module(self, path, build_id=b"", start=0x400000, end=0x7fffffff0000):
+        """Module 1."""
+        off, size = self.string(path)
+        self.segment(MODULES, bytes(120) + struct.pack(
+            "<IIQQQIIII32s40x", 1, len(build_id), start, end, 0, off, size, 0, 0,
+            build_id))
+
+    def nodes(self, rows):
+        """ROWS of (parent, address, first of four sites or 0), from node 4 on."""
+        table = bytearray(4 * 32)
+        for parent, address, site in rows:
+            sites = [site, 0, 0, 0]
+            table += struct.pack("<QII4I", 1 << 48 | address, parent, 0, *sites)
+        self.segment(NODES, bytes(table))
+
+    def counters(self, sites, name=b"main"):
+        """One thread with one live block of 32 bytes at each of the first SITES sites."""
+        self.segment(THREADS, bytes(256) + struct.pack("<IIII16s224x", 1, 1, 1, 0, name))
+        row = struct.pack("<QQQQQqqQQQQQQ24x", 1, 32, 0, 0, 1, 32, 1, 0, 0, 0, 0, 32, 32)
+        table = bytearray()
+        for first in range(0, sites + 1, 16):
+            table += struct.pack("<II120x", 1, first) + row * 16
+        self.segment(COUNTERS, bytes(table))
+
+    def symbols(self, frames, locations):
+        """FRAMES of (function, file, line), LOCATIONS of (address, first frame, count)."""
+        table = b"".join(struct.pack("<8I", *f, *f, *file, line, 0) for f, file, line in frames)
+        self.segment(FRAMES, table)
+        self.segment(LOCATIONS, b"".join(
+            struct.pack("<QIIII", 1 << 48 | a, 0, first, count, 0)
+            for a, first, count in locations))
+
+    def bytes(self):
+        self.segment(STRINGS, bytes(self.strings))
+        header = struct.pack("<QIIQQ", 0x0150415450414548, 1, 4096, self.incompatible, 0)
+        header += struct.pack("<IIII", PACKED if self.packed else 2, GONE, 0, 0)
+        header = header.ljust(136, b"\0") + struct.pack("<4I", *self.command, *self.executable)
+        header = header.ljust(512, b"\0") + struct.pack("<Q", 1)
+        out, directory = bytearray(header.ljust(DATA_OFF, b"\0")), b""
+        for kind, data, table_off, claimed, flags in self.segments:
+            out += bytes(-len(out) % 8)
+            directory += struct.pack("<IIQQQQII", kind, flags, len(out), len(data),
+                                     len(data) if claimed is None else claimed, table_off,
+                                     RECORD[kind], 0)
+            out += data
+        out[4096:4096 + len(directory)] = directory
+        return bytes(out)
+
+    def write(self, path):
+        with open(path, "wb") as f:
+            f.write(self.bytes())
+
+
+def one_stack(m, address=0x401000):
+    m.nodes([(0, address, 5)])
+    m.counters(5)
+
+
+def run(heaptap, arguments):
+    """Exit status, stdout, stderr and peak memory of the command."""
+    with open("run.out", "wb") as out, open("run.err", "wb") as err:
+        child = subprocess.Popen([heaptap, *arguments], stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=err)
+        timer = threading.Timer(SECONDS, os.kill, (child.pid, signal.SIGKILL))
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        timer.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    with open("run.out", "rb") as out, open("run.err", "rb") as err:
+        return child.returncode, out.read(SHOWN), err.read(SHOWN), usage.ru_maxrss * 1024
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def say(self, name, good, why=""):
+        print(f"{'ok' if good else 'not ok'} - {name}")
+        if not good:
+            self.failed += 1
+            print(f"#   {why}")
+
+
+def is_clean(data):
+    try:
+        return DRIVES.search(data.decode("utf-8")) is None
+    except UnicodeDecodeError:
+        return False

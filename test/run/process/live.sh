@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# live.sh: looking at a process while it runs. If it fails, a live report is inconsistent, refused,
+# or stops or disturbs the process it looks at.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# child_of PID: the program that `heaptap run` has started.
+child_of() {
+    pgrep -P "$1" | head -n 1
+}
+
+# until_there FILE: wait up to ten seconds.
+until_there() {
+    local _
+    for _ in $(seq 200); do
+        [ -e "$1" ] && return
+        sleep 0.05
+    done
+}
+
+# Four threads that do nothing but allocate and free.
+"$HEAPTAP" run --quiet -o counted.heaptap -- "$PROG/counted" counts 4 &
+runner=$!
+until_there counts
+pid=$(child_of $runner)
+python3 "$area/live.py" "four busy threads" "$pid" 40 || failures=$((failures + 1))
+kill -TERM "$pid"
+wait $runner 2>/dev/null
+same "four busy threads: ended by the signal, not by us" 143 $?
+known counted.heaptap "losses events=0" "under:count_alloc allocations>=100000"
+
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+    "$HEAPTAP" run --quiet -o redis.heaptap -- redis-server --port 0 \
+        --unixsocket "$PWD/r.sock" --save "" --appendonly no >redis.log 2>&1 &
+    runner=$!
+    until_there r.sock
+    pid=$(child_of $runner)
+    redis-benchmark -s r.sock -q -n 100000000 -r 5000 -t set,lpush,lpop,hset >benchmark.log 2>&1 &
+    benchmark=$!
+    python3 "$area/live.py" "redis-server" "$pid" 15 || failures=$((failures + 1))
+    kill $benchmark
+    wait $benchmark 2>/dev/null
+    same "redis-server still answers" PONG "$(redis-cli -s r.sock ping)"
+    redis-cli -s r.sock shutdown nosave
+    wait $runner
+    same "redis-server: exit status" 0 $?
+    known redis.heaptap "losses events=0" "total allocations>=10000"
+else
+    echo "ok - redis-server # SKIP not installed"
+fi
+finish

@@ -1,0 +1,225 @@
+#!/usr/bin/env bash
+# processes.sh: processes of every kind, each image in a profile of its own with exactly its own
+# numbers; which are recorded, where their profiles lie, and that nothing else is left. If it fails,
+# a child is counted as its parent, a process is lost, or the user's directory is littered.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+what="python3 $area/processes.py"
+family=$PROG/family
+first="family image later=10 parent=100"
+forked="family forked child=50 inherited=30"
+image="family image child=50"
+
+# kinds MODE WANTED [ARGUMENT]: a session of `family MODE ARGUMENT` has the lines WANTED.
+kinds() {
+    mkdir "$1"
+    timeout 300 "$HEAPTAP" run --quiet -o "$1/" -- "$family" "$1" ${3:+"$3"} >"$1.out" 2>"$1.err"
+    status=$?
+    if [ $status = 77 ]; then
+        echo "ok - $1 # SKIP not permitted here"
+        return
+    fi
+    same "$1: exit status" 0 $status
+    same "$1: each process has its own" "$2" "$($what "$1")"
+}
+
+lines() {
+    printf '%s\n' "$@" | LC_ALL=C sort
+}
+
+for mode in fork handler clone failed_exec reaper namespace; do
+    kinds $mode "$(lines "$forked" "$first")"
+done
+for mode in vfork clone_vm; do
+    kinds $mode "family image child=50 freed=30 later=10 parent=100"
+done
+for mode in vfork_exec spawn; do
+    kinds $mode "$(lines "$image" "$first")"
+done
+for mode in exec exec_thread; do
+    kinds $mode "$(lines "$image" "family image parent=100")"
+done
+kinds quiet "$first"
+kinds generations "$(lines "$forked later=10" "family forked child=50 freed=30 later=10" \
+    "family forked child=50 freed=30 later=10" "$first")"
+
+# The shell between may allocate or not.
+for mode in system popen; do
+    mkdir $mode
+    "$HEAPTAP" run --quiet -o $mode/ -- "$family" $mode
+    same "$mode: exit status" 0 $?
+    same "$mode: each process has its own" "$(lines "$image" "$first")" \
+        "$($what $mode | grep '^family')"
+done
+
+kinds daemon "$(lines "family forked child=50 grow=20000 inherited=30" "$first")" \
+    "$PWD/daemon.file"
+check "daemon: nothing in the file that has descriptor 2 now" test ! -s daemon.file
+
+chmod 711 .
+kinds nobody "$first"
+check "nobody: one message at most" test "$(wc -l <nobody.err)" -le 1
+kinds nobody_reused "$first" "$PWD/nobody.file"
+check "nobody_reused: nothing in the file that has descriptor 2 now" test ! -s nobody.file
+
+# A root without the profile's directory: what is there stays, and says that it is cut.
+mkdir root
+kinds_chroot() {
+    mkdir chroot
+    timeout 300 "$HEAPTAP" run --quiet -o chroot/ -- "$family" chroot "$PWD/root" 2>chroot.err
+    status=$?
+    [ $status != 77 ] || { echo "ok - chroot # SKIP not permitted here"; return; }
+    same "chroot: exit status" 0 $status
+    check "chroot: cut, and said so" grep -q '^family forked child=50 cut=1 .*inherited=30' \
+        <($what chroot)
+    same "chroot: one message for each process" 2 "$(grep -c '^heaptap: ' chroot.err)"
+    same "chroot: nothing left there" "" "$(ls root)"
+}
+if [ "$(id -u)" = 0 ]; then
+    kinds_chroot
+else
+    echo "ok - chroot # SKIP not permitted here"
+fi
+
+# Many forks while other threads allocate, start, end, and tables grow.
+mkdir threads
+timeout 600 "$HEAPTAP" run --quiet --no-pack -o threads/ -- "$family" threads 1000 2>threads.err
+same "threads: exit status" 0 $?
+same "threads: a profile for each process" 1001 "$(find threads -name '*.heaptap' | wc -l)"
+same "threads: the parent's are all there" "family image grow=1000 later=10 parent=100" \
+    "$($what "threads/$(ls -S threads | head -n 1)")"
+
+# A process that dies at any moment while it starts leaves a profile or nothing.
+mkdir dying
+for i in $(seq 30); do
+    bash -c 'timeout -s KILL "$3" env HEAPTAP_OUT=$PWD/dying/ LD_PRELOAD="$1" "$2" fork; :' - \
+        "$LIBHEAPTAP" "$family" "0.0$i" >/dev/null 2>&1
+done
+only_profiles() {
+    local file
+    for file in "$1"/*; do
+        [ ! -e "$file" ] || "$HEAPTAP" report --json "$file" >/dev/null || return
+    done
+}
+check "killed while starting: only profiles are left" only_profiles dying
+
+# Without -o: one file for one process, a directory beside it for the others.
+mkdir place
+run_here() {
+    (cd place && rm -rf ./* && "$HEAPTAP" run "$@" 2>../place.err >../place.out)
+}
+here() {
+    (cd place && find . -type f | sed -E 's/\.[0-9]+/.N/g' | LC_ALL=C sort)
+}
+run_here "$family" quiet
+same "default place: one process, one file" "./heaptap.family.N.heaptap" "$(here)"
+run_here "$family" fork
+same "default place: the others in a directory" \
+    "$(lines ./heaptap.family.N.heaptap ./heaptap.family.N.processes/heaptap.family.N.heaptap)" \
+    "$(here)"
+command=$(sed -n 's/.*with: heaptap //p' place.err)
+check "the summary says how to see them as one" grep -q '2 processes: 160 allocations' \
+    <(cd place && "$HEAPTAP" $command 2>/dev/null)
+run_here --no-children "$family" fork
+same "--no-children: only the first" "./heaptap.family.N.heaptap" "$(here)"
+same "--no-children: its numbers" "$first" "$($what place/*.heaptap)"
+run_here --no-children "$family" exec
+same "--no-children: its next image too" 2 "$(here | wc -l)"
+run_here --only 'nobody_*,fam?ly' sh -c "$family quiet; true"
+same "--only: the program" "./heaptap.sh.N.processes/heaptap.family.N.heaptap" \
+    "$(here | sed 's/\.dash\./.sh./; s/\.bash\./.sh./')"
+run_here --only nothing "$family" generations
+same "--only: nothing is left by others" "" "$(here)"
+printf '#!/bin/sh\n: "${x:=$(echo y)}"\n' >a_script_with_a_long_name
+chmod +x a_script_with_a_long_name
+run_here --only a_script_with_a_long_name ../a_script_with_a_long_name
+check "--only: a script by its name" test "$(here | wc -l)" -gt 0
+run_here sh -c 'exit 3'
+same "exit status" 3 $?
+
+# Views of a session.
+table() {
+    "$HEAPTAP" report "$@" 2>view.err | awk '/^[0-9]+ +[0-9]+ / {print $3, $NF}' | sort
+}
+same "report: a line for each process" "$(lines "110 family" "50 family")" "$(table fork)"
+check "report: within 80 columns" test "$("$HEAPTAP" report fork 2>/dev/null | wc -L)" -le 80
+pid=$("$HEAPTAP" report fork 2>/dev/null | awk '$3 == 50 {print $1}')
+check "--only PID" grep -q "^pid $pid " <("$HEAPTAP" report --only "$pid" fork)
+for view in "export" "diff fork"; do
+    "$HEAPTAP" $view fork >view.out 2>view.err
+    same "${view%% *}: several match" 2 $?
+    check "${view%% *}: says how to pick one" grep -q -- '--only PID' view.err
+done
+check "export --only PID" grep -q ';inside\|child' <("$HEAPTAP" export --only "$pid" fork)
+"$HEAPTAP" report --only nosuch fork >view.out 2>view.err
+same "--only without a match: exit status" 3 $?
+python3 - "$("$HEAPTAP" report --json fork)" <<'P'
+import json, sys
+d = json.loads(sys.argv[1])
+good = d["totals"]["allocations"] == 160 == sum(p["allocations"] for p in d["processes"]) and \
+    len(d["profiles"]) == 2 and {p["program"] for p in d["processes"]} == {"family"}
+print("ok" if good else "not ok", "- report --json of a session")
+sys.exit(not good)
+P
+failures=$((failures + $?))
+
+# A process that outlives the run goes on recording where it is, and can be packed later.
+rm -rf place/*
+(cd place && "$HEAPTAP" run "$family" outlive ../done 2>../place.err)
+check "outliving: the summary tells" grep -q 'still being written' place.err
+file=$(find place -path '*processes*' -name '*.heaptap')
+pid=$(echo "$file" | sed -E 's/.*\.([0-9]+)\.heaptap/\1/')
+same "outliving: report PID" "$forked" "$($what "$pid")"
+touch done
+for _ in $(seq 200); do
+    [ -d /proc/"$pid" ] || break
+    sleep 0.1
+done
+check "outliving: packed later" "$HEAPTAP" pack "$file"
+same "outliving: complete" "family forked child=50 inherited=30 later=10" "$($what "$file")"
+
+# heaptap itself is killed: the program does not notice, and its profile is complete.
+rm -f done killed.heaptap
+"$HEAPTAP" run -q -o killed.heaptap -- "$family" linger done &
+run=$!
+for _ in $(seq 200); do
+    grep -q "$forked" <($what killed.processes 2>/dev/null) && break
+    sleep 0.1
+done
+kill -KILL $run
+wait $run 2>/dev/null
+touch done
+for _ in $(seq 200); do
+    grep -q later <($what killed.heaptap) && break
+    sleep 0.1
+done
+same "run killed: the profiles are complete" "$(lines "$forked later=10" "$first")" \
+    "$($what killed.processes)"
+check "run killed: pack works" "$HEAPTAP" pack killed.heaptap
+
+# It is killed while it packs: what is left is profiles, packed or not, and nothing else.
+for i in $(seq 8); do
+    "$HEAPTAP" run -q -o packing/ -- "$family" generations &
+    run=$!
+    sleep "0.$i"
+    kill -KILL $run 2>/dev/null
+    wait $run 2>/dev/null
+done
+same "killed while packing: no other files" "" "$(ls packing | grep -v '\.heaptap$')"
+check "killed while packing: profiles" only_profiles packing
+
+# The process is in another mount namespace, where the profile has the same path; the file is found
+# through the process.
+if unshare -m true 2>/dev/null; then
+    rm -f done
+    mkdir inner
+    unshare -m sh -c "mount -t tmpfs none inner && exec '$HEAPTAP' run -q -o inner/ -- \
+        '$family' outlive '$PWD/done'"
+    pid=$(pgrep -n -f "^$family outlive")
+    same "mount namespace: nothing here" "" "$(ls inner)"
+    same "mount namespace: report PID" "$forked" "$($what "$pid")"
+    touch done
+else
+    echo "ok - mount namespace # SKIP not permitted here"
+fi
+finish

@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# history.sh: what every counter was at every snapshot, and the peak among snapshots, to the byte.
+# If it fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
+#
+# test/prog/history_known.c says what is right, history.py compares. Snapshots are asked
+# for by raise(SIGUSR1), so that the program knows when they are; those of the timeline and of
+# growth come in between where they like.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+USR1=$(kill -l USR1)
+
+# recorded DIRECTORY ARGS...: history_known under the recorder, its words in DIRECTORY/out.
+recorded() {
+    local dir=$1
+    shift
+    mkdir "$dir"
+    env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$dir/%n.heaptap" HEAPTAP_SNAPSHOT_SIGNAL="$USR1" \
+        "$PROG/history_known" "$@" >"$dir/out" 2>"$dir/err"
+    status=$?
+}
+
+agrees() {
+    python3 "$area/history.py" "$1/${3:-1}.heaptap" "$1/out" ${2:+"$2"}
+}
+
+# SEED and how seldom a snapshot is taken: from after each event to once in a while.
+one_thread() {
+    local seed dir every
+    for seed in $(seq 12); do
+        every=$((1 + seed * seed * seed % 100)) dir=one-$seed
+        HEAPTAP_SNAPSHOT_GROWTH=$((seed % 2 * 5000)) \
+            recorded "$dir" "$seed" $((1000 + seed * 200)) $every 1 exit
+        [ "$status" = 0 ] && agrees "$dir" || return 1
+    done
+}
+
+several_threads() {
+    local seed dir
+    for seed in $(seq 8); do
+        dir=threads-$seed
+        recorded "$dir" "$seed" 3000 $((50 + seed * 31)) $((2 + seed % 6)) exit
+        [ "$status" = 0 ] && agrees "$dir" || return 1
+    done
+}
+
+# tables FILE ARGS...
+tables() {
+    python3 "$area/history.py" "$@"
+}
+
+killed() {
+    local seed dir
+    for seed in 1 2 3; do
+        dir=killed-$seed
+        recorded "$dir" "$seed" 2000 $((seed * 7)) 1 kill
+        [ "$status" = 137 ] && agrees "$dir" || return 1
+    done
+}
+
+forked() {
+    local seed dir
+    for seed in 1 2 3; do
+        dir=forked-$seed
+        recorded "$dir" "$seed" 2000 $((seed * 7)) 1 fork
+        [ "$status" = 0 ] && agrees "$dir" && agrees "$dir" child 2 || return 1
+    done
+}
+
+storm() {
+    local seed dir
+    for seed in 1 2 3; do
+        dir=storm-$seed
+        recorded "$dir" "$seed" 20000 $((50 * seed)) $((seed + 2)) storm
+        [ "$status" = 0 ] && agrees "$dir" storm || return 1
+    done
+}
+
+# The signal comes after every event, so a run of half the length ends at a snapshot of the other.
+sampled() {
+    local by
+    for by in SAMPLE=2048 SAMPLE_COUNT=5; do
+        export "HEAPTAP_$by" HEAPTAP_SEED=7
+        recorded "short-$by" 5 1000 1 1 exit
+        recorded "long-$by" 5 2000 1 1 exit
+        unset "HEAPTAP_${by%=*}" HEAPTAP_SEED
+        python3 "$area/history.py" "short-$by/1.heaptap" "short-$by/out" until \
+            "long-$by/1.heaptap" "long-$by/out" || return 1
+    done
+}
+
+# HISTORY gets a 16th of the reserve.
+full() {
+    HEAPTAP_RESERVE=1000000 recorded full 1 4000 30 1 exit
+    [ "$status" = 0 ] && tables full/1.heaptap full &&
+        "$HEAPTAP" report --json full/1.heaptap >full.json
+}
+
+growth() {
+    "$HEAPTAP" run --quiet --no-pack --snapshot-growth 20K -o growth.heaptap -- \
+        "$PROG/many_stacks" 60000 &&
+        # A tick comes after 256 events, of which four leave something, at most 100 bytes each.
+        tables growth.heaptap growth 20480 400
+}
+
+# A week by a clock that runs away, but for the recorder: libfastclock.c.
+long_run() {
+    env LD_PRELOAD="$LIBHEAPTAP $PROG/libfastclock.so" HEAPTAP_OUT="long-$1.heaptap" \
+        "$PROG/history_long" 604800 "$1" >long.out
+    tables "long-$1.heaptap" long 604800 "$(sed 's/events //' long.out)"
+}
+
+check "one thread: all counters at all snapshots, and the peak" one_thread
+check "several threads that free one another's blocks" several_threads
+check "killed" killed
+check "parent and forked child, each its own" forked
+check "threads that take snapshots at once" storm
+check "estimates" sampled
+check "no room: counted" full
+check "by growth" growth
+check "a week, few stacks" long_run 30
+check "a week, many stacks" long_run 3000
+
+# signalled NAME STATUS OUTPUT SNAPSHOTS [OPTION]: history_signal NAME, whose signal is taken.
+signalled() {
+    "$HEAPTAP" run --quiet --no-pack --snapshot-signal USR2 ${5:+"$5"} -o "$1$5.heaptap" -- \
+        "$PROG/history_signal" "$1" >"$1.out" 2>"$1.err"
+    same "signal, $1 $5: exit status" "$2" $?
+    same "signal, $1 $5: what the program sees" "$3" "$(paste -sd, "$1.out")"
+    check "signal, $1 $5: snapshots" tables "$1$5.heaptap" kinds "5=$4"
+}
+as_default="default flags 0"
+usr2=$(kill -l USR2)
+signalled default 0 "$as_default,$as_default" 3 ""
+signalled own 0 "$as_default,before: default,own flags 14000000,caught 1" 0 ""
+signalled reset $((128 + usr2)) "$as_default,before: default" 0 ""
+signalled child 0 "$as_default,child 0" 0 ""
+check "signal, child: its own profile has its snapshot" tables child.processes/*.heaptap kinds 5=1
+signalled child 0 "$as_default,child $usr2" 0 --no-children
+(trap '' USR2 && exec "$HEAPTAP" run --quiet --no-pack --snapshot-signal SIGUSR2 \
+    -o ignored.heaptap -- "$PROG/history_signal" default >ignored.out)
+same "signal, ignored from the start: stays so" "ignored flags 0,ignored flags 0" \
+    "$(paste -sd, ignored.out)"
+check "signal, ignored from the start: no snapshot" tables ignored.heaptap kinds 5=0
+for name in KILL SEGV 9 0 HUP+1 RTMIN+99 ""; do
+    "$HEAPTAP" run --snapshot-signal "$name" -- true >out 2>err
+    same "signal '$name' is refused" 2 $?
+done
+for name in usr1 SIGHUP 34 RTMIN+2 RTMAX; do
+    "$HEAPTAP" run --quiet --snapshot-signal "$name" -- true >out 2>err
+    same "signal '$name' is taken" "0 " "$? $(cat err)"
+done
+
+# `heaptap run` asks every so often, all processes that are there.
+"$HEAPTAP" run --quiet --no-pack --snapshot-every 0.1 -o every.heaptap -- \
+    sh -c '"$1" one 1 & "$1" two 1 & wait' sh "$PROG/counted" &
+runner=$!
+asked_twice() {
+    local file n=0
+    for file in every.processes/*counted*; do
+        tables "$file" kinds 6=2..1000 && n=$((n + 1))
+    done
+    [ $n = 2 ]
+}
+for _ in $(seq 300); do
+    asked_twice >/dev/null 2>&1 && break
+    sleep 0.1
+done
+check "every so often: both processes have been asked" asked_twice
+kill $(pgrep -P "$(pgrep -P $runner)")
+wait $runner
+same "every so often: exit status" 0 $?
+
+# --- A limit on memory ---------------------------------------------------------------------------
+
+# bounded SIZE: the profile of 40,000 stacks; what it and the recorder take, in bytes, in `taken`.
+bounded() {
+    rm -f bounded.heaptap
+    "$HEAPTAP" run --quiet --no-pack ${1:+--max-memory "$1"} -o bounded.heaptap -- \
+        "$PROG/many_stacks" 40000
+    same "limit '$1': exit status" 0 $?
+    "$HEAPTAP" report --json --no-fold bounded.heaptap >bounded.json 2>bounded.err
+    taken=$(python3 -c 'import json
+print(json.load(open("bounded.json"))["recorder"]["memory_bytes"])')
+    known bounded.heaptap "total allocations=80000 allocated_bytes=4400000" \
+        "total live_blocks=2500 live_bytes=137500" "leaf:known allocations=40000" \
+        "losses events=0 unknown_frees=0"
+}
+bounded ""
+check "without a limit it takes more than 16 MiB" test "$taken" -gt 16777216
+for mib in 2 4 16; do
+    bounded ${mib}M
+    check "limit of $mib MiB: it takes less" test "$taken" -le $((mib << 20))
+    check "limit of $mib MiB: and uses most of it" test "$taken" -ge $((mib << 19))
+    known bounded.heaptap "losses other_site_events=1000..39999"
+done
+"$HEAPTAP" run --max-memory 100K -- true >out 2>err
+same "a limit below what the recorder needs is refused" 2 $?
+finish

@@ -1,0 +1,276 @@
+"""switch.py: the way of recording changes while threads allocate at full speed.
+
+    switch.py check HEAPTAP PROGRAM THREADS       one run with everything checked
+    switch.py table HEAPTAP PROGRAM THREADS RUNS  many runs, by hand: the last one in full, and how
+                                                  often the truth lay in the interval
+    switch.py sqlite HEAPTAP SQLITE3              the same with a database at work; its truth is
+                                                  what an exact recording of the same work says
+
+PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one way
+of recording, or a change falls into it. What is recorded exactly must be the truth to the byte, and
+so must the frees of its blocks, whenever they come. (That the site had nothing to do in the phases
+with samples is more than the recorder can know, so there is an upper limit all the same.)
+Estimates must lie within 2.5 times their interval, which a right estimate leaves once in a million
+times; threads decide the draws, so no seed makes two runs alike. The same holds where a change from
+exact to a sample falls into a stretch: no block may be judged by both, or by none.
+
+In two stretches the way changes all the time and the program is slow, so that whatever a change
+loses is a large part of it: with one thread, a point of the draw that is lost at each change shows.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from telling import finish, tell  # noqa: E402
+
+EXACT, SAMPLED, LESS = "exact", "sampled", "less"
+# How many times, and what in turn. All changes of a run find room in the file.
+FLUTTERS = {"exact and sample": (10, ["--sample", "256K"], ["--exact"]),
+            "two samples": (240, ["--sample", "256K"], ["--sample", "255K"])}
+# What is asked for while the stretch lasts, and what must then be true of it.
+STRETCHES = [
+    ("exact", None, EXACT), ("to a sample by bytes", ["--sample", "64K"], SAMPLED),
+    ("by bytes", None, SAMPLED), ("to off", ["--off"], LESS), ("off", None, LESS),
+    ("to exact", ["--exact"], LESS), ("exact", None, EXACT),
+    ("to a sample by calls", ["--sample-count", "200"], SAMPLED), ("by calls", None, SAMPLED),
+    ("to exact", ["--exact"], SAMPLED), ("exact", None, EXACT),
+    ("to and fro", "exact and sample", SAMPLED), ("to and fro", "two samples", SAMPLED),
+    ("to exact", ["--exact"], SAMPLED), ("exact", None, EXACT),
+]
+METRICS = ("allocations", "allocated_bytes", "live_blocks", "live_bytes")
+
+
+class Program:
+    """The program under heaptap, and the means to steer both."""
+
+    def __init__(self, heaptap, program, threads, path):
+        self.heaptap, self.path = heaptap, path
+        self.process = subprocess.Popen(
+            [heaptap, "run", "--quiet", "--no-pack", "-o", path, "--", program, str(threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def stretch(self, number):
+        self.say(str(number))
+        line = self.process.stdout.readline()
+        assert line == "%d\n" % number, line
+
+    def control(self, options):
+        subprocess.run([self.heaptap, "control", "--wait", "100", self.path] + options, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def snapshot(self, name):
+        subprocess.run([self.heaptap, "snapshot", "--wait", "100", self.path, name], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def end(self):
+        """What was true: for each stretch (allocations, bytes, live blocks, live bytes)."""
+        self.say("end")
+        lines = [[int(word) for word in line.split()] for line in self.process.stdout]
+        assert self.process.wait() == 0, self.process.returncode
+        return {s: (n, size, n - freed, size - freed_size)
+                for s, n, size, freed, freed_size in lines}
+
+
+def change(program, what):
+    if isinstance(what, list):
+        program.control(what)
+        return
+    times, *ways = FLUTTERS[what]
+    program.say("slow")
+    for _ in range(times):
+        for options in ways:
+            program.control(options)
+    program.say("fast")
+
+
+def steer(heaptap, program, threads, path):
+    """Run it all; returns the report and the truth."""
+    p = Program(heaptap, program, threads, path)
+    for number, (_, what, _) in enumerate(STRETCHES):
+        p.stretch(number)
+        if what is not None:
+            change(p, what)
+            p.snapshot("in %d" % number)
+            p.stretch(number)  # All threads have looked.
+    truth = p.end()
+    out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    os.unlink(path)
+    return json.loads(out), truth
+
+
+KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")] + ["samples"]
+
+
+def recorded(report):
+    """By stretch, of all its sites: the sums of METRICS and of their limits. The limits of a sum
+    lie closer together than the sums of limits, so these are a little too generous."""
+    found = {s: {key: 0 for key in KEYS} for s in range(len(STRETCHES))}
+    for site in report["sites"]:
+        for frame in site["stack"]:
+            if (frame["function"] or "").startswith("stretch_"):
+                sums = found[int(frame["function"][len("stretch_"):])]
+                for key in KEYS:
+                    sums[key] += site[key]
+    return found
+
+
+def near(got, key, truth, times):
+    value, low, high = got[key], got[key + "_low"], got[key + "_high"]
+    return value - times * (value - low) <= truth <= value + times * (high - value)
+
+
+def check_stretch(number, got, truth):
+    name, _, kind = STRETCHES[number]
+    name = "stretch %d, %s" % (number, name)
+    if kind == EXACT:
+        values = tuple(got[m] for m in METRICS)
+        lows = tuple(got[m + "_low"] for m in METRICS)
+        tell(lows == truth and got["samples"] == 0, name + ": no estimate is in it", got)
+        highs = [got[m + "_high"] > t for m, t in zip(METRICS, truth)]
+        tell(all(highs), name + ": what samples may have missed is said", got)
+        return
+    for m, t in zip(METRICS, truth):
+        if kind == SAMPLED:
+            tell(near(got, m, t, 2.5), "%s: %s" % (name, m), got, truth)
+        else:
+            tell(got[m] - 2.5 * (got[m] - got[m + "_low"]) <= t, "%s: no more %s than there were" %
+                 (name, m), got, truth)
+
+
+def check_whole(report, truth):
+    found = recorded(report)
+    phases = [(p["mode"], p["period"]) for p in report["phases"]]
+    wanted = [("exact", 0), ("bytes", 65536), ("off", 0), ("exact", 0), ("count", 200),
+              ("exact", 0)]
+    wanted += [("bytes", 256 << 10), ("exact", 0)] * 10
+    wanted += [("bytes", 256 << 10), ("bytes", 255 << 10)] * 240 + [("exact", 0)]
+    tell(phases == wanted, "every change is in the report", len(phases), phases[:8])
+    times = [p["elapsed_ns"] for p in report["phases"]]
+    tell(times == sorted(times), "in order of time", times)
+    named = [s["allocated_bytes"] for s in report["snapshots"]]
+    tell(len(named) == 8 and named == sorted(named), "snapshots only rise", named)
+    for m in METRICS:
+        tell(sum(s[m] for s in report["sites"]) == report["totals"][m], "sites sum up: " + m)
+    for key in ("events", "unknown_frees", "double_frees", "overwritten_blocks"):
+        tell(report["losses"][key] == 0, "losses: %s" % key, report["losses"])
+    tell(found[4]["allocations"] == 0, "nothing is recorded while off", found[4])
+    left_out = sum(truth[s][0] for s in range(len(STRETCHES)) if STRETCHES[s][2] != EXACT)
+    tell(0 < report["losses"]["unrecorded_frees"] <= left_out,
+         "frees of blocks left out are told from mistakes", report["losses"], left_out)
+
+
+def check(heaptap, program, threads):
+    report, truth = steer(heaptap, program, threads, "switch.heaptap")
+    check_whole(report, truth)
+    found = recorded(report)
+    for number in range(len(STRETCHES)):
+        check_stretch(number, found[number], truth[number])
+
+
+def table(heaptap, program, threads, runs):
+    inside = {}
+    for _ in range(runs):
+        report, truth = steer(heaptap, program, threads, "switch.heaptap")
+        found = recorded(report)
+        for number, (_, _, kind) in enumerate(STRETCHES):
+            for m, t in zip(METRICS, truth[number]):
+                share = inside.setdefault((number, m), [0, 0, 0])
+                share[0] += near(found[number], m, t, 1)
+                share[1] += 1
+                share[2] += found[number][m] / max(t, 1)
+    print("stretch                    metric                  truth       estimate"
+          "        from          to  in  of all runs, mean of estimate / truth")
+    for number, (name, _, _) in enumerate(STRETCHES):
+        for m, t in zip(METRICS, truth[number]):
+            got = found[number]
+            hits, all_runs, ratios = inside[number, m]
+            print("%2d %-23s %-16s %12d %14d %11d %11d  %-3s %d/%d  %.3f" % (
+                number, name, m, t, got[m], got[m + "_low"], got[m + "_high"],
+                "yes" if near(got, m, t, 1) else "no", hits, all_runs, ratios / all_runs))
+
+
+# Each step fills a table of its own, and drops that of two steps before.
+WORK = """
+create table t%(n)d(a integer primary key, b text);
+with recursive c(x) as (values(1) union all select x + 1 from c where x < 6000)
+    insert into t%(n)d select x, printf('%%.*c', 20 + x * 37 %% 300, 'x') from c;
+create index i%(n)d on t%(n)d(b);
+select count(*), length(group_concat(b)) from t%(n)d;
+drop table if exists t%(before)d;
+.output done.%(n)d
+select 'done';
+.output
+"""
+WAYS = [None, ["--sample", "16K"], None, ["--sample-count", "20"], None, ["--exact"], None]
+
+
+def wait_for(path, process):
+    until = time.monotonic() + 100
+    while not (os.path.exists(path) and os.path.getsize(path) > 0):
+        assert process.poll() is None and time.monotonic() < until, path
+        time.sleep(0.005)
+    os.unlink(path)
+
+
+def work(heaptap, sqlite3, ways):
+    """The report of a database that does one step after the other, while it is asked to change."""
+    path = "work.heaptap"
+    process = subprocess.Popen([heaptap, "run", "--quiet", "--no-pack", "-o", path, "--", sqlite3,
+                                "-init", "/dev/null", ":memory:"],
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    for n, way in enumerate(ways):
+        request = None
+        if way is not None:  # It is taken at the latest in the midst of the step.
+            request = subprocess.Popen([heaptap, "control", "--wait", "100", path] + way,
+                                       stdout=subprocess.DEVNULL)
+        process.stdin.write(WORK % {"n": n, "before": max(n - 2, 0)})
+        process.stdin.flush()
+        wait_for("done.%d" % n, process)
+        assert request is None or request.wait() == 0
+    process.stdin.close()
+    assert process.wait() == 0
+    out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    os.unlink(path)
+    return json.loads(out)
+
+
+def by_stack(report):
+    return {tuple((f["module"], f["offset"]) for f in s["stack"]): s for s in report["sites"]}
+
+
+def database(heaptap, sqlite3):
+    exact = work(heaptap, sqlite3, [None] * len(WAYS))
+    report = work(heaptap, sqlite3, WAYS)
+    truth, got = exact["totals"], report["totals"]
+    tell([p["mode"] for p in report["phases"]] == ["exact", "bytes", "count", "exact"],
+         "database: the changes", report["phases"])
+    for m in METRICS + ("peak_bytes",):
+        tell(near(got, m, truth[m], 2.5), "database: %s" % m, got, truth)
+    tell(got["samples"] > 1000 and got["allocations"] - got["allocations_low"] > 100,
+         "database: a good part is estimated", got)
+    tell(report["losses"]["events"] == report["losses"]["unknown_frees"] ==
+         report["losses"]["overwritten_blocks"] == 0, "database: nothing lost", report["losses"])
+    found = by_stack(report)
+    top = sorted(by_stack(exact).items(), key=lambda item: -item[1]["allocated_bytes"])[:20]
+    bad = [(m, site[m], found.get(stack)) for stack, site in top for m in METRICS
+           if stack not in found or not near(found[stack], m, site[m], 2.5)]
+    tell(not bad, "database: the twenty largest sites", *bad)
+
+
+if sys.argv[1] == "check":
+    check(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+elif sys.argv[1] == "sqlite":
+    database(sys.argv[2], sys.argv[3])
+else:
+    table(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+finish()

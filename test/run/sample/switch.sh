@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# switch.sh: changes of the way of recording in programs at full load. If it fails, a change loses
+# blocks or counts them twice, estimates get into exact numbers, or the free of a block is forgotten
+# because it comes in another phase than its allocation.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+py() {
+    python3 "$area/switch.py" "$@" || failures=$((failures + 1))
+}
+
+for threads in 1 3; do
+    py check "$HEAPTAP" "$PROG/switched" $threads
+done
+if command -v sqlite3 >/dev/null; then
+    py sqlite "$HEAPTAP" sqlite3
+else
+    echo "ok - a database under load # SKIP needs sqlite3"
+fi
+finish

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# types.sh: what blocks are, of programs that allocate known types in known ways, compiled in
+# several ways, with and without their source text. If it fails, a type is said to be certain that
+# is wrong, or one is not found that was.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc g++ readelf
+
+# The program NAME of the source FILE as COMMAND compiles it, recorded and looked at: with its
+# source, without it, and packed, when there is neither source nor program.
+try() {
+    local name=$1 file=$2
+    shift 2
+    mkdir -p "$name"
+    cp "$SRCDIR/test/prog/$file" "$name/"
+    # So that the text is surely not younger than the program.
+    touch -d '2 minutes ago' "$name/$file"
+    (cd "$name" && "$@" -g "$PWD/$file" -o program) || {
+        failed "$name: compiles"
+        return
+    }
+    rm -f "$name/p.heaptap"
+    "$HEAPTAP" run --quiet --no-pack -o "$name/p.heaptap" -- "$name/program" || failed "$name: runs"
+    look "$name" source
+    "$HEAPTAP" pack -o "$name/packed.heaptap" "$name/p.heaptap" >/dev/null 2>&1
+    mv "$name/$file" "$name/away"
+    look "$name" bare
+    # Rust's library alone is half a million lines of readelf's.
+    [ "${name%-*}" = rust ] || check "$name: types are those that readelf finds" \
+        python3 "$area/type_oracle.py" "$ORACLE/tool_types" "$name/program"
+    rm "$name/program"
+    mv "$name/packed.heaptap" "$name/p.heaptap"
+    look "$name" packed
+}
+
+look() {
+    python3 "$area/type_tables.py" "$HEAPTAP" "$1" "$2" || failures=$((failures + 1))
+}
+
+export XDG_CACHE_HOME=$PWD/cache
+mkdir -p "$XDG_CACHE_HOME"
+try gcc-O2 typed.c gcc -O2
+try gcc-O0 typed.c gcc -O0
+try gxx-O2 typed_classes.cc g++ -O2
+try gxx-O0 typed_classes.cc g++ -O0
+if command -v clang >/dev/null && command -v clang++ >/dev/null; then
+    try clang-O2 typed.c clang -O2
+    try clang-O0 typed.c clang -O0
+    try clangxx-O2 typed_classes.cc clang++ -O2
+    try clangxx-units typed_classes.cc clang++ -O1 -gdwarf-5 -fdebug-types-section
+else
+    echo "ok - clang # SKIP needs clang"
+fi
+
+if rustc --version >/dev/null 2>&1; then
+    try rust-O2 typed_rust.rs rustc -C opt-level=2 --crate-name typed_rust
+    try rust-O0 typed_rust.rs rustc --crate-name typed_rust
+else
+    echo "ok - rust # SKIP needs rustc"
+fi
+
+# A source that is younger than the program is of another program.
+mkdir -p young
+cp "$SRCDIR/test/prog/typed.c" young/
+(cd young && gcc -g -O2 "$PWD/typed.c" -o program)
+touch -d '2 minutes' young/typed.c
+"$HEAPTAP" run --quiet --no-pack -o young/p.heaptap -- young/program
+python3 "$area/type_tables.py" "$HEAPTAP" young bare || failures=$((failures + 1))
+
+# Whatever way the types are written down, the program's own are found.
+own() {
+    "$ORACLE/tool_types" "$1" | grep '^[0-9]* shop::' | sort
+}
+cp "$SRCDIR/test/prog/typed_classes.cc" .
+g++ -g -O2 typed_classes.cc -o plain
+g++ -g -O2 -fdebug-types-section typed_classes.cc -o units
+g++ -g -O2 -gsplit-dwarf typed_classes.cc -o split
+check "some types" test -n "$(own plain)"
+same "type units" "$(own plain)" "$(own units)"
+same "split units" "$(own plain)" "$(own split)"
+if command -v dwz >/dev/null; then
+    cp plain shared_one
+    cp plain shared_two
+    dwz -m common.dwz -M common.dwz shared_one shared_two
+    same "units shared between files" "$("$ORACLE/tool_types" plain)" \
+        "$("$ORACLE/tool_types" shared_one)"
+else
+    echo "ok - units shared between files # SKIP needs dwz"
+fi
+finish

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# timeline.sh: views of moments that are past, and `heaptap timeline`. If it fails, a leak that
+# grows is not seen, or one is seen that is none, or numbers of one moment are shown for another.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+part() {
+    python3 "$area/timeline.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
+}
+part moments
+part thinned
+part damaged
+part chart
+part recorded "$PROG/history_known" "$LIBHEAPTAP"
+
+# A program that loses an entry of its cache in some thousand requests, among megabytes of churn.
+"$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
+same "slowleak: what it has lost" "30 lost" "$(cat leak.out)"
+"$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
+same "slowleak: the stack that loses entries grows, and it alone" "new_entry look_up" "$(
+    python3 -c 'import json
+rows = json.load(open("leak.json"))["rows"]
+print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
+
+# Of a sample all is an estimate, and how far off at a moment nobody knows.
+"$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
+    >sample.out
+"$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
+check "sampled: a moment is an estimate, and says so" grep -q \
+    "Estimates; what they may be off by is known of the whole run only" sample.txt
+"$HEAPTAP" report --json --at -300ms sample.heaptap >sample.json 2>sample.err
+check "sampled: without intervals" python3 -c 'import json
+r = json.load(open("sample.json"))
+assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
+assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
+
+# Snapshots on request: by pid, of a session, and what is refused.
+"$HEAPTAP" run --quiet --no-pack -o asked.heaptap -- bash -c \
+    '"$0" 1000000 20000 & echo $! >one; "$0" 1000000 20000 & echo $! >two; wait' \
+    "$PROG/slowleak" >/dev/null 2>&1 &
+session=$!
+for _ in $(seq 400); do
+    [ -s two ] && [ "$(ls asked.processes 2>/dev/null | wc -l)" -ge 2 ] && break
+    sleep 0.05
+done
+sleep 1
+check "snapshot: by pid" "$HEAPTAP" snapshot --wait 60 "$(cat one)" early
+sleep 1
+# The shell waits for its children and allocates nothing, so it does not take it.
+"$HEAPTAP" snapshot --wait 6 asked.processes both >both.out 2>&1
+same "snapshot: of a session, which an idle process does not hold up" "1 2" \
+    "$? $(grep -c "snapshot 'both'" both.out)"
+kill "$(cat one)" "$(cat two)"
+wait $session
+"$HEAPTAP" report --json --at early asked.processes >early.json 2>early.err
+same "snapshot: one process has the first" "$(cat one)" "$(
+    python3 -c 'import json; print(json.load(open("early.json"))["process"]["pid"])')"
+"$HEAPTAP" report --json --between both..end --only slowleak asked.processes >both.json 2>both.err
+check "snapshot: both have the second" python3 -c 'import json
+d = json.load(open("both.json"))
+assert len(d["profiles"]) == 2, d
+assert all(p["from"]["name"] == "both" and p["totals"]["allocations"] > 100 for p in d["profiles"])'
+refuses() {
+    local status=$1 what=$2
+    shift 2
+    "$HEAPTAP" snapshot "$@" >refused.out 2>&1
+    same "snapshot: $what" "$status" $?
+}
+refuses 2 "a name of 33 bytes" asked.heaptap "$(printf '%033d' 0)"
+refuses 2 "no name" asked.heaptap ""
+refuses 2 "a wait of a day" --wait 86400 asked.heaptap name
+refuses 3 "a process that has ended" asked.heaptap name
+refuses 3 "no such file" nothing.heaptap name
+
+# Killed, it is as complete.
+"$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
+    'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
+"$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err
+check "killed: the timeline goes on to the end" python3 -c 'import json
+t = json.load(open("killed.json"))
+points, total = t["points"], t["total"]["values"]
+assert len(points) > 100 and points[-1]["elapsed_ns"] - points[-2]["elapsed_ns"] < 2 * 10**9, points
+assert total[-1] == t["totals"]["live_bytes"] and min(total[20:]) > 10**6, total
+assert [r["stack"][1]["function"] for r in t["rows"] if r["trend"] == "grows"] == ["look_up"]'
+check "killed: and packs" "$HEAPTAP" pack killed.processes
+finish
