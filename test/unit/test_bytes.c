@@ -57,8 +57,10 @@ sign(int x)
     return (x > 0) - (x < 0);
 }
 
+/* If this fails, a name, path or label that the recorder copies arrives with other bytes, or what
+ * lies beside it is overwritten. */
 static void
-test_copies(void **unused)
+copies_move_the_bytes_that_libc_moves(void **unused)
 {
     unsigned char a[BYTES], b[BYTES], source[BYTES];
 
@@ -83,8 +85,10 @@ test_copies(void **unused)
     }
 }
 
+/* If this fails, the recorder takes one name for another: HEAPTAP_ONLY records the wrong program,
+ * a path is cut at the wrong slash, labels are out of order. */
 static void
-test_comparisons(void **unused)
+texts_compare_as_in_libc(void **unused)
 {
     static const char *const texts[] = {"",   "a",        "ab",          "abc", "b", "\xff",
                                         "a,", "a/b/c,/d", "linux-vdso.", ",",   "/", "//"};
@@ -117,8 +121,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_comparisons),
+        cmocka_unit_test(copies_move_the_bytes_that_libc_moves),
+        cmocka_unit_test(texts_compare_as_in_libc),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

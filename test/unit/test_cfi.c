@@ -119,12 +119,13 @@ assert_ordinary(const struct image *im)
     assert_int_equal(rule.rbp_words, -2);
 }
 
+/* If this fails, the first or last byte of a function gets a neighbour's rule, or none; and the
+ * tests of damage below, which begin with this sound table, say nothing. */
 static void
-test_made_up_object(void **state)
+a_sound_table_gives_its_rules(void **state)
 {
     struct image im;
 
-    // Breaks: nothing by itself; the tests below are only worth something if the sound image works.
     (void)state;
     build_image(&im, ordinary_program, sizeof ordinary_program);
     assert_ordinary(&im);
@@ -134,12 +135,13 @@ test_made_up_object(void **state)
     assert_int_equal(compile_image(&im, (uint64_t)-1).kind, RULE_NO_TABLE);
 }
 
+/* If this fails, a table that ends early is read beyond its mapping, which is a SIGSEGV in the
+ * profiled program, or what is left of it becomes a wrong rule. */
 static void
-test_truncated_tables(void **state)
+a_truncated_table_gives_no_rule(void **state)
 {
     struct image im;
 
-    // Breaks: a table that ends early is read beyond its mapping: SIGSEGV in the profiled program.
     (void)state;
     build_image(&im, ordinary_program, sizeof ordinary_program);
     for (im.size -= 5; im.size > 0; im.size--) {
@@ -149,13 +151,14 @@ test_truncated_tables(void **state)
     }
 }
 
+/* If this fails, one wrong byte in a library's tables leads the recorder beyond their end, as the
+ * guard page shows, or into an endless loop, both in the profiled program. */
 static void
-test_damaged_bytes(void **state)
+any_damaged_byte_is_survived(void **state)
 {
     static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
     struct image im;
 
-    // Breaks: a byte of a table is trusted; the guard page or an endless loop shows it.
     (void)state;
     for (size_t at = 0; at < FDE_PROGRAM + sizeof ordinary_program + 4; at++) {
         for (size_t v = 0; v < countof(values); v++) {
@@ -169,8 +172,10 @@ test_damaged_bytes(void **state)
     }
 }
 
+/* If this fails, a version, encoding or length that cannot be is turned into a rule that looks
+ * sound, and stacks through that library are wrong. */
 static void
-test_named_faults(void **state)
+each_fault_of_a_table_refuses_the_rule(void **state)
 {
     static const struct {
         size_t offset;
@@ -203,7 +208,6 @@ test_named_faults(void **state)
     };
     struct image im;
 
-    // Breaks: a fault of the tables becomes a wrong rule instead of none.
     (void)state;
     for (size_t i = 0; i < countof(faults); i++) {
         build_image(&im, ordinary_program, sizeof ordinary_program);
@@ -213,12 +217,13 @@ test_named_faults(void **state)
     }
 }
 
+/* If this fails, stacks break off in libraries whose linker wrote no search table, or one of
+ * another kind. */
 static void
-test_scan_without_a_usable_table(void **state)
+a_table_without_an_index_is_scanned(void **state)
 {
     struct image im;
 
-    // Breaks: objects whose linker wrote no search table, or another kind, have no stacks.
     (void)state;
     build_image(&im, ordinary_program, sizeof ordinary_program);
     im.bytes[HEADER_TABLE_ENCODING] = 0xff;
@@ -285,8 +290,11 @@ assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relativ
     assert_ordinary(&im);
 }
 
+/* The data of a record says how wide its personality and its code addresses are. If this fails,
+ * C++ functions, whose records have these, are misread; a signal frame is not known as one;
+ * position-dependent code is lost. */
 static void
-test_encodings(void **state)
+records_of_cxx_functions_are_read(void **state)
 {
     // A personality of several widths, the encoding of the LSDA, that of code addresses.
     static const uint8_t pcrel4[] = {0x9b, 1, 2, 3, 4, 0x1b, 0x1b};
@@ -298,8 +306,6 @@ test_encodings(void **state)
     struct image im;
     size_t at;
 
-    // Breaks: C++ functions, whose records have these, are misread; a signal frame is not known as
-    // one; position-dependent code is lost.
     (void)state;
     assert_encoded(pcrel4, sizeof pcrel4, 4, true);
     assert_encoded(none, sizeof none, 4, true);
@@ -338,8 +344,10 @@ run_programs(const struct program_case *cases, size_t count, uint64_t code_offse
     }
 }
 
+/* If this fails, an instruction that compilers emit is misread, and every stack through a function
+ * that has it goes wrong there. */
 static void
-test_instructions(void **state)
+each_instruction_means_what_dwarf_says(void **state)
 {
     static const struct program_case cases[] = {
         {4, {0x02, 9, 0x0e, 16}, RULE_RSP, 16, 0},                     // advance_loc1
@@ -373,13 +381,14 @@ test_instructions(void **state)
         {12, {0x10, 6, 4, 0x76, 8, 0x23, 8, 0x0f, 3, 0x76, 0x70, 6}, RULE_FULL, 0, 0},
     };
 
-    // Breaks: an instruction compilers emit is misread, so its function has wrong stacks.
     (void)state;
     run_programs(cases, countof(cases), 9);
 }
 
+/* If this fails, a program of instructions that no compiler writes yields a wrong rule, or keeps
+ * the recorder busy for ever inside the host's malloc. */
 static void
-test_impossible_programs(void **state)
+impossible_programs_give_no_rule(void **state)
 {
     static const struct program_case cases[] = {
         {1, {0x0b}, RULE_FULL, 0, 0},                                     // Nothing remembered.
@@ -397,7 +406,6 @@ test_impossible_programs(void **state)
         {9, {0x01, 0, 0, 0, 0, 0, 0, 0, 0x80}, RULE_RSP, 8, 0}, // A location far ahead: stop.
     };
 
-    // Breaks: a malformed program yields a rule, or never ends.
     (void)state;
     run_programs(cases, countof(cases), 9);
 }
@@ -431,8 +439,10 @@ run_expressions(const struct expression_case *cases, size_t count)
     }
 }
 
+/* If this fails, stacks end at what is described by expressions: the PLT, the dynamic linker's
+ * resolver and the frame of a signal. */
 static void
-test_expressions(void **state)
+each_operator_computes_what_dwarf_says(void **state)
 {
     static const struct expression_case cases[] = {
         {0, {0}, true, 77},
@@ -483,13 +493,14 @@ test_expressions(void **state)
         {4, {0x71, 8, 0x94, 1}, true, 1004 & 255},                   // deref_size
     };
 
-    // Breaks: an operator computes something else, so the PLT's or a signal's frame is lost.
     (void)state;
     run_expressions(cases, countof(cases));
 }
 
+/* If this fails, an expression in a library's table reads where it likes, overflows the stack of
+ * the evaluation or never ends, in the profiled program. */
 static void
-test_impossible_expressions(void **state)
+impossible_expressions_are_refused(void **state)
 {
     static const struct expression_case cases[] = {
         {1, {0x13}, false, 0},                   // Ends with an empty stack.
@@ -519,7 +530,6 @@ test_impossible_expressions(void **state)
     struct unwind_registers r = {.valid = 0};
     uint64_t first = 1, value;
 
-    // Breaks: an expression reads where it likes, overflows its stack or never ends.
     (void)state;
     run_expressions(cases, countof(cases));
     assert_false(expression_eval(code, &r, &bounds, &first, &value));
@@ -529,16 +539,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_up_object),
-        cmocka_unit_test(test_truncated_tables),
-        cmocka_unit_test(test_damaged_bytes),
-        cmocka_unit_test(test_named_faults),
-        cmocka_unit_test(test_scan_without_a_usable_table),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_instructions),
-        cmocka_unit_test(test_impossible_programs),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_impossible_expressions),
+        cmocka_unit_test(a_sound_table_gives_its_rules),
+        cmocka_unit_test(a_truncated_table_gives_no_rule),
+        cmocka_unit_test(any_damaged_byte_is_survived),
+        cmocka_unit_test(each_fault_of_a_table_refuses_the_rule),
+        cmocka_unit_test(a_table_without_an_index_is_scanned),
+        cmocka_unit_test(records_of_cxx_functions_are_read),
+        cmocka_unit_test(each_instruction_means_what_dwarf_says),
+        cmocka_unit_test(impossible_programs_give_no_rule),
+        cmocka_unit_test(each_operator_computes_what_dwarf_says),
+        cmocka_unit_test(impossible_expressions_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include "report/classic.h"
 
+/* If this fails, the columns of the --classic tables shift against each other, or a share of less
+ * than one per cent looks like one. */
 static void
 percentages_have_two_characters(void **unused)
 {
@@ -28,6 +30,8 @@ percentages_have_two_characters(void **unused)
     assert_string_equal(classic_percent(-5, 10), "  ");
 }
 
+/* If this fails, amounts and percentages of the --classic tables do not stand below each other,
+ * and who reads them by column gets wrong numbers. */
 static void
 shares_stand_in_columns(void **unused)
 {

@@ -66,10 +66,10 @@ row_of(const struct diff *d, const char *function)
     return NULL;
 }
 
+/* If this fails, an edit that moves lines, or another load address, looks like growth. */
 static void
-test_moved(void **state)
+moved_code_is_the_same_site(void **state)
 {
-    // If this fails, an edit that moves lines, or another load address, looks like growth.
     struct pair *t = *state;
     struct diff d;
 
@@ -94,10 +94,10 @@ test_moved(void **state)
     assert_int_equal(counters_live_bytes(&d.after), 351);
 }
 
+/* If this fails, a renamed, moved or newly inlined function is taken for the old one. */
 static void
-test_renamed(void **state)
+a_renamed_function_is_another_site(void **state)
 {
-    // If this fails, a renamed, moved or newly inlined function is taken for the old one.
     struct pair *t = *state;
     struct diff d;
 
@@ -121,10 +121,11 @@ test_renamed(void **state)
     assert_string_equal(d.rows[5].frames[0].function, "tiny");
 }
 
+/* If this fails, `diff --metric` sorts by one number and shows another, or lists a stack that did
+ * not change. */
 static void
-test_metrics(void **state)
+rows_are_sorted_by_the_metric(void **state)
 {
-    // If this fails, --metric sorts by one number and shows another.
     struct pair *t = *state;
     struct counters churn = build_counters(100, 1000, 100, 1000);
     struct diff d;
@@ -147,10 +148,11 @@ test_metrics(void **state)
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_COUNT), 100);
 }
 
+/* If this fails, of two lines of one function, which are one row without their numbers, only one
+ * is counted, and the row seems to have grown. */
 static void
-test_same_text_in_one_side(void **state)
+lines_that_read_the_same_are_added_up(void **state)
 {
-    // If this fails, two lines of one function that read the same without lines are counted once.
     struct pair *t = *state;
     struct diff d;
 
@@ -163,11 +165,11 @@ test_same_text_in_one_side(void **state)
     assert_int_equal(counters_live_blocks(&d.rows[0].before), 2);
 }
 
+/* If this fails, `diff --by function` counts a stack once for each level of a recursion, or takes
+ * the growth of callees for a function's own. */
 static void
-test_by_function(void **state)
+a_recursive_stack_counts_once(void **state)
 {
-    // If this fails, recursion counts a stack several times, or a function's own growth is its
-    // callees'.
     struct pair *t = *state;
     const struct diff_row *walk, *leaf, *main_row;
     struct diff d;
@@ -194,10 +196,11 @@ test_by_function(void **state)
     assert_ptr_equal(walk, &d.rows[1]);
 }
 
+/* If this fails, any place in a library without symbols matches any other, or a library loaded
+ * elsewhere matches nothing. */
 static void
-test_unknown_frames(void **state)
+frames_without_symbols_match_by_place(void **state)
 {
-    // If this fails, frames without symbols match any other one, or never match.
     struct pair *t = *state;
     struct diff d;
 
@@ -218,10 +221,11 @@ test_unknown_frames(void **state)
     assert_int_equal(counters_live_bytes(&row_of(&d, "[other stacks]")->after), 2);
 }
 
+/* If this fails, comparing with a program that allocated nothing ends `heaptap diff`, or shows no
+ * growth. */
 static void
-test_empty_side(void **state)
+an_empty_side_is_compared(void **state)
 {
-    // If this fails, comparing with a program that allocated nothing crashes.
     struct pair *t = *state;
     struct diff d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
 
@@ -260,10 +264,10 @@ build_two_changes(struct pair *t)
     build_site(t->after, build_counters(1, 8, 0, 0), "still@a.c:1", "main@m.c:8", NULL);
 }
 
+/* If this fails, what people read in `heaptap diff` is wrong, or has moved. */
 static void
-test_text(void **state)
+the_text_shows_totals_and_changes(void **state)
 {
-    // If this fails, what people read is wrong or has moved.
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -297,10 +301,10 @@ test_text(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, what threads kept back looks like a growth of the peak. */
 static void
-test_peak_may_be_noise(void **state)
+a_peak_within_its_error_is_noise(void **state)
 {
-    // If this fails, what threads kept back looks like a growth of the peak.
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -319,11 +323,11 @@ test_peak_may_be_noise(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, a long name breaks the lines of an 80-column terminal, or a hostile one drives
+ * it. */
 static void
-test_text_fits(void **state)
+no_line_of_a_diff_is_too_wide(void **state)
 {
-    // If this fails, a long or hostile name breaks the lines of an 80-column terminal, or drives
-    // it.
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -348,10 +352,10 @@ test_text_fits(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, growth is not red on a terminal, or a pipe gets escape sequences. */
 static void
-test_colours(void **state)
+colours_are_for_terminals_only(void **state)
 {
-    // If this fails, growth is not red on a terminal, or a pipe gets escape sequences.
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -370,10 +374,10 @@ test_colours(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, scripts that read `diff --json` break; docs/json.md is the contract. */
 static void
-test_json(void **state)
+the_json_of_a_diff_keeps_its_contract(void **state)
 {
-    // If this fails, scripts that read the JSON break; docs/json.md is the contract.
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -437,10 +441,10 @@ make_sampled(struct profile *p)
     p->longest_bytes = PERIOD;
 }
 
+/* If this fails, people chase a growth that is the draw's, or are told that a real one is. */
 static void
-test_noise(void **state)
+a_growth_within_the_draw_is_noise(void **state)
 {
-    // If this fails, people chase a growth that is the draw's, or are told that a real one is.
     struct pair *t = *state;
     struct diff d;
 
@@ -471,11 +475,11 @@ test_noise(void **state)
     }
 }
 
+/* If this fails, an exact profile and a sampled one are compared as if both were exact, or an
+ * exact pair as if it were not. */
 static void
-test_noise_beside_exact(void **state)
+an_exact_side_has_no_noise(void **state)
 {
-    // If this fails, an exact profile and a sampled one are compared as if both were exact, or an
-    // exact pair as if it were not.
     struct pair *t = *state;
     struct diff_row *row;
     struct interval i;
@@ -508,13 +512,20 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        PAIR_TEST(test_moved),       PAIR_TEST(test_renamed),
-        PAIR_TEST(test_metrics),     PAIR_TEST(test_same_text_in_one_side),
-        PAIR_TEST(test_by_function), PAIR_TEST(test_unknown_frames),
-        PAIR_TEST(test_empty_side),  PAIR_TEST(test_text),
-        PAIR_TEST(test_text_fits),   PAIR_TEST(test_colours),
-        PAIR_TEST(test_json),        PAIR_TEST(test_noise),
-        PAIR_TEST(test_noise_beside_exact), PAIR_TEST(test_peak_may_be_noise),
+        PAIR_TEST(moved_code_is_the_same_site),
+        PAIR_TEST(a_renamed_function_is_another_site),
+        PAIR_TEST(rows_are_sorted_by_the_metric),
+        PAIR_TEST(lines_that_read_the_same_are_added_up),
+        PAIR_TEST(a_recursive_stack_counts_once),
+        PAIR_TEST(frames_without_symbols_match_by_place),
+        PAIR_TEST(an_empty_side_is_compared),
+        PAIR_TEST(the_text_shows_totals_and_changes),
+        PAIR_TEST(no_line_of_a_diff_is_too_wide),
+        PAIR_TEST(colours_are_for_terminals_only),
+        PAIR_TEST(the_json_of_a_diff_keeps_its_contract),
+        PAIR_TEST(a_growth_within_the_draw_is_noise),
+        PAIR_TEST(an_exact_side_has_no_noise),
+        PAIR_TEST(a_peak_within_its_error_is_noise),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,7 @@ end(void **unused)
     return 0;
 }
 
+/* If this fails, a thread never learns how it is to record, and its first blocks are missing. */
 static void
 a_new_thread_looks_at_its_first_call(void **unused)
 {
@@ -65,7 +66,8 @@ a_new_thread_looks_at_its_first_call(void **unused)
     assert_int_equal(looked_at, 100);
 }
 
-/* Whatever the sizes, none of them passes, and none is looked at. */
+/* Whatever the sizes, none of them passes, and none is looked at. If this fails, exact recording
+ * misses calls, or each takes the slow way. */
 static void
 exact_recording_records_every_call(void **unused)
 {
@@ -80,7 +82,8 @@ exact_recording_records_every_call(void **unused)
     assert_true(tls.credit == PHASE_EXACT_CREDIT - 600000);
 }
 
-/* A signal handler in the recorder must not be taken for the program. */
+/* If this fails, a signal handler that interrupted the recorder is taken for the program, and its
+ * call is recorded in the middle of another event. */
 static void
 exact_recording_looks_when_it_is_busy(void **unused)
 {
@@ -93,7 +96,8 @@ exact_recording_looks_when_it_is_busy(void **unused)
 }
 
 /* The distance counts from the end of one block to the end of the next: a charge of exactly the
- * credit still passes. */
+ * credit still passes. If this fails, samples by bytes are drawn too early or too late, and every
+ * estimate is off by as much. */
 static void
 credit_is_spent_by_size(void **unused)
 {
@@ -110,6 +114,7 @@ credit_is_spent_by_size(void **unused)
     assert_int_equal(looks, 1);
 }
 
+/* If this fails, sampling by calls prefers large blocks, or the distance is one call off. */
 static void
 credit_is_spent_by_calls(void **unused)
 {
@@ -121,7 +126,8 @@ credit_is_spent_by_calls(void **unused)
     assert_int_equal(gate_of(1, 0), GATE_SAMPLE);
 }
 
-/* A size that no allocator has must not take the credit to where it never comes back from. */
+/* If this fails, one malloc of a size that no allocator has takes the credit to where it never
+ * comes back from, and the thread is not sampled any more. */
 static void
 absurd_sizes_leave_the_credit_sane(void **unused)
 {
@@ -136,6 +142,8 @@ absurd_sizes_leave_the_credit_sane(void **unused)
     }
 }
 
+/* If this fails, the free of a sampled block is not seen, so that it stays live for ever; or each
+ * free of a program that is hardly sampled costs a look into the ledger. */
 static void
 frees_ask_only_where_samples_live(void **unused)
 {

@@ -44,10 +44,10 @@ row_of(const struct profile *p, const struct groups *g, const char *function)
     return NULL;
 }
 
+/* If this fails, a recursive function shows more than the program has allocated. */
 static void
-test_recursion_counts_once(void **state)
+recursion_counts_once(void **state)
 {
-    // If this fails, a recursive function shows more than the program has allocated.
     struct profile *p = build_profile_new();
     struct groups g;
 
@@ -64,10 +64,10 @@ test_recursion_counts_once(void **state)
     profile_free(p);
 }
 
+/* If this fails, main heads the table by function though it allocates nothing itself. */
 static void
-test_rows_are_sorted_by_self(void **state)
+rows_are_sorted_by_self(void **state)
 {
-    // If this fails, main heads the table by function though it allocates nothing itself.
     struct profile *p = build_profile_new();
     struct groups g;
 
@@ -81,10 +81,10 @@ test_rows_are_sorted_by_self(void **state)
     profile_free(p);
 }
 
+/* If this fails, bytes of which little is known are shown as if more were. */
 static void
-test_types_are_rows_by_verdict(void **state)
+types_are_rows_by_verdict(void **state)
 {
-    // If this fails, bytes of which little is known are shown as if more were.
     struct profile *p = build_profile_new();
     struct groups g;
     uint32_t site;
@@ -114,10 +114,10 @@ test_types_are_rows_by_verdict(void **state)
     profile_free(p);
 }
 
+/* If this fails, tables by line, file or module join what is apart or part what is one. */
 static void
-test_line_file_module(void **state)
+lines_files_and_modules_are_rows(void **state)
 {
-    // If this fails, tables by line, file or module join what is apart or part what is one.
     struct profile *p = build_profile_new();
     struct groups g;
 
@@ -140,10 +140,10 @@ test_line_file_module(void **state)
     profile_free(p);
 }
 
+/* If this fails, --by thread with --filter shows what the filter has left out. */
 static void
-test_threads_follow_the_filter(void **state)
+threads_follow_the_filter(void **state)
 {
-    // If this fails, --by thread with --filter shows what the filter has left out.
     struct profile *p = build_profile_new();
     struct counters a = build_counters(1, 10, 0, 0), b = build_counters(2, 200, 0, 0);
     uint32_t main_thread = build_thread(p, "main"), worker = build_thread(p, "worker");
@@ -162,10 +162,10 @@ test_threads_follow_the_filter(void **state)
     profile_free(p);
 }
 
+/* If this fails, what the recorder charged to "other" is missing from tables, or crashes them. */
 static void
-test_site_other_is_a_row(void **state)
+other_stacks_are_a_row(void **state)
 {
-    // If this fails, what the recorder charged to "other" is missing from tables, or crashes them.
     struct profile *p = build_profile_new();
     struct groups g;
 
@@ -180,10 +180,10 @@ test_site_other_is_a_row(void **state)
     profile_free(p);
 }
 
+/* If this fails, the overview of sizes loses blocks or puts them into the wrong range. */
 static void
-test_size_ranges_hold_everything(void **state)
+size_ranges_hold_everything(void **state)
 {
-    // If this fails, the overview of sizes loses blocks or puts them into the wrong range.
     struct profile *p = build_profile_new();
     struct size_range r[SIZE_RANGE_COUNT];
     size_t n;
@@ -201,10 +201,10 @@ test_size_ranges_hold_everything(void **state)
     profile_free(p);
 }
 
+/* If this fails, sections start with the wrong site or show sites that hold nothing. */
 static void
-test_sorted_stacks(void **state)
+the_largest_site_comes_first(void **state)
 {
-    // If this fails, sections start with the wrong site or show sites that hold nothing.
     struct profile *p = build_profile_new();
     const struct stack **v;
     struct stacks s;
@@ -220,10 +220,10 @@ test_sorted_stacks(void **state)
     profile_free(p);
 }
 
+/* If this fails, `heaptap source` shows wrong numbers in front of a line. */
 static void
-test_source_lines(void **state)
+source_lines_have_their_own_sums(void **state)
 {
-    // If this fails, `heaptap source` shows wrong numbers in front of a line.
     struct profile *p = build_profile_new();
     struct stacks s;
     struct source src;
@@ -242,10 +242,11 @@ test_source_lines(void **state)
     profile_free(p);
 }
 
+/* If this fails, `heaptap source` does not find a function by part of its name, or shows lines of
+ * others. */
 static void
-test_source_by_function(void **state)
+a_function_is_found_by_part_of_its_name(void **state)
 {
-    // If this fails, a function is not found by part of its name, or lines of others are shown.
     struct profile *p = build_profile_new();
     struct stacks s;
     struct source src;
@@ -276,16 +277,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recursion_counts_once),
-        cmocka_unit_test(test_rows_are_sorted_by_self),
-        cmocka_unit_test(test_types_are_rows_by_verdict),
-        cmocka_unit_test(test_line_file_module),
-        cmocka_unit_test(test_threads_follow_the_filter),
-        cmocka_unit_test(test_site_other_is_a_row),
-        cmocka_unit_test(test_size_ranges_hold_everything),
-        cmocka_unit_test(test_sorted_stacks),
-        cmocka_unit_test(test_source_lines),
-        cmocka_unit_test(test_source_by_function),
+        cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(rows_are_sorted_by_self),
+        cmocka_unit_test(types_are_rows_by_verdict),
+        cmocka_unit_test(lines_files_and_modules_are_rows),
+        cmocka_unit_test(threads_follow_the_filter),
+        cmocka_unit_test(other_stacks_are_a_row),
+        cmocka_unit_test(size_ranges_hold_everything),
+        cmocka_unit_test(the_largest_site_comes_first),
+        cmocka_unit_test(source_lines_have_their_own_sums),
+        cmocka_unit_test(a_function_is_found_by_part_of_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -71,6 +71,8 @@ put_in(struct heap_map *m, uint32_t i)
     assert_true(heap_map_insert(m, address(i), expected[i]));
 }
 
+/* If this fails, an object that leaves one of the program's own heaps is not known there, or goes
+ * with another's site and size. */
 static void
 a_map_holds_what_was_put_in(void **unused)
 {
@@ -96,8 +98,10 @@ a_map_holds_what_was_put_in(void **unused)
         take_out(&m, i);
 }
 
+/* The number of the emptying has 17 bits, so it comes round. If this fails, objects from before a
+ * reset are live again after it, in a program that resets an arena often enough. */
 static void
-emptyings_go_round(void **unused)
+an_emptied_map_forgets_however_often(void **unused)
 {
     static struct heap_map m;
 
@@ -111,8 +115,10 @@ emptyings_go_round(void **unused)
     }
 }
 
+/* If this fails, the highest address of a process is refused, or one that does not fit is found
+ * under another. */
 static void
-addresses_have_a_limit(void **unused)
+addresses_up_to_the_limit_are_held(void **unused)
 {
     static struct heap_map m;
     const void *highest = (const void *)(uintptr_t)ADDRESS_MAX;
@@ -125,6 +131,7 @@ addresses_have_a_limit(void **unused)
     assert_int_equal(heap_map_remove(&m, above).site, 0);
 }
 
+/* If this fails, a reset takes away more or less at some site than was live there. */
 static void
 lives_are_one_for_each_site(void **unused)
 {
@@ -187,6 +194,8 @@ hammer(void *arg)
     return (void *)wrong;
 }
 
+/* If this fails, threads that share a pool lose each other's objects, or count them at the wrong
+ * site. */
 static void
 threads_do_not_disturb_each_other(void **unused)
 {
@@ -234,6 +243,8 @@ intern_all(void *arg)
     return NULL;
 }
 
+/* If this fails, a heap or a set of labels changes its name while the program runs, has two
+ * numbers in two threads, or takes another's when the table is full. */
 static void
 texts_keep_their_numbers(void **unused)
 {
@@ -271,8 +282,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_map_holds_what_was_put_in, begin, end),
-        cmocka_unit_test_setup_teardown(emptyings_go_round, begin, end),
-        cmocka_unit_test_setup_teardown(addresses_have_a_limit, begin, end),
+        cmocka_unit_test_setup_teardown(an_emptied_map_forgets_however_often, begin, end),
+        cmocka_unit_test_setup_teardown(addresses_up_to_the_limit_are_held, begin, end),
         cmocka_unit_test_setup_teardown(lives_are_one_for_each_site, begin, end),
         cmocka_unit_test_setup_teardown(threads_do_not_disturb_each_other, begin, end),
         cmocka_unit_test(texts_keep_their_numbers),

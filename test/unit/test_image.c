@@ -18,8 +18,10 @@
 
 enum { COPY_BYTES = 16 * PAGE_BYTES, DAMAGES = 200000 };
 
+/* If this fails, each look at the clock is a system call, or another function of the kernel's
+ * object is called in its place. */
 static void
-test_vdso(void **unused)
+the_clock_is_found_in_the_vdso(void **unused)
 {
     struct unwind_object o;
     int (*clock)(clockid_t, struct timespec *);
@@ -39,8 +41,10 @@ test_vdso(void **unused)
     assert_null(image_function(&o, ""));
 }
 
+/* If this fails, the recorder calls what the program has put in libc's place, or jumps to a
+ * variable or to the function that only chooses one. */
 static void
-test_libc(void **unused)
+a_function_is_found_in_its_own_object(void **unused)
 {
     struct unwind_object o;
     Dl_info info;
@@ -54,8 +58,10 @@ test_libc(void **unused)
     assert_null(image_function(&o, "strlen")); // A choice of several.
 }
 
+/* If this fails, a process without a vdso, or a page without an ELF header, ends in the recorder's
+ * first event. */
 static void
-test_none(void **unused)
+what_is_no_object_is_refused(void **unused)
 {
     static const char page[2 * PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
     struct unwind_object o;
@@ -66,9 +72,10 @@ test_none(void **unused)
     assert_false(image_at((uint64_t)(uintptr_t)page + 8, &o));
 }
 
-/* Not one read outside of what the headers call readable, whatever the tables say. */
+/* Not one read outside of what the headers call readable, whatever the tables say; a guard page is
+ * behind it. If this fails, an object with odd tables kills or hangs the program as it starts. */
 static void
-test_damaged(void **unused)
+damaged_tables_are_read_within_bounds(void **unused)
 {
     const unsigned char *vdso = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
     unsigned char *copy;
@@ -107,10 +114,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vdso),
-        cmocka_unit_test(test_libc),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(the_clock_is_found_in_the_vdso),
+        cmocka_unit_test(a_function_is_found_in_its_own_object),
+        cmocka_unit_test(what_is_no_object_is_refused),
+        cmocka_unit_test(damaged_tables_are_read_within_bounds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,8 @@
 #include "analyse/interval.h"
 #include "monitor/draw.c"
 
+/* If this fails, the interval around an estimate that few samples stand for does not hold what it
+ * promises. */
 static void
 quantiles_are_those_of_tables(void **unused)
 {
@@ -38,6 +40,8 @@ quantiles_are_those_of_tables(void **unused)
     assert_true(interval_gamma_quantile(0.5, 0) == 0);
 }
 
+/* If this fails, exact numbers are shown with an error, or what one more sample might have added
+ * is left out where none was drawn. */
 static void
 what_was_recorded_whole_has_no_error(void **unused)
 {
@@ -51,9 +55,10 @@ what_was_recorded_whole_has_no_error(void **unused)
     assert_true(i.low == 1000 && fabs(i.high - 1000 - 100 * log(40)) < 1e-6);
 }
 
-/* Made-up sums from a damaged file must give numbers, in order. */
+/* If this fails, made-up sums in a damaged file give a report with `nan` in it, or an interval
+ * that is upside down. */
 static void
-any_sums_give_an_interval(void **unused)
+any_sums_give_a_finite_interval(void **unused)
 {
     static const double whole[] = {0, 1, 1e9, 1e19}, odd[] = {0, 1e-300, 1e-9, 1, 1e18, 1e59};
 
@@ -134,7 +139,8 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
     return hits;
 }
 
-/* 93 to 97 of 100, where many samples are expected. */
+/* 93 to 97 of 100, where many samples are expected. If this fails, the error beside an estimate is
+ * smaller than it is, or so large that the number says little. */
 static void
 many_samples_hold_95_percent(void **unused)
 {
@@ -157,7 +163,8 @@ many_samples_hold_95_percent(void **unused)
     }
 }
 
-/* At least 95 of 100 with few, none at all included. */
+/* At least 95 of 100 with few, none at all included. If this fails, a site with a handful of
+ * samples looks surer than it is. */
 static void
 few_samples_promise_no_more_than_they_hold(void **unused)
 {
@@ -177,7 +184,8 @@ few_samples_promise_no_more_than_they_hold(void **unused)
 }
 
 /* People see the sites that have a sample. Where next to none was expected, these are the few that
- * have drawn far too much; still the truth must lie in what is said of them. */
+ * have drawn far too much; still the truth must lie in what is said of them. If this fails, rows
+ * in the tail of a report are wrong more often than one in twenty. */
 static void
 what_is_listed_holds_95_percent(void **unused)
 {
@@ -201,7 +209,7 @@ main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_those_of_tables),
         cmocka_unit_test(what_was_recorded_whole_has_no_error),
-        cmocka_unit_test(any_sums_give_an_interval),
+        cmocka_unit_test(any_sums_give_a_finite_interval),
         cmocka_unit_test(many_samples_hold_95_percent),
         cmocka_unit_test(few_samples_promise_no_more_than_they_hold),
         cmocka_unit_test(what_is_listed_holds_95_percent),

@@ -33,10 +33,10 @@ find(const struct profile *p, struct suppressions *s)
     return leaks;
 }
 
+/* If this fails, suppressions written for LeakSanitizer hide something else here. */
 static void
-test_glob(void **state)
+patterns_match_as_in_leak_sanitizer(void **state)
 {
-    // If this fails, suppressions written for LeakSanitizer hide something else here.
     static const struct {
         const char *pattern, *text;
         bool matches;
@@ -63,10 +63,10 @@ test_glob(void **state)
     assert_false(glob_match("x", NULL));
 }
 
+/* If this fails, comments, blanks or line ends of a suppression file are misread. */
 static void
-test_parse(void **state)
+comments_and_blanks_are_passed_over(void **state)
 {
-    // If this fails, comments, blanks or line ends of a suppression file are misread.
     struct suppressions s = parse("# comment\n\n  leak:one  \r\n\t#x\nleak:two words\nleak:three");
 
     (void)state;
@@ -77,10 +77,10 @@ test_parse(void **state)
     assert_string_equal(s.v[2].pattern, "three");
 }
 
+/* If this fails, a mistake in a suppression file is passed over or not located. */
 static void
-test_parse_errors_name_the_line(void **state)
+a_mistake_is_told_with_its_line(void **state)
 {
-    // If this fails, a mistake in a suppression file is passed over or not located.
     static const char *const bad[] = {"leak:a\nrace:b\n", "leak:a\nleak:\n", "leak:a\nfoo"};
     struct err err;
 
@@ -95,10 +95,10 @@ test_parse_errors_name_the_line(void **state)
     }
 }
 
+/* If this fails, freed blocks are listed, live ones are not, or the order is wrong. */
 static void
-test_leaks_are_what_is_live(void **state)
+leaks_are_what_is_live(void **state)
 {
-    // If this fails, freed blocks are listed, live ones are not, or the order is wrong.
     struct profile *p = build_profile_new();
     struct suppressions none = {0};
     struct leaks leaks;
@@ -117,11 +117,11 @@ test_leaks_are_what_is_live(void **state)
     profile_free(p);
 }
 
+/* If this fails, a suppression by function, file, module or wrapper has no effect, or is not
+ * counted. */
 static void
-test_suppressions_match_any_frame(void **state)
+suppressions_match_any_frame(void **state)
 {
-    // If this fails, a suppression by function, file, module or wrapper has no effect, or is not
-    // counted.
     struct profile *p = build_profile_new();
     struct suppressions s = parse("leak:xmalloc\nleak:^b.c$\nleak:libz.so\nleak:unused");
     struct leaks leaks;
@@ -143,11 +143,11 @@ test_suppressions_match_any_frame(void **state)
     profile_free(p);
 }
 
+/* If this fails, leaks of a program's own constructors are hidden, or the run-time's blocks are
+ * not. */
 static void
-test_builtin_looks_at_the_innermost(void **state)
+builtin_suppressions_look_at_the_innermost(void **state)
 {
-    // If this fails, leaks of a program's own constructors are hidden, or the run-time's blocks are
-    // not.
     struct profile *p = build_profile_new();
     struct suppressions s = {0};
     struct leaks leaks;
@@ -181,12 +181,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_glob),
-        cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_parse_errors_name_the_line),
-        cmocka_unit_test(test_leaks_are_what_is_live),
-        cmocka_unit_test(test_suppressions_match_any_frame),
-        cmocka_unit_test(test_builtin_looks_at_the_innermost),
+        cmocka_unit_test(patterns_match_as_in_leak_sanitizer),
+        cmocka_unit_test(comments_and_blanks_are_passed_over),
+        cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(leaks_are_what_is_live),
+        cmocka_unit_test(suppressions_match_any_frame),
+        cmocka_unit_test(builtin_suppressions_look_at_the_innermost),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -34,6 +34,8 @@ end(void **unused)
     return 0;
 }
 
+/* If this fails, a free is charged to another site or size than its allocation, or a double free
+ * is not told from a foreign one. */
 static void
 a_block_comes_back_with_its_site_and_size(void **unused)
 {
@@ -52,7 +54,8 @@ a_block_comes_back_with_its_site_and_size(void **unused)
     free(p);
 }
 
-/* Pointers into a block, and pointers never seen, are not ours. */
+/* Pointers into a block, and pointers never seen, are not ours. If this fails, a bad free of the
+ * program's ends a block that is live, or kills the program in the recorder. */
 static void
 foreign_pointers_are_unknown(void **unused)
 {
@@ -72,9 +75,9 @@ foreign_pointers_are_unknown(void **unused)
 }
 
 /* More slack than a byte can hold goes to the side table, and so does all of it when sizes are
-   unknown. */
+ * unknown. If this fails, freed bytes are what the allocator gave, not what was asked for. */
 static void
-any_slack_is_kept(void **unused)
+any_slack_leaves_the_size_exact(void **unused)
 {
     struct ledger_entry old, got;
     void *p = calloc(1, 100000);
@@ -91,6 +94,8 @@ any_slack_is_kept(void **unused)
     free(p);
 }
 
+/* If this fails, a block whose free was not seen stays live for ever, beside the one that has its
+ * place. */
 static void
 a_block_over_a_live_one_gives_the_old_one_back(void **unused)
 {
@@ -115,7 +120,8 @@ next_random(uint64_t *x)
     return *x;
 }
 
-/* Many unaligned addresses in the side table, in random order, against a plain array. */
+/* Many unaligned addresses, in random order, against a plain array. If this fails, blocks that the
+ * ledger itself cannot hold, samples among them, come back with another's site, or not at all. */
 static void
 the_side_table_equals_a_list(void **unused)
 {
@@ -145,7 +151,8 @@ the_side_table_equals_a_list(void **unused)
 }
 
 /* Blocks of other allocators: closer together than malloc's, at an address where malloc has one
-   too, of any size, and known by either name when only one has a block there. */
+ * too, of any size, and known by either name when only one has a block there. If this fails, a
+ * hooked allocator that takes its memory from malloc ends malloc's blocks when it frees its own. */
 static void
 blocks_apart_are_told_from_those_of_malloc(void **unused)
 {
@@ -187,7 +194,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_block_comes_back_with_its_site_and_size, begin, end),
         cmocka_unit_test_setup_teardown(foreign_pointers_are_unknown, begin, end),
-        cmocka_unit_test_setup_teardown(any_slack_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(any_slack_leaves_the_size_exact, begin, end),
         cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),
         cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, begin, end),
         cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, begin, end),

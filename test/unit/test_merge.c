@@ -118,6 +118,8 @@ static const struct counters ten = {.allocations = 1,
                                     .size_min = 10,
                                     .size_max = 10};
 
+/* If this fails, the stacks of one program are as many rows as it had load addresses, and the sum
+ * says nothing. */
 static void
 the_same_code_elsewhere_is_one_place(void **state)
 {
@@ -141,6 +143,8 @@ the_same_code_elsewhere_is_one_place(void **state)
                      b->locations[1].address - b->modules[1].bias);
 }
 
+/* If this fails, places of an old and a new build are added up as if they were the same code, or
+ * modules of the sum overlap and addresses belong to two. */
 static void
 another_build_of_a_path_is_another_module(void **state)
 {
@@ -170,6 +174,8 @@ make_code(struct profile *p, const char *name, uint64_t address)
     p->frames[0] = (struct profile_frame){.function = strtab_id(&p->strings, name)};
 }
 
+/* If this fails, methods that a JIT compiler put at other addresses in each process are never
+ * added up, or nameless code of different places is. */
 static void
 code_without_a_module_is_its_name_or_its_address(void **state)
 {
@@ -192,6 +198,8 @@ code_without_a_module_is_its_name_or_its_address(void **state)
         assert_true(p->locations[i].address >> 47 == 1);
 }
 
+/* If this fails, a merged profile miscounts the processes of a program, or takes its executable for
+ * a library, so that main is not found in it. */
 static void
 each_program_is_known_as_one(void **state)
 {
@@ -215,6 +223,8 @@ each_program_is_known_as_one(void **state)
     assert_int_equal(programs, 2);
 }
 
+/* If this fails, a profile from a machine without symbols splits sites, or takes names away from
+ * those of a machine that had them. */
 static void
 what_one_host_knows_the_sum_knows(void **state)
 {
@@ -232,6 +242,8 @@ what_one_host_knows_the_sum_knows(void **state)
     assert_string_equal(profile_string(p, f->file), "a.c");
 }
 
+/* If this fails, a stack that may be wrong is added to one that is sure, or the sum does not say
+ * any more that frames were guessed. */
 static void
 what_a_guess_led_to_stays_apart(void **state)
 {
@@ -246,8 +258,10 @@ what_a_guess_led_to_stays_apart(void **state)
     assert_int_equal(p->losses.guessed_frames, 1);
 }
 
+/* If this fails, truncated and broken stacks look whole in a merged profile, and its losses are
+ * not told. */
 static void
-the_ends_of_stacks_are_kept(void **state)
+the_ends_of_stacks_stay_apart(void **state)
 {
     static const uint32_t ends[] = {0, NODE_TRUNCATED, NODE_BROKEN};
     struct sum *t = *state;
@@ -265,6 +279,8 @@ the_ends_of_stacks_are_kept(void **state)
     assert_int_equal(p->losses.other_site_events, 1);
 }
 
+/* If this fails, a merged profile says a type that one of its parts contradicts, or forgets one
+ * that was certain. */
 static void
 of_types_the_surer_stands(void **state)
 {
@@ -326,6 +342,8 @@ live_at(const struct profile *p, double elapsed_s)
     return live;
 }
 
+/* If this fails, the sum's curve of live bytes has processes in it that had not begun or had
+ * ended. */
 static void
 the_timeline_adds_up_who_was_there(void **state)
 {
@@ -348,6 +366,8 @@ the_timeline_adds_up_who_was_there(void **state)
     assert_int_equal(live_at(p, 31), 10); // The totals say more exactly what was left.
 }
 
+/* If this fails, a merge of many profiles grows without end, or says other things when its inputs
+ * are named in another order. */
 static void
 the_timeline_is_bounded_whatever_the_order(void **state)
 {
@@ -380,6 +400,8 @@ the_timeline_is_bounded_whatever_the_order(void **state)
     merge_free(back);
 }
 
+/* If this fails, a sum of sampled profiles is shown as exact, or with a smaller error than it has.
+ */
 static void
 ways_of_recording_and_errors_add_up(void **state)
 {
@@ -410,6 +432,8 @@ ways_of_recording_and_errors_add_up(void **state)
     assert_true(p->errors.allocated.bytes_variance == 5.0);
 }
 
+/* Each part has modules of its own, more together than frames of a file can name. If this fails, a
+ * fleet of many builds cannot be merged, or gives a file whose frames are of other modules. */
 static void
 too_many_modules_are_code_without_one(void **state)
 {
@@ -482,6 +506,8 @@ heap_part(struct sum *t, const char *name, const char *tenant)
     p->backing_count = 1;
 }
 
+/* If this fails, the arena of one process and that of the next are two rows, or one called malloc
+ * is taken for malloc itself. */
 static void
 heaps_and_labels_are_one_by_name(void **state)
 {
@@ -506,6 +532,8 @@ heaps_and_labels_are_one_by_name(void **state)
     assert_int_equal(set_of(p, "kind=get, tenant=zork")->counters.allocations, 1);
 }
 
+/* If this fails, a merge with more heaps or labels than a file can hold loses their bytes, or is
+ * refused. */
 static void
 too_many_heaps_and_labels_are_others(void **state)
 {
@@ -530,6 +558,7 @@ too_many_heaps_and_labels_are_others(void **state)
     assert_int_equal(p->losses.label_sets, SETS - 4094);
 }
 
+/* If this fails, a sum to which nothing was added cannot be written, or the file not be read. */
 static void
 a_sum_of_nothing_is_a_profile(void **state)
 {
@@ -540,8 +569,10 @@ a_sum_of_nothing_is_a_profile(void **state)
     assert_int_equal(p->site_count, 0);
 }
 
+/* If this fails, a damaged file with absurd counters ends the merge of all the others (the
+ * sanitizers show it as undefined behaviour). */
 static void
-numbers_that_wrap_are_no_accident(void **state)
+numbers_that_wrap_end_nothing(void **state)
 {
     struct counters most = ten;
     struct sum *t = *state;
@@ -560,6 +591,7 @@ numbers_that_wrap_are_no_accident(void **state)
     assert_int_equal(p->totals.allocated_bytes, -2);
 }
 
+/* If this fails, the peak of a sum looks more exact than those that it was made of. */
 static void
 errors_of_peaks_add_up(void **state)
 {
@@ -588,7 +620,7 @@ main(void)
         TEST(each_program_is_known_as_one),
         TEST(what_one_host_knows_the_sum_knows),
         TEST(what_a_guess_led_to_stays_apart),
-        TEST(the_ends_of_stacks_are_kept),
+        TEST(the_ends_of_stacks_stay_apart),
         TEST(of_types_the_surer_stands),
         TEST(the_timeline_adds_up_who_was_there),
         TEST(the_timeline_is_bounded_whatever_the_order),
@@ -597,7 +629,7 @@ main(void)
         TEST(heaps_and_labels_are_one_by_name),
         TEST(too_many_heaps_and_labels_are_others),
         TEST(a_sum_of_nothing_is_a_profile),
-        TEST(numbers_that_wrap_are_no_accident),
+        TEST(numbers_that_wrap_end_nothing),
         TEST(errors_of_peaks_add_up),
     };
 

@@ -10,10 +10,10 @@
 #include "symbol/demangle.h"
 #include "symbol/symbol.h"
 
+/* If this fails, names of one of the languages stay mangled. */
 static void
-test_demangle(void **state)
+mangled_names_are_demangled(void **state)
 {
-    // If this fails, names of one of the languages stay mangled.
     static const struct {
         const char *linkage, *name;
     } cases[] = {
@@ -121,10 +121,10 @@ static const struct {
     { 4, "größer", "grö…" },
 };
 
+/* If this fails, C++ names fill the screen or are cut so that they cannot be recognised. */
 static void
-test_shorten(void **state)
+long_names_are_cut_where_it_hurts_least(void **state)
 {
-    // If this fails, C++ names fill the screen or are cut so that they cannot be recognised.
     struct arena arena = {0};
 
     (void)state;
@@ -142,8 +142,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_demangle),
-        cmocka_unit_test(test_shorten),
+        cmocka_unit_test(mangled_names_are_demangled),
+        cmocka_unit_test(long_names_are_cut_where_it_hurts_least),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,8 @@ end(void **unused)
     return 0;
 }
 
-/* A node with thousands of children finds each again, and knows its parent and frame. */
+/* If this fails, a function with thousands of callees gets a new node for each event, until the
+ * tree is full and all further stacks are "other". */
 static void
 children_are_found_again(void **unused)
 {
@@ -84,6 +85,7 @@ children_are_found_again(void **unused)
     free(ids);
 }
 
+/* If this fails, what a function allocates for one caller is charged to another. */
 static void
 the_same_frame_under_two_parents_is_two_nodes(void **unused)
 {
@@ -94,7 +96,8 @@ the_same_frame_under_two_parents_is_two_nodes(void **unused)
     assert_int_equal(state->nodes[nodes_child(a, 3, 0)].parent, a);
 }
 
-/* A full tree gives "other" and never fails. */
+/* If this fails, a program with more stacks than the tree can hold loses events, or writes beyond
+ * the table. */
 static void
 a_full_tree_gives_other(void **unused)
 {
@@ -109,6 +112,8 @@ a_full_tree_gives_other(void **unused)
     assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1 << 20), 4);
 }
 
+/* If this fails, small and large blocks of one stack are mixed up, and tables by size class are
+ * wrong. */
 static void
 size_classes_are_sites_of_their_own(void **unused)
 {
@@ -137,9 +142,10 @@ add_all(void *arg)
 }
 
 /* Threads that add the same children at once agree, but for children that overflowed at the same
- * instant (nodes.c says why): those few may be twice there, and later look-ups agree on one. */
+ * instant (nodes.c says why): those few may be twice there, and later look-ups agree on one. If
+ * this fails, a stack that many threads have is split over several sites. */
 static void
-threads_agree(void **unused)
+threads_agree_on_children(void **unused)
 {
     pthread_t threads[THREADS];
     uint32_t differing = 0;
@@ -164,11 +170,11 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(children_are_found_again, begin_large, end),
-        cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes, begin_large,
-                                        end),
+        cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes,
+                                        begin_large, end),
         cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, end),
         cmocka_unit_test_setup_teardown(size_classes_are_sites_of_their_own, begin_large, end),
-        cmocka_unit_test_setup_teardown(threads_agree, begin_large, end),
+        cmocka_unit_test_setup_teardown(threads_agree_on_children, begin_large, end),
     };
 
     return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);

@@ -54,10 +54,10 @@ parse(const char *line, bool stop_at_first)
     return opts_parse(table, stop_at_first, count, arguments, &left, &err);
 }
 
+/* If this fails, --by label=tenant is refused, or groups by another label. */
 static void
-a_choice_may_take_more(void **state)
+a_choice_may_take_a_value(void **state)
 {
-    // Breaks: --by label=tenant would be refused, or group by another label.
     (void)state;
     assert_int_equal(parse("--by label", false), 0);
     assert_int_equal(got.by.choice, 1);
@@ -69,10 +69,10 @@ a_choice_may_take_more(void **state)
     assert_string_equal(got.by.of, "a=b");
 }
 
+/* If this fails, one of the documented ways to write an option is refused or misread. */
 static void
-parses_every_form(void **state)
+every_form_of_an_option_is_read(void **state)
 {
-    // Breaks: one of the documented ways to write an option would be refused or misread.
     (void)state;
     assert_int_equal(parse("--fold=^x$ --limit 3 -b64K --colour blue", false), 0);
     assert_string_equal(got.fold, "^x$");
@@ -91,10 +91,10 @@ parses_every_form(void **state)
     assert_int_equal(got.limit, 2);
 }
 
+/* If this fails, a profile's name is lost, or two of them are exchanged. */
 static void
-keeps_arguments_in_order(void **state)
+arguments_stay_in_their_order(void **state)
 {
-    // Breaks: a profile's name would be lost, or two of them exchanged.
     (void)state;
     assert_int_equal(parse("a --json b - --limit 4 c", false), 0);
     assert_int_equal(left, 4);
@@ -106,10 +106,10 @@ keeps_arguments_in_order(void **state)
     assert_int_equal(got.limit, 4);
 }
 
+/* If this fails, a file called "--json" cannot be named. */
 static void
-ends_options_at_two_dashes(void **state)
+options_end_at_two_dashes(void **state)
 {
-    // Breaks: a file called "--json" could not be named.
     (void)state;
     assert_int_equal(parse("-- --json -- x", false), 0);
     assert_int_equal(left, 3);
@@ -118,10 +118,10 @@ ends_options_at_two_dashes(void **state)
     assert_false(got.json);
 }
 
+/* If this fails, heaptap run eats the options of the program it records. */
 static void
-stops_at_first_argument(void **state)
+run_stops_at_the_first_argument(void **state)
 {
-    // Breaks: heaptap run would eat the options of the program it records.
     (void)state;
     assert_int_equal(parse("-j prog --limit 99 -- --wide --help", true), 0);
     assert_int_equal(left, 6);
@@ -136,10 +136,10 @@ stops_at_first_argument(void **state)
     assert_int_equal(left, 2);
 }
 
+/* If this fails, --help is called an unknown option, or -h hidden in a group is missed. */
 static void
-asks_for_help(void **state)
+help_is_asked_for_anywhere(void **state)
 {
-    // Breaks: --help would be called an unknown option, or -h hidden in a group would be missed.
     (void)state;
     assert_int_equal(parse("a --help", false), OPTS_HELP);
     assert_int_equal(parse("-h", false), OPTS_HELP);
@@ -153,11 +153,11 @@ refuses(const char *line, const char *message)
     assert_string_equal(err.text, message);
 }
 
+/* If this fails, a mistyped command line does something else, or fails without saying what is
+ * wrong. */
 static void
-explains_mistakes(void **state)
+mistakes_are_refused_with_a_reason(void **state)
 {
-    // Breaks: a mistyped command line would do something else, or fail without saying what is
-    // wrong.
     (void)state;
     refuses("--foldd", "unknown option '--foldd' (did you mean --fold?)");
     refuses("--limt=3", "unknown option '--limt' (did you mean --limit?)");
@@ -185,10 +185,10 @@ explains_mistakes(void **state)
     refuses("--colour x", "option '--colour': 'x' is not one of red, green, blue");
 }
 
+/* If this fails, a word of any length overruns a buffer of the parser or of its messages. */
 static void
-survives_long_words(void **state)
+long_words_overrun_nothing(void **state)
 {
-    // Breaks: a word of any length would overrun a buffer of the parser or of its messages.
     char word[4000] = "--";
 
     (void)state;
@@ -219,10 +219,10 @@ no_size(const char *text)
     assert_int_equal(bytes, 12345);
 }
 
+/* If this fails, a budget is off by a power of two, or wraps around to almost nothing. */
 static void
-parses_sizes(void **state)
+sizes_are_read_to_the_byte(void **state)
 {
-    // Breaks: a budget would be off by a power of two, or wrap around to almost nothing.
     (void)state;
     size_is("0", 0);
     size_is("10", 10);
@@ -266,10 +266,10 @@ nearest(const char *word)
     return s.nearest;
 }
 
+/* If this fails, typing errors get no help, or help that is beside the point. */
 static void
-suggests_what_is_near(void **state)
+near_words_are_suggested(void **state)
 {
-    // Breaks: typing errors would get no help, or help that is beside the point.
     (void)state;
     assert_string_equal(nearest("reprot"), "report");
     assert_string_equal(nearest("leak"), "leaks");
@@ -293,10 +293,10 @@ wraps(const char *text, size_t column, size_t indent, size_t width, const char *
     strbuf_release(&out);
 }
 
+/* If this fails, help runs over the edge of an 80-column terminal, or loses words. */
 static void
-wraps_at_the_width(void **state)
+help_wraps_at_the_width(void **state)
 {
-    // Breaks: help would run over the edge of an 80-column terminal, or lose words.
     (void)state;
     wraps("one two three", 0, 2, 7, "one two\n  three\n");
     wraps("one two three", 0, 2, 8, "one two\n  three\n");
@@ -307,10 +307,10 @@ wraps_at_the_width(void **state)
     wraps("", 0, 0, 80, "");
 }
 
+/* If this fails, scripts cannot tell a wrong option from a broken profile. */
 static void
-maps_errors_to_exit_codes(void **state)
+errors_become_exit_codes(void **state)
 {
-    // Breaks: scripts could not tell a wrong option from a broken profile.
     (void)state;
     assert_int_equal(exit_code(HEAPTAP_OK), 0);
     assert_int_equal(exit_code(HEAPTAP_USAGE), 2);
@@ -324,18 +324,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses_every_form),
-        cmocka_unit_test(a_choice_may_take_more),
-        cmocka_unit_test(keeps_arguments_in_order),
-        cmocka_unit_test(ends_options_at_two_dashes),
-        cmocka_unit_test(stops_at_first_argument),
-        cmocka_unit_test(asks_for_help),
-        cmocka_unit_test(explains_mistakes),
-        cmocka_unit_test(survives_long_words),
-        cmocka_unit_test(parses_sizes),
-        cmocka_unit_test(suggests_what_is_near),
-        cmocka_unit_test(wraps_at_the_width),
-        cmocka_unit_test(maps_errors_to_exit_codes),
+        cmocka_unit_test(every_form_of_an_option_is_read),
+        cmocka_unit_test(a_choice_may_take_a_value),
+        cmocka_unit_test(arguments_stay_in_their_order),
+        cmocka_unit_test(options_end_at_two_dashes),
+        cmocka_unit_test(run_stops_at_the_first_argument),
+        cmocka_unit_test(help_is_asked_for_anywhere),
+        cmocka_unit_test(mistakes_are_refused_with_a_reason),
+        cmocka_unit_test(long_words_overrun_nothing),
+        cmocka_unit_test(sizes_are_read_to_the_byte),
+        cmocka_unit_test(near_words_are_suggested),
+        cmocka_unit_test(help_wraps_at_the_width),
+        cmocka_unit_test(errors_become_exit_codes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,8 @@ check_totals(const struct profile *p)
     assert_int_equal(p->losses.events, 0);
 }
 
+/* If this fails, profiles that people have kept say other numbers than on the day they were
+ * recorded. */
 static void
 golden_files_read_as_they_always_did(void **unused)
 {
@@ -105,7 +107,8 @@ golden_files_read_as_they_always_did(void **unused)
     }
 }
 
-/* The two blocks come from one stack but two size classes; the realloc from another. */
+/* The two blocks come from one stack but two size classes; the realloc from another. If this
+ * fails, the counters of a site are read from its neighbour. */
 static void
 sites_have_their_own_counters(void **unused)
 {
@@ -125,7 +128,8 @@ sites_have_their_own_counters(void **unused)
     arena_release(&b.arena);
 }
 
-/* Packing keeps every counter and adds the symbols that the profile had. */
+/* If this fails, `heaptap pack` changes a number, or a packed profile has other names on the next
+ * machine than it had on this one. */
 static void
 packing_loses_nothing(void **unused)
 {
@@ -180,6 +184,8 @@ refused(const void *data, size_t size_bytes, const char *because)
         fail_msg("'%s' does not say '%s'", err.text, because);
 }
 
+/* If this fails, a file that is something else, or of a later version, is shown as a profile with
+ * odd numbers, or refused without a word that helps. */
 static void
 what_is_no_profile_is_refused_with_a_reason(void **unused)
 {
@@ -208,9 +214,11 @@ peak_error(const struct bytes *b)
     return error;
 }
 
-/* By most_bytes if the file has it, else by the rule of the time, which told of 64 KiB. */
+/* By most_bytes if the file has it, else by the rule of the time, which told of 64 KiB. If this
+ * fails, a report calls a peak among threads exact that is not, or an old one more exact than it
+ * was. */
 static void
-the_peak_has_an_error(void **unused)
+the_peak_error_follows_the_file(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
     struct disk_header *h = (struct disk_header *)(void *)b.data;
@@ -235,9 +243,10 @@ the_peak_has_an_error(void **unused)
     arena_release(&b.arena);
 }
 
-/* Damage beyond the header loses what is damaged, and says so. */
+/* Damage beyond the header loses what is damaged, and no more. If this fails, one bad table makes
+ * the whole profile unreadable, or its loss is not told. */
 static void
-damage_makes_notes(void **unused)
+damage_is_told_in_notes(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
     struct disk_segment *threads = segment_of(&b, DISK_THREADS),
@@ -259,7 +268,8 @@ damage_makes_notes(void **unused)
     arena_release(&b.arena);
 }
 
-/* A truncated file gives what is left of it. */
+/* If this fails, the profile of a machine whose disk was full, or of which half was copied, is of
+ * no use. */
 static void
 a_cut_file_gives_what_is_left(void **unused)
 {
@@ -284,8 +294,8 @@ main(void)
         cmocka_unit_test(sites_have_their_own_counters),
         cmocka_unit_test(packing_loses_nothing),
         cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
-        cmocka_unit_test(the_peak_has_an_error),
-        cmocka_unit_test(damage_makes_notes),
+        cmocka_unit_test(the_peak_error_follows_the_file),
+        cmocka_unit_test(damage_is_told_in_notes),
         cmocka_unit_test(a_cut_file_gives_what_is_left),
     };
 

@@ -88,10 +88,10 @@ awkward_profile(void)
     return p;
 }
 
+/* If this fails, people misread sizes. */
 static void
-test_bytes(void **state)
+bytes_are_shown_in_binary_units(void **state)
 {
-    // If this fails, people misread sizes.
     (void)state;
     assert_string_equal(style_bytes(&arena, 0), "0 B");
     assert_string_equal(style_bytes(&arena, 1023), "1023 B");
@@ -102,10 +102,10 @@ test_bytes(void **state)
     assert_string_equal(style_bytes(&arena, INT64_MIN), "-8.0 EiB");
 }
 
+/* If this fails, people misread counts, shares and durations. */
 static void
-test_counts(void **state)
+counts_are_shown_with_separators(void **state)
 {
-    // If this fails, people misread counts.
     (void)state;
     assert_string_equal(style_count(&arena, 0), "0");
     assert_string_equal(style_count(&arena, 999), "999");
@@ -118,10 +118,10 @@ test_counts(void **state)
     assert_string_equal(style_duration(&arena, 72000000000), "1 min 12 s");
 }
 
+/* If this fails, UTF-8 names are cut in the middle of a character or misalign columns. */
 static void
-test_cutting_counts_characters(void **state)
+cutting_counts_characters(void **state)
 {
-    // If this fails, UTF-8 names are cut in the middle of a character or misalign columns.
     (void)state;
     assert_int_equal(style_width("\xc3\xa4\xe2\x80\xa6x"), 3);
     assert_string_equal(style_cut_end(&arena, "\xc3\xa4\xc3\xb6\xc3\xbc", 2),
@@ -132,10 +132,10 @@ test_cutting_counts_characters(void **state)
     assert_string_equal(style_cut_end(&arena, "abc", 0), "");
 }
 
+/* If this fails, a profile from someone else can send escape sequences to the terminal. */
 static void
-test_names_cannot_drive_the_terminal(void **state)
+names_cannot_drive_the_terminal(void **state)
 {
-    // If this fails, a profile from someone else can send escape sequences to the terminal.
     (void)state;
     assert_string_equal(style_clean(&arena, "a\x1b[2Jb\n"), "a?[2Jb?");
     assert_string_equal(style_clean(&arena, "\xc2\x9b"
@@ -148,10 +148,10 @@ test_names_cannot_drive_the_terminal(void **state)
     assert_string_equal(style_clean(&arena, "\xc3\xa4"), "\xc3\xa4");
 }
 
+/* If this fails, tables are ragged or wider than the terminal. */
 static void
-test_table_aligns_and_fits(void **state)
+a_table_aligns_and_fits(void **state)
 {
-    // If this fails, tables are ragged or wider than the terminal.
     static const struct column columns[] = {
         {COLUMN_BYTES, "bytes", "bytes", false, NULL},
         {COLUMN_TEXT, "name", "name", false, NULL},
@@ -180,10 +180,10 @@ test_table_aligns_and_fits(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, JSON has rounded numbers, or columns that are only for people. */
 static void
-test_table_json_is_exact(void **state)
+the_json_of_a_table_is_exact(void **state)
 {
-    // If this fails, JSON has rounded numbers, or columns that are only for people.
     static const struct column columns[] = {
         {COLUMN_BYTES, "bytes", NULL, false, NULL},
         {COLUMN_PERCENT, NULL, "%", false, NULL},
@@ -208,10 +208,10 @@ test_table_json_is_exact(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, some view wraps in a terminal of 80 columns or more. */
 static void
-test_no_view_is_wider_than_allowed(void **state)
+no_view_is_wider_than_allowed(void **state)
 {
-    // If this fails, some view wraps in a terminal of 80 columns or more.
     static const size_t widths[] = {80, 100, 132};
     struct profile *p = awkward_profile();
 
@@ -238,10 +238,10 @@ test_no_view_is_wider_than_allowed(void **state)
     profile_free(p);
 }
 
+/* If this fails, --wide does not show whole names and paths. */
 static void
-test_wide_cuts_nothing(void **state)
+wide_cuts_nothing(void **state)
 {
-    // If this fails, --wide does not show whole names and paths.
     struct profile *p = awkward_profile();
     struct strbuf out = {0};
     struct text_view v = view(p, (struct style){.width = STYLE_NO_LIMIT}, &out);
@@ -255,10 +255,10 @@ test_wide_cuts_nothing(void **state)
     profile_free(p);
 }
 
+/* If this fails, the overview hides losses, or does not say that there were none. */
 static void
-test_overview_says_what_was_lost(void **state)
+the_overview_says_what_was_lost(void **state)
 {
-    // If this fails, the overview hides losses, or does not say that there were none.
     struct profile *p = build_profile_new();
     struct strbuf out = {0};
     struct text_view v;
@@ -282,10 +282,10 @@ test_overview_says_what_was_lost(void **state)
     profile_free(p);
 }
 
+/* If this fails, a peak among threads looks more exact than it is, or an exact one less. */
 static void
-test_peak_says_what_it_may_be_off_by(void **state)
+a_peak_says_what_it_may_be_off_by(void **state)
 {
-    // If this fails, a peak among threads looks more exact than it is, or an exact one less.
     struct profile *p = build_profile_new();
     struct strbuf out = {0};
     struct text_view v;
@@ -308,10 +308,10 @@ test_peak_says_what_it_may_be_off_by(void **state)
     profile_free(p);
 }
 
+/* If this fails, deep recursion fills the screen. */
 static void
-test_recursion_is_one_line(void **state)
+recursion_is_one_line(void **state)
 {
-    // If this fails, deep recursion fills the screen.
     const char *frames[42];
     struct profile *p = build_profile_new();
     struct strbuf out = {0};
@@ -331,10 +331,10 @@ test_recursion_is_one_line(void **state)
     profile_free(p);
 }
 
+/* If this fails, the overview repeats the same stack in each section. */
 static void
-test_known_stacks_are_referred_to(void **state)
+known_stacks_are_referred_to(void **state)
 {
-    // If this fails, the overview repeats the same stack in each section.
     struct profile *p = build_profile_new();
     struct strbuf out = {0};
     struct text_view v;
@@ -352,10 +352,10 @@ test_known_stacks_are_referred_to(void **state)
     profile_free(p);
 }
 
+/* If this fails, colours leak into a pipe, or text differs with them. */
 static void
-test_colour_changes_no_text(void **state)
+colour_changes_no_text(void **state)
 {
-    // If this fails, colours leak into a pipe, or text differs with them.
     struct profile *p = awkward_profile();
     struct strbuf out = {0}, coloured = {0}, stripped = {0};
     struct text_view v = view(p, plain, &out);
@@ -379,10 +379,10 @@ test_colour_changes_no_text(void **state)
     profile_free(p);
 }
 
+/* If this fails, programs that read `report --json` break: docs/json.md is a contract. */
 static void
-test_report_json(void **state)
+the_json_of_a_report_keeps_its_contract(void **state)
 {
-    // If this fails, programs that read `report --json` break: docs/json.md is a contract.
     static const char *const members[] = {
         "\"format\": \"heaptap-report\"",
         "\"version\": 1",
@@ -436,10 +436,10 @@ test_report_json(void **state)
     profile_free(p);
 }
 
+/* If this fails, one of the other documents is not well formed. */
 static void
-test_other_json_documents_close(void **state)
+other_json_documents_close(void **state)
 {
-    // If this fails, one of the other documents is not well formed.
     struct profile *p = awkward_profile();
     struct suppressions none = {0};
     struct stacks_options options = {0};
@@ -479,21 +479,21 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_cutting_counts_characters),
-        cmocka_unit_test(test_names_cannot_drive_the_terminal),
-        cmocka_unit_test(test_table_aligns_and_fits),
-        cmocka_unit_test(test_table_json_is_exact),
-        cmocka_unit_test(test_no_view_is_wider_than_allowed),
-        cmocka_unit_test(test_wide_cuts_nothing),
-        cmocka_unit_test(test_overview_says_what_was_lost),
-        cmocka_unit_test(test_peak_says_what_it_may_be_off_by),
-        cmocka_unit_test(test_recursion_is_one_line),
-        cmocka_unit_test(test_known_stacks_are_referred_to),
-        cmocka_unit_test(test_colour_changes_no_text),
-        cmocka_unit_test(test_report_json),
-        cmocka_unit_test(test_other_json_documents_close),
+        cmocka_unit_test(bytes_are_shown_in_binary_units),
+        cmocka_unit_test(counts_are_shown_with_separators),
+        cmocka_unit_test(cutting_counts_characters),
+        cmocka_unit_test(names_cannot_drive_the_terminal),
+        cmocka_unit_test(a_table_aligns_and_fits),
+        cmocka_unit_test(the_json_of_a_table_is_exact),
+        cmocka_unit_test(no_view_is_wider_than_allowed),
+        cmocka_unit_test(wide_cuts_nothing),
+        cmocka_unit_test(the_overview_says_what_was_lost),
+        cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
+        cmocka_unit_test(recursion_is_one_line),
+        cmocka_unit_test(known_stacks_are_referred_to),
+        cmocka_unit_test(colour_changes_no_text),
+        cmocka_unit_test(the_json_of_a_report_keeps_its_contract),
+        cmocka_unit_test(other_json_documents_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -29,10 +29,10 @@ function_at(const struct profile *p, const struct stack *s, uint32_t i)
     return profile_string(p, p->frames[s->frames[i]].function);
 }
 
+/* If this fails, a stack that allocates two sizes is shown as two sites. */
 static void
-test_size_classes_are_one_stack(void **state)
+size_classes_are_one_stack(void **state)
 {
-    // If this fails, a stack that allocates two sizes is shown as two sites.
     struct profile *p = build_profile_new();
     struct stacks s;
 
@@ -49,10 +49,10 @@ test_size_classes_are_one_stack(void **state)
     profile_free(p);
 }
 
+/* If this fails, inlined functions are missing or stand in the wrong order. */
 static void
-test_inlined_frames_are_expanded(void **state)
+inlined_frames_are_expanded(void **state)
 {
-    // If this fails, inlined functions are missing or stand in the wrong order.
     struct profile *p = build_profile_new();
     struct stacks s;
 
@@ -67,10 +67,10 @@ test_inlined_frames_are_expanded(void **state)
     profile_free(p);
 }
 
+/* If this fails, operator new and xmalloc head every list, or equal rests are not merged. */
 static void
-test_wrappers_are_charged_to_their_caller(void **state)
+wrappers_are_charged_to_their_caller(void **state)
 {
-    // If this fails, operator new and xmalloc head every list, or equal rests are not merged.
     struct profile *p = build_profile_new();
     struct stacks s;
 
@@ -90,10 +90,10 @@ test_wrappers_are_charged_to_their_caller(void **state)
     profile_free(p);
 }
 
+/* If this fails, folding eats frames in the middle of a stack. */
 static void
-test_only_innermost_wrappers_fold(void **state)
+only_innermost_wrappers_fold(void **state)
 {
-    // If this fails, folding eats frames in the middle of a stack.
     struct profile *p = build_profile_new();
     struct stacks s;
 
@@ -108,10 +108,10 @@ test_only_innermost_wrappers_fold(void **state)
     profile_free(p);
 }
 
+/* If this fails, --filter misses functions, files, modules or folded frames, or keeps too much. */
 static void
-test_filter_looks_at_all_frames(void **state)
+a_filter_looks_at_all_frames(void **state)
 {
-    // If this fails, --filter misses functions, files, modules or folded frames, or keeps too much.
     struct profile *p = build_profile_new();
 
     (void)state;
@@ -127,10 +127,10 @@ test_filter_looks_at_all_frames(void **state)
     profile_free(p);
 }
 
+/* If this fails, a mistyped --filter is taken for a broken profile or ignored. */
 static void
-test_bad_regex_is_usage(void **state)
+a_bad_regex_is_a_usage_error(void **state)
 {
-    // If this fails, a mistyped --filter is taken for a broken profile or ignored.
     struct profile *p = build_profile_new();
     struct stacks_options options = {.filter = "a", .fold = "("};
     struct stacks s;
@@ -142,10 +142,10 @@ test_bad_regex_is_usage(void **state)
     profile_free(p);
 }
 
+/* If this fails, all addresses of a stripped library are taken for one place. */
 static void
-test_unnamed_frames_stay_apart(void **state)
+unnamed_frames_stay_apart(void **state)
 {
-    // If this fails, all addresses of a stripped library are taken for one place.
     struct profile *p = build_profile_new();
 
     (void)state;
@@ -155,10 +155,10 @@ test_unnamed_frames_stay_apart(void **state)
     profile_free(p);
 }
 
+/* If this fails, wrappers hidden in C++ or Rust decorations are not recognised. */
 static void
-test_plain_names(void **state)
+plain_names_lose_their_decoration(void **state)
 {
-    // If this fails, wrappers hidden in C++ or Rust decorations are not recognised.
     static const char *const names[][2] = {
         {"operator new(unsigned long)", "operator new"},
         {"operator new[](unsigned long, std::nothrow_t const&)", "operator new[]"},
@@ -182,10 +182,10 @@ test_plain_names(void **state)
     }
 }
 
+/* If this fails, a family of wrappers is no longer folded, or too much is. */
 static void
-test_builtin_wrappers(void **state)
+wrappers_are_known_by_name(void **state)
 {
-    // If this fails, a family of wrappers is no longer folded, or too much is.
     static const char *const yes[] = {
         "malloc",
         "g_malloc0_n",
@@ -212,10 +212,10 @@ test_builtin_wrappers(void **state)
         assert_false(fold_is_wrapper(no[i]));
 }
 
+/* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
 static void
-test_start_up_is_not_useful(void **state)
+start_up_code_is_not_shown(void **state)
 {
-    // If this fails, every stack ends in the C library's start-up code, or one is shown empty.
     struct profile *p = build_profile_new();
     struct stacks s;
 
@@ -232,10 +232,10 @@ test_start_up_is_not_useful(void **state)
     profile_free(p);
 }
 
+/* If this fails, a tree's inclusive and self numbers or the order of children are wrong. */
 static void
-test_tree_adds_up(void **state)
+a_tree_adds_up(void **state)
 {
-    // If this fails, a tree's inclusive and self numbers or the order of children are wrong.
     struct profile *p = build_profile_new();
     struct stacks s;
     struct tree t;
@@ -260,10 +260,10 @@ test_tree_adds_up(void **state)
     profile_free(p);
 }
 
+/* If this fails, --metric takes other words than the views show. */
 static void
-test_metric_names_round_trip(void **state)
+metric_names_are_read_back(void **state)
 {
-    // If this fails, --metric takes other words than the views show.
     enum metric m;
 
     (void)state;
@@ -286,18 +286,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size_classes_are_one_stack),
-        cmocka_unit_test(test_inlined_frames_are_expanded),
-        cmocka_unit_test(test_wrappers_are_charged_to_their_caller),
-        cmocka_unit_test(test_only_innermost_wrappers_fold),
-        cmocka_unit_test(test_filter_looks_at_all_frames),
-        cmocka_unit_test(test_bad_regex_is_usage),
-        cmocka_unit_test(test_unnamed_frames_stay_apart),
-        cmocka_unit_test(test_plain_names),
-        cmocka_unit_test(test_builtin_wrappers),
-        cmocka_unit_test(test_start_up_is_not_useful),
-        cmocka_unit_test(test_tree_adds_up),
-        cmocka_unit_test(test_metric_names_round_trip),
+        cmocka_unit_test(size_classes_are_one_stack),
+        cmocka_unit_test(inlined_frames_are_expanded),
+        cmocka_unit_test(wrappers_are_charged_to_their_caller),
+        cmocka_unit_test(only_innermost_wrappers_fold),
+        cmocka_unit_test(a_filter_looks_at_all_frames),
+        cmocka_unit_test(a_bad_regex_is_a_usage_error),
+        cmocka_unit_test(unnamed_frames_stay_apart),
+        cmocka_unit_test(plain_names_lose_their_decoration),
+        cmocka_unit_test(wrappers_are_known_by_name),
+        cmocka_unit_test(start_up_code_is_not_shown),
+        cmocka_unit_test(a_tree_adds_up),
+        cmocka_unit_test(metric_names_are_read_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -66,10 +66,10 @@ text_of(struct fixture *f, size_t i)
 static const struct counters once = {
     .allocations = 1, .allocated_bytes = 10, .size_min = 10, .size_max = 10};
 
+/* If this fails, constructors of libraries hang beneath frames of the loader, or main does. */
 static void
 what_runs_outside_of_main_has_a_name(void **state)
 {
-    // If this fails, constructors of libraries hang beneath frames of the loader, or main does.
     static const char loader[] = "!/lib64/ld-linux-x86-64.so.2";
     struct fixture f;
 
@@ -104,10 +104,10 @@ what_runs_outside_of_main_has_a_name(void **state)
     end(&f);
 }
 
+/* If this fails, all of a stripped program stands outside of main. */
 static void
 a_stripped_main_is_main(void **state)
 {
-    // If this fails, all of a stripped program stands outside of main.
     struct fixture f;
     const uint32_t *ids;
     size_t n;
@@ -124,10 +124,10 @@ a_stripped_main_is_main(void **state)
     end(&f);
 }
 
+/* If this fails, the share of small and large blocks per function is wrong. */
 static void
 amounts_keep_their_classes(void **state)
 {
-    // If this fails, the share of small and large blocks per function is wrong.
     struct fixture f;
     struct direct d;
     static const struct counters sizes[] = {
@@ -176,10 +176,10 @@ paths_of(struct fixture *f, size_t callers, bool call_sites)
     return paths;
 }
 
+/* If this fails, one leak is several rows, or several are one. */
 static void
 paths_merge_what_reads_the_same(void **state)
 {
-    // If this fails, one leak is several rows, or several are one.
     struct fixture f;
     struct paths p;
 
@@ -214,10 +214,10 @@ paths_merge_what_reads_the_same(void **state)
     end(&f);
 }
 
+/* If this fails, a program that allocates nothing ends the analysis. */
 static void
 nothing_gives_empty_tables(void **state)
 {
-    // If this fails, a program that allocates nothing ends the analysis.
     struct fixture f;
     struct callgraph g;
     struct direct d;
@@ -234,10 +234,10 @@ nothing_gives_empty_tables(void **state)
     end(&f);
 }
 
+/* If this fails, a path is wider than the terminal, or the function that allocates is missing. */
 static void
-long_paths_wrap(void **state)
+long_paths_wrap_at_the_width(void **state)
 {
-    // If this fails, a path is wider than the terminal, or the function that allocates is missing.
     static const char longest[] =
         "std::_Rb_tree_iterator<std::pair<std::string const, std::vector<std::map<int, long> > > > "
         "std::_Rb_tree<std::string, std::pair<std::string const, int> >::_M_emplace<int>(int&&)";
@@ -274,10 +274,10 @@ long_paths_wrap(void **state)
     end(&f);
 }
 
+/* If this fails, a cut stack looks as if its outermost known frame had started it. */
 static void
 callers_that_were_not_recorded_are_a_caller(void **state)
 {
-    // If this fails, a cut stack looks as if its outermost known frame had started it.
     struct fixture f;
     struct callgraph g;
     struct paths p;
@@ -297,11 +297,11 @@ callers_that_were_not_recorded_are_a_caller(void **state)
     end(&f);
 }
 
+/* The stack leaves the cycle of a and b through out, and comes back by it. If this fails, a cycle
+ * has more bytes than the program. */
 static void
 a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
 {
-    // If this fails, a cycle has more bytes than the program. The stack leaves the cycle of a and b
-    // through out, and comes back by it.
     struct fixture f;
     struct callgraph g;
     const struct callgraph_node *cycle;
@@ -327,11 +327,11 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     end(&f);
 }
 
+/* If this fails, a function that keeps nothing is shown among those that keep memory, and makes
+ * cycles there. */
 static void
 the_graph_of_a_metric_has_what_the_metric_has(void **state)
 {
-    // If this fails, a function that keeps nothing is shown among those that keep memory, and makes
-    // cycles there.
     struct fixture f;
     struct callgraph g;
 
@@ -349,10 +349,10 @@ the_graph_of_a_metric_has_what_the_metric_has(void **state)
     end(&f);
 }
 
+/* If this fails, a long chain of calls overflows our stack, or a cycle is missed. */
 static void
 components_are_found_without_recursion(void **state)
 {
-    // If this fails, a long chain of calls overflows our stack, or a cycle is missed.
     enum { NODES = 300000, RING = 100000 };
     uint32_t *first = arena_array(&arena, NODES + 1, sizeof *first);
     uint32_t *targets = arena_array(&arena, NODES, sizeof *targets);
@@ -383,7 +383,7 @@ main(void)
         cmocka_unit_test(amounts_keep_their_classes),
         cmocka_unit_test(paths_merge_what_reads_the_same),
         cmocka_unit_test(nothing_gives_empty_tables),
-        cmocka_unit_test(long_paths_wrap),
+        cmocka_unit_test(long_paths_wrap_at_the_width),
         cmocka_unit_test(callers_that_were_not_recorded_are_a_caller),
         cmocka_unit_test(a_stack_counts_once_in_a_cycle_it_enters_twice),
         cmocka_unit_test(the_graph_of_a_metric_has_what_the_metric_has),

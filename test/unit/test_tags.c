@@ -68,6 +68,8 @@ kept_bytes(const struct profile *p, const char *heap, const char *label)
     return sum;
 }
 
+/* If this fails, blocks of an arena and of malloc that come from one line are one row, which
+ * belongs to neither. */
 static void
 equal_stacks_of_two_heaps_are_two(void **unused)
 {
@@ -86,6 +88,8 @@ equal_stacks_of_two_heaps_are_two(void **unused)
     profile_free(p);
 }
 
+/* If this fails, a view that does not show labels lists one stack once for each tenant, or says
+ * that a stack of several has the labels of one. */
 static void
 labels_merge_where_that_is_asked_for(void **unused)
 {
@@ -102,8 +106,10 @@ labels_merge_where_that_is_asked_for(void **unused)
     profile_free(p);
 }
 
+/* If this fails, --heap and --label show bytes of another heap or tenant, or leave out some of the
+ * one that was named. */
 static void
-filters_keep_what_they_name(void **unused)
+filters_leave_what_they_name(void **unused)
 {
     struct profile *p = tagged_profile();
 
@@ -143,6 +149,8 @@ grouped(const struct profile *p, const struct stacks *stacks, enum group_by by, 
     return text;
 }
 
+/* If this fails, --by heap and --by label count bytes twice, or blocks without a label are in no
+ * row. */
 static void
 groups_share_everything_out(void **unused)
 {
@@ -166,8 +174,10 @@ groups_share_everything_out(void **unused)
     profile_free(p);
 }
 
+/* If this fails, collapsed stacks and flame graphs by heap or label have the wrong root, or a row
+ * of the report does not say of which heap it is. */
 static void
-roots_and_texts_name_them(void **unused)
+tags_are_named_in_roots_and_lines(void **unused)
 {
     struct profile *p = tagged_profile();
     struct tag_roots heap = {ROOT_HEAP, NULL}, labels = {ROOT_LABELS, NULL},
@@ -189,7 +199,8 @@ roots_and_texts_name_them(void **unused)
     profile_free(p);
 }
 
-/* Heaps and labels are compared by name: their numbers differ from run to run. */
+/* Their numbers differ from run to run. If this fails, `diff` compares the arena of one run with
+ * the pool of the next. */
 static void
 diff_matches_heaps_and_labels_by_name(void **unused)
 {
@@ -216,6 +227,7 @@ diff_matches_heaps_and_labels_by_name(void **unused)
     profile_free(q);
 }
 
+/* If this fails, `leaks` adds what leaks in an arena to what malloc's callers leak. */
 static void
 paths_keep_heaps_apart(void **unused)
 {
@@ -253,9 +265,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stacks_of_two_heaps_are_two),
         cmocka_unit_test(labels_merge_where_that_is_asked_for),
-        cmocka_unit_test(filters_keep_what_they_name),
+        cmocka_unit_test(filters_leave_what_they_name),
         cmocka_unit_test(groups_share_everything_out),
-        cmocka_unit_test(roots_and_texts_name_them),
+        cmocka_unit_test(tags_are_named_in_roots_and_lines),
         cmocka_unit_test(diff_matches_heaps_and_labels_by_name),
         cmocka_unit_test(paths_keep_heaps_apart),
     };

@@ -92,6 +92,8 @@ finds(struct profile *p, const char *when, size_t snapshots)
     assert_int_equal(m.snapshots, snapshots);
 }
 
+/* If this fails, --at and --between take another moment than was named, or one that does not exist
+ * without a word. */
 static void
 moments_are_found_by_name_and_time(void **unused)
 {
@@ -121,6 +123,8 @@ moments_are_found_by_name_and_time(void **unused)
     profile_free(p);
 }
 
+/* If this fails, a report of a moment shows totals, sites or threads of another one, or a peak
+ * that nobody knows of it. */
 static void
 a_cut_profile_is_what_it_was(void **unused)
 {
@@ -159,6 +163,8 @@ row_of(const struct profile *p, const struct timeline *t, const char *function)
     return NULL;
 }
 
+/* If this fails, a cache that has filled up is called growing, or a leak is not since all of it
+ * was freed at the end. */
 static void
 what_grows_is_told_from_rest_and_from_the_end(void **unused)
 {

@@ -45,6 +45,8 @@ clues_text(const char *source, uint32_t line, const char *callee)
     return copy;
 }
 
+/* If this fails, the type of a block is taken from a comment, or from another statement on its
+ * line. */
 static void
 clues_are_found_in_the_statement(void **unused)
 {
@@ -84,6 +86,7 @@ clues_are_found_in_the_statement(void **unused)
     }
 }
 
+/* If this fails, the elements of C++ containers have no type, or that of the allocator. */
 static void
 names_of_allocators_tell_the_type(void **unused)
 {
@@ -154,6 +157,8 @@ judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, ui
                         asks ? " ^" : "");
 }
 
+/* If this fails, a type is called certain whose size is not the block's, or an array of it is not
+ * known as one. */
 static void
 facts_are_judged_by_the_sizes(void **unused)
 {
@@ -207,6 +212,8 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(judged(two, 2, false, 80, 120), "certain widget");
 }
 
+/* If this fails, what xmalloc returns is said to be char, or all its callers' blocks to be of one
+ * type. */
 static void
 wrappers_ask_their_callers(void **unused)
 {
@@ -223,6 +230,8 @@ wrappers_ask_their_callers(void **unused)
     assert_string_equal(judged(result, 1, true, 40, 40), "certain widget");
 }
 
+/* If this fails, the second report knows other types of a size than the first, or a damaged cache
+ * file is believed. */
 static void
 the_cache_gives_back_what_it_got(void **unused)
 {

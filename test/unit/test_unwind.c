@@ -187,10 +187,10 @@ assert_rule(const char *label, enum unwind_kind kind, int cfa_offset, int rbp_wo
     assert_int_equal(rule.reserved, 0);
 }
 
+/* If this fails, nearly every stack of every program is wrong, since a rule has a wrong offset. */
 static void
-test_rules_of_ordinary_frames(void **state)
+ordinary_frames_have_their_rules(void **state)
 {
-    // Breaks: a wrong offset here is a wrong stack for nearly every frame of every program.
     (void)state;
     assert_rule(t_entry, RULE_RSP, 8, 0);
     assert_rule(t_pushed, RULE_RSP, 16, -2);
@@ -202,10 +202,10 @@ test_rules_of_ordinary_frames(void **state)
     assert_rule(t_sigreturn, RULE_SIGNAL, 160, 15);
 }
 
+/* If this fails, a frame that needs more than rsp and rbp gets a rule that is nearly right. */
 static void
-test_rules_refuse_what_they_cannot_say(void **state)
+rules_refuse_what_they_cannot_say(void **state)
 {
-    // Breaks: a frame that needs more than rsp and rbp would get a rule that is nearly right.
     (void)state;
     assert_rule(t_rbx, RULE_FULL, 0, 0);
     assert_rule(t_plt, RULE_FULL, 0, 0);
@@ -219,24 +219,25 @@ test_rules_refuse_what_they_cannot_say(void **state)
     assert_rule(t_no_table, RULE_NO_TABLE, 0, 0);
 }
 
+/* If this fails, the farthest save slot that fits 16 bits of words is cut or refused; or other
+ * registers' rules make simple frames slow. */
 static void
-test_rule_limits(void **state)
+rules_reach_to_their_limits(void **state)
 {
-    // Breaks: the farthest save slot that fits 16 bits of words is cut or refused; other registers'
-    // rules make simple frames slow.
     (void)state;
     assert_rule(t_moved_rbp, RULE_RSP, 8, -32768);
     assert_rule(t_val_offset, RULE_RSP, 8, 0);
     assert_rule(t_in_register, RULE_RSP, 8, 0);
 }
 
+/* If this fails, addresses without an object (stack, 0) are taken for code, or the range is wrong.
+ */
 static void
-test_find_object(void **state)
+an_address_is_found_in_its_object(void **state)
 {
     struct unwind_object object;
     uint64_t here = address_of(t_entry);
 
-    // Breaks: addresses without an object (stack, 0) are taken for code, or the range is wrong.
     (void)state;
     assert_true(unwind_find_object(here, &object));
     assert_true(object.start <= here && here < object.end);
@@ -266,12 +267,12 @@ assert_refused(struct fake *f, enum unwind_step_result expected)
     assert_memory_equal(&f->r, &before, sizeof before);
 }
 
+/* If this fails, stepping by the table finds the wrong caller even where a rule would do. */
 static void
-test_steps(void **state)
+a_step_leads_to_the_caller(void **state)
 {
     struct fake f;
 
-    // Breaks: stepping finds the wrong caller for the frames rules can say; both must agree.
     (void)state;
     fake_init(&f, t_entry);
     assert_stepped(&f, slot(&f, 11), slot(&f, 20), 1010);
@@ -286,12 +287,13 @@ test_steps(void **state)
     assert_int_equal(f.r.r[UNWIND_RBX], 1018);
 }
 
+/* If this fails, frames of the dynamic linker's resolver and of the PLT end every stack that has
+ * them. */
 static void
-test_steps_beyond_rules(void **state)
+steps_go_beyond_the_rules(void **state)
 {
     struct fake f;
 
-    // Breaks: frames of the dynamic linker's resolver and of the PLT end every stack that has them.
     (void)state;
     fake_init(&f, t_rbx);
     assert_stepped(&f, slot(&f, 32), slot(&f, 20), 1031);
@@ -304,25 +306,26 @@ test_steps_beyond_rules(void **state)
     assert_stepped(&f, slot(&f, 12), slot(&f, 20), 1011);
 }
 
+/* If this fails, after a call that is a function's last instruction the next function's table is
+ * used. */
 static void
-test_return_address_is_looked_up_one_before(void **state)
+a_return_address_is_looked_up_one_before(void **state)
 {
     struct fake f;
 
-    // Breaks: after a call that is a function's last instruction the next function's table is used.
     (void)state;
     fake_init(&f, t_pushed);
     f.r.exact = false;
     assert_stepped(&f, slot(&f, 11), slot(&f, 20), 1010);
 }
 
+/* If this fails, caller-saved registers, which the callee has overwritten, are trusted by an outer
+ * frame. */
 static void
-test_register_knowledge(void **state)
+registers_are_known_only_if_saved(void **state)
 {
     struct fake f;
 
-    // Breaks: caller-saved registers, which the callee has overwritten, are trusted by an outer
-    // frame.
     (void)state;
     fake_init(&f, t_in_register);
     assert_stepped(&f, slot(&f, 11), slot(&f, 20), 1010);
@@ -339,13 +342,13 @@ test_register_knowledge(void **state)
     assert_refused(&f, UNWIND_BAD);
 }
 
+/* If this fails, stacks end at signal handlers, or the interrupted function is looked up one byte
+ * too early. */
 static void
-test_signal_frame(void **state)
+a_signal_frame_leads_to_what_it_interrupted(void **state)
 {
     struct fake f;
 
-    // Breaks: stacks end at signal handlers, or the interrupted function is looked up one byte too
-    // early.
     (void)state;
     fake_init(&f, t_signal);
     f.stack[12] = slot(&f, 50);
@@ -365,12 +368,12 @@ test_signal_frame(void **state)
     assert_stepped(&f, slot(&f, STACK_WORDS) + 8, slot(&f, 20), 1013);
 }
 
+/* If this fails, walks run past the outermost frame, or say "whole" of a stack that is cut. */
 static void
-test_ends(void **state)
+a_walk_ends_where_the_stack_ends(void **state)
 {
     struct fake f;
 
-    // Breaks: walks run past the outermost frame, or say "whole" of a stack that is cut.
     (void)state;
     fake_init(&f, t_outermost);
     assert_refused(&f, UNWIND_END);
@@ -383,12 +386,12 @@ test_ends(void **state)
     assert_refused(&f, UNWIND_NO_TABLE);
 }
 
+/* If this fails, the recorder reads beyond the stack and kills the program it profiles. */
 static void
-test_bounds(void **state)
+nothing_is_read_beyond_the_stack(void **state)
 {
     struct fake f;
 
-    // Breaks: the recorder reads beyond the stack and kills the program it profiles.
     (void)state;
     fake_init(&f, t_entry);
     f.bounds.high = slot(&f, 11) - 1;
@@ -474,8 +477,10 @@ compare_steps(struct fake *f, const char *label, unsigned *seed)
         assert_int_equal(by_rule.r[UNWIND_RBP], f->r.r[UNWIND_RBP]);
 }
 
+/* If this fails, a stack behind a signal is another one than the tables say, or is read out of
+ * bounds. */
 static void
-test_steps_by_rule(void **state)
+a_rule_steps_as_its_table_does(void **state)
 {
     static const char *const labels[] = {
         t_entry,     t_pushed,    t_framed,     t_restored,    t_shrunk,
@@ -484,7 +489,6 @@ test_steps_by_rule(void **state)
     unsigned seed = 1;
     struct fake f;
 
-    // Breaks: a stack behind a signal is another one than the tables say, or is read out of bounds.
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
         for (unsigned j = 0; j < countof(labels); j++)
@@ -520,17 +524,17 @@ walk_from_here(uint64_t *ret_caller)
     return frames;
 }
 
+/* If this fails, real stacks, through cmocka and libc to _start, are not walked to their end. */
 static void
-test_live_walk_reaches_the_end(void **state)
+a_live_walk_reaches_the_end(void **state)
 {
     uint64_t caller;
     unsigned frames = walk_from_here(&caller);
 
-    // Breaks: real stacks, through cmocka and libc to _start, are not walked to their end.
     (void)state;
     assert_in_range(frames, 4, 100);
-    assert_in_range(caller, address_of((void *)test_live_walk_reaches_the_end),
-                    address_of((void *)test_live_walk_reaches_the_end) + 4096);
+    assert_in_range(caller, address_of((void *)a_live_walk_reaches_the_end),
+                    address_of((void *)a_live_walk_reaches_the_end) + 4096);
 }
 
 /* What on_signal saw, two steps out of itself. */
@@ -540,13 +544,13 @@ static struct {
     bool through_test;
 } seen;
 
-static void test_live_signal_handler(void **state);
+static void a_live_signal_is_stepped_through(void **state);
 
 static void
 on_signal(int number)
 {
     struct unwind_bounds all = {4096, UINT64_C(1) << 47};
-    uint64_t test = address_of((void *)test_live_signal_handler);
+    uint64_t test = address_of((void *)a_live_signal_is_stepped_through);
     struct unwind_registers r;
 
     (void)number;
@@ -558,11 +562,11 @@ on_signal(int number)
         seen.through_test |= r.r[UNWIND_PC] - test < 4096;
 }
 
+/* If this fails, the kernel's signal frame, which libc describes by expressions, cannot be stepped
+ * through. */
 static void
-test_live_signal_handler(void **state)
+a_live_signal_is_stepped_through(void **state)
 {
-    // Breaks: the kernel's signal frame, which libc describes by expressions, cannot be stepped
-    // through.
     (void)state;
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
@@ -578,20 +582,20 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules_of_ordinary_frames),
-        cmocka_unit_test(test_rules_refuse_what_they_cannot_say),
-        cmocka_unit_test(test_rule_limits),
-        cmocka_unit_test(test_find_object),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_steps_beyond_rules),
-        cmocka_unit_test(test_return_address_is_looked_up_one_before),
-        cmocka_unit_test(test_register_knowledge),
-        cmocka_unit_test(test_signal_frame),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_steps_by_rule),
-        cmocka_unit_test(test_live_walk_reaches_the_end),
-        cmocka_unit_test(test_live_signal_handler),
+        cmocka_unit_test(ordinary_frames_have_their_rules),
+        cmocka_unit_test(rules_refuse_what_they_cannot_say),
+        cmocka_unit_test(rules_reach_to_their_limits),
+        cmocka_unit_test(an_address_is_found_in_its_object),
+        cmocka_unit_test(a_step_leads_to_the_caller),
+        cmocka_unit_test(steps_go_beyond_the_rules),
+        cmocka_unit_test(a_return_address_is_looked_up_one_before),
+        cmocka_unit_test(registers_are_known_only_if_saved),
+        cmocka_unit_test(a_signal_frame_leads_to_what_it_interrupted),
+        cmocka_unit_test(a_walk_ends_where_the_stack_ends),
+        cmocka_unit_test(nothing_is_read_beyond_the_stack),
+        cmocka_unit_test(a_rule_steps_as_its_table_does),
+        cmocka_unit_test(a_live_walk_reaches_the_end),
+        cmocka_unit_test(a_live_signal_is_stepped_through),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
