@@ -19,7 +19,7 @@
 #   make lint       clang-tidy, cppcheck and gcc's analyzer on all of src; takes minutes
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
-#   make setup      install what the build needs (tools/setup build)
+#   make setup      install what the build needs (tools/setup build), offer the hook for messages
 #   make examples   programs that use heaptap.h, into build/examples
 #   make programs   what the tests need, without running them
 #   make clean
@@ -275,7 +275,7 @@ include test/test.mk
 # --- Demo, setup, install ------------------------------------------------------------------------
 
 setup:
-	@tools/setup build
+	@tools/setup build hooks
 
 demo:
 	@tools/setup build demo
