@@ -128,7 +128,7 @@ check_sampling(const struct profile *p)
     for (size_t i = 0; i < p->phase_count; i++) {
         demand(p->phases[i].mode <= MODE_OFF, "one that is known");
         demand(i == 0 || p->phases[i - 1].elapsed_ns <= p->phases[i].elapsed_ns,
-               "phases follow each other");
+               "ways of recording follow each other");
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];

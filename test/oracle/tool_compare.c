@@ -13,7 +13,7 @@
  *   - Stacks that the profile marks as truncated, guessed at or charged to "other" cannot match by
  *     address. They are put into one pool, the oracle's unmatched stacks into another, and the
  *     pools must be equal.
- *   - With --threads the peak. The recorder lets threads keep back some of their changes, up to
+ *   - With --threads the peak. The recorder lets threads tell of their changes late, up to
  *     max(64 KiB, 0.1 %) in all; and each thread may be between the two recorders with one block,
  *     which the oracle has longer, seeing it earlier and letting it go later. So the totals must
  *     agree within the sum of that and one block of the largest size for each thread, and the

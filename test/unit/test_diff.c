@@ -301,7 +301,7 @@ the_text_shows_totals_and_changes(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, what threads kept back looks like a growth of the peak. */
+/* If this fails, what threads had not told yet looks like a growth of the peak. */
 static void
 a_peak_within_its_error_is_noise(void **state)
 {

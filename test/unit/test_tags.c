@@ -55,7 +55,7 @@ stacks_of(const struct profile *p, const struct stacks_options *options)
 }
 
 static int64_t
-kept_bytes(const struct profile *p, const char *heap, const char *label)
+passing_bytes(const struct profile *p, const char *heap, const char *label)
 {
     struct stacks_options options = {.tags = {heap, label}};
     struct stacks stacks = stacks_of(p, &options);
@@ -109,23 +109,23 @@ labels_merge_where_that_is_asked_for(void **unused)
 /* If this fails, --heap and --label show bytes of another heap or tenant, or leave out some of the
  * one that was named. */
 static void
-filters_leave_what_they_name(void **unused)
+filters_pass_what_they_name(void **unused)
 {
     struct profile *p = tagged_profile();
 
     (void)unused;
-    assert_int_equal(kept_bytes(p, NULL, NULL), 654321);
-    assert_int_equal(kept_bytes(p, "malloc", NULL), 600001);
-    assert_int_equal(kept_bytes(p, "arena", NULL), 4320);
-    assert_int_equal(kept_bytes(p, "*o*", NULL), 650001);
-    assert_int_equal(kept_bytes(p, "aren", NULL), 0);
-    assert_int_equal(kept_bytes(p, NULL, "tenant"), 54300);
-    assert_int_equal(kept_bytes(p, NULL, "tenant=acme"), 50300);
-    assert_int_equal(kept_bytes(p, NULL, "tenant=*"), 54300);
-    assert_int_equal(kept_bytes(p, NULL, "kind=get"), 50300);
-    assert_int_equal(kept_bytes(p, NULL, "ten"), 0);
-    assert_int_equal(kept_bytes(p, NULL, "tenant="), 0);
-    assert_int_equal(kept_bytes(p, "arena", "tenant=acme"), 300);
+    assert_int_equal(passing_bytes(p, NULL, NULL), 654321);
+    assert_int_equal(passing_bytes(p, "malloc", NULL), 600001);
+    assert_int_equal(passing_bytes(p, "arena", NULL), 4320);
+    assert_int_equal(passing_bytes(p, "*o*", NULL), 650001);
+    assert_int_equal(passing_bytes(p, "aren", NULL), 0);
+    assert_int_equal(passing_bytes(p, NULL, "tenant"), 54300);
+    assert_int_equal(passing_bytes(p, NULL, "tenant=acme"), 50300);
+    assert_int_equal(passing_bytes(p, NULL, "tenant=*"), 54300);
+    assert_int_equal(passing_bytes(p, NULL, "kind=get"), 50300);
+    assert_int_equal(passing_bytes(p, NULL, "ten"), 0);
+    assert_int_equal(passing_bytes(p, NULL, "tenant="), 0);
+    assert_int_equal(passing_bytes(p, "arena", "tenant=acme"), 300);
     profile_free(p);
 }
 
@@ -265,7 +265,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stacks_of_two_heaps_are_two),
         cmocka_unit_test(labels_merge_where_that_is_asked_for),
-        cmocka_unit_test(filters_leave_what_they_name),
+        cmocka_unit_test(filters_pass_what_they_name),
         cmocka_unit_test(groups_share_everything_out),
         cmocka_unit_test(tags_are_named_in_roots_and_lines),
         cmocka_unit_test(diff_matches_heaps_and_labels_by_name),

@@ -8,8 +8,8 @@
 
 PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one way
 of recording, or a change falls into it. What is recorded exactly must be the truth to the byte, and
-so must the frees of its blocks, whenever they come. (That the site had nothing to do in the phases
-with samples is more than the recorder can know, so there is an upper limit all the same.)
+so must the frees of its blocks, whenever they come. (That the site had nothing to do while there
+were samples is more than the recorder can know, so there is an upper limit all the same.)
 Estimates must lie within 2.5 times their interval, which a right estimate leaves once in a million
 times; threads decide the draws, so no seed makes two runs alike. The same holds where a change from
 exact to a sample falls into a stretch: no block may be judged by both, or by none.
@@ -148,12 +148,12 @@ def check_stretch(number, got, truth):
 
 def check_whole(report, truth):
     found = recorded(report)
-    phases = [(p["mode"], p["period"]) for p in report["phases"]]
+    ways = [(p["mode"], p["period"]) for p in report["phases"]]
     wanted = [("exact", 0), ("bytes", 65536), ("off", 0), ("exact", 0), ("count", 200),
               ("exact", 0)]
     wanted += [("bytes", 256 << 10), ("exact", 0)] * 10
     wanted += [("bytes", 256 << 10), ("bytes", 255 << 10)] * 240 + [("exact", 0)]
-    tell(phases == wanted, "every change is in the report", len(phases), phases[:8])
+    tell(ways == wanted, "every change is in the report", len(ways), ways[:8])
     times = [p["elapsed_ns"] for p in report["phases"]]
     tell(times == sorted(times), "in order of time", times)
     named = [s["allocated_bytes"] for s in report["snapshots"]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # switch.sh: changes of the way of recording in programs at full load. If it fails, a change loses
 # blocks or counts them twice, estimates get into exact numbers, or the free of a block is forgotten
-# because it comes in another phase than its allocation.
+# because the way of recording has changed since its allocation.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 py() {

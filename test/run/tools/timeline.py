@@ -192,15 +192,15 @@ def thinned():
     for name in ("long", "thin"):
         _, out, err = view("timeline", "--json", f"{name}.heaptap")
         moments_of[name] = [s["elapsed_ns"] for s in json.loads(out)["points"]]
-    kept = moments_of["thin"]
+    left = moments_of["thin"]
     tell(len(moments_of["long"]) == 3002, "all snapshots are there before", len(moments_of["long"]))
-    tell(200 < len(kept) <= 256 + 5 + 2, "256 and those with names after", len(kept))
-    gaps = [b - a for a, b in zip(kept, kept[1:])]
+    tell(200 < len(left) <= 256 + 5 + 2, "256 and those with names after", len(left))
+    gaps = [b - a for a, b in zip(left, left[1:])]
     tell(max(gaps) <= 3 * 1500 * 10 ** 9 / 256, "evenly spread", max(gaps))
-    ids = [round(ns / (5 * 10 ** 8)) for ns in kept[1:-1]]
+    ids = [round(ns / (5 * 10 ** 8)) for ns in left[1:-1]]
     wrong = [n for n in random.Random(3).sample(ids, 40) + [4, 8, 12, 21, 31]
              if by_function(report("--at", f"{n * 0.5 + 0.01}s", "thin.heaptap")) != sums_at(p, n)]
-    tell(not wrong, "values at what is kept are as before", wrong)
+    tell(not wrong, "values at what is left are as before", wrong)
     whole = by_function(report("thin.heaptap"))
     tell(whole == sums_at(p, 3001), "so is the end", whole)
     small = os.path.getsize("thin.heaptap")
@@ -226,11 +226,11 @@ def broad():
     p.write("broad.heaptap")
     view("pack", "-o", "narrow.heaptap", "broad.heaptap")
     _, out, _ = view("timeline", "--json", "narrow.heaptap")
-    kept = [round(q["elapsed_ns"] / 10 ** 9) for q in json.loads(out)["points"]][1:-1]
-    tell(64 <= len(kept) <= 128, "many stacks: fewer snapshots", len(kept))
-    wrong = [n for n in rng.sample(kept, 10)
+    left = [round(q["elapsed_ns"] / 10 ** 9) for q in json.loads(out)["points"]][1:-1]
+    tell(64 <= len(left) <= 128, "many stacks: fewer snapshots", len(left))
+    wrong = [n for n in rng.sample(left, 10)
              if by_function(report("--at", f"{n}s", "narrow.heaptap")) != sums_at(p, n)]
-    tell(not wrong, "many stacks: values at what is kept are as before", wrong)
+    tell(not wrong, "many stacks: values at what is left are as before", wrong)
 
 
 BAD = [0, 1, 255, 4096, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1]
