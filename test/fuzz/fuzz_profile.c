@@ -11,7 +11,7 @@
  * read them, but the fuzzer would only see that memory is finite.
  */
 /* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
-/* covers: load_history.c at.c */
+/* covers: loader.c load_history.c at.c */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

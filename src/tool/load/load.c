@@ -18,7 +18,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "load/loader.h"
+#include "load/load_counters.h"
+#include "load/load_fit.h"
+#include "load/load_heaps.h"
+#include "load/load_history.h"
+#include "load/load_sampling.h"
+#include "load/load_tree.h"
 #include "profile/origin.h"
 #include "profile/owner.h"
 

@@ -1,6 +1,6 @@
 /* load.h: from the tables of a file to the model. */
-#ifndef PROFILE_LOAD_H
-#define PROFILE_LOAD_H
+#ifndef LOAD_LOAD_H
+#define LOAD_LOAD_H
 
 #include "profile/profile.h"
 

@@ -8,9 +8,11 @@
  * A counter whose site makes no sense is counted under "other", never dropped: the totals are
  * right even where the tree is not.
  */
+#include "load/load_counters.h"
+
 #include <string.h>
 
-#include "load/loader.h"
+#include "load/load_tree.h"
 
 void
 load_threads(struct loader *l)

@@ -16,13 +16,14 @@
  *
  * A shortened name ends with a number made from all of it, so that two remain two.
  */
+#include "load/load_fit.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "load/loader.h"
 
 /* Frames of all stacks: so many, and for each byte of the file so many. */
 #define FRAMES_FREE ((uint64_t)1 << 20)

@@ -15,9 +15,10 @@
  *
  * Does not say what the sites count: load_counters.c does.
  */
+#include "load/load_heaps.h"
+
 #include <string.h>
 
-#include "load/loader.h"
 #include "util/strbuf.h"
 
 enum {

@@ -16,10 +16,10 @@
  * first of a counter's records there says what the counter was. A record that does not follow the
  * one before it is left out, and so is, with a note, one of a counter that does not exist.
  */
+#include "load/load_history.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "load/loader.h"
 
 /* A hundred years; sums of times stay in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)

@@ -6,10 +6,12 @@
  * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
  * analyse/interval.c's.
  */
+#include "load/load_sampling.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "load/loader.h"
+#include "load/load_tree.h"
 
 /* No sum of an estimate is larger: 2^63 bytes, squared, times the number of samples. */
 #define ERROR_MAX 1e60

@@ -12,13 +12,15 @@
  * copied and before the nodes were; it is there for readers that know no tags.
  *
  * What few bytes can claim over and over is bounded by the size of the file: one string by many
- * names here, deep stacks by many sites and many frames by many locations in load_fit.c. Damage is
- * skipped and counted. What the sites count is load_counters.c's.
+ * names in loader.c, deep stacks by many sites and many frames by many locations in load_fit.c.
+ * Damage is skipped and counted. What the sites count is load_counters.c's.
  */
+#include "load/load_tree.h"
+
 #include <string.h>
 
 #include "base/hash.h"
-#include "load/loader.h"
+#include "load/load_heaps.h"
 
 enum {
     SITE_ID_MAX = 1 << 22,
@@ -26,22 +28,6 @@ enum {
     LOCATION_FRAMES_MAX = 256, // Inlined calls at one place.
     SAME_NAME_MAX = 64,        // Types of one name, on average.
 };
-
-uint32_t
-loader_string(struct loader *l, struct disk_string s)
-{
-    bool new;
-    uint64_t *known;
-
-    if (s.bytes == 0)
-        return 0;
-    known = map_put(&l->known_strings, (uint64_t)s.off << 32 | s.bytes, &new);
-    if (new && l->string_bytes + s.bytes <= l->raw->tables[DISK_STRINGS].size_bytes) {
-        l->string_bytes += s.bytes;
-        *known = strtab_id(&l->p->strings, raw_string(l->raw, s));
-    }
-    return (uint32_t)*known;
-}
 
 void
 load_modules(struct loader *l)

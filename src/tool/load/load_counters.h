@@ -1,0 +1,27 @@
+/* load_counters.h: threads, and what was counted by site and by size. */
+#ifndef LOAD_LOAD_COUNTERS_H
+#define LOAD_LOAD_COUNTERS_H
+
+#include "load/loader.h"
+
+/* The threads, those of one name as one, and which bins are theirs. */
+void load_threads(struct loader *l);
+
+/* The blocks of counters, of sites and of backings; returns the number of counters that belong to
+ * no site. After load_sites and load_threads. */
+size_t load_blocks(struct loader *l);
+
+/* If more is live now than at the peak that was attributed (threads keep a little back), now is
+ * the peak. After load_errors, whose peaks rise with it. */
+void loader_raise_peak(struct profile *p);
+
+/* How far the peak may be from the true one. After loader_raise_peak and load_programs. */
+void loader_bound_peak(struct loader *l);
+
+/* What was counted of each size. After load_threads, which says whose bins there are. */
+void load_bins(struct loader *l);
+
+/* Losses that are known by where allocations were charged to. */
+void loader_count_doubtful(struct profile *p);
+
+#endif

@@ -1,0 +1,23 @@
+/* loader.c: the file's strings in the model.
+ *
+ * Nearly every table names strings, as places in one table of them. Each becomes one string of the
+ * model, however many records name it. What records claim of the table together is bounded by its
+ * size: otherwise a few bytes could ask for gigabytes, by many strings that overlap.
+ */
+#include "load/loader.h"
+
+uint32_t
+loader_string(struct loader *l, struct disk_string s)
+{
+    bool new;
+    uint64_t *known;
+
+    if (s.bytes == 0)
+        return 0;
+    known = map_put(&l->known_strings, (uint64_t)s.off << 32 | s.bytes, &new);
+    if (new && l->string_bytes + s.bytes <= l->raw->tables[DISK_STRINGS].size_bytes) {
+        l->string_bytes += s.bytes;
+        *known = strtab_id(&l->p->strings, raw_string(l->raw, s));
+    }
+    return (uint32_t)*known;
+}
