@@ -4,7 +4,7 @@
  *
  * Inputs are profiles, so their mutator is that of fuzz_profile.c.
  */
-/* covers: merge.c merge_tree.c merge_timeline.c writer.c write_model.c */
+/* covers: merge.c merger.c merge_tree.c merge_timeline.c writer.c write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput

@@ -24,7 +24,8 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "merge/merger.h"
+#include "merge/merge_heaps.h"
+#include "merge/merge_tree.h"
 
 enum { PHASES_MAX = 511 };
 
@@ -40,14 +41,6 @@ merge_new(void)
     merge_tree_init(m);
     merge_heaps_init(m);
     return m;
-}
-
-uint32_t
-merge_string(struct merge *m, struct merge_input *in, uint32_t id)
-{
-    if (id != 0 && in->strings[id] == 0)
-        in->strings[id] = strtab_id(&m->p->strings, profile_string(in->p, id));
-    return in->strings[id];
 }
 
 /* TEXT, kept as long as the sum is. */

@@ -1,6 +1,6 @@
 /* merge.h: many profiles as one. */
-#ifndef PROFILE_MERGE_H
-#define PROFILE_MERGE_H
+#ifndef MERGE_MERGE_H
+#define MERGE_MERGE_H
 
 #include "profile/profile.h"
 

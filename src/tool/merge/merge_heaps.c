@@ -3,9 +3,10 @@
  * Heaps are one if their names are, sets if their labels are. Malloc and the empty set are number
  * 0 as in every profile; set 1 stands for all sets whose labels are not known, as in the file.
  */
+#include "merge/merge_heaps.h"
+
 #include <string.h>
 
-#include "merge/merger.h"
 #include "util/strbuf.h"
 
 enum {

@@ -14,9 +14,9 @@
  *
  * The very last point has what the last processes held when they ended, as that of one process has.
  */
-#include <string.h>
+#include "merge/merge_timeline.h"
 
-#include "merge/merger.h"
+#include <string.h>
 
 /* Times above are rounded down to it: nothing overflows, and no clock has come so far. */
 #define TIME_MAX (UINT64_C(1) << 62)

@@ -21,11 +21,12 @@
  * Ids of files are bounded; what is beyond is code without a module (with its name), or belongs to
  * the site "other", and is counted there.
  */
+#include "merge/merge_tree.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "format/format.h"
-#include "merge/merger.h"
 #include "util/strbuf.h"
 
 enum {

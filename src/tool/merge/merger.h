@@ -1,26 +1,11 @@
-/* merger.h: what the parts of merging share. Private to src/tool/merge. */
-#ifndef PROFILE_MERGER_H
-#define PROFILE_MERGER_H
+/* merger.h: what the parts of merging share. This header and those of the parts are private to
+ * src/tool/merge.
+ */
+#ifndef MERGE_MERGER_H
+#define MERGE_MERGER_H
 
-#include "merge/merge.h"
+#include "merge/merge_timeline.h"
 #include "util/map.h"
-
-enum { MERGE_TIME_POINTS = 1024 };
-
-/* What changed in a stretch of time, all times being multiples of the width of the grid. */
-struct time_step {
-    uint64_t index; // Of the end of the stretch, in widths.
-    int64_t live;   // Change of live bytes.
-    int64_t ended;  // The same, because a process ended.
-    uint64_t events;
-};
-
-/* The sum of timelines on one clock. Zero is empty. */
-struct time_sum {
-    struct time_step steps[MERGE_TIME_POINTS + 1]; // By time.
-    size_t count;
-    uint32_t width_bits; // The grid is 2^width_bits ns.
-};
 
 struct merge {
     struct profile *p; // The sum so far.
@@ -53,39 +38,5 @@ struct merge_input {
 
 /* The id in M of the string ID of IN. */
 uint32_t merge_string(struct merge *m, struct merge_input *in, uint32_t id);
-
-/* merge_tree.c */
-
-void merge_tree_init(struct merge *m);
-void merge_modules(struct merge *m, struct merge_input *in);
-void merge_nodes(struct merge *m, struct merge_input *in);
-
-/* The sites with what is said of them, but without their counters. */
-void merge_sites(struct merge *m, struct merge_input *in);
-
-void merge_unknown_frees(struct merge *m, struct merge_input *in);
-
-/* merge_heaps.c */
-
-void merge_heaps_init(struct merge *m);
-
-/* Heaps and sets of labels, without what their sites count. */
-void merge_heaps(struct merge *m, struct merge_input *in);
-
-/* After merge_nodes. */
-void merge_backings(struct merge *m, struct merge_input *in);
-
-/* When the sum's start is known. */
-void merge_heaps_finish(struct merge *m);
-
-/* merge_timeline.c */
-
-void time_sum_add(struct time_sum *t, const struct profile *p);
-
-/* The points of T into P, whose start is set, and whose last process ended at END_UNIX_NS. */
-void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
-
-/* When P's recording ended; saturated. */
-uint64_t time_of_end(const struct profile *p);
 
 #endif

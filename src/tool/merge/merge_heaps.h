@@ -1,0 +1,19 @@
+/* merge_heaps.h: heaps, sets of labels and what backs heaps into the sum. */
+#ifndef MERGE_MERGE_HEAPS_H
+#define MERGE_MERGE_HEAPS_H
+
+#include "merge/merger.h"
+
+/* The empty sum: malloc, and the sets that every profile has. */
+void merge_heaps_init(struct merge *m);
+
+/* Heaps and sets of labels, without what their sites count. */
+void merge_heaps(struct merge *m, struct merge_input *in);
+
+/* After merge_nodes. */
+void merge_backings(struct merge *m, struct merge_input *in);
+
+/* When the sum's start is known. */
+void merge_heaps_finish(struct merge *m);
+
+#endif

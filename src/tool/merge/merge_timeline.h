@@ -1,0 +1,33 @@
+/* merge_timeline.h: the sum of timelines. */
+#ifndef MERGE_MERGE_TIMELINE_H
+#define MERGE_MERGE_TIMELINE_H
+
+#include "profile/profile.h"
+
+enum { MERGE_TIME_POINTS = 1024 };
+
+/* What changed in a stretch of time, all times being multiples of the width of the grid. */
+struct time_step {
+    uint64_t index; // Of the end of the stretch, in widths.
+    int64_t live;   // Change of live bytes.
+    int64_t ended;  // The same, because a process ended.
+    uint64_t events;
+};
+
+/* The sum of timelines on one clock. Zero is empty. */
+struct time_sum {
+    struct time_step steps[MERGE_TIME_POINTS + 1]; // By time.
+    size_t count;
+    uint32_t width_bits; // The grid is 2^width_bits ns.
+};
+
+/* Add what P held over time. */
+void time_sum_add(struct time_sum *t, const struct profile *p);
+
+/* The points of T into P, whose start is set, and whose last process ended at END_UNIX_NS. */
+void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
+
+/* When P's recording ended; saturated. */
+uint64_t time_of_end(const struct profile *p);
+
+#endif

@@ -1,0 +1,22 @@
+/* merge_tree.h: modules, stacks and sites of an input into the sum. In the order of the functions
+ * here: each relies on the numbers that those before it have given out.
+ */
+#ifndef MERGE_MERGE_TREE_H
+#define MERGE_MERGE_TREE_H
+
+#include "merge/merger.h"
+
+/* The empty sum: no module, and the nodes that every profile has. */
+void merge_tree_init(struct merge *m);
+
+void merge_modules(struct merge *m, struct merge_input *in);
+
+/* The nodes that something was counted at, with their locations and frames. */
+void merge_nodes(struct merge *m, struct merge_input *in);
+
+/* The sites with what is said of them, but without their counters. After merge_heaps. */
+void merge_sites(struct merge *m, struct merge_input *in);
+
+void merge_unknown_frees(struct merge *m, struct merge_input *in);
+
+#endif
