@@ -16,8 +16,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "type/type_index.h"
-
 enum { CHAIN_MAX = 16, POINTER_BYTES = 8, MEMBERS_MAX = 10000 };
 
 bool
@@ -326,6 +324,18 @@ type_die_size(Dwarf_Die *type)
     return size_of(type, 0);
 }
 
+const char *
+type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena)
+{
+    const char *file = debuginfo_file(d, die, DW_AT_decl_file);
+    const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+    int line = 0;
+
+    if (file == NULL || dwarf_decl_line(die, &line) != 0)
+        return "(anonymous)";
+    return arena_printf(arena, "(anonymous, %s:%d)", slash != NULL ? slash + 1 : file, line);
+}
+
 static const char *name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
                            unsigned depth);
 
@@ -336,7 +346,7 @@ aggregate_name(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *named, struct are
     const char *name = debuginfo_name(d, die);
 
     if (dwarf_diename(die) == NULL)
-        name = named != NULL ? debuginfo_name(d, named) : type_anonymous_name(d, die, arena);
+        name = named != NULL ? debuginfo_name(d, named) : type_die_anonymous_name(d, die, arena);
     return name != NULL ? name : "(anonymous)";
 }
 
@@ -378,7 +388,7 @@ name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena, unsigned dept
         return array_name(d, &die, arena, depth);
     default:
         return dwarf_diename(&die) != NULL ? debuginfo_name(d, &die)
-                                           : type_anonymous_name(d, &die, arena);
+                                           : type_die_anonymous_name(d, &die, arena);
     }
 }
 

@@ -3,7 +3,7 @@
 #define SYMBOL_TYPE_DIE_H
 
 #include "symbol/debuginfo.h"
-#include "type/type_facts.h"
+#include "type/type_fact.h"
 #include "util/map.h"
 
 /* Put DIE's next sibling in its place; false after the last. Never goes back, whatever a damaged
@@ -46,6 +46,9 @@ bool type_die_is_aggregate(Dwarf_Die *type);
  * anonymous in it. An aggregate that is only declared in its unit is looked for in the others. */
 bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
                      Dwarf_Die *ret);
+
+/* The name people know an anonymous structure by that no typedef names. From ARENA. */
+const char *type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena);
 
 /* The size of an object of TYPE; 0 if it is incomplete or no object type. */
 uint64_t type_die_size(Dwarf_Die *type);

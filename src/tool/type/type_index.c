@@ -72,18 +72,6 @@ add_entry(struct walker *w, const char *name, uint64_t size)
     w->index->v[w->index->count++] = (struct type_entry){id, size};
 }
 
-const char *
-type_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena)
-{
-    const char *file = debuginfo_file(d, die, DW_AT_decl_file);
-    const char *slash = file != NULL ? strrchr(file, '/') : NULL;
-    int line = 0;
-
-    if (file == NULL || dwarf_decl_line(die, &line) != 0)
-        return "(anonymous)";
-    return arena_printf(arena, "(anonymous, %s:%d)", slash != NULL ? slash + 1 : file, line);
-}
-
 /* The size of the complete aggregate DIE; 0 if it is only declared. */
 static uint64_t
 size_of(Dwarf_Die *die)
@@ -143,7 +131,7 @@ add_nameless(struct walker *w)
         const uint64_t *size = map_get(&w->anonymous, (uintptr_t)die->addr);
 
         if (size != NULL && *size != 0)
-            add_entry(w, type_anonymous_name(w->d, die, &w->scratch), *size);
+            add_entry(w, type_die_anonymous_name(w->d, die, &w->scratch), *size);
     }
     w->nameless_count = 0;
 }

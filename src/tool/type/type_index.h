@@ -31,7 +31,4 @@ size_t type_index_find(const struct type_index *index, uint64_t size);
 
 void type_index_release(struct type_index *index);
 
-/* The name people know an anonymous structure by that no typedef names. From ARENA. */
-const char *type_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena);
-
 #endif
