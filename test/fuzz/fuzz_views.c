@@ -15,12 +15,12 @@
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
+#include "command/exporters.h"
 #include "view/diff_show.h"
 #include "view/view_bins.h"
 #include "view/view_json.h"
 #include "view/view_tables.h"
 #include "view/view_timeline.h"
-#include "export/export.h"
 #include "flame/flamegraph.h"
 #include "flame/timeline_svg.h"
 

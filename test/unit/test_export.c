@@ -13,11 +13,11 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "export/export.h"
-#include "flame/flamegraph.h"
+#include "command/exporters.h"
 #include "export/module_map.h"
-#include "pprof/proto_out.h"
 #include "export/utf8.h"
+#include "flame/flamegraph.h"
+#include "pprof/proto_out.h"
 
 static struct arena arena;
 

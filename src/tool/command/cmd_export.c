@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/exporters.h"
 #include "command/write_file.h"
-#include "export/export.h"
 #include "option/metric_opts.h"
 #include "option/opts.h"
 #include "view/view.h"

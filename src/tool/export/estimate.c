@@ -4,10 +4,11 @@
  * sentence: that not everything was recorded, and where the totals may lie. Of single stacks
  * nothing can be said there; `heaptap report` shows it.
  */
+#include "export/estimate.h"
+
 #include <inttypes.h>
 
 #include "analyse/interval.h"
-#include "export/export.h"
 
 const char *
 export_estimate(const struct profile *p, const struct stacks *stacks, struct arena *arena)

@@ -32,7 +32,7 @@
 #include "analyse/frame_name.h"
 #include "base/hash.h"
 #include "export/amount.h"
-#include "export/export.h"
+#include "export/estimate.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
 #include "symbol/symbol.h"

@@ -13,12 +13,13 @@
  * One metric per file: the format has room for one number. Of heaps and labels it knows nothing:
  * they can stand as the outermost frame, "[heap parser arena];main;…" (options.roots).
  */
+#include "lines/collapsed.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/export.h"
 #include "util/character.h"
 
 /* A line to be: a name for each frame, the outermost first. Its text is never made as a whole:

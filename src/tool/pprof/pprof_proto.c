@@ -23,12 +23,14 @@
  * Values are true values, not to be scaled again. Negative ones (a row in flight) count as
  * nothing. The gzip header carries no time, so equal profiles give equal bytes.
  */
+#include "pprof/pprof_proto.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "analyse/frame_name.h"
-#include "export/export.h"
+#include "export/estimate.h"
 #include "export/module_map.h"
 #include "pprof/proto_out.h"
 

@@ -28,10 +28,11 @@
  *
  * The format has no room for peak or temporary values: see pprof_proto.c.
  */
+#include "pprof/pprof_text.h"
+
 #include <inttypes.h>
 
 #include "analyse/frame_name.h"
-#include "export/export.h"
 #include "export/module_map.h"
 #include "util/character.h"
 

@@ -1,11 +1,16 @@
-/* export.c: the table of formats and how one is found.
+/* exporters.c: the table of formats and how one is found.
  *
  * A format is chosen by name or by the extension of the file to be written. Extensions may overlap
  * (".pb.gz" and ".gz"), so the longest that fits wins; no two formats share one.
  */
-#include "export/export.h"
+#include "command/exporters.h"
 
 #include <string.h>
+
+#include "flame/flamegraph.h"
+#include "lines/collapsed.h"
+#include "pprof/pprof_proto.h"
+#include "pprof/pprof_text.h"
 
 static const struct exporter exporters[] = {
     {"collapsed", ".collapsed .folded .txt",

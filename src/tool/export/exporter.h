@@ -1,0 +1,30 @@
+/* exporter.h: what a format of another tool is to us. A format is a file with one export_fn, which
+ * its header declares; command/exporters.c has the table of them all.
+ */
+#ifndef EXPORT_EXPORTER_H
+#define EXPORT_EXPORTER_H
+
+#include "analyse/stacks.h"
+#include "util/strbuf.h"
+
+struct export_options {
+    enum metric metric; // What single-valued formats show; the others carry all and start with it.
+    bool inverted;      // Flame graph: root at the bottom, flames upwards.
+    struct tag_roots roots; // What frames stand above the stacks; in exporters that can.
+};
+
+/* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc. Exporters keep
+ * no state between calls and write the same bytes for the same input. */
+typedef int export_fn(const struct profile *p, const struct stacks *stacks,
+                      const struct export_options *options, struct strbuf *out, struct err *err);
+
+struct exporter {
+    const char *name;
+    const char *extensions; // Separated by blanks, each with its dot; the first is the usual one.
+    const char *summary;    // One line, no full stop.
+    bool binary;            // Not fit for a terminal.
+    bool can_root;          // Knows options.roots.
+    export_fn *write;
+};
+
+#endif
