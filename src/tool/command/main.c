@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
-#include "option/generate.h"
+#include "command/generate.h"
 #include "option/help.h"
 #include "option/opts.h"
 #include "option/suggest.h"

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "launch/own_malloc.h"
-#include "option/opts.h"
+#include "report/say.h"
 #include "report/style.h"
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, CHILDREN_MAX = 64, DEPTH_MAX = 16, TOLD_MAX = 3 };

@@ -6,7 +6,7 @@
 
 #include "launch/hook_stub.h"
 #include "launch/own_malloc.h"
-#include "option/opts.h"
+#include "report/say.h"
 
 int
 hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "option/opts.h"
+#include "report/say.h"
 #include "symbol/elf_names.h"
 
 struct allocator {

@@ -5,9 +5,10 @@
  * with another program's arguments (run), the shell's own completion of commands takes over at the
  * first word that is not an option. Everything in the tables that a shell would expand is quoted.
  */
+#include "option/completion.h"
+
 #include <string.h>
 
-#include "option/generate.h"
 #include "util/arena.h"
 
 /* TEXT for the inside of single quotes; for zsh's _arguments also without what ends a description
@@ -85,7 +86,7 @@ bash_values(struct strbuf *out, const struct command *c)
 // NOLINTEND(bugprone-macro-parentheses)
 
 void
-generate_bash(const struct command_group *groups, struct strbuf *out)
+completion_bash(const struct command_group *groups, struct strbuf *out)
 {
     strbuf_str(out, "# bash completion for heaptap. Made from its option tables; do not edit.\n"
                     "_heaptap()\n{\n"
@@ -171,7 +172,7 @@ zsh_option(struct strbuf *out, const struct opt *o)
 }
 
 void
-generate_zsh(const struct command_group *groups, struct strbuf *out)
+completion_zsh(const struct command_group *groups, struct strbuf *out)
 {
     strbuf_str(out, "#compdef heaptap\n"
                     "# zsh completion for heaptap. Made from its option tables; do not edit.\n"

@@ -326,3 +326,20 @@ command_find(const struct command_group *groups, const char *name)
                 return *c;
     return NULL;
 }
+
+int
+exit_code(int errc)
+{
+    switch (errc) {
+    case HEAPTAP_OK:
+        return 0;
+    case HEAPTAP_USAGE:
+        return EXIT_USAGE;
+    case HEAPTAP_BAD_INPUT:
+    case HEAPTAP_NOT_FOUND:
+    case HEAPTAP_NO_DEBUG_INFO:
+        return EXIT_BAD_INPUT;
+    default:
+        return EXIT_BUG;
+    }
+}

@@ -8,6 +8,7 @@
 #define CLI_OPTS_H
 
 #include "base/base.h"
+#include "report/say.h"
 #include "util/err.h"
 
 enum opt_kind {
@@ -54,7 +55,7 @@ struct command {
     const struct opt *options;
     bool stop_at_first;      // Options end at the first argument that is not one (run).
     int min_arguments, max_arguments; // max -1 = any.
-    // The exit code. ARGUMENTS are what is left after options.
+    // The exit code; what went wrong has been said (say.h). ARGUMENTS are what options left over.
     int (*run)(int count, char **arguments);
 };
 
@@ -82,15 +83,10 @@ int opts_parse(const struct opt *options, bool stop_at_first, int count, char **
  * and more. */
 bool opts_parse_size(const char *text, uint64_t *ret);
 
-/* Print "heaptap: …", "heaptap: warning: …" or "hint: …" and a newline to stderr, coloured on a
- * terminal. Control characters in the text are shown as "?". */
-void say_error(const char *format, ...) PRINTF(1, 2);
-void say_warning(const char *format, ...) PRINTF(1, 2);
-void say_hint(const char *format, ...) PRINTF(1, 2);
-
-/* The exit code for a negative enum heaptap_errc. */
-int exit_code(int errc);
-
+/* Exit codes of commands. */
 enum { EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3, EXIT_BUG = 4 };
+
+/* The exit code for an enum heaptap_errc. */
+int exit_code(int errc);
 
 #endif

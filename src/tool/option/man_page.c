@@ -1,80 +1,17 @@
-/* generate.c: man pages from the tables, and the hidden command that writes them.
+/* man_page.c: man pages from the tables.
  *
  * One page per command, heaptap-NAME.1, and heaptap.1 with the list. The same tables make --help,
  * so a page says what the parser does. Nothing in a page depends on the day or the machine: two
  * builds give the same bytes.
  */
-#include "option/generate.h"
+#include "option/man_page.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/version.h"
 #include "option/help.h"
 #include "util/arena.h"
-
-static int write_man(const struct command_group *groups, const char *directory);
-
-int
-generate(const struct command_group *groups, int count, char **arguments)
-{
-    struct strbuf out = {0};
-    bool failed;
-
-    if (count == 2 && strcmp(arguments[0], "man") == 0)
-        return write_man(groups, arguments[1]);
-    if (count == 2 && strcmp(arguments[0], "completion") == 0 &&
-        strcmp(arguments[1], "bash") == 0) {
-        generate_bash(groups, &out);
-    } else if (count == 2 && strcmp(arguments[0], "completion") == 0 &&
-               strcmp(arguments[1], "zsh") == 0) {
-        generate_zsh(groups, &out);
-    } else {
-        say_error("usage: heaptap generate man DIRECTORY | heaptap generate completion bash|zsh");
-        return EXIT_USAGE;
-    }
-    failed = fputs(strbuf_text(&out), stdout) == EOF || fflush(stdout) != 0;
-    if (failed)
-        say_error("the completion cannot be written: %s", strerror(errno));
-    strbuf_release(&out);
-    return failed ? EXIT_BAD_INPUT : 0;
-}
-
-static int
-write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    bool failed = f == NULL || fputs(text, f) == EOF;
-
-    if (f != NULL)
-        failed |= fclose(f) != 0;
-    if (failed)
-        say_error("%s: the man page cannot be written: %s", path, strerror(errno));
-    return failed ? EXIT_BAD_INPUT : 0;
-}
-
-static int
-write_man(const struct command_group *groups, const char *directory)
-{
-    struct arena arena = {0};
-    struct strbuf page = {0};
-    int rc;
-
-    generate_man_overview(groups, &page);
-    rc = write_file(arena_printf(&arena, "%s/heaptap.1", directory), strbuf_text(&page));
-    for (const struct command_group *g = groups; g->title != NULL; g++)
-        for (const struct command *const *c = g->commands; *c != NULL && rc == 0; c++) {
-            strbuf_clear(&page);
-            generate_man_command(groups, *c, &page);
-            rc = write_file(arena_printf(&arena, "%s/heaptap-%s.1", directory, (*c)->name),
-                            strbuf_text(&page));
-        }
-    strbuf_release(&page);
-    arena_release(&arena);
-    return rc;
-}
 
 /* LENGTH bytes of TEXT as roff text: what would be a request or an escape is made harmless, and a
  * hyphen stays the character that a shell understands. */
@@ -221,7 +158,7 @@ man_see_also(struct strbuf *out, const struct command_group *groups, const struc
 }
 
 void
-generate_man_command(const struct command_group *groups, const struct command *c,
+man_page_command(const struct command_group *groups, const struct command *c,
                      struct strbuf *out)
 {
     struct arena arena = {0};
@@ -247,7 +184,7 @@ generate_man_command(const struct command_group *groups, const struct command *c
 }
 
 void
-generate_man_overview(const struct command_group *groups, struct strbuf *out)
+man_page_overview(const struct command_group *groups, struct strbuf *out)
 {
     man_head(out, "heaptap", HELP_SUMMARY);
     strbuf_str(

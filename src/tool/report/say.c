@@ -1,13 +1,14 @@
-/* say.c: what the command tells its user besides its output, and the exit codes.
+/* say.c: what the command tells its user besides its output.
  *
  * Everything goes to stderr, one line a message, so that stdout is only the result. Texts may carry
  * names out of files of strangers, so each passes through style_clean.
  */
+#include "report/say.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "option/opts.h"
 #include "report/style.h"
 
 static void
@@ -56,21 +57,4 @@ say_hint(const char *format, ...)
     va_start(args, format);
     say(INK_DIM, "hint: ", format, args);
     va_end(args);
-}
-
-int
-exit_code(int errc)
-{
-    switch (errc) {
-    case HEAPTAP_OK:
-        return 0;
-    case HEAPTAP_USAGE:
-        return EXIT_USAGE;
-    case HEAPTAP_BAD_INPUT:
-    case HEAPTAP_NOT_FOUND:
-    case HEAPTAP_NO_DEBUG_INFO:
-        return EXIT_BAD_INPUT;
-    default:
-        return EXIT_BUG;
-    }
 }

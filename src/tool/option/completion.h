@@ -1,0 +1,12 @@
+/* completion.h: the tables of opts.h as completion for shells. */
+#ifndef OPTION_COMPLETION_H
+#define OPTION_COMPLETION_H
+
+#include "option/opts.h"
+#include "util/strbuf.h"
+
+/* A script that bash or zsh reads. */
+void completion_bash(const struct command_group *groups, struct strbuf *out);
+void completion_zsh(const struct command_group *groups, struct strbuf *out);
+
+#endif

@@ -1,0 +1,13 @@
+/* man_page.h: the tables of opts.h as man pages. */
+#ifndef OPTION_MAN_PAGE_H
+#define OPTION_MAN_PAGE_H
+
+#include "option/opts.h"
+#include "util/strbuf.h"
+
+/* The man page of one command, and the one of heaptap itself, in man(7) macros. */
+void man_page_command(const struct command_group *groups, const struct command *c,
+                          struct strbuf *out);
+void man_page_overview(const struct command_group *groups, struct strbuf *out);
+
+#endif

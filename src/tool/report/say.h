@@ -1,0 +1,13 @@
+/* say.h: sentences for the user, beside the output. */
+#ifndef REPORT_SAY_H
+#define REPORT_SAY_H
+
+#include "base/base.h"
+
+/* Print "heaptap: …", "heaptap: warning: …" or "hint: …" and a newline to stderr, coloured on a
+ * terminal. Control characters in the text are shown as "?". */
+void say_error(const char *format, ...) PRINTF(1, 2);
+void say_warning(const char *format, ...) PRINTF(1, 2);
+void say_hint(const char *format, ...) PRINTF(1, 2);
+
+#endif
