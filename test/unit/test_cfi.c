@@ -13,6 +13,7 @@
 
 #include "fake_stack.h"
 #include "unwind/cfi.h"
+#include "unwind/expression.h"
 #include "unwind/unwind.h"
 
 /* A made-up object of one function, whose last byte is the last of a page before an unreadable one.

@@ -24,6 +24,8 @@
  */
 #include "unwind/cfi.h"
 
+#include "unwind/readable.h"
+
 // Pointer encodings, from the Linux Standard Base: a format in the low four bits, a base in the
 // next three.
 enum {

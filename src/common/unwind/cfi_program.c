@@ -12,7 +12,7 @@
  *
  * About 1 KiB of stack. Signal-safe; no state.
  */
-#include "unwind/cfi.h"
+#include "unwind/cfi_program.h"
 
 // DWARF 5, 6.4.2. The first three carry their operand in the low six bits.
 enum {

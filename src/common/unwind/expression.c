@@ -13,7 +13,7 @@
  *
  * A third of a KiB of stack. Signal-safe; no state.
  */
-#include "unwind/cfi.h"
+#include "unwind/expression.h"
 
 // DWARF 5, 7.7.1.
 enum {

@@ -20,7 +20,7 @@
  *
  * Signal-safe.
  */
-#include "unwind/unwind.h"
+#include "unwind/object.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -15,7 +15,7 @@
  *
  * Signal-safe.
  */
-#include "unwind/unwind.h"
+#include "unwind/object.h"
 
 #include <elf.h>
 #include <link.h>

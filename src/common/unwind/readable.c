@@ -6,7 +6,7 @@
  *
  * Signal-safe.
  */
-#include "unwind/unwind.h"
+#include "unwind/readable.h"
 
 #include <elf.h>
 

@@ -13,6 +13,8 @@
  *
  * Signal-safe; no state.
  */
+#include "unwind/rule.h"
+
 #include "unwind/cfi.h"
 
 enum {

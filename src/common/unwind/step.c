@@ -20,7 +20,10 @@
  *
  * Signal-safe; no state.
  */
+#include "unwind/step.h"
+
 #include "unwind/cfi.h"
+#include "unwind/expression.h"
 
 struct step {
     const struct unwind_registers *callee;

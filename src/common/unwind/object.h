@@ -1,0 +1,34 @@
+/* object.h: from an address to the loaded object that has it. object.c asks the dynamic linker,
+ * object_static.c knows the only object of a static executable.
+ */
+#ifndef UNWIND_OBJECT_H
+#define UNWIND_OBJECT_H
+
+#include "base/base.h"
+
+/* A loaded object, as the dynamic linker has it mapped. */
+struct unwind_object {
+    uint64_t start, end;             // [start, end)
+    const uint8_t *eh_frame_hdr;     // NULL if it has none.
+    const void *link_map;            // struct link_map *; identifies the loading.
+    const void *segments;            // Its program headers, Elf64_Phdr; NULL = not known.
+    uint32_t segment_count;
+    uint64_t bias;                   // Of the segments' addresses.
+};
+
+struct dl_find_object;
+
+/* What the kernel told of the process: where its program headers and the kernel's own object lie; 0
+ * = not known; and libc's own _dl_find_object, NULL = that of whoever has the name. To be
+ * told before the first look-up. Needed in a program that the dynamic linker knows in pieces, in
+ * one that has functions of that name, and in a static one. */
+struct unwind_process {
+    uint64_t headers, header_count, vdso;
+    int (*find_object)(void *address, struct dl_find_object *ret_object);
+};
+void unwind_begin(const struct unwind_process *process);
+
+/* The object that covers ADDRESS. False if none. Lock-free (_dl_find_object, glibc 2.35). */
+bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
+
+#endif

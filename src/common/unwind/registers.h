@@ -1,0 +1,64 @@
+/* registers.h: the registers of one frame, and what of its stack may be read. x86-64. */
+#ifndef UNWIND_REGISTERS_H
+#define UNWIND_REGISTERS_H
+
+#include <string.h>
+
+#include "base/base.h"
+
+/* Registers by their DWARF numbers; [16] is the return address column, i.e. the pc. */
+enum { UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_PC = 16, UNWIND_REGISTERS = 17 };
+
+struct unwind_registers {
+    uint64_t r[UNWIND_REGISTERS];
+    uint32_t valid;        // Bit n: r[n] is known. Unknown ones end the walk only if needed.
+    bool exact;            // r[UNWIND_PC] is an interrupted instruction, not a return address.
+};
+
+/* Words may be read in [low, high) only. */
+struct unwind_bounds {
+    uint64_t low, high;
+};
+
+/* The address to look R's pc up with: minus one for return addresses, because a call may be a
+ * function's last instruction. */
+static inline uint64_t
+unwind_lookup(const struct unwind_registers *r)
+{
+    return r->r[UNWIND_PC] - !r->exact;
+}
+
+/* The caller's own registers at the place of the call (callee-saved ones, rsp and pc); always
+ * inlined. */
+static inline __attribute__((always_inline)) void
+unwind_capture(struct unwind_registers *r)
+{
+    // The pc is that of the lea, so it is exact.
+    __asm__ volatile("movq %%rbx, 24(%0)\n\t"
+                     "movq %%rbp, 48(%0)\n\t"
+                     "movq %%rsp, 56(%0)\n\t"
+                     "movq %%r12, 96(%0)\n\t"
+                     "movq %%r13, 104(%0)\n\t"
+                     "movq %%r14, 112(%0)\n\t"
+                     "movq %%r15, 120(%0)\n\t"
+                     "leaq (%%rip), %%rax\n\t"
+                     "movq %%rax, 128(%0)"
+                     :
+                     : "r"(r->r)
+                     : "rax", "memory");
+    r->valid = 1u << 3 | 1u << 6 | 1u << 7 | 0xf000u | 1u << 16;
+    r->exact = true;
+}
+
+/* The word at ADDRESS; false if it is not wholly within BOUNDS. */
+READS_STACK static inline bool
+unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_word)
+{
+    if (address < bounds->low || bounds->high < 8 || address > bounds->high - 8)
+        return false;
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no stack begins at 0.
+    memcpy(ret_word, (const void *)(uintptr_t)address, 8);
+    return true;
+}
+
+#endif
