@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/symbol.h"
+#include "symbol/shorten.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "symbol/demangle.h"
-#include "symbol/symbol.h"
+#include "symbol/shorten.h"
 
 /* If this fails, names of one of the languages stay mangled. */
 static void

@@ -35,7 +35,7 @@
 #include "export/estimate.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
-#include "symbol/symbol.h"
+#include "symbol/shorten.h"
 
 enum { CUT_FRACTION = 1000, LABEL_WIDTH_MAX = 80, LEGEND_MAX = 24 };
 

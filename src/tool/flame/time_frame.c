@@ -17,7 +17,7 @@
 #include "export/amount.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
-#include "symbol/symbol.h"
+#include "symbol/shorten.h"
 
 enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60 };
 

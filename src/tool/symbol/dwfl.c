@@ -14,7 +14,7 @@
  * Left to libdwfl are .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
  *
  * Whose file. A separate debug file is taken only from root, from us or from the owner of the file
- * it belongs to. Split units (debuginfo.c) and the cache (resolve.c) are for files that only root
+ * it belongs to. Split units (debuginfo.c) and the cache (symbol.c) are for files that only root
  * or we can have written: a stranger may give his own file the build id of another.
  *
  * Symbols: of those whose [value, value + size) covers the address the innermost, then the best

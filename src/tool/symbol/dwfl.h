@@ -3,8 +3,8 @@
 #define SYMBOL_DWFL_H
 
 #include "profile/profile.h"
-#include "symbol/symbol.h"
 #include "symbol/symbol_frame.h"
+#include "symbol/symbol_options.h"
 
 enum object_state {
     OBJECT_OPEN = 0,

@@ -19,11 +19,12 @@
  * Works on any bytes: what is not UTF-8 or is a control character becomes '?'. A code point counts
  * as one column; wide ones are not known here.
  */
+#include "symbol/shorten.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/symbol.h"
 #include "util/strbuf.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"

@@ -9,18 +9,8 @@
 #define SYMBOL_SYMBOL_H
 
 #include "profile/profile.h"
-
-/* What becomes of a question to a debuginfod server. */
-enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
-
-struct symbol_options {
-    bool no_cache;     // Neither read nor write the cache.
-    // May be NULL; called before and after a server is asked for the debug information of the
-    // module PATH. After SERVER_SILENT none is asked any more.
-    void (*server)(void *arg, enum symbol_server what, const char *path);
-    void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called now and then.
-    void *progress_arg; // Of both.
-};
+#include "symbol/shorten.h"
+#include "symbol/symbol_options.h"
 
 /* Give every location of P its frames. A location never stays without: if nothing is known it gets
  * one frame with only module set (a reader then shows module+offset). What was missing is told in
@@ -30,9 +20,5 @@ int symbol_resolve(struct profile *p, const struct symbol_options *options, stru
 /* Sentences for the user on what was missing, e.g. "libfoo.so.1: no debug information; install its
  * -dbg package or set DEBUGINFOD_URLS". Valid as long as P. Empty when P came with symbols. */
 size_t symbol_hints(const struct profile *p, const char *const **ret_hints);
-
-/* FUNCTION shortened for people: default template arguments, std::__cxx11 and allocator noise,
- * parameter lists of more than WIDTH characters. From ARENA. */
-const char *symbol_shorten(struct arena *arena, const char *function, size_t width);
 
 #endif

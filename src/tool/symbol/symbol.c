@@ -1,4 +1,4 @@
-/* resolve.c: gives every location of a profile its frames.
+/* symbol.c: gives every location of a profile its frames.
  *
  *     locations ── sorted by file, address ──► one file at a time: cache ──► ELF, DWARF ──► frames
  *                                                                    ▲            │
@@ -20,6 +20,8 @@
  * Names are foreign: control characters become '?' before they enter the profile, for they end on
  * terminals.
  */
+#include "symbol/symbol.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,6 @@
 
 #include "symbol/dwfl.h"
 #include "symbol/perfmap.h"
-#include "symbol/symbol.h"
 #include "symbol/symcache.h"
 
 enum {

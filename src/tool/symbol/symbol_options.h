@@ -1,0 +1,19 @@
+/* symbol_options.h: how symbols are looked for. */
+#ifndef SYMBOL_SYMBOL_OPTIONS_H
+#define SYMBOL_SYMBOL_OPTIONS_H
+
+#include "base/base.h"
+
+/* What becomes of a question to a debuginfod server. */
+enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
+
+struct symbol_options {
+    bool no_cache;     // Neither read nor write the cache.
+    // May be NULL; called before and after a server is asked for the debug information of the
+    // module PATH. After SERVER_SILENT none is asked any more.
+    void (*server)(void *arg, enum symbol_server what, const char *path);
+    void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called now and then.
+    void *progress_arg; // Of both.
+};
+
+#endif
