@@ -10,7 +10,7 @@
 #undef LLVMFuzzerTestOneInput
 
 #include "merge/merge.h"
-#include "profile/writer.h"
+#include "profile/write_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "load/load.h"
 
 static int differences;
 

@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #include "oracle.h"
-#include "profile/profile.h"
+#include "load/load.h"
 
 enum { SHOW_MAX = 20, SHOW_FRAMES = 24, EXIT_DIFFERENT = 1, EXIT_UNREADABLE = 3 };
 

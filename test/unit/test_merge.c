@@ -13,7 +13,7 @@
 #include "build_profile.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "profile/writer.h"
+#include "profile/write_model.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load/load.h"
 #include "option/opts.h"
 #include "profile/control.h"
 #include "profile/origin.h"

@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "load/load.h"
 #include "merge/merge.h"
 #include "option/opts.h"
 #include "profile/origin.h"
+#include "profile/write_model.h"
 #include "profile/writer.h"
 #include "report/style.h"
 #include "type/types.h"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "load/load.h"
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "profile/pack.h"

@@ -27,6 +27,7 @@
 #include "launch/launch.h"
 #include "launch/periodic.h"
 #include "launch/signal_name.h"
+#include "load/load.h"
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "profile/pack.h"

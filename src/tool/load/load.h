@@ -1,8 +1,14 @@
-/* load.h: from the tables of a file to the model. */
+/* load.h: from the bytes of a file to the model. */
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
 #include "profile/profile.h"
+
+/* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
+ * directory with exactly one profile in it (more: see profile_list_session in origin.h). Returns 0
+ * and an owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it
+ * is valid, with notes. */
+int profile_open(const char *what, struct profile **ret_profile, struct err *err);
 
 /* Parse and load the bytes of a profile file. Returns 0 or HEAPTAP_BAD_INPUT. */
 int load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,

@@ -20,4 +20,9 @@ bool origin_is_pid(const char *what, uint32_t *ret_pid);
 /* The path, from ARENA, under which the profile that process PID is writing can be opened here. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
 
+/* The profile files of the session directory WHAT, sorted by name, into an array from ARENA; a
+ * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
+int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                         size_t *ret_count, struct err *err);
+
 #endif

@@ -447,17 +447,7 @@ struct profile {
     size_t hint_count; // Set by symbol_resolve; see symbol_hints.
 };
 
-/* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
- * directory with exactly one profile in it (more: see profile_list_session). Returns 0 and an
- * owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it is
- * valid, with notes. */
-int profile_open(const char *what, struct profile **ret_profile, struct err *err);
-
-/* The profile files of the session directory DIR, sorted by name, into an array from ARENA; a
- * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
-int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
-                         size_t *ret_count, struct err *err);
-
+/* For owners of a profile; it may be NULL. */
 void profile_free(struct profile *p);
 
 /* What P is a profile of, for people: the command, or "merged from 500 processes of 3 programs".

@@ -8,6 +8,8 @@
  * Nodes keep their order, so parents come first; the file has two more before them (4.3), which
  * stand for callers that are not known.
  */
+#include "profile/write_model.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -50,8 +50,4 @@ int write_finish(struct writer *w, const struct disk_header *header, struct strb
 /* Put the FILE in the place of PATH in one step. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int write_save(const struct strbuf *file, const char *path, struct err *err);
 
-/* A packed profile with the tables of P, whose sites have the ids that a file needs: class + 1 at
- * node 1, all others dense from DISK_SITE_FIRST on. As write_finish. */
-int write_model(const struct profile *p, struct strbuf *ret, struct err *err);
-
 #endif

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "load/load.h"
 #include "profile/at.h"
 #include "profile/origin.h"
 #include "symbol/symbol.h"
