@@ -22,6 +22,7 @@
 #include "view/view_tables.h"
 #include "view/view_timeline.h"
 #include "flame/flamegraph.h"
+#include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

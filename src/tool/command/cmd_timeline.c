@@ -3,6 +3,7 @@
  * One process at a time: the clocks of two have nothing to do with each other.
  */
 #include "command/write_file.h"
+#include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
 #include "option/opts.h"
 #include "view/view.h"

@@ -19,6 +19,8 @@
  * MIN_SHARE of the largest total are left out, unless they grow, and so are the smallest until what
  * is left has room; all are counted in the foot line.
  */
+#include "flame/timeline_flame.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,6 @@
 #include "export/amount.h"
 #include "export/utf8.h"
 #include "flame/time_frame.h"
-#include "flame/timeline_svg.h"
 
 #define INDENT_PIXELS 9.0
 
