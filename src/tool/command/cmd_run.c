@@ -8,7 +8,7 @@
  *
  * The first process has the name that the user reads. A run may have hundreds of others; unless the
  * user has chosen a place for them, theirs go to a directory beside it, which the first of them
- * makes: NAME.heaptap and NAME.processes/. monitor/wanted.c has the variables that say so.
+ * makes: NAME.heaptap and NAME.processes/. format/environment.h has the variables that say so.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "format/environment.h"
 #include "launch/growth.h"
 #include "launch/hook_run.h"
 #include "launch/launch.h"
@@ -47,9 +48,6 @@ enum { PROFILES_TOLD = 3 };
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOK_FIRST_NS (2 * NS_PER_MS)
 #define LOOK_LAST_NS (1000 * NS_PER_MS)
-
-#define SUFFIX ".heaptap"
-#define DEFAULT_NAME "heaptap.%e.%p" SUFFIX
 
 extern const struct command command_run;
 
@@ -226,9 +224,9 @@ static const char *
 others_path(struct session *s, const char *pattern, pid_t pid)
 {
     const char *path = expanded(s, pattern, pid);
-    size_t length = strlen(path), suffix = strlen(SUFFIX);
+    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
 
-    if (length > suffix && strcmp(path + length - suffix, SUFFIX) == 0)
+    if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
         length -= suffix;
     return arena_printf(&s->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
 }
@@ -296,7 +294,7 @@ choose_others(struct session *s)
     const char *problem = others_problem(path);
 
     if (problem == NULL)
-        return arena_printf(a, "%s/%s", escape(a, path), DEFAULT_NAME);
+        return arena_printf(a, "%s/%s", escape(a, path), PROFILE_DEFAULT_NAME);
     say_warning("other processes are not recorded: their profiles would go to %s, which %s", path,
                 problem);
     return "";
@@ -307,7 +305,7 @@ static int
 choose_output(struct session *s, struct err *err)
 {
     char cwd[4096];
-    const char *wanted = output ? output : DEFAULT_NAME;
+    const char *wanted = output ? output : PROFILE_DEFAULT_NAME;
     const char *absolute = wanted;
     const char *slash;
 
@@ -434,21 +432,21 @@ make_environment(void *arg)
                       arena_printf(a, "%s%s%s%s%s", s->hooks.path ? s->hooks.path : "",
                                    s->hooks.path ? ":" : "", s->library,
                                    before && *before ? ":" : "", before ? before : ""));
-    e = with_variable(a, e, "HEAPTAP_OUT", s->pattern);
-    e = with_variable(a, e, "HEAPTAP_SESSION", arena_printf(a, "%" PRIx64, s->id));
-    e = with_variable(a, e, "HEAPTAP_PID", arena_printf(a, "%d", (int)getpid()));
-    e = with_variable(a, e, "HEAPTAP_OTHERS", others);
-    e = with_variable(a, e, "HEAPTAP_ONLY", only);
+    e = with_variable(a, e, ENVIRONMENT_OUT, s->pattern);
+    e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%" PRIx64, s->id));
+    e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));
+    e = with_variable(a, e, ENVIRONMENT_OTHERS, others);
+    e = with_variable(a, e, ENVIRONMENT_ONLY, only);
     if (reserve_bytes != 0)
-        e = with_variable(a, e, "HEAPTAP_RESERVE", arena_printf(a, "%" PRIu64, reserve_bytes));
-    e = with_variable(a, e, "HEAPTAP_FRAMES", number_text(a, frames));
-    e = with_variable(a, e, "HEAPTAP_SAMPLE", number_text(a, sample_bytes));
-    e = with_variable(a, e, "HEAPTAP_SAMPLE_COUNT", number_text(a, sample_count));
-    e = with_variable(a, e, "HEAPTAP_DELAY", number_text(a, delay_ms));
-    e = with_variable(a, e, "HEAPTAP_DURATION", number_text(a, duration_ms));
-    e = with_variable(a, e, "HEAPTAP_MAX_MEMORY", number_text(a, max_memory));
-    e = with_variable(a, e, "HEAPTAP_SNAPSHOT_GROWTH", number_text(a, snapshot_growth));
-    e = with_variable(a, e, "HEAPTAP_SNAPSHOT_SIGNAL",
+        e = with_variable(a, e, ENVIRONMENT_RESERVE, arena_printf(a, "%" PRIu64, reserve_bytes));
+    e = with_variable(a, e, ENVIRONMENT_FRAMES, number_text(a, frames));
+    e = with_variable(a, e, ENVIRONMENT_SAMPLE, number_text(a, sample_bytes));
+    e = with_variable(a, e, ENVIRONMENT_SAMPLE_COUNT, number_text(a, sample_count));
+    e = with_variable(a, e, ENVIRONMENT_DELAY, number_text(a, delay_ms));
+    e = with_variable(a, e, ENVIRONMENT_DURATION, number_text(a, duration_ms));
+    e = with_variable(a, e, ENVIRONMENT_MAX_MEMORY, number_text(a, max_memory));
+    e = with_variable(a, e, ENVIRONMENT_SNAPSHOT_GROWTH, number_text(a, snapshot_growth));
+    e = with_variable(a, e, ENVIRONMENT_SNAPSHOT_SIGNAL,
                       number_text(a, (uint64_t)snapshot_signal_number));
     return e;
 }
@@ -485,7 +483,7 @@ find_profiles(struct session *s, const char *directory, pid_t pid)
 static const char *
 others_found(struct session *s, pid_t pid)
 {
-    const char *wanted = output ? output : DEFAULT_NAME;
+    const char *wanted = output ? output : PROFILE_DEFAULT_NAME;
     const char *path = s->own_directory ? others_path(s, wanted, pid) : NULL;
     struct stat st;
 
@@ -636,9 +634,10 @@ take_snapshots(struct session *s, pid_t pid)
         *p = (struct periodic){
             .session_id = s->id,
             .period_ns = snapshot_every_ms * NS_PER_MS,
-            .directories = {s->directory, s->own_directory
-                                              ? others_path(s, output ? output : DEFAULT_NAME, pid)
-                                              : NULL}};
+            .directories = {
+                s->directory,
+                s->own_directory ? others_path(s, output ? output : PROFILE_DEFAULT_NAME, pid)
+                                 : NULL}};
     return periodic_look(p);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/version.h"
 #include "command/generate.h"
+#include "format/environment.h"
 #include "option/help.h"
 #include "option/opts.h"
 #include "option/suggest.h"
@@ -168,11 +169,11 @@ static void
 hint_at_file(const char *name)
 {
     struct stat st;
-    size_t length = strlen(name), suffix = strlen(".heaptap");
+    size_t length = strlen(name), suffix = strlen(PROFILE_SUFFIX);
 
     if (stat(name, &st) != 0)
         return;
-    if (length > suffix && strcmp(name + length - suffix, ".heaptap") == 0)
+    if (length > suffix && strcmp(name + length - suffix, PROFILE_SUFFIX) == 0)
         say_hint("to look at a profile: heaptap report %s", name);
     else if (S_ISREG(st.st_mode) && access(name, X_OK) == 0)
         say_hint("to record a program: heaptap run %s", name);
