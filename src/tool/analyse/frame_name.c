@@ -7,15 +7,6 @@
 #include "analyse/frame_name.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-const char *
-path_basename(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 uint64_t
 location_pc(const struct profile_location *location)

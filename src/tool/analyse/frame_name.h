@@ -3,6 +3,7 @@
 #define ANALYSE_FRAME_NAME_H
 
 #include "profile/profile.h"
+#include "util/path.h"
 
 /* The function of FRAME (an index into P's frames) seen at LOCATION, or "libx.so+0x1f30" if it is
  * unknown, or "0x7f12" if no module covers it. The address is that of the call, not of the return.
@@ -13,9 +14,6 @@ const char *frame_name(const struct profile *p, uint32_t frame, uint32_t locatio
 /* The name of a stack of which the profile kept nothing but its counters (struct stack with depth
  * 0). */
 #define FRAME_NAME_OTHER "[other stacks]"
-
-/* What follows the last slash of PATH. */
-const char *path_basename(const char *path);
 
 /* The address to look LOCATION up with: inside the call instruction for a return address. */
 uint64_t location_pc(const struct profile_location *location);

@@ -1,6 +1,6 @@
 /* growth.h: did the processes of a run have memory that did not come through malloc? */
-#ifndef CLI_GROWTH_H
-#define CLI_GROWTH_H
+#ifndef LAUNCH_GROWTH_H
+#define LAUNCH_GROWTH_H
 
 #include <sys/types.h>
 

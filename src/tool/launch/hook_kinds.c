@@ -11,9 +11,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "analyse/frame_name.h"
 #include "option/suggest.h"
 #include "report/style.h"
+#include "util/path.h"
 
 struct kind {
     const char *name;

@@ -1,6 +1,6 @@
 /* hook_kinds.h: what `run --hook` takes: SYMBOL=KIND, or the name of a preset. */
-#ifndef CLI_HOOK_KINDS_H
-#define CLI_HOOK_KINDS_H
+#ifndef LAUNCH_HOOK_KINDS_H
+#define LAUNCH_HOOK_KINDS_H
 
 #include "base/hook_slot.h"
 #include "util/arena.h"

@@ -1,6 +1,6 @@
 /* hook_stub.h: the library of stubs that makes the recorder see functions by chosen names. */
-#ifndef CLI_HOOK_STUB_H
-#define CLI_HOOK_STUB_H
+#ifndef LAUNCH_HOOK_STUB_H
+#define LAUNCH_HOOK_STUB_H
 
 #include "launch/hook_kinds.h"
 

@@ -1,6 +1,6 @@
 /* linked_note.h: whether an executable brings a recorder of its own. */
-#ifndef CLI_LINKED_NOTE_H
-#define CLI_LINKED_NOTE_H
+#ifndef LAUNCH_LINKED_NOTE_H
+#define LAUNCH_LINKED_NOTE_H
 
 #include <elf.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* periodic.h: asking all processes of a run for a snapshot, every so often. */
-#ifndef CLI_PERIODIC_H
-#define CLI_PERIODIC_H
+#ifndef LAUNCH_PERIODIC_H
+#define LAUNCH_PERIODIC_H
 
 #include "base/base.h"
 
