@@ -14,18 +14,14 @@
  */
 #include "launch/growth.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "launch/own_malloc.h"
+#include "launch/proc.h"
 #include "report/say.h"
 #include "report/style.h"
 
-enum { PROCESSES_MAX = 256, MODULES_MAX = 256, CHILDREN_MAX = 64, DEPTH_MAX = 16, TOLD_MAX = 3 };
+enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, TOLD_MAX = 3 };
 
 /* Less is not worth a word, and may be stacks and buffers of libc. */
 #define ENOUGH_BYTES ((int64_t)16 << 20)
@@ -45,44 +41,6 @@ struct grown {
     bool recorded;          // There is one.
     bool incomplete;        // One that is not meant to tell all, or of a process made by fork.
 };
-
-/* The start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is gone. */
-static const char *
-read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
-{
-    char path[64];
-    ssize_t got;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd >= 0 ? read(fd, ret, size_bytes - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    ret[got > 0 ? got : 0] = '\0';
-    return ret;
-}
-
-/* The bytes that a line of /proc/PID/status tells in kB. */
-static int64_t
-bytes_in(const char *status, const char *name)
-{
-    const char *line = strstr(status, name);
-
-    return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
-}
-
-/* Without the main thread's stack. */
-static int64_t
-anonymous_bytes_of(pid_t pid)
-{
-    char status[4096];
-    int64_t bytes;
-
-    read_proc(pid, "status", status, sizeof status);
-    bytes = bytes_in(status, "\nRssAnon:") - bytes_in(status, "\nVmStk:");
-    return bytes > 0 ? bytes : 0;
-}
 
 static struct grown *
 find(const struct growth *g, pid_t pid)
@@ -106,54 +64,19 @@ find_or_add(struct growth *g, pid_t pid, pid_t parent)
     return known;
 }
 
-static void
-add_module(struct growth *g, struct grown *known, const char *path)
-{
-    for (size_t i = 0; i < known->module_count; i++)
-        if (strcmp(known->modules[i], path) == 0)
-            return;
-    if (known->module_count < MODULES_MAX)
-        known->modules[known->module_count++] = arena_strdup(&g->arena, path);
-}
-
-static const char *
-executable_of(struct growth *g, pid_t pid)
-{
-    char link[64], path[PATH_MAX];
-    ssize_t length;
-
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    length = readlink(link, path, sizeof path);
-    return length > 0 ? arena_strndup(&g->arena, path, (size_t)length) : NULL;
-}
-
 /* While it lives: what it runs, and the files that its code comes from. */
 static void
 list_modules(struct growth *g, struct grown *known)
 {
     struct grown *parent = find(g, known->parent);
-    char path[64], line[PATH_MAX + 128];
-    FILE *maps;
 
-    known->executable = executable_of(g, known->pid);
+    known->executable = proc_executable(known->pid, &g->arena);
     if (parent != NULL && parent->executable == NULL)
-        parent->executable = executable_of(g, parent->pid);
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)known->pid);
-    maps = fopen(path, "re");
-    if (maps == NULL)
-        return;
+        parent->executable = proc_executable(parent->pid, &g->arena);
     if (known->modules == NULL)
         known->modules = arena_array(&g->arena, MODULES_MAX, sizeof *known->modules);
-    while (fgets(line, sizeof line, maps) != NULL) {
-        const char *permissions = strchr(line, ' ');
-        char *file = strchr(line, '/');
-
-        if (permissions == NULL || file == NULL || permissions[3] != 'x')
-            continue;
-        file[strcspn(file, "\n")] = '\0';
-        add_module(g, known, file);
-    }
-    fclose(maps);
+    known->module_count = proc_add_code_files(known->pid, &g->arena, known->modules,
+                                              known->module_count, MODULES_MAX);
 }
 
 static void
@@ -161,9 +84,9 @@ static void
 look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 {
     struct grown *known = find_or_add(g, pid, parent);
-    int64_t bytes = known != NULL ? anonymous_bytes_of(pid) : 0;
-    char path[64], text[CHILDREN_MAX * 8];
-    const char *next = text;
+    int64_t bytes = known != NULL ? proc_anonymous_bytes(pid) : 0;
+    pid_t children[PROC_CHILDREN_MAX];
+    size_t count;
 
     if (known != NULL && bytes > known->anonymous_bytes)
         known->anonymous_bytes = bytes;
@@ -171,17 +94,9 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
         known->listed_bytes = bytes;
         list_modules(g, known);
     }
-    snprintf(path, sizeof path, "task/%d/children", (int)pid);
-    read_proc(pid, path, text, sizeof text);
-    while (depth < DEPTH_MAX && *next != '\0') {
-        char *end;
-        long child = strtol(next, &end, 10);
-
-        if (end == next || *end != ' ') // Cut off at the end of the text.
-            break;
-        look_at(g, (pid_t)child, pid, depth + 1);
-        next = end + (*end == ' ');
-    }
+    count = depth < DEPTH_MAX ? proc_children(pid, children) : 0;
+    for (size_t i = 0; i < count; i++)
+        look_at(g, children[i], pid, depth + 1);
 }
 
 void

@@ -1,12 +1,17 @@
-/* hook_run.c: what `run` does about its hooks before the program starts and after it has ended. */
+/* hook_run.c: what `run` does about its hooks before the program starts and after it has ended.
+ *
+ * A hook that was never called is said to the user with the likely reason, because the profile does
+ * not tell it from a function that nobody needed: a call inside of a program passes no table of the
+ * loader, and only such a table can be changed.
+ */
 #include "launch/hook_run.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "launch/hook_stub.h"
-#include "launch/own_malloc.h"
 #include "report/say.h"
+#include "symbol/elf_names.h"
 
 int
 hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,
@@ -23,6 +28,38 @@ hook_run_remove(struct hook_run *h)
     if (h->path != NULL)
         unlink(h->path);
     h->path = NULL;
+}
+
+/* Say why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
+static void
+say_never_called(const char *executable, const char *symbol)
+{
+    enum elf_name kind = ELF_NAME_NONE;
+
+    elf_names_find(executable, &symbol, 1, &kind);
+    switch (kind) {
+    case ELF_NAME_EXPORTED:
+        say_warning("--hook %s: never called from outside %s, which defines it; calls inside it "
+                    "are direct, and only patching its code would show them. Link it with "
+                    "libheaptap.a",
+                    symbol, executable);
+        break;
+    case ELF_NAME_HIDDEN:
+        say_warning("--hook %s: it is inside %s, but no dynamic symbol, so only patching its code "
+                    "would show its calls. Link it with libheaptap.a, or export it from a shared "
+                    "library",
+                    symbol, executable);
+        break;
+    case ELF_NAME_IMPORTED:
+        say_warning("--hook %s: %s uses it, but never called it, or no library has it", symbol,
+                    executable);
+        break;
+    case ELF_NAME_NONE:
+        say_warning("--hook %s: never called by its dynamic name. Is it spelled as in `nm -D`, or "
+                    "static or inlined where it is used?",
+                    symbol);
+        break;
+    }
 }
 
 /* Was no function of PRESET called? Said of the first one, INDEX, only. */
@@ -53,7 +90,7 @@ hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet, s
             const char *preset = hooks[i].preset;
 
             if (preset == NULL && !called[i])
-                own_malloc_never_called(program, hooks[i].symbol);
+                say_never_called(program, hooks[i].symbol);
             else if (preset != NULL && is_idle_preset(&h->list, preset, i, called))
                 say_warning("--hook %s: none of its functions was called by its dynamic name",
                             preset);

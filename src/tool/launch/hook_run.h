@@ -1,6 +1,6 @@
 /* hook_run.h: the hooks of one run, from the options to what became of them. */
-#ifndef CLI_HOOK_RUN_H
-#define CLI_HOOK_RUN_H
+#ifndef LAUNCH_HOOK_RUN_H
+#define LAUNCH_HOOK_RUN_H
 
 #include "launch/hook_kinds.h"
 

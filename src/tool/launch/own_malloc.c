@@ -192,34 +192,3 @@ own_malloc_explain(const char *executable, const char *const *modules, size_t co
                  "heaptap.h; if it has functions like malloc in a shared library, record them with "
                  "--hook SYMBOL=KIND");
 }
-
-void
-own_malloc_never_called(const char *executable, const char *symbol)
-{
-    enum elf_name kind = ELF_NAME_NONE;
-
-    elf_names_find(executable, &symbol, 1, &kind);
-    switch (kind) {
-    case ELF_NAME_EXPORTED:
-        say_warning("--hook %s: never called from outside %s, which defines it; calls inside it "
-                    "are direct, and only patching its code would show them. Link it with "
-                    "libheaptap.a",
-                    symbol, executable);
-        break;
-    case ELF_NAME_HIDDEN:
-        say_warning("--hook %s: it is inside %s, but no dynamic symbol, so only patching its code "
-                    "would show its calls. Link it with libheaptap.a, or export it from a shared "
-                    "library",
-                    symbol, executable);
-        break;
-    case ELF_NAME_IMPORTED:
-        say_warning("--hook %s: %s uses it, but never called it, or no library has it", symbol,
-                    executable);
-        break;
-    case ELF_NAME_NONE:
-        say_warning("--hook %s: never called by its dynamic name. Is it spelled as in `nm -D`, or "
-                    "static or inlined where it is used?",
-                    symbol);
-        break;
-    }
-}

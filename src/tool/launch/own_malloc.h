@@ -1,7 +1,7 @@
 /* own_malloc.h: whose memory it may be that malloc does not know of, and how to get it recorded.
  */
-#ifndef CLI_OWN_MALLOC_H
-#define CLI_OWN_MALLOC_H
+#ifndef LAUNCH_OWN_MALLOC_H
+#define LAUNCH_OWN_MALLOC_H
 
 #include "launch/hook_kinds.h"
 
@@ -9,8 +9,5 @@
  * to do. HOOKS are in effect already. */
 void own_malloc_explain(const char *executable, const char *const *modules, size_t count,
                         const struct hook_list *hooks);
-
-/* Say why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
-void own_malloc_never_called(const char *executable, const char *symbol);
 
 #endif

@@ -1,0 +1,115 @@
+/* proc.c: what the kernel tells of processes, read from /proc.
+ *
+ * All of it may be gone or changed by the next read, and a process that ends meanwhile tells
+ * nothing. Each read is one call, so that what it gives is of one moment.
+ */
+#include "launch/proc.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is gone. */
+static const char *
+read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
+{
+    char path[64];
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    got = fd >= 0 ? read(fd, ret, size_bytes - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    ret[got > 0 ? got : 0] = '\0';
+    return ret;
+}
+
+/* The bytes that a line of /proc/PID/status tells in kB. */
+static int64_t
+bytes_in(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+
+    return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+int64_t
+proc_anonymous_bytes(pid_t pid)
+{
+    char status[4096];
+    int64_t bytes;
+
+    read_proc(pid, "status", status, sizeof status);
+    bytes = bytes_in(status, "\nRssAnon:") - bytes_in(status, "\nVmStk:");
+    return bytes > 0 ? bytes : 0;
+}
+
+const char *
+proc_executable(pid_t pid, struct arena *arena)
+{
+    char link[64], path[PATH_MAX];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    length = readlink(link, path, sizeof path);
+    return length > 0 ? arena_strndup(arena, path, (size_t)length) : NULL;
+}
+
+static bool
+is_among(const char *file, const char *const *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(files[i], file) == 0)
+            return true;
+    return false;
+}
+
+size_t
+proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t count, size_t max)
+{
+    char path[64], line[PATH_MAX + 128];
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    if (maps == NULL)
+        return count;
+    while (fgets(line, sizeof line, maps) != NULL) {
+        const char *permissions = strchr(line, ' ');
+        char *file = strchr(line, '/');
+
+        if (permissions == NULL || file == NULL || permissions[3] != 'x')
+            continue;
+        file[strcspn(file, "\n")] = '\0';
+        if (count < max && !is_among(file, files, count))
+            files[count++] = arena_strdup(arena, file);
+    }
+    fclose(maps);
+    return count;
+}
+
+size_t
+proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX])
+{
+    char path[64], text[2 * PROC_CHILDREN_MAX]; // A child takes a digit and a blank, or more.
+    const char *next = text;
+    size_t count = 0;
+
+    snprintf(path, sizeof path, "task/%d/children", (int)pid);
+    read_proc(pid, path, text, sizeof text);
+    while (*next != '\0') {
+        char *end;
+        long child = strtol(next, &end, 10);
+
+        if (end == next || *end != ' ') // Cut off at the end of the text.
+            break;
+        ret[count++] = (pid_t)child;
+        next = end + 1;
+    }
+    return count;
+}
