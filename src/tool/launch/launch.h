@@ -1,19 +1,11 @@
 /* launch.h: starting a program with the recorder in it, and ending as it ended. */
-#ifndef CLI_LAUNCH_H
-#define CLI_LAUNCH_H
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
 
 #include <sys/types.h>
 
 #include "util/arena.h"
 #include "util/err.h"
-
-/* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
- * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
- * architecture), with ERR set. */
-int launch_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
-
-/* The recorder's library: beside this executable, or where make install puts it. */
-int launch_library(struct arena *arena, const char **ret_path, struct err *err);
 
 struct launch {
     const char *path;

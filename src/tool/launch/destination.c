@@ -1,0 +1,251 @@
+/* destination.c: where the profiles of a run go.
+ *
+ * The first process has the name that the user reads. A run may have hundreds of others; unless the
+ * user has chosen a directory for all, theirs go to one beside it, which the first of them makes:
+ *
+ *     app.heaptap         the program that was started
+ *     app.processes/      heaptap.cc1.4711.heaptap, heaptap.as.4712.heaptap, …
+ *
+ * The recorder expands patterns when it creates a file, and never overwrites one. What it would
+ * find then is looked at here first where it can be, since it has no good way to complain.
+ */
+#include "launch/destination.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/environment.h"
+#include "profile/origin.h"
+#include "report/say.h"
+#include "util/path.h"
+#include "util/strbuf.h"
+
+/* PATH with every % doubled, as the recorder's pattern wants it. */
+static const char *
+escape(struct arena *arena, const char *path)
+{
+    struct strbuf b = {0};
+    const char *escaped;
+
+    for (; *path != '\0'; path++) {
+        strbuf_char(&b, *path);
+        if (*path == '%')
+            strbuf_char(&b, '%');
+    }
+    escaped = arena_strdup(arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return escaped;
+}
+
+/* The length of PATH without slashes at its end, unless it is all slashes. */
+static size_t
+trimmed_length(const char *path)
+{
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+static bool
+is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The directory part of PATH, as something to open. */
+static const char *
+parent_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL   ? "."
+           : slash == path ? "/"
+                           : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+/* The last component of PROGRAM's executable, as the recorder writes it for %e. */
+static const char *
+file_name(struct arena *arena, const char *program)
+{
+    char real[PATH_MAX];
+    const char *path = realpath(program, real) ? real : program;
+    char *name = arena_strdup(arena, path_basename(path));
+
+    name[strcspn(name, " ")] = '\0';
+    for (char *c = name; *c != '\0'; c++)
+        if (*c < ' ' || *c >= 0x7f || *c == '%')
+            *c = '_';
+    return name;
+}
+
+/* PATTERN as process PID expands it. %n is 1. */
+static const char *
+expanded(const struct destination *d, const char *pattern, pid_t pid)
+{
+    struct strbuf b = {0};
+    const char *text;
+
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '%' || p[1] == '\0')
+            strbuf_char(&b, *p);
+        else if (*++p == 'p')
+            strbuf_fmt(&b, "%d", (int)pid);
+        else if (*p == 'e')
+            strbuf_str(&b, d->program);
+        else if (*p == 'n')
+            strbuf_char(&b, '1');
+        else
+            strbuf_fmt(&b, *p == '%' ? "%c" : "%%%c", *p);
+    }
+    text = arena_strdup(d->arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+/* The directory of other processes, when the first is PID and its profile PATTERN. */
+static const char *
+others_path(const struct destination *d, const char *pattern, pid_t pid)
+{
+    const char *path = expanded(d, pattern, pid);
+    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
+
+    if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
+        length -= suffix;
+    return arena_printf(d->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
+}
+
+/* Whether others than PATH's owner and root can put names beside it. */
+static bool
+is_public(const char *path)
+{
+    struct arena a = {0};
+    struct stat st;
+    bool is = stat(parent_of(&a, path), &st) != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+              (st.st_uid != 0 && st.st_uid != geteuid());
+
+    arena_release(&a);
+    return is;
+}
+
+/* What is wrong with PATH as the directory of other processes, or NULL. The recorder makes it with
+ * the first profile in it, and takes what has that name by then: so where others could be faster,
+ * it is made now. */
+static const char *
+others_problem(const char *path)
+{
+    struct stat st;
+
+    if (is_public(path))
+        mkdir(path, 0700); // If that fails the look at it says why, or the recorder does.
+    if (lstat(path, &st) != 0)
+        return NULL;
+    return S_ISLNK(st.st_mode)           ? "is a symbolic link"
+           : !S_ISDIR(st.st_mode)        ? "is not a directory"
+           : st.st_uid != geteuid()      ? "belongs to another user"
+           : (st.st_mode & S_IWOTH) != 0 ? "can be written by everybody"
+                                         : NULL;
+}
+
+int
+destination_check_others(const struct destination *d, struct err *err)
+{
+    const char *path, *problem;
+
+    if (!d->has_others || strstr(d->pattern, "%p") != NULL)
+        return 0;
+    path = others_path(d, d->pattern, 0);
+    problem = others_problem(path);
+    if (problem == NULL)
+        return 0;
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "the profiles of other processes would go to %s, which %s; choose another name "
+                   "with -o, or --no-children",
+                   path, problem);
+}
+
+const char *
+destination_others_pattern(const struct destination *d)
+{
+    const char *path, *problem;
+
+    if (!d->has_others)
+        return NULL;
+    path = others_path(d, d->pattern, getpid());
+    problem = others_problem(path);
+    if (problem == NULL)
+        return arena_printf(d->arena, "%s/%s", escape(d->arena, path), PROFILE_DEFAULT_NAME);
+    say_warning("other processes are not recorded: their profiles would go to %s, which %s", path,
+                problem);
+    return "";
+}
+
+const char *
+destination_others_path(const struct destination *d, pid_t pid)
+{
+    return d->has_others ? others_path(d, d->wanted, pid) : NULL;
+}
+
+const char *
+destination_others_found(const struct destination *d, pid_t pid)
+{
+    const char *path = destination_others_path(d, pid);
+    struct stat st;
+
+    // Left empty by a process that was killed while it started, or made when nobody came.
+    return path == NULL || rmdir(path) == 0 || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode)
+               ? NULL
+               : path;
+}
+
+/* The pattern that the user wrote, from the root on. */
+static int
+make_absolute(struct destination *d, struct err *err)
+{
+    char cwd[4096];
+
+    d->pattern = d->wanted;
+    if (d->wanted[0] == '/')
+        return 0;
+    if (getcwd(cwd, sizeof cwd) == NULL)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot tell the current directory");
+    d->pattern = arena_printf(d->arena, "%s/%s", escape(d->arena, cwd), d->wanted);
+    return 0;
+}
+
+int
+destination_choose(struct destination *d, const char *output, const char *path,
+                   struct arena *arena, struct err *err)
+{
+    int r;
+
+    *d = (struct destination){.wanted = output ? output : PROFILE_DEFAULT_NAME,
+                              .program = file_name(arena, path),
+                              .has_others = true,
+                              .arena = arena};
+    if ((r = make_absolute(d, err)) < 0)
+        return r;
+    if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
+        mkdir(output, 0700); // A session's directory; if that fails the check below says why.
+    if (output != NULL && is_directory(output)) {
+        d->directory = arena_strndup(arena, output, trimmed_length(output));
+        d->pattern = arena_strndup(arena, d->pattern, trimmed_length(d->pattern));
+        d->has_others = false;
+    } else {
+        d->directory = parent_of(arena, d->wanted);
+        if (output != NULL && access(output, F_OK) == 0)
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "%s exists, and a profile is never overwritten; choose another name",
+                           output);
+    }
+    if (access(d->directory, W_OK | X_OK) != 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a profile into the directory %s",
+                         d->directory);
+    return 0;
+}

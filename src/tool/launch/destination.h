@@ -1,0 +1,39 @@
+/* destination.h: where the profiles of a run go. */
+#ifndef LAUNCH_DESTINATION_H
+#define LAUNCH_DESTINATION_H
+
+#include <sys/types.h>
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* Patterns are as the recorder expands them. What is relative is so to our current directory. */
+struct destination {
+    const char *wanted;    // The pattern for the first process, as the user wrote it.
+    const char *pattern;   // The same, absolute.
+    const char *directory; // Where the first process's profile appears.
+    bool has_others;       // Other processes have a directory of their own, beside that profile.
+    const char *program;   // Its name, as in a file name.
+    struct arena *arena;   // Of all texts.
+};
+
+/* Decide where the profiles of the program at PATH go. OUTPUT is what the user asked for; NULL =
+ * nothing. Refuses at once what the recorder would refuse later: HEAPTAP_BAD_INPUT with ERR set. */
+int destination_choose(struct destination *d, const char *output, const char *path,
+                       struct arena *arena, struct err *err);
+
+/* Look at the directory of other processes, if there is one and its name is known before the first
+ * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken. */
+int destination_check_others(const struct destination *d, struct err *err);
+
+/* The pattern for the profiles of others than this process, the first one; "" = they cannot go
+ * where they should, which has been said; NULL = they go where the first one's goes. */
+const char *destination_others_pattern(const struct destination *d);
+
+/* The directory of other processes than PID, the first one; NULL = they have none. */
+const char *destination_others_path(const struct destination *d, pid_t pid);
+
+/* The same after the run, if anything is in it; else NULL. */
+const char *destination_others_found(const struct destination *d, pid_t pid);
+
+#endif

@@ -1,0 +1,98 @@
+/* program.c: which file is to be run, and whether it can be recorded.
+ *
+ * The recorder is preloaded, so the dynamic linker must be there to do that and be the one that the
+ * recorder was built for; or the program brings a recorder of its own. What cannot be recorded is
+ * refused here, with what to do: the loader would ignore us without a word.
+ */
+#include "launch/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch/linked_note.h"
+
+static bool
+is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Is the dynamic linker that SEGMENT of the ELF file FD names that of musl? */
+static bool
+is_musl(int fd, const Elf64_Phdr *segment)
+{
+    char path[64] = "";
+    size_t length = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
+
+    return pread(fd, path, length, (off_t)segment->p_offset) > 0 && strstr(path, "/ld-musl-");
+}
+
+/* Why the ELF file at PATH cannot be recorded, or NULL: by preloading, or because a recorder is
+ * linked into it. Scripts and anything else are left to execve. */
+static const char *
+cannot_preload(const char *path)
+{
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf64_Ehdr header;
+    } u = {{0}};
+    Elf64_Phdr segment;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const char *why = NULL;
+    bool dynamic = false;
+
+    if (fd < 0)
+        return NULL;
+    if (pread(fd, &u, sizeof u, 0) < EI_NIDENT || memcmp(u.ident, ELFMAG, SELFMAG) != 0)
+        dynamic = true;
+    else if (u.ident[EI_CLASS] != ELFCLASS64 || u.header.e_machine != EM_X86_64)
+        why = "it is built for another architecture than this heaptap";
+    for (int i = 0; why == NULL && !dynamic && i < u.header.e_phnum; i++) {
+        off_t off = (off_t)(u.header.e_phoff + (uint64_t)i * u.header.e_phentsize);
+
+        if (pread(fd, &segment, sizeof segment, off) != sizeof segment)
+            break;
+        dynamic = segment.p_type == PT_INTERP;
+        if (dynamic && is_musl(fd, &segment))
+            why = "its C library is musl, and libheaptap.so needs glibc; link it statically with "
+                  "musl/libheaptap_static.a";
+    }
+    if (why == NULL && !dynamic && !linked_note_in(fd, &u.header))
+        why = "it is statically linked, so nothing can be preloaded into it; link it with "
+              "libheaptap_static.a";
+    close(fd);
+    return why;
+}
+
+int
+program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err)
+{
+    const char *set = getenv("PATH");
+    const char *path = set ? set : "/usr/local/bin:/usr/bin:/bin";
+    const char *why;
+
+    *ret_path = NULL;
+    if (strchr(program, '/') != NULL)
+        *ret_path = access(program, F_OK) == 0 ? program : NULL;
+    while (*ret_path == NULL && strchr(program, '/') == NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        const char *dir = length ? arena_strndup(arena, path, length) : ".";
+        const char *candidate = arena_printf(arena, "%s/%s", dir, program);
+
+        if (is_program(candidate))
+            *ret_path = candidate;
+        path += length + (path[length] == ':');
+    }
+    if (*ret_path == NULL)
+        return err_set(err, HEAPTAP_NOT_FOUND, "no such program: %s", program);
+    if (!is_program(*ret_path))
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be executed", *ret_path);
+    why = cannot_preload(*ret_path);
+    return why ? err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be recorded: %s", *ret_path, why) : 0;
+}

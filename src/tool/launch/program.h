@@ -1,0 +1,13 @@
+/* program.h: which file is to be run. */
+#ifndef LAUNCH_PROGRAM_H
+#define LAUNCH_PROGRAM_H
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
+ * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
+ * architecture), with ERR set. */
+int program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
+
+#endif

@@ -1,0 +1,101 @@
+/* recording.c: how the recorder gets into a program, and what it is told there.
+ *
+ * It is preloaded, in front of whatever else is. What it has to know goes with it in the
+ * environment (format/environment.h), because that reaches every process of the run. A run in a run
+ * inherits none of the outer one's wishes but its reserve.
+ */
+#include "launch/recording.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/environment.h"
+
+int
+recording_library(struct arena *arena, const char **ret_path, struct err *err)
+{
+    static const char *const places[] = {"libheaptap.so", "../lib/heaptap/libheaptap.so"};
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    self[length > 0 ? length : 0] = '\0';
+    slash = strrchr(self, '/');
+    if (slash == NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "cannot tell where heaptap is installed (/proc/self/exe is unreadable)");
+    *slash = '\0';
+    for (size_t i = 0; i < countof(places); i++) {
+        *ret_path = arena_printf(arena, "%s/%s", self, places[i]);
+        if (access(*ret_path, R_OK) == 0)
+            return 0;
+    }
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "libheaptap.so is neither in %s nor in %s/../lib/heaptap; run `make` or "
+                   "`make install`",
+                   self, self);
+}
+
+/* ENVIRONMENT with NAME set to VALUE, or without it if VALUE is NULL. */
+static char **
+with_variable(struct arena *arena, char **environment, const char *name, const char *value)
+{
+    size_t count = 0, length = strlen(name), kept = 0;
+    char **result;
+
+    while (environment[count] != NULL)
+        count++;
+    result = arena_array(arena, count + 2, sizeof *result);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environment[i], name, length) != 0 || environment[i][length] != '=')
+            result[kept++] = environment[i];
+    if (value != NULL)
+        result[kept] = arena_printf(arena, "%s=%s", name, value);
+    return result;
+}
+
+/* N in digits; NULL, no variable, for 0. */
+static const char *
+number_text(struct arena *arena, uint64_t n)
+{
+    return n != 0 ? arena_printf(arena, "%" PRIu64, n) : NULL;
+}
+
+/* What LD_PRELOAD was, with our libraries in front. */
+static const char *
+preloaded(const struct recording_run *run, struct arena *arena)
+{
+    const char *before = getenv("LD_PRELOAD");
+
+    return arena_printf(arena, "%s%s%s%s%s", run->stubs ? run->stubs : "", run->stubs ? ":" : "",
+                        run->library, before && *before ? ":" : "", before ? before : "");
+}
+
+char **
+recording_environment(const struct recording *r, const struct recording_run *run,
+                      struct arena *arena)
+{
+    struct arena *a = arena;
+    char **e = environ;
+
+    e = with_variable(a, e, "LD_PRELOAD", preloaded(run, a));
+    e = with_variable(a, e, ENVIRONMENT_OUT, run->pattern);
+    e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%" PRIx64, run->session_id));
+    e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));
+    e = with_variable(a, e, ENVIRONMENT_OTHERS, run->others);
+    e = with_variable(a, e, ENVIRONMENT_ONLY, r->only);
+    if (r->reserve_bytes != 0)
+        e = with_variable(a, e, ENVIRONMENT_RESERVE, number_text(a, r->reserve_bytes));
+    e = with_variable(a, e, ENVIRONMENT_FRAMES, number_text(a, r->frames));
+    e = with_variable(a, e, ENVIRONMENT_SAMPLE, number_text(a, r->sample_bytes));
+    e = with_variable(a, e, ENVIRONMENT_SAMPLE_COUNT, number_text(a, r->sample_count));
+    e = with_variable(a, e, ENVIRONMENT_DELAY, number_text(a, r->delay_ms));
+    e = with_variable(a, e, ENVIRONMENT_DURATION, number_text(a, r->duration_ms));
+    e = with_variable(a, e, ENVIRONMENT_MAX_MEMORY, number_text(a, r->max_memory_bytes));
+    e = with_variable(a, e, ENVIRONMENT_SNAPSHOT_GROWTH, number_text(a, r->snapshot_growth_bytes));
+    e = with_variable(a, e, ENVIRONMENT_SNAPSHOT_SIGNAL,
+                      number_text(a, (uint64_t)r->snapshot_signal));
+    return e;
+}

@@ -1,0 +1,37 @@
+/* recording.h: what is asked of the recorder, and how it gets to know. */
+#ifndef LAUNCH_RECORDING_H
+#define LAUNCH_RECORDING_H
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* What to record and how. 0 and NULL: as the recorder does unasked. */
+struct recording {
+    const char *only; // Patterns of program names, separated by commas.
+    uint64_t reserve_bytes;
+    uint64_t sample_bytes, sample_count; // One block in so many bytes or calls.
+    uint64_t frames;                     // Of a stack, the innermost ones.
+    uint64_t delay_ms, duration_ms;
+    uint64_t max_memory_bytes;
+    uint64_t snapshot_growth_bytes;
+    int snapshot_signal;
+};
+
+/* In which run. */
+struct recording_run {
+    uint64_t session_id;
+    const char *library; // The recorder's.
+    const char *stubs;   // Another one, to be loaded before it; NULL = none.
+    const char *pattern; // Of the first process's profile.
+    const char *others;  // Of those of all others; "" = they get none, NULL = as the first.
+};
+
+/* The recorder's library: beside this executable, or where make install puts it. From ARENA. */
+int recording_library(struct arena *arena, const char **ret_path, struct err *err);
+
+/* The environment of the first process of RUN, which we are, from ARENA: ours, but for what tells
+ * the recorder. */
+char **recording_environment(const struct recording *r, const struct recording_run *run,
+                             struct arena *arena);
+
+#endif

@@ -1,0 +1,188 @@
+/* run.c: one run of a program that is recorded.
+ *
+ *     run_prepare   the program, the recorder, the place of the profiles, a library for hooks
+ *     run_wait      ├─ in the new process: its environment, then exec
+ *                   └─ here, now and then: look at its memory, ask for snapshots
+ *     what the caller does with the profiles
+ *     run_tell      what only somebody outside of the program can know
+ *
+ * The program's end is the end of the run, however it came, and also where processes that it
+ * started live on: their profiles are complete in their files, and are found by the id that is in
+ * all of them.
+ */
+#include "launch/run.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+#include "launch/program.h"
+#include "profile/origin.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define LOOK_FIRST_NS (2 * NS_PER_MS)
+#define LOOK_LAST_NS (1000 * NS_PER_MS)
+
+static uint64_t
+new_id(void)
+{
+    uint64_t id;
+
+    if (getrandom(&id, sizeof id, 0) != sizeof id)
+        id = (uint64_t)getpid();
+    return id | 1; // 0 means no session.
+}
+
+int
+run_prepare(struct run *r, const struct run_options *options, int count, char **arguments,
+            struct err *err)
+{
+    int rc;
+
+    *r = (struct run){.options = options, .id = new_id(), .hooks = {.list = options->hooks}};
+    r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments); // NULL at end.
+    memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
+    if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
+        (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
+        (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
+        return rc;
+    if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)
+        return rc;
+    return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
+}
+
+/* The environment of the program, of which we are the new process. */
+static char **
+make_environment(void *arg)
+{
+    struct run *r = arg;
+
+    return recording_environment(
+        &r->options->recording,
+        &(struct recording_run){
+            .session_id = r->id,
+            .library = r->library,
+            .stubs = r->hooks.path,
+            .pattern = r->to.pattern,
+            .others = r->options->no_children ? "" : destination_others_pattern(&r->to),
+        },
+        &r->arena);
+}
+
+/* In how many ns to look at the memory again: seldom, but a short run often enough. */
+static uint64_t
+look_at_memory(struct run *r, pid_t pid)
+{
+    // Whoever leaves processes out knows that their memory is missing.
+    if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
+        return LOOK_LAST_NS;
+    growth_look(&r->growth, pid);
+    // The last look at a program comes when it has lived four fifths of its time.
+    r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
+    if (r->look_ns > LOOK_LAST_NS)
+        r->look_ns = LOOK_LAST_NS;
+    return r->look_ns;
+}
+
+static uint64_t
+take_snapshots(struct run *r, pid_t pid)
+{
+    struct periodic *p = &r->periodic;
+
+    if (r->options->snapshot_every_ms == 0)
+        return LOOK_LAST_NS;
+    if (p->period_ns == 0)
+        *p = (struct periodic){
+            .session_id = r->id,
+            .period_ns = r->options->snapshot_every_ms * NS_PER_MS,
+            .directories = {r->to.directory, destination_others_path(&r->to, pid)},
+        };
+    return periodic_look(p);
+}
+
+/* While process PID runs. */
+static uint64_t
+look(void *arg, pid_t pid)
+{
+    uint64_t memory_ns = look_at_memory(arg, pid), snapshots_ns = take_snapshots(arg, pid);
+
+    return memory_ns < snapshots_ns ? memory_ns : snapshots_ns;
+}
+
+int
+run_wait(struct run *r, struct err *err)
+{
+    const struct launch l = {
+        .path = r->path,
+        .arguments = r->arguments,
+        .environment = make_environment,
+        .environment_arg = r,
+        .look = look,
+        .look_arg = r,
+    };
+    int rc = launch_wait(&l, &r->pid, &r->status, err);
+
+    if (rc < 0)
+        hook_run_remove(&r->hooks);
+    return rc;
+}
+
+/* Add the profiles of the run that are in DIRECTORY, that of the first process in front. */
+static void
+find_in(struct run *r, const char *directory, struct run_profiles *found)
+{
+    DIR *d = opendir(directory);
+    struct dirent *e;
+
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        const char *path = strcmp(directory, ".") == 0
+                               ? e->d_name
+                               : arena_printf(&r->arena, "%s/%s", directory, e->d_name);
+        struct disk_header h;
+
+        if (e->d_name[0] == '.' || !origin_header(path, &h) || h.session_id != r->id)
+            continue;
+        arena_grow(&r->arena, &found->paths, &found->capacity, found->count, sizeof *found->paths);
+        found->paths[found->count++] = arena_strdup(&r->arena, path);
+        if (h.pid == (uint32_t)r->pid && found->count > 1) {
+            const char *swap = found->paths[0];
+
+            found->paths[0] = found->paths[found->count - 1];
+            found->paths[found->count - 1] = swap;
+        }
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+void
+run_find_profiles(struct run *r, struct run_profiles *ret)
+{
+    const char *others = destination_others_found(&r->to, r->pid);
+
+    *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
+    find_in(r, r->to.directory, ret);
+    ret->beside = ret->count;
+    if (others != NULL)
+        find_in(r, others, ret);
+}
+
+void
+run_tell(struct run *r, bool living)
+{
+    // With a reserve the recorder tells nothing but what is in the profile.
+    bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
+
+    growth_tell(&r->growth, &r->hooks.list);
+    hook_run_end(&r->hooks, r->path, living, silent, &r->arena);
+}
+
+void
+run_release(struct run *r)
+{
+    growth_release(&r->growth);
+    arena_release(&r->arena);
+}

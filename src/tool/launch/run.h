@@ -1,0 +1,64 @@
+/* run.h: one run of a program that is recorded, from what was asked for to what it has left. */
+#ifndef LAUNCH_RUN_H
+#define LAUNCH_RUN_H
+
+#include "launch/destination.h"
+#include "launch/growth.h"
+#include "launch/hook_run.h"
+#include "launch/periodic.h"
+#include "launch/recording.h"
+
+/* What the user asked for; zero is what `heaptap run` does unasked. */
+struct run_options {
+    const char *output; // A pattern for profiles, or a directory.
+    struct recording recording;
+    bool no_children;  // Record the first process only.
+    struct hook_list hooks;
+    uint64_t snapshot_every_ms;
+    bool quiet; // Say nothing but what is wrong.
+};
+
+struct run {
+    const struct run_options *options;
+    uint64_t id;      // Of the session, in the headers of its profiles.
+    const char *path; // Of the program.
+    char **arguments;
+    const char *library; // The recorder's.
+    struct destination to;
+    struct hook_run hooks;
+    struct growth growth;
+    uint64_t look_ns; // From one look at the memory of the processes to the next.
+    struct periodic periodic;
+    pid_t pid;  // The first process.
+    int status; // With which it ended, as wait has it.
+    struct arena arena;
+};
+
+/* The profiles of a run. */
+struct run_profiles {
+    const char **paths; // That of the first process first, if it has one.
+    size_t count, capacity;
+    size_t beside;         // How many of them, the first ones, are where the user wanted the first.
+    const char *directory; // Where the others are; the same place if they have none of their own.
+};
+
+/* Prepare to run the COUNT ARGUMENTS, of which the first is the program: find it and the recorder,
+ * and choose where profiles go. OPTIONS must outlive R. Returns 0, HEAPTAP_NOT_FOUND if there is no
+ * such program, or another error; with ERR set there is nothing to release but R. */
+int run_prepare(struct run *r, const struct run_options *options, int count, char **arguments,
+                struct err *err);
+
+/* Start the program and wait for its end; R has its id and status then. HEAPTAP_BAD_INPUT with ERR
+ * set if it could not be started. */
+int run_wait(struct run *r, struct err *err);
+
+/* The profiles that there are of the run, which has ended. They are R's. */
+void run_find_profiles(struct run *r, struct run_profiles *ret);
+
+/* Tell what the run's profiles cannot: memory that did not come through malloc, and hooks that were
+ * never called. LIVING: a process of the run lives. */
+void run_tell(struct run *r, bool living);
+
+void run_release(struct run *r);
+
+#endif
