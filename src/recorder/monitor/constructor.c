@@ -6,6 +6,7 @@
  * starts before there are threads: nothing else does that for sure.
  */
 #include "base/atomics.h"
+#include "format/environment.h"
 #include "monitor/announce.h"
 #include "monitor/host.h"
 #include "monitor/idle.h"
@@ -30,8 +31,8 @@ process_begins(void)
 
     next_resolve(); // A program without events, too, may ask which functions there are.
     announce_recorder();
-    if (tls.self == NULL && (idle_starts_early() || host_environment("HEAPTAP_RESERVE") != NULL ||
-                             host_environment("HEAPTAP_SNAPSHOT_SIGNAL") != NULL))
+    if (tls.self == NULL && (idle_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
+                             host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL))
         join_thread();
     if (is_recording() && state->reserve_bytes != 0) {
         libc_prepare();

@@ -32,6 +32,7 @@
 
 #include "base/atomics.h"
 #include "base/fmt.h"
+#include "format/environment.h"
 #include "monitor/epoch.h"
 #include "monitor/file.h"
 #include "monitor/host.h"
@@ -59,8 +60,8 @@ history_start(void)
     state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
     // Kept: a daemon may clear its environment and then fork.
     if (!state->forked) {
-        asked.growth_bytes = host_number("HEAPTAP_SNAPSHOT_GROWTH");
-        asked.signal = (uint32_t)host_number("HEAPTAP_SNAPSHOT_SIGNAL");
+        asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
+        asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
     }
     state->growth_bytes = asked.growth_bytes;
     state->snapshot_signal = asked.signal;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "format/environment.h"
 #include "monitor/host.h"
 
 /* Length of the owner with its zero byte, of the description, which is empty, and type. */
@@ -28,7 +29,7 @@ is_asked(void)
 {
     const char *wanted = host_environment("HEAPTAP");
 
-    return host_environment("HEAPTAP_OUT") != NULL ||
+    return host_environment(ENVIRONMENT_OUT) != NULL ||
            (wanted != NULL && strcmp(wanted, "1") == 0);
 }
 

@@ -20,13 +20,11 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "format/environment.h"
 #include "format/format.h"
 #include "monitor/host.h"
 #include "monitor/sys.h"
 #include "monitor/wanted.h"
-
-#define DEFAULT_NAME "heaptap.%e.%p.heaptap"
-#define SUFFIX ".heaptap"
 
 enum { NAME_ATTEMPTS = 1000 };
 
@@ -169,9 +167,9 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
 static void
 vary(struct fmt *f, const char *program, uint32_t number)
 {
-    size_t suffix = sizeof SUFFIX - 1;
+    size_t suffix = sizeof PROFILE_SUFFIX - 1;
 
-    if (f->length > suffix && strcmp(f->text + f->length - suffix, SUFFIX) == 0)
+    if (f->length > suffix && strcmp(f->text + f->length - suffix, PROFILE_SUFFIX) == 0)
         f->text[f->length -= suffix] = '\0';
     fmt_char(f, '.');
     fmt_str(f, program);
@@ -181,7 +179,7 @@ vary(struct fmt *f, const char *program, uint32_t number)
         fmt_char(f, '.');
         fmt_uint(f, number - 1);
     }
-    fmt_str(f, SUFFIX);
+    fmt_str(f, PROFILE_SUFFIX);
 }
 
 static bool
@@ -283,7 +281,7 @@ output_open(char *ret_path, size_t path_bytes)
         return -EFBIG;
     program_name(program, sizeof program);
     if (pattern == NULL || *pattern == '\0')
-        pattern = DEFAULT_NAME;
+        pattern = PROFILE_DEFAULT_NAME;
     for (uint32_t number = 1; number <= NAME_ATTEMPTS && fd == -EEXIST; number++) {
         struct fmt f = fmt_init(ret_path, path_bytes);
         bool numbered;
@@ -297,7 +295,7 @@ output_open(char *ret_path, size_t path_bytes)
         numbered = expand(&f, pattern, program, number);
         if (is_directory(ret_path)) {
             fmt_char(&f, '/');
-            expand(&f, DEFAULT_NAME, program, number);
+            expand(&f, PROFILE_DEFAULT_NAME, program, number);
         }
         if (number > 1 && !numbered)
             vary(&f, program, number);

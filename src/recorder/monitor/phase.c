@@ -8,6 +8,7 @@
 #include "monitor/phase.h"
 
 #include "base/atomics.h"
+#include "format/environment.h"
 #include "format/format.h"
 #include "monitor/file.h"
 #include "monitor/filter.h"
@@ -28,9 +29,9 @@ static_assert(LIMIT_PHASES < 1 << (32 - LEDGER_PHASE_SHIFT), "a phase fits into 
 static void
 learn(void)
 {
-    uint64_t bytes = host_number("HEAPTAP_SAMPLE"), calls = host_number("HEAPTAP_SAMPLE_COUNT");
-    uint64_t delay_ms = host_number("HEAPTAP_DELAY");
-    uint64_t duration_ms = host_number("HEAPTAP_DURATION");
+    uint64_t bytes = host_number(ENVIRONMENT_SAMPLE), calls = host_number(ENVIRONMENT_SAMPLE_COUNT);
+    uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
+    uint64_t duration_ms = host_number(ENVIRONMENT_DURATION);
 
     sample.wanted = draw_phase(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))

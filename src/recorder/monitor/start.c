@@ -14,6 +14,7 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "base/version.h"
+#include "format/environment.h"
 #include "monitor/arch_x86_64.h"
 #include "monitor/behind.h"
 #include "monitor/bounds.h"
@@ -138,7 +139,7 @@ fill_header(void)
     if (state->forked) // A daemon may clear its environment and then fork.
         mem_limit_again();
     else
-        mem_set_limit(host_number("HEAPTAP_MAX_MEMORY"));
+        mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
     phase_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
@@ -176,7 +177,7 @@ is_room(void)
 static bool
 take_reserve(void)
 {
-    uint64_t bytes = host_number("HEAPTAP_RESERVE");
+    uint64_t bytes = host_number(ENVIRONMENT_RESERVE);
 
     if (bytes == 0)
         return true;

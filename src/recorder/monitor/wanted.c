@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "format/environment.h"
 #include "monitor/host.h"
 #include "monitor/state.h"
 #include "monitor/sys.h"
@@ -55,16 +56,16 @@ copy(const char *name, char *ret, size_t size_bytes)
 static void
 learn(void)
 {
-    const char *pid = host_environment("HEAPTAP_PID");
-    const char *session = host_environment("HEAPTAP_SESSION");
-    const char *frames = host_environment("HEAPTAP_FRAMES");
+    const char *pid = host_environment(ENVIRONMENT_PID);
+    const char *session = host_environment(ENVIRONMENT_SESSION);
+    const char *frames = host_environment(ENVIRONMENT_FRAMES);
 
     asked.pid = pid != NULL ? parse_uint(&pid) : 0;
     asked.session = session != NULL ? parse_hex(&session) : 0;
     asked.frames = frames != NULL ? parse_uint(&frames) : 0;
-    asked.has_output = copy("HEAPTAP_OUT", asked.output, sizeof asked.output);
-    asked.has_others = copy("HEAPTAP_OTHERS", asked.others, sizeof asked.others);
-    if (!copy("HEAPTAP_ONLY", asked.only, sizeof asked.only))
+    asked.has_output = copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output);
+    asked.has_others = copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
+    if (!copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
         asked.only[0] = '\0';
     __atomic_store_n(&asked.known, true, __ATOMIC_RELEASE); // Read by this thread's children.
 }
