@@ -103,7 +103,7 @@ static const struct opt options[] = {
 
 /* What has become of a run. */
 struct outcome {
-    struct run run;
+    struct recorded_run run;
     struct run_profiles profiles;
     size_t living; // How many of them are still being written.
     struct counters total;

@@ -37,12 +37,13 @@ new_id(void)
 }
 
 int
-run_prepare(struct run *r, const struct run_options *options, int count, char **arguments,
-            struct err *err)
+run_prepare(struct recorded_run *r, const struct run_options *options, int count,
+            char **arguments, struct err *err)
 {
     int rc;
 
-    *r = (struct run){.options = options, .id = new_id(), .hooks = {.list = options->hooks}};
+    *r = (struct recorded_run){
+        .options = options, .id = new_id(), .hooks = {.list = options->hooks}};
     r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments); // NULL at end.
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
@@ -58,7 +59,7 @@ run_prepare(struct run *r, const struct run_options *options, int count, char **
 static char **
 make_environment(void *arg)
 {
-    struct run *r = arg;
+    struct recorded_run *r = arg;
 
     return recording_environment(
         &r->options->recording,
@@ -74,7 +75,7 @@ make_environment(void *arg)
 
 /* In how many ns to look at the memory again: seldom, but a short run often enough. */
 static uint64_t
-look_at_memory(struct run *r, pid_t pid)
+look_at_memory(struct recorded_run *r, pid_t pid)
 {
     // Whoever leaves processes out knows that their memory is missing.
     if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
@@ -88,7 +89,7 @@ look_at_memory(struct run *r, pid_t pid)
 }
 
 static uint64_t
-take_snapshots(struct run *r, pid_t pid)
+take_snapshots(struct recorded_run *r, pid_t pid)
 {
     struct periodic *p = &r->periodic;
 
@@ -113,7 +114,7 @@ look(void *arg, pid_t pid)
 }
 
 int
-run_wait(struct run *r, struct err *err)
+run_wait(struct recorded_run *r, struct err *err)
 {
     const struct launch l = {
         .path = r->path,
@@ -132,7 +133,7 @@ run_wait(struct run *r, struct err *err)
 
 /* Add the profiles of the run that are in DIRECTORY, that of the first process in front. */
 static void
-find_in(struct run *r, const char *directory, struct run_profiles *found)
+find_in(struct recorded_run *r, const char *directory, struct run_profiles *found)
 {
     DIR *d = opendir(directory);
     struct dirent *e;
@@ -159,7 +160,7 @@ find_in(struct run *r, const char *directory, struct run_profiles *found)
 }
 
 void
-run_find_profiles(struct run *r, struct run_profiles *ret)
+run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
     const char *others = destination_others_found(&r->to, r->pid);
 
@@ -171,7 +172,7 @@ run_find_profiles(struct run *r, struct run_profiles *ret)
 }
 
 void
-run_tell(struct run *r, bool living)
+run_tell(struct recorded_run *r, bool living)
 {
     // With a reserve the recorder tells nothing but what is in the profile.
     bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
@@ -181,7 +182,7 @@ run_tell(struct run *r, bool living)
 }
 
 void
-run_release(struct run *r)
+run_release(struct recorded_run *r)
 {
     growth_release(&r->growth);
     arena_release(&r->arena);

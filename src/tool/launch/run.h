@@ -18,7 +18,7 @@ struct run_options {
     bool quiet; // Say nothing but what is wrong.
 };
 
-struct run {
+struct recorded_run {
     const struct run_options *options;
     uint64_t id;      // Of the session, in the headers of its profiles.
     const char *path; // Of the program.
@@ -45,20 +45,20 @@ struct run_profiles {
 /* Prepare to run the COUNT ARGUMENTS, of which the first is the program: find it and the recorder,
  * and choose where profiles go. OPTIONS must outlive R. Returns 0, HEAPTAP_NOT_FOUND if there is no
  * such program, or another error; with ERR set there is nothing to release but R. */
-int run_prepare(struct run *r, const struct run_options *options, int count, char **arguments,
-                struct err *err);
+int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
+                char **arguments, struct err *err);
 
 /* Start the program and wait for its end; R has its id and status then. HEAPTAP_BAD_INPUT with ERR
  * set if it could not be started. */
-int run_wait(struct run *r, struct err *err);
+int run_wait(struct recorded_run *r, struct err *err);
 
 /* The profiles that there are of the run, which has ended. They are R's. */
-void run_find_profiles(struct run *r, struct run_profiles *ret);
+void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
 /* Tell what the run's profiles cannot: memory that did not come through malloc, and hooks that were
  * never called. LIVING: a process of the run lives. */
-void run_tell(struct run *r, bool living);
+void run_tell(struct recorded_run *r, bool living);
 
-void run_release(struct run *r);
+void run_release(struct recorded_run *r);
 
 #endif
