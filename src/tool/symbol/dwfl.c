@@ -110,7 +110,7 @@ static struct object *open_file(const char *root, const char *path, const struct
 static char *build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes);
 static enum alt_result find_alt(struct object *o, Dwarf *dwarf);
 static void load_debug(struct object *o);
-static void load_symbols(struct object *o);
+static void read_symbols(struct object *o);
 static const struct symbol *symbol_at(struct object *o, uint64_t address);
 static const char *demangled(struct object *o, const char *linkage);
 
@@ -678,7 +678,7 @@ clip_labels(struct object *o)
 }
 
 static void
-load_symbols(struct object *o)
+read_symbols(struct object *o)
 {
     int count;
 
@@ -718,7 +718,7 @@ symbol_at(struct object *o, uint64_t address)
     const struct range *r;
     size_t cursor;
 
-    load_symbols(o);
+    read_symbols(o);
     cursor = ranges_start(&o->symbol_ranges, address);
     while ((r = ranges_next(&o->symbol_ranges, address, &cursor)) != NULL) {
         const struct symbol *s = &o->symbols[r->id];
