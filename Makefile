@@ -24,9 +24,9 @@
 #   make programs   what the tests need, without running them
 #   make clean
 #
-# Variables: CC=gcc|clang, DEVELOPER=1 (warnings are errors), SAN=address|undefined|thread (tools
-# and unit tests, under build/$(SAN); never the recorder), BUILD=dir (instead of build), CFLAGS,
-# LDFLAGS, V=1 (show commands).
+# Variables: CC=gcc|clang, DEVELOPER=1 (warnings are errors, the tools check their tables),
+# SAN=address|undefined|thread (tools and unit tests, under build/$(SAN); never the recorder),
+# BUILD=dir (instead of build), CFLAGS, LDFLAGS, V=1 (show commands).
 #
 # How it holds together. Every source file found by the wildcards below is built, so adding a file
 # needs no edit here. Objects go to build/obj/<config>/, where a config is a compiler and its
@@ -103,14 +103,17 @@ warnings := -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Wvla \
             -Werror=implicit-function-declaration
 cxx_warnings := -Wall -Wextra -Wshadow
 werror := $(if $(DEVELOPER),-Werror)
+# Where mistakes of ours are looked for, tables are walked to find them: src/tool/util/ensure.h.
+ensure_tables := -DENSURE_TABLES
 CFLAGS ?= -O2 -g
 base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
-tool_flags := $(base_flags) -Isrc/tool $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN)))
+tool_flags := $(base_flags) -Isrc/tool $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN))) \
+              $(if $(SAN)$(DEVELOPER),$(ensure_tables))
 
 comma := ,
 memory_flags := $(call san_flags,address$(comma)undefined)
-replay_flags := $(base_flags) -Isrc/tool -O1 -g $(memory_flags)
+replay_flags := $(base_flags) -Isrc/tool -O1 -g $(memory_flags) $(ensure_tables)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
 cover_flags := $(base_flags) -Isrc/tool -O1 -g -fprofile-instr-generate -fcoverage-mapping
 
@@ -128,7 +131,7 @@ recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
 # The recorder's sources in a program with a sanitizer: test/harness.
 harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
                  -ftls-model=initial-exec -fno-optimize-sibling-calls $(no_builtins) \
-                 -DBASE_STACK_UNCHECKED
+                 -DBASE_STACK_UNCHECKED $(ensure_tables)
 
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
 packages := libdw libelf zlib libzstd

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "analyse/components.h"
+#include "util/ensure.h"
 
 struct builder {
     struct functions *functions;
@@ -91,7 +92,7 @@ is_first(size_t *stamp, size_t number)
 {
     bool first;
 
-    assert(stamp != NULL);
+    ENSURE(stamp != NULL);
     first = *stamp != number + 1;
     *stamp = number + 1;
     return first;

@@ -8,12 +8,14 @@
  */
 #include "report/table.h"
 
+#include "util/ensure.h"
+
 enum { GAP = 2, TEXT_MIN = 12, TEXT_READABLE = 32 };
 
 void
 table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count)
 {
-    assert(count <= TABLE_COLUMNS_MAX);
+    ENSURE(count <= TABLE_COLUMNS_MAX);
     *t = (struct table){.arena = arena, .column_count = count};
     for (size_t i = 0; i < count; i++)
         t->columns[i] = columns[i];
@@ -35,21 +37,21 @@ next_kind(const struct table *t)
 void
 table_number(struct table *t, int64_t number)
 {
-    assert(next_kind(t) == COLUMN_BYTES || next_kind(t) == COLUMN_COUNT);
+    ENSURE(next_kind(t) == COLUMN_BYTES || next_kind(t) == COLUMN_COUNT);
     add_cell(t, (struct cell){.number = number});
 }
 
 void
 table_percent(struct table *t, int64_t part, int64_t whole)
 {
-    assert(next_kind(t) == COLUMN_PERCENT);
+    ENSURE(next_kind(t) == COLUMN_PERCENT);
     add_cell(t, (struct cell){.percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0.0});
 }
 
 void
 table_string(struct table *t, const char *text)
 {
-    assert(next_kind(t) == COLUMN_TEXT);
+    ENSURE(next_kind(t) == COLUMN_TEXT);
     add_cell(t, (struct cell){.text = text});
 }
 

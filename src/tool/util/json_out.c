@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "util/character.h"
+#include "util/ensure.h"
 
 void
 json_begin(struct json *j, struct strbuf *out)
@@ -75,7 +76,7 @@ start_value(struct json *j, const char *key)
             new_line(j);
         j->has_items[j->depth - 1] = true;
     }
-    assert((key != NULL) == (j->depth > 0 && j->closer[j->depth - 1] == '}'));
+    ENSURE((key != NULL) == (j->depth > 0 && j->closer[j->depth - 1] == '}'));
     if (key) {
         write_quoted(j->out, key);
         strbuf_str(j->out, ": ");
@@ -86,7 +87,7 @@ static void
 open_nest(struct json *j, const char *key, char opener, char closer)
 {
     start_value(j, key);
-    assert(j->depth < JSON_DEPTH_MAX);
+    ENSURE(j->depth < JSON_DEPTH_MAX);
     strbuf_char(j->out, opener);
     j->closer[j->depth] = closer;
     j->has_items[j->depth] = false;
@@ -116,7 +117,7 @@ json_array(struct json *j, const char *key)
 void
 json_end(struct json *j)
 {
-    assert(j->depth > 0);
+    ENSURE(j->depth > 0);
     j->depth--;
     if (j->has_items[j->depth] && !j->on_one_line[j->depth])
         new_line(j);
