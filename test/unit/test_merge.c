@@ -504,6 +504,7 @@ heap_part(struct sum *t, const char *name, const char *tenant)
     p->backings[0] =
         (struct profile_backing){.heap = heap, .node = p->sites[0].node, .counters = ten};
     p->backing_count = 1;
+    profile_sum_heaps(p);
 }
 
 /* If this fails, the arena of one process and that of the next are two rows, or one called malloc
@@ -517,8 +518,10 @@ heaps_and_labels_are_one_by_name(void **state)
     heap_part(t, "arena", "acme");
     heap_part(t, "arena", "zork");
     heap_part(t, "malloc", "acme"); // Of the program's own, all the same.
-    t->parts[1]->heaps[2].backing = t->parts[1]->heaps[2].counters = ten;
-    p = reread(t, sum_up(t));
+    p = sum_up(t);
+    assert_false(p->heaps[0].own);
+    assert_true(heap_of(p, "arena")->own);
+    p = reread(t, p);
     assert_int_equal(p->totals.allocations, 9);
     assert_int_equal(p->site_count, 6);
     assert_int_equal(p->heaps[0].counters.allocations, 3);

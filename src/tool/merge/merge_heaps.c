@@ -26,6 +26,7 @@ new_heap(struct merge *m, uint32_t name)
 
     arena_grow(&p->arena, &p->heaps, &m->heap_capacity, p->heap_count, sizeof *p->heaps);
     p->heaps[p->heap_count] = (struct profile_heap){.name = strtab_get(&p->strings, name),
+                                                    .own = p->heap_count > 0,
                                                     .created_ns = UINT64_MAX,
                                                     .counters = COUNTERS_ZERO,
                                                     .backing = COUNTERS_ZERO};
