@@ -213,8 +213,8 @@ sum_snapshots(struct profile *p)
     for (size_t i = 0; i < p->change_count; i++)
         profile_amounts_add(&intervals[p->changes[i].interval], &p->changes[i].amounts);
     for (size_t i = 0; i < p->snapshot_count; i++) {
-        if (i > 0)
-            p->snapshots[i].amounts = p->snapshots[i - 1].amounts;
+        // What a snapshot without an id says itself does not count where there is a history.
+        p->snapshots[i].amounts = i > 0 ? p->snapshots[i - 1].amounts : (struct profile_amounts){0};
         profile_amounts_add(&p->snapshots[i].amounts, &intervals[i]);
     }
 }
