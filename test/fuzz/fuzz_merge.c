@@ -34,8 +34,11 @@ sound_profile(void)
     static struct profile_thread threads[] = {{.name = "prog", .uses = 1}};
     static struct profile_thread_site thread_sites[1];
     static struct profile_phase phases[1];
+    static struct profile_heap heaps[] = {{.name = "malloc", .backing = COUNTERS_ZERO}};
+    static struct profile_label_set label_sets[] = {{.text = ""}};
     struct profile *p = xmalloc(sizeof *p);
 
+    heaps[0].counters = label_sets[0].counters = c;
     sites[0].counters = threads[0].counters = thread_sites[0].counters = c;
     *p = (struct profile){.totals = c,
                           .modules = modules,
@@ -50,6 +53,11 @@ sound_profile(void)
                           .thread_count = 1,
                           .thread_sites = thread_sites,
                           .thread_site_count = 1,
+                          .heaps = heaps,
+                          .heap_count = 1,
+                          .label_sets = label_sets,
+                          .label_set_count = 1,
+                          .path = "",
                           .phases = phases,
                           .phase_count = 1};
     p->process = (struct profile_process){.command = "prog",
@@ -90,15 +98,13 @@ sum_of(const struct profile *const *parts, size_t count)
     }
     p = merge_finish(m);
     demand(same_counters(&p->totals, &wanted), "a sum has the totals of its parts");
-    check_ids(p);
-    check_sums(p);
+    check_valid(p);
     demand(write_model(p, &file, &err) == 0, "a sum can be written");
     if (load_bytes(file.text, file.length, "sum", &got, &err) == 0) {
         demand(got->note_count == 0, "what was written is sound");
         demand(same_counters(&got->totals, &wanted), "a file says what was written");
         demand(got->merged_processes == p->merged_processes, "a sum says how many it is of");
-        check_ids(got);
-        check_sums(got);
+        check_valid(got);
         check_sampling(got);
     } else {
         demand(strstr(err.text, "stacks") != NULL, "only stacks without end are refused");

@@ -53,7 +53,7 @@ throw_away(struct strbuf *out)
 static void
 name_places(struct profile *p)
 {
-    for (size_t i = 0; i < p->location_count; i++) {
+    for (size_t i = 1; i < p->location_count; i++) {
         struct profile_location *l = &p->locations[i];
 
         if (l->frame_count != 0)

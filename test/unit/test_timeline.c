@@ -48,7 +48,19 @@ add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t blocks)
     a.allocated_bytes = a.allocations * SIZE;
     a.freed_bytes = a.frees * SIZE;
     p->changes[p->change_count++] = (struct profile_change){site, interval, a};
-    profile_amounts_add(&p->snapshots[interval < SNAPSHOTS ? interval : SNAPSHOTS - 1].amounts, &a);
+    for (size_t i = interval; i < SNAPSHOTS; i++)
+        profile_amounts_add(&p->snapshots[i].amounts, &a);
+}
+
+/* What the latest changes of a site, one for each interval, come to. */
+static struct counters
+sum_of_changes(const struct profile *p)
+{
+    struct profile_amounts sum = {0};
+
+    for (size_t i = p->change_count - SNAPSHOTS - 1; i < p->change_count; i++)
+        profile_amounts_add(&sum, &p->changes[i].amounts);
+    return build_counters(sum.allocations, sum.allocated_bytes, sum.frees, sum.freed_bytes);
 }
 
 /* A profile with a snapshot each second; the second and the fifth are called "warm", the tenth and
@@ -72,12 +84,10 @@ make_past(void)
                                                                : "",
                                       .kind = t == 9 || t == 19 ? SNAPSHOT_PHASE : SNAPSHOT_TIMED};
     for (size_t i = 0; i < countof(shapes); i++) {
-        struct counters c = build_counters(1, SIZE, 0, 0);
-        uint32_t site = build_site(p, c, names[i], "main", NULL);
-
-        build_thread_site(p, thread, site, c);
         for (uint32_t t = 0; t <= SNAPSHOTS; t++)
             add_change(p, (uint32_t)i, t, shapes[i](t) - (t > 0 ? shapes[i](t - 1) : 0));
+        build_thread_site(
+            p, thread, build_site(p, sum_of_changes(p), names[i], "main", NULL), sum_of_changes(p));
     }
     return p;
 }

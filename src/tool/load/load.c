@@ -24,8 +24,12 @@
 #include "load/load_history.h"
 #include "load/load_sampling.h"
 #include "load/load_tree.h"
+#include "load/load_valid.h"
+#include "load/loader.h"
 #include "profile/origin.h"
 #include "profile/owner.h"
+#include "profile/profile_valid.h"
+#include "util/ensure.h"
 
 static int
 by_time(const void *a, const void *b)
@@ -284,6 +288,8 @@ load(const void *data, size_t size_bytes, const char *name, const char *path,
         for (size_t i = 0; i < raw.note_count; i++)
             p->notes[i] = arena_strdup(&p->arena, raw.notes[i]);
         p->note_count = raw.note_count;
+        ENSURE_VALID(profile_is_valid(p));
+        ENSURE_VALID(loaded_is_valid(p));
         *ret_profile = p;
     }
     arena_release(&scratch);

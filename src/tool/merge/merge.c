@@ -26,6 +26,9 @@
 #include "format/format.h"
 #include "merge/merge_heaps.h"
 #include "merge/merge_tree.h"
+#include "merge/merge_valid.h"
+#include "profile/profile_valid.h"
+#include "util/ensure.h"
 
 enum { PHASES_MAX = 511 };
 
@@ -280,6 +283,7 @@ merge_add(struct merge *m, const struct profile *p)
 {
     struct merge_input in = {.p = p};
 
+    ENSURE_VALID(profile_is_valid(p));
     in.strings = arena_array(&in.arena, p->strings.count + 1, sizeof *in.strings);
     m->p->symbolised =
         m->p->merged_processes == 0 ? p->symbolised : m->p->symbolised && p->symbolised;
@@ -301,6 +305,7 @@ merge_add(struct merge *m, const struct profile *p)
     time_sum_add(&m->time, p);
     map_release(&in.paths);
     arena_release(&in.arena);
+    ENSURE_VALID(merge_is_valid(m));
 }
 
 void
@@ -354,6 +359,8 @@ merge_finish(struct merge *m)
     profile_mark_programs(p);
     time_sum_finish(&m->time, m->end_unix_ns, p);
     merge_heaps_finish(m);
+    ENSURE_VALID(profile_is_valid(p));
+    ENSURE_VALID(profile_is_writable(p));
     return p;
 }
 

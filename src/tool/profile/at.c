@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_valid.h"
+#include "util/ensure.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 #define COUNTERS_PARTIAL ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true})
 
@@ -283,4 +286,5 @@ profile_cut(struct profile *p, const struct profile_moment *from, const struct p
         counters_add(&p->totals, &c);
     }
     profile_sum_heaps(p);
+    ENSURE_VALID(profile_is_valid(p));
 }

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_valid.h"
 #include "profile/raw.h"
 #include "profile/writer.h"
+#include "util/ensure.h"
 
 enum {
     EPOCH = 1,
@@ -469,6 +471,8 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     struct disk_header header;
     struct writer w;
 
+    ENSURE_VALID(profile_is_valid(p));
+    ENSURE_VALID(profile_is_writable(p));
     write_begin(&w, p);
     header = header_of(&w);
     write_modules(&w);

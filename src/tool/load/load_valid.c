@@ -1,0 +1,69 @@
+/* load_valid.c: the loader's own promises.
+ *
+ * A profile that is cut or merged keeps fewer: a moment has no peak, and a sum of peaks may wrap
+ * where the files are damaged. What is merged is written and loaded before anybody looks at it, and
+ * then keeps all of these again.
+ */
+#include "load/load_valid.h"
+
+#include "format/format.h"
+#include "util/ensure.h"
+#include "util/map.h"
+
+/* Whether KEY is new in KNOWN. */
+static bool
+is_first(struct map *known, uint64_t key)
+{
+    bool is_new;
+
+    map_put(known, key, &is_new);
+    return is_new;
+}
+
+/* One site is one stack in one size class, of one heap, with one set of labels. KNOWN is empty. */
+static bool
+sites_are_distinct(const struct profile *p, struct map *known)
+{
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+        uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 26 |
+                       (uint64_t)s->labels << 13 | s->heap;
+
+        HOLDS(is_first(known, key)); // load_tree.c has a map of them.
+    }
+    return true;
+}
+
+static bool
+rows_are_distinct(const struct profile *p, struct map *known)
+{
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *t = &p->thread_sites[i];
+
+        HOLDS(is_first(known, (uint64_t)t->thread << 32 | t->site)); // So has load_counters.c.
+    }
+    return true;
+}
+
+bool
+loaded_is_valid(const struct profile *p)
+{
+    struct map sites = {0}, rows = {0};
+    bool distinct = sites_are_distinct(p, &sites) && rows_are_distinct(p, &rows);
+
+    map_release(&sites);
+    map_release(&rows);
+    if (!distinct)
+        return false;
+    HOLDS(p->extent == EXTENT_WHOLE); // A file is of the whole time.
+    HOLDS(p->phase_count >= 1);       // Without phases in the file one is made.
+    HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes); // loader_raise_peak saw to it.
+    HOLDS(p->peak_error_bytes >= 0);                                // A bound from below is none.
+    HOLDS(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);       // Those of all threads in one.
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        HOLDS(p->unknown_frees[i].count > 0); // Others are left out.
+        HOLDS(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count); // Views show
+                                                                                     // the first.
+    }
+    return true;
+}

@@ -1,0 +1,11 @@
+/* load_valid.h: what is true of a profile that has just been loaded, and of no other. Private to
+ * src/tool/load. */
+#ifndef PROFILE_LOAD_VALID_H
+#define PROFILE_LOAD_VALID_H
+
+#include "profile/profile.h"
+
+/* Whether P, which is valid (profile_valid.h), keeps the loader's own promises too. Only reads. */
+bool loaded_is_valid(const struct profile *p);
+
+#endif

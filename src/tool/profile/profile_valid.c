@@ -1,0 +1,422 @@
+/* profile_valid.c: what a model promises, one promise in a line.
+ *
+ * The promises are those that hold for every profile, whoever made it and whatever file it came
+ * from: a damaged file has wrong numbers, never a wrong index. So nothing is asked of the numbers
+ * themselves, which a stranger may have written, only that they add up. They do so exactly, since
+ * sums wrap. Estimates are sums of doubles, which depend on the order of adding; of those it is
+ * only asked that they are numbers.
+ *
+ * Does not ask what the loader alone promises (load_valid.c), and nothing of strings but that they
+ * are there.
+ */
+#include "profile/profile_valid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "util/ensure.h"
+
+enum { NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_OTHER | NODE_BROKEN };
+
+static bool
+is_string(const struct profile *p, uint32_t id)
+{
+    return id == 0 || id < p->strings.count;
+}
+
+static bool
+modules_are_valid(const struct profile *p)
+{
+    HOLDS(p->module_count >= 1);                                  // Number 0 stands for none.
+    HOLDS(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It covers no address.
+    for (size_t i = 0; i < p->module_count; i++) {
+        const struct profile_module *m = &p->modules[i];
+
+        HOLDS(m->start <= m->end); // Both are 0 if the file's record was no good.
+        HOLDS(m->path != NULL);    // "" if unknown.
+        HOLDS(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // It is copied that far.
+    }
+    return true;
+}
+
+static bool
+places_are_valid(const struct profile *p)
+{
+    HOLDS(p->location_count >= 1);           // Number 0 stands for none,
+    HOLDS(p->locations[0].frame_count == 0); // and has no name that a view could show.
+    for (size_t i = 0; i < p->location_count; i++) {
+        const struct profile_location *l = &p->locations[i];
+
+        HOLDS(l->module < p->module_count);      // 0 where no module covers the address.
+        HOLDS(l->frame_count <= p->frame_count); // The next line must not wrap.
+        HOLDS(l->first_frame <= p->frame_count - l->frame_count); // Frames are added, then named.
+        HOLDS(i == 0 || l->frame_count > 0 || !p->symbolised);    // A place without a name has one
+                                                                  // frame that says so.
+    }
+    for (size_t i = 0; i < p->frame_count; i++) {
+        const struct profile_frame *f = &p->frames[i];
+
+        HOLDS(is_string(p, f->function));   // Interned before the frame was added,
+        HOLDS(is_string(p, f->linkage));    // and so is this,
+        HOLDS(is_string(p, f->file));       // and this.
+        HOLDS(f->module < p->module_count); // That of the frame's location.
+    }
+    return true;
+}
+
+static bool
+nodes_are_valid(const struct profile *p)
+{
+    HOLDS(p->node_count >= 1);                                  // Number 0 is the root,
+    HOLDS(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which is no place.
+    for (size_t i = 0; i < p->node_count; i++) {
+        const struct profile_node *n = &p->nodes[i];
+
+        HOLDS(n->parent < i || i == 0); // So every walk to the root ends, and one pass is enough.
+        HOLDS(n->location < p->location_count);         // A node is made after its location.
+        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Stacks are told apart by these.
+    }
+    return true;
+}
+
+static bool
+sites_are_valid(const struct profile *p)
+{
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+
+        HOLDS(s->node != 0 && s->node < p->node_count); // What has no stack is at "other".
+        HOLDS(s->heap < p->heap_count);           // The last stands for heaps not in the file,
+        HOLDS(s->labels < p->label_set_count);    // the last of these for labels likewise.
+        HOLDS(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
+        HOLDS(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each of these.
+        HOLDS(is_string(p, s->type));             // 0 if unknown.
+    }
+    return true;
+}
+
+static bool
+owners_are_valid(const struct profile *p)
+{
+    HOLDS(p->heap_count >= 1); // Number 0 is malloc.
+    for (size_t i = 0; i < p->heap_count; i++) {
+        HOLDS(p->heaps[i].own == (i > 0)); // All others are the program's own.
+        HOLDS(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show nothing else.
+    }
+    HOLDS(p->label_set_count >= 1);     // Number 0 is the empty set,
+    HOLDS(p->label_sets[0].count == 0); // which has no label.
+    for (size_t i = 0; i < p->label_set_count; i++) {
+        const struct profile_label_set *set = &p->label_sets[i];
+
+        HOLDS(set->text != NULL); // "" for the empty set.
+        for (size_t k = 0; k < set->count; k++)
+            HOLDS(set->v[k].key != NULL && set->v[k].value != NULL); // A value may be "".
+    }
+    for (size_t i = 0; i < p->backing_count; i++) {
+        const struct profile_backing *b = &p->backings[i];
+
+        HOLDS(b->heap != 0 && b->heap < p->heap_count); // Malloc is not made from blocks of malloc.
+        HOLDS(b->node != 0 && b->node < p->node_count); // It is a stack like that of a site.
+    }
+    return true;
+}
+
+static bool
+rows_are_valid(const struct profile *p)
+{
+    for (size_t i = 0; i < p->thread_count; i++)
+        HOLDS(p->threads[i].name != NULL); // "" if the thread had none.
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *t = &p->thread_sites[i];
+
+        HOLDS(t->thread < p->thread_count); // Rows of unknown threads are left out.
+        HOLDS(t->site < p->site_count);     // Those of unknown sites are at "other".
+    }
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        const struct profile_unknown_free *f = &p->unknown_frees[i];
+
+        HOLDS(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED); // Others are left out.
+        HOLDS(f->node != 0 && f->node < p->node_count); // "other" if its stack is not known.
+        HOLDS(f->site_node < p->node_count);            // 0 if that is not known.
+    }
+    return true;
+}
+
+static bool
+times_are_valid(const struct profile *p)
+{
+    for (size_t i = 1; i < p->time_point_count; i++)
+        HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns); // One point at a time.
+    for (size_t i = 0; i < p->phase_count; i++) {
+        HOLDS(p->phases[i].mode <= MODE_OFF); // Others are left out.
+        HOLDS(i == 0 || p->phases[i - 1].elapsed_ns <= p->phases[i].elapsed_ns); // They are sorted.
+    }
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const struct profile_snapshot *s = &p->snapshots[i];
+
+        HOLDS(s->kind < SNAPSHOT_KINDS);                                  // Others are left out.
+        HOLDS(s->name != NULL);                                           // "" if it has none.
+        HOLDS(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns); // Moments are searched.
+    }
+    for (size_t i = 0; i < p->change_count; i++) {
+        HOLDS(p->changes[i].thread_site < p->thread_site_count); // It is a change of a row,
+        HOLDS(p->changes[i].interval <= p->snapshot_count); // and the last interval is after all.
+    }
+    HOLDS(p->change_count == 0 || p->has_history); // Nothing else tells of changes.
+    return true;
+}
+
+/* Of a profile that was cut, what the history does not know is gone. */
+static bool
+extent_is_valid(const struct profile *p)
+{
+    bool whole = p->extent == EXTENT_WHOLE;
+
+    HOLDS(p->extent <= EXTENT_BETWEEN);               // Views have a title for each.
+    HOLDS(p->totals.partial == !whole);               // Views ask this, not the extent.
+    HOLDS(whole || p->bin_count == 0);                // Sizes of the whole run would be a lie,
+    HOLDS(whole || p->unknown_free_count == 0);       // and so would these be,
+    HOLDS(whole || p->backing_count == 0);            // and these,
+    HOLDS(whole || p->errors.allocated.samples == 0); // and these.
+    HOLDS(whole || p->to.snapshots <= p->snapshot_count + 1); // That much more is the end.
+    HOLDS(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots); // Time goes forward.
+    return true;
+}
+
+static bool
+texts_are_valid(const struct profile *p)
+{
+    const struct profile_process *pr = &p->process;
+
+    HOLDS(p->path != NULL);        // Messages begin with it.
+    HOLDS(pr->command != NULL);    // "" if unknown,
+    HOLDS(pr->executable != NULL); // as this is,
+    HOLDS(pr->kernel != NULL);     // and this,
+    HOLDS(pr->heaptap != NULL);    // and this,
+    HOLDS(pr->machine != NULL);    // which may also be "unknown".
+    for (size_t i = 0; i < p->program_count; i++)
+        HOLDS(p->programs[i].executable != NULL); // "" if unknown.
+    for (size_t i = 0; i < p->note_count; i++)
+        HOLDS(p->notes[i] != NULL); // One sentence each.
+    for (size_t i = 0; i < p->hint_count; i++)
+        HOLDS(p->hints[i] != NULL); // Likewise.
+    return true;
+}
+
+static bool
+tables_are_valid(const struct profile *p)
+{
+    HOLDS(p->program_count == 0 || p->merged_processes > 0); // A recording is of one program.
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct profile_bin *b = &p->bins[i];
+
+        HOLDS(b->size_min <= b->size_max);                      // A bin holds something,
+        HOLDS(i == 0 || p->bins[i - 1].size_max < b->size_min); // and no size is in two.
+    }
+    for (size_t i = 0; i < p->type_count; i++)
+        HOLDS(is_string(p, p->types[i].name)); // 0 if the file repeats itself too often.
+    HOLDS(p->type_count == 0 || p->typed);     // Or they would be looked for again.
+    return true;
+}
+
+bool
+profile_ids_are_valid(const struct profile *p)
+{
+    return texts_are_valid(p) && modules_are_valid(p) && places_are_valid(p) &&
+           nodes_are_valid(p) && owners_are_valid(p) && sites_are_valid(p) && rows_are_valid(p) &&
+           times_are_valid(p) && extent_is_valid(p) && tables_are_valid(p);
+}
+
+bool
+counters_are_same(const struct counters *a, const struct counters *b)
+{
+    return a->allocations == b->allocations && a->allocated_bytes == b->allocated_bytes &&
+           a->frees == b->frees && a->freed_bytes == b->freed_bytes &&
+           a->reallocations == b->reallocations && a->moved == b->moved &&
+           a->grown_bytes == b->grown_bytes && a->temporary == b->temporary &&
+           a->peak_blocks == b->peak_blocks && a->peak_bytes == b->peak_bytes &&
+           a->size_min == b->size_min && a->size_max == b->size_max;
+}
+
+static struct counters *
+new_sums(struct arena *scratch, size_t count)
+{
+    struct counters *sums = arena_array(scratch, count, sizeof *sums);
+
+    for (size_t i = 0; i < count; i++)
+        sums[i] = COUNTERS_ZERO;
+    return sums;
+}
+
+/* Rows by thread and site; a model may have none, then threads say what they did themselves. */
+static bool
+row_sums_are_valid(const struct profile *p, struct arena *scratch)
+{
+    struct counters *threads = new_sums(scratch, p->thread_count);
+    struct counters *sites = new_sums(scratch, p->site_count);
+
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *t = &p->thread_sites[i];
+
+        counters_add(&threads[t->thread], &t->counters);
+        counters_add(&sites[t->site], &t->counters);
+    }
+    for (size_t i = 0; i < p->thread_count && p->thread_site_count > 0; i++)
+        HOLDS(counters_are_same(&threads[i],
+                                &p->threads[i].counters)); // A counter is added to all four.
+    for (size_t i = 0; i < p->site_count && p->thread_site_count > 0; i++)
+        HOLDS(
+            counters_are_same(&sites[i], &p->sites[i].counters)); // What was counted, a thread did.
+    return true;
+}
+
+static bool
+site_sums_are_valid(const struct profile *p, struct arena *scratch)
+{
+    struct counters total = COUNTERS_ZERO, *heaps = new_sums(scratch, p->heap_count);
+    struct counters *backings = new_sums(scratch, p->heap_count);
+    struct counters *sets = new_sums(scratch, p->label_set_count);
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+
+        counters_add(&total, &s->counters);
+        counters_add(&heaps[s->heap], &s->counters);
+        counters_add(&sets[s->labels], &s->counters);
+    }
+    for (size_t i = 0; i < p->backing_count; i++)
+        counters_add(&backings[p->backings[i].heap], &p->backings[i].counters);
+    HOLDS(counters_are_same(&total, &p->totals)); // A total is the sum of what is shown.
+    for (size_t i = 0; i < p->heap_count; i++) {
+        HOLDS(counters_are_same(&heaps[i], &p->heaps[i].counters)); // profile_sum_heaps came last,
+        HOLDS(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these too,
+    }
+    for (size_t i = 0; i < p->label_set_count; i++)
+        HOLDS(counters_are_same(&sets[i], &p->label_sets[i].counters)); // and these.
+    return true;
+}
+
+/* Changes of a row add up to what it counted in the stretch of time that the profile is of. */
+static bool
+history_is_valid(const struct profile *p, struct arena *scratch)
+{
+    struct profile_amounts *rows = arena_array(scratch, p->thread_site_count, sizeof *rows);
+    size_t first = p->extent == EXTENT_BETWEEN ? p->from.snapshots : 0;
+    size_t end = p->extent == EXTENT_WHOLE ? SIZE_MAX : p->to.snapshots;
+
+    if (!p->has_history)
+        return true;
+    for (size_t i = 0; i < p->change_count; i++)
+        if (p->changes[i].interval >= first && p->changes[i].interval < end)
+            profile_amounts_add(&rows[p->changes[i].thread_site], &p->changes[i].amounts);
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct counters *c = &p->thread_sites[i].counters;
+        struct profile_amounts now = {c->allocations, c->allocated_bytes, c->frees, c->freed_bytes};
+
+        HOLDS(memcmp(&rows[i], &now, sizeof now) == 0); // The last change leads to the counter.
+    }
+    return true;
+}
+
+/* What had been counted at each snapshot is the sum of all changes before it. */
+static bool
+snapshots_are_valid(const struct profile *p, struct arena *scratch)
+{
+    struct profile_amounts *gains = arena_array(scratch, p->snapshot_count + 1, sizeof *gains);
+    struct profile_amounts sum = {0};
+
+    for (size_t i = 0; i < p->change_count; i++)
+        profile_amounts_add(&gains[p->changes[i].interval], &p->changes[i].amounts);
+    for (size_t i = 0; i < p->snapshot_count && p->has_history; i++) {
+        profile_amounts_add(&sum, &gains[i]);
+        // A moment and a stretch of time must not tell different numbers.
+        HOLDS(memcmp(&sum, &p->snapshots[i].amounts, sizeof sum) == 0);
+    }
+    return true;
+}
+
+static bool
+is_amount(double x)
+{
+    return x >= 0 && isfinite(x);
+}
+
+static bool
+are_amounts(const struct error_sum *e)
+{
+    return is_amount(e->samples) && is_amount(e->blocks) && is_amount(e->bytes) &&
+           is_amount(e->blocks_variance) && is_amount(e->bytes_variance);
+}
+
+/* The loader believes no other numbers, and what is left of a difference ends at zero. */
+static bool
+errors_are_valid(const struct errors *e)
+{
+    HOLDS(are_amounts(&e->allocated)); // Intervals are computed from these,
+    HOLDS(are_amounts(&e->freed));     // and what is live from the two,
+    HOLDS(are_amounts(&e->peak));      // and this at the peak.
+    HOLDS(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max)); // Periods over sizes,
+    HOLDS(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
+    return true;
+}
+
+bool
+profile_sums_are_valid(const struct profile *p)
+{
+    struct arena scratch = {0};
+    bool valid = row_sums_are_valid(p, &scratch) && site_sums_are_valid(p, &scratch) &&
+                 history_is_valid(p, &scratch) && snapshots_are_valid(p, &scratch) &&
+                 errors_are_valid(&p->errors);
+
+    for (size_t i = 0; i < p->site_count && valid; i++)
+        valid = errors_are_valid(&p->sites[i].errors);
+    arena_release(&scratch);
+    return valid;
+}
+
+bool
+profile_is_valid(const struct profile *p)
+{
+    for (size_t i = 1; i < p->type_count; i++)
+        HOLDS(p->types[i - 1].size <= p->types[i].size); // A size is searched for.
+    return profile_ids_are_valid(p) && profile_sums_are_valid(p);
+}
+
+/* Whether the ids of sites are what the file needs, each its own. TAKEN has one for each. */
+static bool
+site_ids_are_valid(const struct profile *p, bool *taken)
+{
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+        bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0;
+
+        // Readers take these for the site "other" in its size classes.
+        HOLDS(s->id == s->size_class + 1 || !is_other);
+        HOLDS(s->id >= DISK_SITE_FIRST || is_other);                // And no other site has them.
+        HOLDS(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Those of backing come behind.
+        HOLDS(!taken[s->id]); // The counters of one would be added to the other.
+        taken[s->id] = true;
+    }
+    return true;
+}
+
+bool
+profile_is_writable(const struct profile *p)
+{
+    bool *taken, valid;
+
+    HOLDS(p->node_count >= 2);                 // The file has "other" whether it is needed or not,
+    HOLDS(p->nodes[1].flags & NODE_OTHER);     // at this place.
+    HOLDS(p->module_count <= DISK_TAG_LABELS); // Numbers above are tags.
+    HOLDS(p->label_set_count < 2 ||
+          p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
+    for (size_t i = 2; i < p->node_count; i++)
+        HOLDS(!(p->nodes[i].flags & NODE_OTHER)); // In the file only node 1 can say so.
+    taken = xmalloc(DISK_SITE_FIRST + p->site_count);
+    memset(taken, 0, DISK_SITE_FIRST + p->site_count);
+    valid = site_ids_are_valid(p, taken);
+    free(taken);
+    return valid;
+}
