@@ -224,9 +224,9 @@ tables_are_valid(const struct profile *p)
 bool
 profile_ids_are_valid(const struct profile *p)
 {
-    return texts_are_valid(p) && modules_are_valid(p) && places_are_valid(p) &&
-           nodes_are_valid(p) && owners_are_valid(p) && sites_are_valid(p) && rows_are_valid(p) &&
-           times_are_valid(p) && extent_is_valid(p) && tables_are_valid(p);
+    return strtab_is_valid(&p->strings) && texts_are_valid(p) && modules_are_valid(p) &&
+           places_are_valid(p) && nodes_are_valid(p) && owners_are_valid(p) && sites_are_valid(p) &&
+           rows_are_valid(p) && times_are_valid(p) && extent_is_valid(p) && tables_are_valid(p);
 }
 
 bool

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "util/ensure.h"
+
 enum {
     CHUNK_BYTES = 64 * 1024,
     ALIGN_BYTES = 16,
@@ -160,6 +162,7 @@ arena_release(struct arena *a)
 {
     struct arena_chunk *c = a->chunks;
 
+    ENSURE_VALID(arena_is_valid(a));
     while (c != NULL) {
         struct arena_chunk *older = c->older;
 
@@ -167,4 +170,16 @@ arena_release(struct arena *a)
         c = older;
     }
     *a = (struct arena){0};
+}
+
+bool
+arena_is_valid(const struct arena *a)
+{
+    const struct arena_chunk *c = a->chunks;
+
+    HOLDS(c != NULL || a->left_bytes == 0);                // What is free is in a chunk.
+    HOLDS(a->left_bytes % ALIGN_BYTES == 0);               // So what is handed out next is aligned.
+    HOLDS(c == NULL || a->left_bytes <= c->size_bytes);    // The newest chunk's rest is left,
+    HOLDS(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
+    return true;
 }

@@ -27,6 +27,9 @@ char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 /* Free everything; A is as fresh as {0} afterwards. */
 void arena_release(struct arena *a);
 
+/* Whether what A has left is the end of its newest chunk (util/ensure.h). */
+bool arena_is_valid(const struct arena *a);
+
 /* Grow *ITEMS (an array from A of *CAPACITY elements) so that index COUNT is valid. Amortised:
  * doubles. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "base/hash.h"
+#include "util/ensure.h"
 
 struct map_slot {
     uint64_t key;
@@ -101,6 +102,7 @@ map_get(const struct map *m, uint64_t key)
 void
 map_release(struct map *m)
 {
+    ENSURE_VALID(map_is_valid(m));
     free(m->slots);
     *m = (struct map){0};
 }
@@ -144,4 +146,35 @@ strtab_release(struct strtab *t)
     map_release(&t->ids);
     arena_release(&t->arena);
     *t = (struct strtab){0};
+}
+
+bool
+map_is_valid(const struct map *m)
+{
+    size_t used = 0;
+
+    HOLDS((m->capacity & (m->capacity - 1)) == 0); // A hash becomes a place by a mask.
+    HOLDS(m->count * 4 <= m->capacity * 3 + 3);    // There is always a free slot, so searches end.
+    for (size_t i = 0; i < m->capacity; i++) {
+        used += m->slots[i].used;
+        // What stands elsewhere would be made a second time.
+        HOLDS(!m->slots[i].used || find_slot(m, m->slots[i].key) == &m->slots[i]);
+    }
+    HOLDS(used == m->count); // Nothing is removed.
+    return true;
+}
+
+bool
+strtab_is_valid(const struct strtab *t)
+{
+    if (t->count == 0)
+        return map_is_valid(&t->ids);
+    HOLDS(t->count <= t->capacity && t->count <= t->next_capacity); // Both grew before the count.
+    HOLDS(*t->strings[0] == '\0');                                  // Id 0 is the empty string,
+    for (size_t i = 1; i < t->count; i++) {
+        HOLDS(*t->strings[i] != '\0'); // and no other is.
+        HOLDS(t->next[i] < i);         // The newest of a chain comes first, so walks end.
+    }
+    HOLDS(t->ids.count < t->count); // Each hash has a string.
+    return map_is_valid(&t->ids);
 }

@@ -25,6 +25,9 @@ uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 uint64_t *map_get(const struct map *m, uint64_t key);
 void map_release(struct map *m);
 
+/* Whether M is as it was left (util/ensure.h): each key is found, and nothing else is there. */
+bool map_is_valid(const struct map *m);
+
 struct strtab {
     struct arena arena;
     const char **strings; // count entries; [0] is "".
@@ -41,5 +44,9 @@ uint32_t strtab_id(struct strtab *t, const char *s);
 /* The string of ID; "" for an id that was never given out. Interned. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
 void strtab_release(struct strtab *t);
+
+/* Whether ids of T lead to strings and chains end. Not whether each string is found: a loaded
+ * profile may have shortened some (load_fit.c). */
+bool strtab_is_valid(const struct strtab *t);
 
 #endif

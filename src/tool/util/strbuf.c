@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/arena.h"
+#include "util/ensure.h"
 
 enum { DRAIN_BYTES = 1 << 20 };
 
@@ -89,6 +90,16 @@ strbuf_clear(struct strbuf *b)
 void
 strbuf_release(struct strbuf *b)
 {
+    ENSURE_VALID(strbuf_is_valid(b));
     free(b->text);
     *b = (struct strbuf){0};
+}
+
+bool
+strbuf_is_valid(const struct strbuf *b)
+{
+    HOLDS(b->text != NULL || (b->capacity == 0 && b->length == 0)); // Memory comes with the text.
+    HOLDS(b->text == NULL || b->length < b->capacity);              // There is room for the NUL,
+    HOLDS(b->text == NULL || b->text[b->length] == '\0');           // and there it is.
+    return true;
 }

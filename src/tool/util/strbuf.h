@@ -31,4 +31,7 @@ void strbuf_pause(struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_release(struct strbuf *b);
 
+/* Whether B is a string as above says (util/ensure.h). */
+bool strbuf_is_valid(const struct strbuf *b);
+
 #endif
