@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "build_profile.h"
 #include "symbol/perfmap.h"
 #include "symbol/ranges.h"
 #include "symbol/symbol.h"
@@ -143,9 +144,10 @@ read_build_id(struct profile_module *m, const char *file)
 static struct profile *
 new_profile(const char *file)
 {
-    struct profile *p = calloc(1, sizeof *p);
+    struct profile *p = build_profile_new();
 
-    assert_non_null(p);
+    p->symbolised = false;
+    p->process.pid = 0; // Nobody's map of JIT code is looked for.
     p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
     p->module_count = 2;
     p->modules[0].path = "";

@@ -270,6 +270,33 @@ the_cache_gives_back_what_it_got(void **unused)
     strbuf_release(&file);
 }
 
+/* If this fails, a damaged cache gives an index in which types are not found by their size, or
+ * whose sizes do not fit where they are kept. */
+static void
+a_cache_out_of_order_is_no_cache(void **unused)
+{
+    static const struct {
+        const char *names[2];
+        uint64_t sizes[2];
+    } bad[] = {
+        {{"a", "b"}, {24, 8}}, {{"b", "a"}, {8, 8}}, {{"a", "b"}, {8, UINT64_C(1) << 32}}};
+    static const uint8_t id[] = {1, 2, 3, 4};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(bad); i++) {
+        struct type_index index = {0}, back = {0};
+        struct strbuf file = {0};
+
+        for (size_t k = 0; k < 2; k++)
+            type_index_add(&index, bad[i].names[k], bad[i].sizes[k]);
+        type_cache_format(&index, id, sizeof id, &file);
+        assert_false(type_cache_parse(&back, id, sizeof id, file.text, file.length));
+        assert_int_equal(back.count, 0);
+        type_index_release(&index);
+        strbuf_release(&file);
+    }
+}
+
 int
 main(void)
 {
@@ -279,6 +306,7 @@ main(void)
         cmocka_unit_test(facts_are_judged_by_the_sizes),
         cmocka_unit_test(wrappers_ask_their_callers),
         cmocka_unit_test(the_cache_gives_back_what_it_got),
+        cmocka_unit_test(a_cache_out_of_order_is_no_cache),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -16,6 +16,9 @@
 
 #include <stdlib.h>
 
+#include "symbol/symbol_valid.h"
+#include "util/ensure.h"
+
 void
 ranges_add(struct ranges *r, struct arena *a, uint64_t low, uint64_t high, uint32_t id)
 {
@@ -51,6 +54,7 @@ ranges_sort(struct ranges *r, struct arena *a)
             max = r->v[i].high;
         r->max_high[i] = max;
     }
+    ENSURE_VALID(ranges_are_valid(r));
 }
 
 size_t

@@ -27,9 +27,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
+#include "util/ensure.h"
 
 enum {
     PROGRESS_STEP = 100,           // Locations between two calls of the progress function.
@@ -89,6 +91,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
     keep_hints(&r);
     arena_release(&r.scratch);
     p->symbolised = true;
+    ENSURE_VALID(profile_ids_are_valid(p));
     return 0;
 }
 

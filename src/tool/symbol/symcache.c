@@ -42,7 +42,9 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "symbol/symbol_valid.h"
 #include "util/bytes.h"
+#include "util/ensure.h"
 #include "util/replace.h"
 
 enum {
@@ -165,6 +167,7 @@ symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const v
     }
     c->detail = get32(bytes + 20) & ~ASKED_SERVER;
     c->asked_server = (get32(bytes + 20) & ASKED_SERVER) != 0;
+    ENSURE_VALID(symcache_is_valid(c));
     return true;
 }
 
@@ -238,6 +241,7 @@ symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes, 
     size_t start = out->length;
     uint64_t hash;
 
+    ENSURE_VALID(symcache_is_valid(c));
     memcpy(id_field, id, id_bytes < ID_MAX ? id_bytes : ID_MAX);
     strbuf_add(&pool.text, "", 1);
     format_entries(c, &pool, &entries, &frames);

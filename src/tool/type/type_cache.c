@@ -24,7 +24,9 @@
 
 #include "base/hash.h"
 #include "symbol/symcache.h"
+#include "type/type_valid.h"
 #include "util/bytes.h"
+#include "util/ensure.h"
 
 enum { FORMAT_VERSION = 1, ID_MAX = 32, HEAD_BYTES = 64, HASHED_FROM = 16, ENTRY_BYTES = 12 };
 
@@ -44,6 +46,18 @@ has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t
            get32(data + 28) == id_bytes && memcmp(data + 32, wanted_id, ID_MAX) == 0 &&
            HEAD_BYTES + (uint64_t)ENTRY_BYTES * get32(data + 20) + get32(data + 24) == size_bytes &&
            get64(data + 8) == hash_bytes(data + HASHED_FROM, size_bytes - HASHED_FROM);
+}
+
+/* Whether an entry of SIZE with NAME may follow those of INDEX. */
+static bool
+is_next(const struct type_index *index, uint64_t size, const char *name)
+{
+    const struct type_entry *last = index->count > 0 ? &index->v[index->count - 1] : NULL;
+
+    if (size == 0 || size > UINT32_MAX)
+        return false;
+    return last == NULL || last->size < size ||
+           (last->size == size && strcmp(index->names.strings[last->name], name) <= 0);
 }
 
 bool
@@ -66,13 +80,14 @@ type_cache_parse(struct type_index *index, const uint8_t *id, uint32_t id_bytes,
         const uint8_t *entry = bytes + HEAD_BYTES + (size_t)ENTRY_BYTES * i;
         uint64_t size = get64(entry);
 
-        if (get32(entry + 8) >= string_bytes || size == 0 ||
-            (index->count > 0 && size < index->v[index->count - 1].size)) {
+        if (get32(entry + 8) >= string_bytes ||
+            !is_next(index, size, strings + get32(entry + 8))) {
             type_index_release(index);
             return false;
         }
         type_index_add(index, strings + get32(entry + 8), size);
     }
+    ENSURE_VALID(type_index_is_valid(index));
     return true;
 }
 

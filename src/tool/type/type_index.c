@@ -20,6 +20,8 @@
 #include <string.h>
 
 #include "type/type_die.h"
+#include "type/type_valid.h"
+#include "util/ensure.h"
 #include "util/strbuf.h"
 
 enum { DEPTH_MAX = 64 };
@@ -288,6 +290,7 @@ type_index_build(struct type_index *index, struct debuginfo *d)
     map_release(&w.anonymous);
     strbuf_release(&w.prefix);
     arena_release(&w.scratch);
+    ENSURE_VALID(type_index_is_valid(index));
 }
 
 size_t

@@ -26,12 +26,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
 #include "type/type_cache.h"
 #include "type/type_facts.h"
 #include "type/type_index.h"
 #include "type/type_judge.h"
 #include "type/type_template.h"
+#include "util/ensure.h"
 #include "util/regular.h"
 #include "util/strbuf.h"
 
@@ -103,6 +105,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     strtab_release(&t.size_names);
     arena_release(&t.scratch);
     p->typed = true;
+    ENSURE_VALID(profile_ids_are_valid(p));
 }
 
 /* The sizes that were asked for, by node and in all. */
