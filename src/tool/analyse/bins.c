@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/tables_valid.h"
+#include "util/ensure.h"
 #include "util/map.h"
 
 static void add_types(const struct profile *p, struct bins *bins);
@@ -146,6 +148,7 @@ bins_build(const struct profile *p, struct arena *arena, struct bins *ret)
     ret->v[ret->count++] = larger;
     add_types(p, ret);
     add_known(p, arena, ret);
+    ENSURE_VALID(bins_are_valid(p, ret));
 }
 
 static int

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "analyse/components.h"
+#include "analyse/tables_valid.h"
 #include "util/ensure.h"
 
 struct builder {
@@ -346,4 +347,5 @@ callgraph_build(struct functions *functions, const struct stacks *stacks, enum m
     sort_entries(&b);
     sort_arcs(&b);
     map_release(&b.arc_ids);
+    ENSURE_VALID(callgraph_is_valid(ret));
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
+#include "analyse/tables_valid.h"
+#include "util/ensure.h"
 #include "util/strbuf.h"
 
 struct entry {
@@ -94,6 +96,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     strtab_release(&b.keys);
     strtab_release(&b.tags);
     strbuf_release(&b.key);
+    ENSURE_VALID(diff_is_valid(ret, metric));
 }
 
 int64_t

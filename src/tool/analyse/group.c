@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/stacks_valid.h"
+#include "util/ensure.h"
+
 enum key_tag { KEY_NAMED = 0, KEY_ADDRESS = 1, KEY_FUNCTION = 2, KEY_OTHER = 3 };
 
 struct grouper {
@@ -106,6 +109,7 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
             add_stack(&g, stacks, i);
     sort_rows(ret, metric);
     map_release(&g.rows);
+    ENSURE_VALID(groups_are_valid(p, stacks, by, metric, ret));
 }
 
 static void

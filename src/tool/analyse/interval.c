@@ -22,6 +22,9 @@
 
 #include <math.h>
 
+#include "analyse/tables_valid.h"
+#include "util/ensure.h"
+
 #define Z 1.959963984540054 // The normal distribution's quantile at 97.5 %.
 #define TAIL 0.025
 #define LOG_TAIL 3.6888794541139363 // -ln(TAIL)
@@ -162,7 +165,9 @@ interval_around(double total, double samples, double estimate, double variance, 
     else
         r = score_interval(estimate, variance, unit);
     // Sums that belong to no recording may be so large that exact is but a rounding error.
-    return (struct interval){fmin(exact + r.low, total), fmax(exact + r.high, total)};
+    r = (struct interval){fmin(exact + r.low, total), fmax(exact + r.high, total)};
+    ENSURE_VALID(interval_is_valid(r, total));
+    return r;
 }
 
 static struct error_sum

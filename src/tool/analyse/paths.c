@@ -12,7 +12,9 @@
 
 #include <stdlib.h>
 
+#include "analyse/tables_valid.h"
 #include "base/hash.h"
+#include "util/ensure.h"
 
 struct merger {
     struct functions *functions;
@@ -132,4 +134,5 @@ paths_build(struct functions *functions, const struct stack *const *stacks, size
     if (ret->count > 0)
         qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
     map_release(&m.by_hash);
+    ENSURE_VALID(paths_are_valid(ret, stacks, count));
 }

@@ -21,7 +21,9 @@
 #include <string.h>
 
 #include "analyse/fold.h"
+#include "analyse/stacks_valid.h"
 #include "base/hash.h"
+#include "util/ensure.h"
 
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
@@ -113,6 +115,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
         regfree(&b.filter);
     if (options->fold)
         regfree(&b.fold);
+    ENSURE_VALID(stacks_are_valid(p, ret));
     return 0;
 }
 

@@ -23,6 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/tables_valid.h"
+#include "util/ensure.h"
+
 #define NS_PER_MINUTE 60e9
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
@@ -471,4 +474,5 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     }
     choose_rows(&b);
     fill_values(&b);
+    ENSURE_VALID(timeline_is_valid(p, stacks, ret));
 }

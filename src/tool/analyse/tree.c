@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "analyse/group.h"
+#include "analyse/stacks_valid.h"
+#include "util/ensure.h"
 
 struct planter {
     const struct profile *p;
@@ -97,6 +99,7 @@ tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direc
     sort_children(ret, metric, arena);
     map_release(&pl.functions);
     map_release(&pl.children);
+    ENSURE_VALID(tree_is_valid(stacks, metric, ret));
 }
 
 struct order {
