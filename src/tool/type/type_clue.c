@@ -415,7 +415,7 @@ type_clues(const char *source, size_t size_bytes, uint32_t line, const char *cal
            struct arena *arena, struct type_clue clues[CLUES_MAX])
 {
     const char *end = source + size_bytes;
-    const char *at;
+    const char *at = source;
     const char *from = line > 0 ? find_line(source, end, line, &at) : NULL;
     struct statement st = {.tokens = arena_array(arena, TOKENS_MAX + 1, sizeof *st.tokens)};
     struct finder f = {.t = st.tokens, .clues = clues};
