@@ -8,8 +8,9 @@
  * every function, at stacks that are known, hand blocks to other threads, free behind the
  * recorder's back, free what it never saw, and fail. Threads come in waves and end with thread ids
  * that the next wave gets again; the first loads and unloads a library all the while. After every
- * wave a forked child does the same with a profile of its own. At the end, and in each child,
- * harness_check.c compares every count.
+ * wave a forked child does the same with a profile of its own. Then the recorder's structures must
+ * agree with one another (harness_valid.c). At the end, and in each child, harness_check.c compares
+ * every count.
  *
  * If this fails with "expected", the recorder counts wrongly; if with a sanitizer's report, it does
  * what is not defined. The same seed repeats what each thread does, though not when.
@@ -33,6 +34,7 @@
 #include "base/atomics.h"
 #include "monitor/next.h"
 #include "monitor/state.h"
+#include "util/ensure.h"
 
 enum { OWN_BLOCKS = 512, SHARED_BLOCKS = 256, THREADS_MAX = 32, CHILD_EVENTS = 3000 };
 
@@ -406,6 +408,15 @@ run_wave(uint32_t wave)
         pthread_join(threads[i], NULL);
 }
 
+/* To be called while no thread does anything. */
+static void
+check_structures(void)
+{
+    ENSURE_VALID(ledger_is_valid());
+    ENSURE_VALID(nodes_are_valid());
+    ENSURE_VALID(peak_is_valid());
+}
+
 /* The child's own events, on the blocks that it has from its parent. */
 static int
 child_main(void)
@@ -422,6 +433,7 @@ child_main(void)
     id_enter();
     heap_enter();
     run_events(w, CHILD_EVENTS, false);
+    check_structures();
     return check_profile(state->path, &w->expected, false) == 0 ? 0 : 1;
 }
 
@@ -488,11 +500,13 @@ main(int argc, char **argv)
     all.failed_calls = 1;
     for (uint32_t wave = 0; wave < options.waves; wave++) {
         run_wave(wave);
+        check_structures();
         bad += run_child();
     }
     for (uint32_t i = 0; i < options.threads; i++)
         expect_add(&all, &workers[i].expected);
     bad += check_profile(state->path, &all, options.threads == 1);
+    bad += check_validity();
     for (uint32_t i = 0; i < SHARED_BLOCKS; i++)
         free(shared[i]);
     printf("%s: %" PRIu64 " events\n", bad ? "FAILED" : "passed",

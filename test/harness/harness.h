@@ -48,6 +48,9 @@ void heap_release(void *p);
 /* What the latest block that this thread was given had been, if it was lost; taken once. */
 bool heap_take_lost(struct heap_note *ret_note);
 
+/* Where its blocks lie, of all threads. */
+void heap_area(uintptr_t *ret_from, uintptr_t *ret_to);
+
 /* --- harness_heap.c too: thread ids that come again ------------------------------------------ */
 
 void id_enter(void);
@@ -93,5 +96,16 @@ void expect_add(struct expected *sum, const struct expected *e);
 /* Compare the profile at PATH with E; prints each difference and returns their number. EXACT_PEAK
  * if only one thread ran. */
 int check_profile(const char *path, const struct expected *e, bool exact_peak);
+
+/* --- harness_valid.c: whether the recorder's structures hang together ------------------------- */
+
+/* For ENSURE_VALID, while no thread does anything. They only read. */
+bool ledger_is_valid(void);
+bool nodes_are_valid(void);
+bool peak_is_valid(void);
+
+/* Break what they look at, a word at a time, and make it good again; prints what they did not
+ * notice and returns how much. There were events of all kinds before. */
+int check_validity(void);
 
 #endif

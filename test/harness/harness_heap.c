@@ -359,6 +359,13 @@ heap_start(enum heap_mode wanted)
 }
 
 void
+heap_area(uintptr_t *ret_from, uintptr_t *ret_to)
+{
+    *ret_from = (uintptr_t)area;
+    *ret_to = *ret_from + load_relaxed(&area_used);
+}
+
+void
 heap_enter(void)
 {
     pthread_mutex_lock(&heaps_lock);

@@ -14,6 +14,7 @@
  */
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,9 +110,9 @@ is_node(uint64_t id)
 static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
-    HOLDS(is_node(child));                         // A node is complete before its id is seen.
-    HOLDS(state->nodes[child].parent == parent);   // It was made for this place,
-    HOLDS(state->nodes[child].frame == frame);     // and this is filled in when all have left.
+    HOLDS(is_node(child));                       // A node is complete before its id is seen.
+    HOLDS(state->nodes[child].parent == parent); // It was made for this place,
+    HOLDS(state->nodes[child].frame == frame);   // and this is filled in when all have left.
     return true;
 }
 
@@ -144,7 +145,7 @@ node_is_valid(uint32_t node, bool *taken)
 {
     const struct disk_node *n = &state->nodes[node];
 
-    HOLDS(n->frame != 0 || node == DISK_NODE_OTHER); // A node in the table was made.
+    HOLDS(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table was made.
     HOLDS(n->parent < node || node == DISK_NODE_OTHER); // Its parent was there before.
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
         if (n->site[c] == 0)
@@ -163,8 +164,10 @@ nodes_are_valid(void)
     bool valid = node_is_valid(DISK_NODE_OTHER, taken);
 
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES) && valid; i++)
-        valid = node_is_valid(i, taken) && children_are_valid(i);
+        valid = node_is_valid(i, taken);
     valid = valid && children_are_valid(DISK_NODE_ROOT);
+    for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES) && valid; i++)
+        valid = children_are_valid(i);
     free(taken);
     return valid;
 }
@@ -184,16 +187,38 @@ epochs_are_valid(void)
     return true;
 }
 
+/* By site: whether it backs one of the program's own heaps, and is in no total. */
+static bool *
+find_backing(void)
+{
+    bool *backing = calloc(state->sites + DISK_BLOCK_SITES, sizeof *backing);
+
+    for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES); i++) {
+        const struct disk_node *n = &state->nodes[i];
+
+        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
+            if (n->flags & DISK_NODE_TAG && n->frame >> DISK_ADDRESS_BITS == DISK_TAG_BACKING)
+                backing[n->site[c]] = true;
+    }
+    backing[0] = false;
+    return backing;
+}
+
 /* The live bytes that the counters say. */
 static int64_t
 live_of_counters(void)
 {
+    bool *backing = find_backing();
     int64_t live = 0;
 
-    for (uint64_t i = 0; i < records(DISK_COUNTERS); i++)
+    for (uint64_t i = 0; i < records(DISK_COUNTERS); i++) {
+        const struct disk_block *b = block_at(i);
+
         for (uint32_t c = 0; c < DISK_BLOCK_SITES; c++)
-            live += (int64_t)(block_at(i)->counters[c].allocated_bytes -
-                              block_at(i)->counters[c].freed_bytes);
+            if (b->thread != 0 && !backing[b->first_site + c])
+                live += (int64_t)(b->counters[c].allocated_bytes - b->counters[c].freed_bytes);
+    }
+    free(backing);
     return live;
 }
 
@@ -221,4 +246,136 @@ peak_is_valid(void)
     HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // What was seen is no more than may be,
     HOLDS(live <= s->most_bytes || !state->multi);          // and live bytes never were.
     return epochs_are_valid();
+}
+
+/* --- Each promise can be broken --------------------------------------------------------------- */
+
+/* Whether IS_VALID says no while the word at WORD has VALUE, because of CONDITION. */
+static int
+notices(bool (*is_valid)(void), uint64_t *word, uint64_t value, const char *condition)
+{
+    uint64_t was = *word;
+    bool noticed;
+
+    *word = value;
+    noticed = !is_valid() && strncmp(ensure_broken_text(), condition, strlen(condition)) == 0;
+    *word = was;
+    if (!noticed)
+        printf("not noticed: %s; broken is %s\n", condition, ensure_broken_text());
+    return noticed ? 0 : 1;
+}
+
+/* The same for half a word. */
+static int
+notices_half(bool (*is_valid)(void), uint32_t *half, uint32_t value, const char *condition)
+{
+    uint32_t was = *half;
+    bool noticed;
+
+    *half = value;
+    noticed = !is_valid() && strncmp(ensure_broken_text(), condition, strlen(condition)) == 0;
+    *half = was;
+    if (!noticed)
+        printf("not noticed: %s; broken is %s\n", condition, ensure_broken_text());
+    return noticed ? 0 : 1;
+}
+
+static uint32_t *
+live_slot(void)
+{
+    uintptr_t from, to;
+    uint32_t *slot;
+
+    heap_area(&from, &to);
+    for (; from < to; from += (uintptr_t)1 << state->granule_shift)
+        if ((slot = ledger_slot(from)) != NULL && ledger_is_live(*slot))
+            return slot;
+    abort();
+}
+
+/* A node with a line of at least two other children. */
+static uint32_t
+node_with_line(void)
+{
+    for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES); i++)
+        if (state->children[state->first_children[i].more].node[1] != 0)
+            return i;
+    abort();
+}
+
+static int
+ledger_notices(void)
+{
+    struct disk_counter *c = (struct disk_counter *)(uintptr_t)&block_at(0)->counters[0];
+    uint32_t *slot = live_slot();
+    int bad = notices_half(ledger_is_valid, slot, *slot | LEDGER_SITE_MASK, "site != 0");
+
+    bad += notices_half(ledger_is_valid, slot, 1, "live[i] >= 0");
+    bad += notices(ledger_is_valid, &c->frees, c->allocations + 1, "live[i] >= 0");
+    if (state->usable != USABLE_CALL)
+        bad += notices_half(ledger_is_valid, slot, 0, "live[i] == 0");
+    return bad;
+}
+
+static int
+nodes_notice(void)
+{
+    struct first_child *first = &state->first_children[node_with_line()];
+    struct children *line = &state->children[first->more];
+    struct disk_node *child = &state->nodes[line->node[1]]; // Not one that lost a race.
+    uint64_t was = child->frame;
+    int bad = 0;
+
+    bad += notices_half(nodes_are_valid, &first->node, 0, "first->node != 0 || first->more == 0");
+    bad += notices_half(nodes_are_valid, &first->node, UINT32_MAX, "is_node(child)");
+    bad += notices(nodes_are_valid, &first->frame, 1, "state->nodes[child].frame == frame");
+    bad += notices(nodes_are_valid, &state->children_used, 1, "first->more < state->children_used");
+    bad += notices_half(nodes_are_valid, &line->node[0], 0, "line->node[i] == 0 ||");
+    bad += notices(nodes_are_valid, &child->frame, 0, "n->frame != 0");
+    bad += notices_half(nodes_are_valid, &child->parent, UINT32_MAX, "n->parent < node");
+    bad += notices_half(nodes_are_valid, &child->parent, 1, "state->nodes[child].parent == parent");
+    bad += notices_half(nodes_are_valid, &child->site[0], UINT32_MAX, "n->site[c] < state->sites");
+    bad += notices_half(nodes_are_valid, &child->site[0], 1, "!taken[n->site[c]]");
+    child->frame = line->frame[0];
+    bad +=
+        notices(nodes_are_valid, &line->frame[1], child->frame, "line->frame[i] != line->frame[k]");
+    child->frame = first->frame;
+    bad +=
+        notices(nodes_are_valid, &line->frame[1], child->frame, "line->frame[i] != first->frame");
+    child->frame = was;
+    return bad;
+}
+
+static int
+peak_notices(void)
+{
+    struct disk_counter *c = (struct disk_counter *)(uintptr_t)&block_at(0)->counters[0];
+    struct disk_shared *s = &state->header->shared;
+    struct thread *t = state->threads[1];
+    int64_t peak_bytes = s->peak_bytes;
+    uint32_t ready = t->ready;
+    int bad = 0;
+
+    bad += notices(peak_is_valid, (uint64_t *)&state->sums.told_bytes, 1, "told ==");
+    bad += notices(peak_is_valid, (uint64_t *)&state->sums.spare_bytes, 1, "spare ==");
+    bad += notices(peak_is_valid, &c->allocated_bytes, c->allocated_bytes + 1, "live ==");
+    bad += notices(peak_is_valid, &s->peak_epoch, s->epoch + 1, "s->peak_epoch <= s->epoch");
+    bad += notices(peak_is_valid, &s->snapshot_epoch, s->epoch + 1, "s->snapshot_epoch <=");
+    bad += notices(peak_is_valid, &c->peak_epoch, s->epoch + 1, "block_at(i)->counters[c]");
+    if (!state->multi)
+        return bad;
+    bad += notices(peak_is_valid, (uint64_t *)&s->peak_bytes, INT64_MAX, "s->peak_bytes <=");
+    s->peak_bytes = INT64_MIN;
+    bad += notices(peak_is_valid, (uint64_t *)&s->most_bytes, (uint64_t)INT64_MIN, "live <=");
+    s->peak_bytes = peak_bytes;
+    t->ready = THREAD_READY;
+    bad += notices(peak_is_valid, (uint64_t *)&t->live_bytes, INT64_MAX / 2, "!state->multi ||");
+    t->ready = ready;
+    return bad;
+}
+
+int
+check_validity(void)
+{
+    return ledger_notices() + nodes_notice() + peak_notices();
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "monitor/api.h"
+#include "util/ensure.h"
 
 enum { THREADS = 6, EACH = 3000, RING = 512, CHUNK_BYTES = 2000 };
 
@@ -100,6 +101,8 @@ main(int argc, char **argv)
             return 1;
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    ENSURE_VALID(nodes_are_valid());
+    ENSURE_VALID(peak_is_valid());
     r->reset(pool);
     fd = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);
     return r->write(fd, "pprof") == 0 && close(fd) == 0 ? 0 : 1;
