@@ -16,6 +16,7 @@
 #include "monitor/mem.c"
 #include "monitor/sys.c"
 #include "monitor/texts.c"
+#include "util/ensure.h"
 
 enum { ADDRESSES = 30000, THREADS = 4 };
 
@@ -38,6 +39,80 @@ end(void **unused)
     fake_state_end();
     return 0;
 }
+
+/* --- Validity: to be asked while no thread is in the table ----------------------------------- */
+
+/* The word at PLACE of level I of M, which is of the present emptying. */
+static bool
+word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
+{
+    const struct heap_map_level *level = m->levels[i];
+    uint64_t word = level->words[place];
+
+    HOLDS(word >> EMPTYING_BITS != WORD_CLAIMED >> EMPTYING_BITS); // Nobody is filling it in.
+    if (word >> EMPTYING_BITS == WORD_GONE)
+        return true;
+    HOLDS(level->filled == (word & EMPTYING_MASK)); // Or the level would not be looked at.
+    HOLDS(map_find(level, word) == place);          // It lies in its window, and no hole before it.
+    for (uint32_t k = 0; k < i; k++) {
+        const struct heap_map_level *before = m->levels[k];
+
+        HOLDS(before->filled == level->filled);   // A search comes past it,
+        HOLDS(map_find(before, word) == NOWHERE); // and finds no other.
+    }
+    return true;
+}
+
+static bool
+heap_map_is_valid(const struct heap_map *m)
+{
+    uint64_t emptying = m->emptied % EMPTYINGS + 1;
+
+    for (uint32_t i = 0; i < HEAP_MAP_LEVELS; i++) {
+        const struct heap_map_level *level = m->levels[i];
+
+        if (level == NULL)
+            continue;
+        HOLDS(i == 0 || m->levels[i - 1] != NULL); // A level is made when those before are full.
+        HOLDS(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i)); // A hash becomes a place.
+        for (uint32_t place = 0; place <= level->mask; place++)
+            if ((level->words[place] & EMPTYING_MASK) == emptying && !word_is_valid(m, i, place))
+                return false;
+    }
+    return true;
+}
+
+/* Whether site number SITE stands within a window of where it belongs in LEVEL at PLACE. */
+static bool
+lies_in_window(const struct heap_live_level *level, uint64_t place, uint32_t site)
+{
+    return ((place - hash_u64(site)) & level->mask) < LIVE_WINDOW;
+}
+
+static bool
+heap_lives_are_valid(const struct heap_lives *l)
+{
+    static bool seen[1 << 16];
+
+    memset(seen, 0, sizeof seen);
+    for (uint32_t i = 0; i < HEAP_LIVE_LEVELS && l->levels[i] != NULL; i++) {
+        const struct heap_live_level *level = l->levels[i];
+
+        for (uint64_t place = 0; place <= level->mask; place++) {
+            uint32_t site = level->places[place].site;
+
+            if (site == 0)
+                continue;
+            HOLDS(i < l->used);                        // Or it would not be counted.
+            HOLDS(lies_in_window(level, place, site)); // Or it would be made a second time.
+            HOLDS(!seen[site % countof(seen)]);        // And here it was.
+            seen[site % countof(seen)] = true;
+        }
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------- */
 
 static uint32_t
 random_below(uint32_t bound)
@@ -89,8 +164,10 @@ a_map_holds_what_was_put_in(void **unused)
             if (random_below(3) != 0)
                 put_in(&m, i);
         }
+        assert_true(heap_map_is_valid(&m));
         if (round % 4 == 3) {
             heap_map_empty(&m);
+            assert_true(heap_map_is_valid(&m));
             memset(expected, 0, sizeof expected);
         }
     }
@@ -149,6 +226,7 @@ lives_are_one_for_each_site(void **unused)
         live->count++;
         seen[site]++;
     }
+    assert_true(heap_lives_are_valid(&l));
     while ((live = heap_live_next(&l, &i)) != NULL) {
         assert_int_equal(live->count, seen[live->site]);
         seen[live->site] = 0;
@@ -162,6 +240,89 @@ lives_are_one_for_each_site(void **unused)
     assert_null(heap_live_next(&l, &i));
     assert_int_equal(heap_live_at(&l, 3)->count, 0);
     assert_true(count > 4900);
+}
+
+/* WORD becomes VALUE for as long as it takes to see that M is not valid because of CONDITION. */
+static void
+breaks_map(const struct heap_map *m, uint64_t *word, uint64_t value, const char *condition)
+{
+    uint64_t was = *word;
+
+    assert_true(heap_map_is_valid(m));
+    *word = value;
+    assert_false(heap_map_is_valid(m));
+    *word = was;
+    assert_memory_equal(ensure_broken_text(), condition, strlen(condition));
+}
+
+/* Put blocks into M until its second level has one. Returns the word of one in the first. */
+static uint64_t *
+fill_two_levels(struct heap_map *m)
+{
+    struct heap_map_level *level;
+
+    for (uint32_t i = 0; m->levels[1] == NULL; i++)
+        assert_true(heap_map_insert(m, address(i), (struct heap_block){1, 1, 1}));
+    level = m->levels[0];
+    for (uint64_t *word = level->words;; word++)
+        if (*word != 0)
+            return word;
+}
+
+/* If this fails, a heap's block may get lost in its table, and the asserts above see nothing. */
+static void
+a_map_that_is_off_is_found(void **unused)
+{
+    static struct heap_map m;
+    struct heap_map_level *first, *second;
+    uint64_t *word = fill_two_levels(&m), *other, *later;
+
+    (void)unused;
+    first = m.levels[0];
+    second = m.levels[1];
+    for (other = word + 1; *other == 0; other++)
+        ;
+    for (later = second->words; *later == 0; later++)
+        ;
+    breaks_map(&m, word, WORD_CLAIMED | 1, "word >> EMPTYING_BITS != WORD_CLAIMED");
+    breaks_map(&m, &second->filled, 0, "level->filled ==");
+    breaks_map(&m, &first->filled, 0, "level->filled ==");
+    breaks_map(&m, word, *other, "map_find(level, word) == place");
+    breaks_map(&m, word, *later, "map_find(");
+    breaks_map(&m, &first->mask, 31, "level->mask + 1 ==");
+    breaks_map(&m, (uint64_t *)(void *)&m.levels[0], 0, "i == 0 || m->levels[i - 1]");
+    memset(first->words, 0, MAP_FIRST * sizeof first->words[0]);
+    breaks_map(&m, &first->filled, 0, "before->filled == level->filled");
+}
+
+/* If this fails, live objects of one site may be counted in two places, or in none. */
+static void
+lives_that_are_off_are_found(void **unused)
+{
+    static struct heap_lives l;
+    struct heap_live_level *first, *second;
+    struct heap_live *later;
+    uint32_t site = 0;
+
+    (void)unused;
+    while (l.levels[1] == NULL)
+        assert_non_null(heap_live_at(&l, ++site));
+    assert_true(heap_lives_are_valid(&l));
+    l.used = 1;
+    assert_false(heap_lives_are_valid(&l));
+    l.used = 2;
+    second = l.levels[1];
+    for (later = second->places; later->site == 0; later++)
+        ;
+    while (heap_lives_are_valid(&l))
+        later->site = ++site;
+    assert_memory_equal(ensure_broken_text(), "lies_in_window", 14);
+    later->site = 0;
+    assert_true(heap_lives_are_valid(&l));
+    first = l.levels[0];
+    first->places[0].site = first->places[1].site;
+    assert_false(heap_lives_are_valid(&l));
+    assert_memory_equal(ensure_broken_text(), "!seen", 5);
 }
 
 /* --- Several threads -------------------------------------------------------------------------- */
@@ -213,6 +374,8 @@ threads_do_not_disturb_each_other(void **unused)
         pthread_join(threads[k], &wrong);
         assert_null(wrong);
     }
+    assert_true(heap_map_is_valid(&shared_map));
+    assert_true(heap_lives_are_valid(&shared_lives));
     while ((live = heap_live_next(&shared_lives, &i)) != NULL)
         sum += live->count;
     assert_int_equal(sum, THREADS * 10 * 5000);
@@ -284,6 +447,8 @@ main(void)
         cmocka_unit_test_setup_teardown(a_map_holds_what_was_put_in, begin, end),
         cmocka_unit_test_setup_teardown(an_emptied_map_forgets_however_often, begin, end),
         cmocka_unit_test_setup_teardown(addresses_up_to_the_limit_are_held, begin, end),
+        cmocka_unit_test_setup_teardown(a_map_that_is_off_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(lives_that_are_off_are_found, begin, end),
         cmocka_unit_test_setup_teardown(lives_are_one_for_each_site, begin, end),
         cmocka_unit_test_setup_teardown(threads_do_not_disturb_each_other, begin, end),
         cmocka_unit_test(texts_keep_their_numbers),
