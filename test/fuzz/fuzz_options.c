@@ -57,13 +57,14 @@ require_subsequence(char *const *left, int left_count, char *const *given, int g
 static void
 parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
 {
+    const struct command c = {.options = table, .stop_at_first = stop_at_first};
     char *given[ARGUMENTS_MAX];
     struct err err = {""};
     int left = -1, rc;
 
     memset(&got, 0, sizeof(got));
     memcpy(given, arguments, sizeof(given));
-    rc = opts_parse(table, stop_at_first, count, arguments, &left, &err);
+    rc = opts_parse(&c, NULL, count, arguments, &left, &err);
     require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
     require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
     require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);

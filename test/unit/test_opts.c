@@ -14,22 +14,24 @@
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const char *const groups[] = {"file", "label", "label=", NULL};
 
-static struct {
+struct values {
     bool json, wide;
     const char *fold;
     uint64_t budget_bytes, limit;
     int colour;
     struct opt_choice by;
-} got;
+};
+static const struct values defaults = {.limit = 10};
+static struct values got;
 
 static const struct opt table[] = {
-    {OPT_FLAG, 'j', "json", &got.json, NULL, "Print JSON.", NULL},
-    {OPT_FLAG, 'w', "wide", &got.wide, NULL, "Do not cut.", NULL},
-    {OPT_STRING, 0, "fold", &got.fold, "REGEX", "Fold.", NULL},
-    {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
-    {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
-    {OPT_CHOICE, 0, "colour", &got.colour, "WHICH", "Colour.", colours},
-    {OPT_CHOICE_OF, 0, "by", &got.by, "WHAT", "Group.", groups},
+    {OPT_FLAG, 'j', "json", &defaults.json, NULL, "Print JSON.", NULL},
+    {OPT_FLAG, 'w', "wide", &defaults.wide, NULL, "Do not cut.", NULL},
+    {OPT_STRING, 0, "fold", &defaults.fold, "REGEX", "Fold.", NULL},
+    {OPT_SIZE, 'b', "budget", &defaults.budget_bytes, "BYTES", "Budget.", NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.limit, "N", "Limit.", NULL},
+    {OPT_CHOICE, 0, "colour", &defaults.colour, "WHICH", "Colour.", colours},
+    {OPT_CHOICE_OF, 0, "by", &defaults.by, "WHAT", "Group.", groups},
     {.kind = OPT_END},
 };
 
@@ -41,17 +43,20 @@ static struct err err;
 static int
 parse(const char *line, bool stop_at_first)
 {
+    const struct command c = {.options = table,
+                              .defaults = &defaults,
+                              .defaults_bytes = sizeof defaults,
+                              .stop_at_first = stop_at_first};
     static char copy[256];
     int count = 0;
 
-    memset(&got, 0, sizeof(got));
-    got.limit = 10;
+    got = defaults;
     err.text[0] = '\0';
     left = -1;
     strncpy(copy, line, sizeof(copy) - 1);
     for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
         arguments[count++] = word;
-    return opts_parse(table, stop_at_first, count, arguments, &left, &err);
+    return opts_parse(&c, &got, count, arguments, &left, &err);
 }
 
 /* If this fails, --by label=tenant is refused, or groups by another label. */
@@ -189,15 +194,17 @@ mistakes_are_refused_with_a_reason(void **state)
 static void
 long_words_overrun_nothing(void **state)
 {
+    const struct command c = {
+        .options = table, .defaults = &defaults, .defaults_bytes = sizeof defaults};
     char word[4000] = "--";
 
     (void)state;
     memset(word + 2, 'x', sizeof(word) - 3);
     arguments[0] = word;
-    assert_int_equal(opts_parse(table, false, 1, arguments, &left, &err), HEAPTAP_USAGE);
+    assert_int_equal(opts_parse(&c, &got, 1, arguments, &left, &err), HEAPTAP_USAGE);
     assert_non_null(strstr(err.text, "unknown option '--xxx"));
     memcpy(word, "--fold=", strlen("--fold="));
-    assert_int_equal(opts_parse(table, false, 1, arguments, &left, &err), 0);
+    assert_int_equal(opts_parse(&c, &got, 1, arguments, &left, &err), 0);
     assert_int_equal(strlen(got.fold), sizeof(word) - 1 - strlen("--fold="));
 }
 

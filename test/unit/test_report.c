@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
+#include "view/json_session.h"
 #include "view/view_json.h"
 
 #define LONG_CXX                                                                                   \
@@ -445,21 +446,21 @@ other_json_documents_close(void **state)
     struct stacks_options options = {0};
     struct strbuf out = {0};
     struct text_view v = view(p, plain, &out);
+    struct view_set set = {.v = &p, .count = 1};
     struct leaks leaks;
     struct json j;
     struct err err;
 
     (void)state;
     json_begin(&j, &out);
-    view_session_json_begin(&j, &(struct counters){0}, &(struct errors){0});
-    json_array(&j, "profiles");
+    json_session_begin(&j, &set, &arena);
     for (int by = BY_SITE; by <= BY_SIZE; by++)
         json_groups(&j, &v, (enum group_by)by, METRIC_INUSE, 1);
     json_tree(&j, &v, TREE_TOP_DOWN, METRIC_ALLOC);
     json_tree(&j, &v, TREE_BOTTOM_UP, METRIC_ALLOC);
     assert_int_equal(leaks_find(p, &options, &none, &arena, &leaks, &err), 0);
     json_leaks(&j, &v, &leaks, &none, 1);
-    view_session_json_end(&j);
+    json_session_end(&j);
     assert_int_equal(j.depth, 0);
     assert_non_null(strstr(out.text, "\"heaptap-leaks\""));
     assert_non_null(strstr(out.text, "\"direction\": \"bottom-up\""));

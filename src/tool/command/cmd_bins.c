@@ -2,63 +2,60 @@
  *
  * Sizes are counted for the whole process, so there is no filter by stack.
  */
-#include "option/opts.h"
+#include "command/runner.h"
 #include "type/types.h"
-#include "view/view.h"
 #include "view/view_bins.h"
-#include "view/view_json.h"
 
 enum { TOP_DEFAULT = 20 };
 
-static struct {
+struct bins_options {
+    struct view_options view;
     uint64_t top;
     bool all, classic;
-} opts;
+};
+static const struct bins_options defaults;
 
 /* How many rows are shown. */
 static size_t
-rows_wanted(void)
+rows_wanted(const struct bins_options *o)
 {
-    if (opts.all || (opts.top == 0 && view_options.json))
+    if (o->all || (o->top == 0 && o->view.json))
         return SIZE_MAX;
-    return opts.top ? opts.top : TOP_DEFAULT;
+    return o->top ? o->top : TOP_DEFAULT;
 }
 
 static int
-bins_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+show(struct shown *s)
 {
-    struct stacks stacks;
-    struct text_view v;
-    int rc = view_symbolise(p);
+    const struct bins_options *o = s->runner->own;
 
-    if (rc == 0)
-        rc = view_stacks(p, false, arena, &stacks);
-    if (rc != 0)
-        return rc;
-    symbol_types(p, NULL);
-    v = view_text(p, &stacks, arena, out);
-    if (view_options.json)
-        json_bins(j, &v, rows_wanted());
-    else if (opts.classic)
-        text_bins_classic(&v);
+    symbol_types(s->p, NULL);
+    if (o->view.json)
+        json_bins(s->j, &s->text, rows_wanted(o));
+    else if (o->classic)
+        text_bins_classic(&s->text);
     else
-        text_bins(&v, rows_wanted());
+        text_bins(&s->text, rows_wanted(o));
     return 0;
 }
 
 static int
-run_bins(int count, char **arguments)
+run_bins(const void *given, int count, char **arguments)
 {
-    return view_each(count > 0 ? arguments[0] : NULL, VIEW_SESSION, bins_one);
+    const struct bins_options *o = given;
+    const struct runner r = {
+        .options = &o->view, .own = o, .stacks = STACKS_UNFOLDED, .show = show};
+
+    return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }
 
 static const struct opt options[] = {
-    {OPT_COUNT, 0, "top", &opts.top, "N",
+    {OPT_COUNT, 0, "top", &defaults.top, "N",
      "Show the N sizes with most bytes, largest first. The default is 20, and all in JSON.", NULL},
-    {OPT_FLAG, 0, "all", &opts.all, NULL, "Show all sizes, in order.", NULL},
-    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+    {OPT_FLAG, 0, "all", &defaults.all, NULL, "Show all sizes, in order.", NULL},
+    {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the table as mprof did in 1988: all sizes, whole percentages.", NULL},
-    VIEW_SHOW_OPTIONS,
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -78,6 +75,8 @@ const struct command command_bins = {
                 "heaptap bins --all --wide app.heaptap\tall of them\n"
                 "heaptap bins --json app.heaptap\tfor a script\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_bins,

@@ -8,18 +8,19 @@
 #include <string.h>
 
 #include "analyse/fold.h"
+#include "command/runner.h"
 #include "option/metric_opts.h"
-#include "option/opts.h"
-#include "view/view.h"
 #include "view/view_tables.h"
 
 enum { ARCS_SHOWN = 5, DOT_NODES = 60 };
 
-static struct {
+struct callgraph_options {
+    struct view_options view;
     struct metric_choice metric;
     const char *function;
     bool classic, dot;
-} opts = {.metric.metric = METRIC_ALLOC};
+};
+static const struct callgraph_options defaults = {.metric.metric = METRIC_ALLOC};
 
 /* How exactly the name of NODE is what was asked for; 0 = not at all. */
 enum match { MATCH_NONE, MATCH_PART, MATCH_PLAIN, MATCH_WHOLE };
@@ -104,25 +105,27 @@ add_neighbours(struct graph_view *gv, struct arena *arena)
 }
 
 static void
-show(struct text_view *v, struct graph_view *gv, struct json *j)
+put_graph(struct shown *s, struct graph_view *gv)
 {
-    size_t all = gv->count, most = opts.dot ? DOT_NODES : TEXT_LIMIT;
+    const struct callgraph_options *o = s->runner->own;
+    struct text_view *v = &s->text;
+    size_t all = gv->count, most = o->dot ? DOT_NODES : TEXT_LIMIT;
 
-    if (opts.function || view_options.json || opts.classic)
+    if (o->function || o->view.json || o->classic)
         most = SIZE_MAX;
-    if (v->limit && !opts.function)
+    if (v->limit && !o->function)
         most = v->limit;
     gv->count = all < most ? all : most;
-    if (opts.dot && opts.function)
+    if (o->dot && o->function)
         add_neighbours(gv, v->arena);
-    if (opts.dot) {
+    if (o->dot) {
         dot_callgraph(v, gv);
-    } else if (view_options.json) {
-        json_callgraph(j, v, gv);
-    } else if (opts.classic) {
+    } else if (o->view.json) {
+        json_callgraph(s->j, v, gv);
+    } else if (o->classic) {
         classic_callgraph(v, gv);
     } else {
-        if (opts.function == NULL) {
+        if (o->function == NULL) {
             text_header(v);
             strbuf_char(v->out, '\n');
         }
@@ -136,80 +139,81 @@ show(struct text_view *v, struct graph_view *gv, struct json *j)
 }
 
 static int
-callgraph_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+show(struct shown *s)
 {
-    enum metric metric = metric_chosen(&opts.metric);
+    const struct callgraph_options *o = s->runner->own;
+    enum metric metric = metric_chosen(&o->metric);
+    struct arena *arena = s->text.arena;
     struct functions functions;
-    struct stacks stacks;
     struct callgraph g;
     struct graph_view gv = {.g = &g, .metric = metric, .arcs = ARCS_SHOWN};
-    struct text_view v;
-    int rc = view_check_metric(p, metric);
+    int rc = 0;
 
-    if (rc == 0)
-        rc = view_symbolise(p);
-    if (rc == 0)
-        rc = view_stacks(p, true, arena, &stacks);
-    if (rc != 0)
-        return rc;
-    v = view_text(p, &stacks, arena, out);
-    functions_init(&functions, p, arena);
-    callgraph_build(&functions, &stacks, metric, arena, &g);
+    functions_init(&functions, s->p, arena);
+    callgraph_build(&functions, &s->stacks, metric, arena, &g);
     gv.nodes = g.entries;
     gv.count = g.entry_count;
-    if (opts.function) {
+    if (o->function) {
         uint32_t *nodes = arena_array(arena, g.entry_count, sizeof *nodes);
 
-        gv.count = find_nodes(&g, opts.function, nodes);
+        gv.count = find_nodes(&g, o->function, nodes);
         gv.nodes = nodes;
-        gv.arcs = v.limit ? v.limit : SIZE_MAX;
+        gv.arcs = s->text.limit ? s->text.limit : SIZE_MAX;
     }
-    if (opts.function && gv.count == 0)
+    if (o->function && gv.count == 0)
         rc = HEAPTAP_NOT_FOUND;
     else
-        show(&v, &gv, j);
+        put_graph(s, &gv);
     functions_release(&functions);
     return rc;
 }
 
 static int
-run_callgraph(int count, char **arguments)
+run_callgraph(const void *given, int count, char **arguments)
 {
+    const struct callgraph_options *o = given;
+    const enum metric metric = metric_chosen(&o->metric);
+    const struct runner r = {
+        .options = &o->view,
+        .own = o,
+        .session = o->dot ? SESSION_NONE : SESSION_TITLES,
+        .metric = &metric,
+        .show = show,
+    };
     int rc;
 
-    if (opts.dot && (view_options.json || opts.classic)) {
+    if (o->dot && (o->view.json || o->classic)) {
         say_error("--dot, --json and --classic are three forms; choose one");
         return EXIT_USAGE;
     }
-    rc = view_each(count > 0 ? arguments[0] : NULL, opts.dot ? VIEW_SINGLE : VIEW_SESSION,
-                   callgraph_one);
+    rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
-    say_error("no function of the call graph matches '%s'", opts.function);
+    say_error("no function of the call graph matches '%s'", o->function);
     return EXIT_BAD_INPUT;
 }
 
 static const struct opt options[] = {
-    {OPT_STRING, 0, "function", &opts.function, "NAME",
+    {OPT_STRING, 0, "function", &defaults.function, "NAME",
      "Show only NAME, with all its callers and callees: a complete name, one without parameters, a "
      "part of one, or an index such as [12].",
      NULL},
-    METRIC_OPTIONS(opts.metric,
+    METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
                    "(the default), temporary allocations, or the count of allocations."),
-    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+    {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
      NULL},
-    {OPT_FLAG, 0, "dot", &opts.dot, NULL,
+    {OPT_FLAG, 0, "dot", &defaults.dot, NULL,
      "Write the graph of the largest functions for Graphviz, or of NAME and those beside it.",
      NULL},
-    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N functions, or, with --function, N callers and callees. The default is 10, 60 "
      "with --dot, and all in JSON, with --classic and with --function.",
      NULL},
-    VIEW_STACK_OPTIONS,
-    VIEW_SHOW_OPTIONS,
+    VIEW_STACK_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -231,6 +235,8 @@ const struct command command_callgraph = {
         "heaptap callgraph --function parse_value app.heaptap\tone function, all around it\n"
         "heaptap callgraph --inuse --dot app.heaptap | dot -Tsvg >graph.svg\ta picture\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_callgraph,

@@ -10,55 +10,59 @@
 #include "option/opts.h"
 #include "profile/control.h"
 #include "profile/origin.h"
+#include "report/style.h"
 #include "view/sampling.h"
-#include "view/view.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 enum { WAIT_S_MAX = 3600 };
 
-static uint64_t sample_bytes, sample_count, wait_s = 5;
-static bool exact, off;
+struct control_options {
+    uint64_t sample_bytes, sample_count, wait_s;
+    bool exact, off;
+};
+static const struct control_options defaults = {.wait_s = 5};
 
 static const struct opt options[] = {
-    {OPT_SIZE, 0, "sample", &sample_bytes, "SIZE",
+    {OPT_SIZE, 0, "sample", &defaults.sample_bytes, "SIZE",
      "From now on record one block in SIZE bytes, as heaptap run does with that option.", NULL},
-    {OPT_COUNT, 0, "sample-count", &sample_count, "N", "From now on record one call in N.", NULL},
-    {OPT_FLAG, 0, "exact", &exact, NULL, "From now on record everything.", NULL},
-    {OPT_FLAG, 0, "off", &off, NULL,
+    {OPT_COUNT, 0, "sample-count", &defaults.sample_count, "N", "From now on record one call in N.",
+     NULL},
+    {OPT_FLAG, 0, "exact", &defaults.exact, NULL, "From now on record everything.", NULL},
+    {OPT_FLAG, 0, "off", &defaults.off, NULL,
      "From now on record no new block. The frees of those recorded before are still followed.",
      NULL},
-    {OPT_COUNT, 0, "wait", &wait_s, "SECONDS",
+    {OPT_COUNT, 0, "wait", &defaults.wait_s, "SECONDS",
      "Wait that long for the program to take the request; 5 by default.", NULL},
     {0},
 };
 
 static int
-check_options(struct err *err)
+check_options(const struct control_options *o, struct err *err)
 {
-    int modes = (sample_bytes != 0) + (sample_count != 0) + exact + off;
+    int modes = (o->sample_bytes != 0) + (o->sample_count != 0) + o->exact + o->off;
 
     if (modes > 1)
         return err_set(err, HEAPTAP_USAGE,
                        "options '--sample', '--sample-count', '--exact' and '--off' exclude each "
                        "other");
-    if (wait_s > WAIT_S_MAX)
+    if (o->wait_s > WAIT_S_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
                        WAIT_S_MAX);
-    return sampling_check(sample_bytes, sample_count, err);
+    return sampling_check(o->sample_bytes, o->sample_count, err);
 }
 
 /* The phase that the options ask for; false if none. */
 static bool
-wanted_phase(struct profile_phase *ret)
+wanted_phase(const struct control_options *o, struct profile_phase *ret)
 {
-    if (sample_bytes != 0)
-        *ret = (struct profile_phase){.mode = MODE_BYTES, .period = sample_bytes};
-    else if (sample_count != 0)
-        *ret = (struct profile_phase){.mode = MODE_COUNT, .period = sample_count};
+    if (o->sample_bytes != 0)
+        *ret = (struct profile_phase){.mode = MODE_BYTES, .period = o->sample_bytes};
+    else if (o->sample_count != 0)
+        *ret = (struct profile_phase){.mode = MODE_COUNT, .period = o->sample_count};
     else
-        *ret = (struct profile_phase){.mode = off ? MODE_OFF : MODE_EXACT};
-    return sample_bytes != 0 || sample_count != 0 || off || exact;
+        *ret = (struct profile_phase){.mode = o->off ? MODE_OFF : MODE_EXACT};
+    return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
 /* What is in force now, on stdout. */
@@ -81,7 +85,8 @@ show(const char *path, struct err *err)
 }
 
 static int
-request(const char *path, const struct profile_phase *phase, struct err *err)
+request(const struct control_options *o, const char *path, const struct profile_phase *phase,
+        struct err *err)
 {
     struct arena a = {0};
     struct control c;
@@ -89,7 +94,7 @@ request(const char *path, const struct profile_phase *phase, struct err *err)
 
     if (r < 0)
         return r;
-    r = control_phase(&c, (enum disk_mode)phase->mode, phase->period, wait_s * NS_PER_S, err);
+    r = control_phase(&c, (enum disk_mode)phase->mode, phase->period, o->wait_s * NS_PER_S, err);
     if (r == 0)
         printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, phase));
     control_close(&c);
@@ -98,7 +103,7 @@ request(const char *path, const struct profile_phase *phase, struct err *err)
 }
 
 static int
-one(const char *what, struct err *err)
+one(const struct control_options *o, const char *what, struct err *err)
 {
     struct profile_phase phase;
     struct arena a = {0};
@@ -107,25 +112,26 @@ one(const char *what, struct err *err)
     int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
 
     if (r == 0)
-        r = wanted_phase(&phase) ? request(path, &phase, err) : show(path, err);
+        r = wanted_phase(o, &phase) ? request(o, path, &phase, err) : show(path, err);
     arena_release(&a);
     return r;
 }
 
 static int
-run(int count, char **arguments)
+run(const void *given, int count, char **arguments)
 {
+    const struct control_options *o = given;
     struct err err = {""};
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths;
-    int worst = 0, r = check_options(&err);
+    int worst = 0, r = check_options(o, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
     for (size_t i = 0; i < path_count && r == 0; i++) {
-        int code = one(paths[i], &err);
+        int code = one(o, paths[i], &err);
 
         if (code < 0)
             say_error("%s", err.text);
@@ -154,6 +160,8 @@ const struct command command_control = {
                 "heaptap control 1234 --exact\trecord everything from now on\n"
                 "heaptap control 1234 --sample 512K\tand now nearly for nothing",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = run,

@@ -6,102 +6,117 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/write_file.h"
+#include "command/open_set.h"
+#include "command/pick_stacks.h"
+#include "command/sink.h"
+#include "command/symbolise.h"
 #include "flame/flamegraph.h"
 #include "option/metric_opts.h"
-#include "option/opts.h"
 #include "view/diff_show.h"
-#include "view/view.h"
+#include "view/view_text.h"
 
 #define NEVER_FAILS UINT64_MAX
 
 enum { DIFF_TEXT_LIMIT = 10 };
 
-static struct {
+struct diff_options {
+    struct view_options view;
     struct metric_choice metric;
     int by;
     uint64_t fail_over;
     const char *flamegraph;
-} opts = {.metric = {.metric = -1}, .by = DIFF_BY_SITE, .fail_over = NEVER_FAILS};
+};
+static const struct diff_options defaults = {
+    .view.depth = TEXT_DEPTH,
+    .metric.metric = -1,
+    .by = DIFF_BY_SITE,
+    .fail_over = NEVER_FAILS,
+};
 
 /* One of the two sides: a single profile, symbolised, and its stacks. */
 struct side {
     struct view_set set;
     struct stacks stacks;
+    struct arena names; // What was opened goes by them until the end.
 };
 
-static int open_side(const char *what, struct side *ret);
-static int show(struct side *before, struct side *after);
+static int open_side(const struct diff_options *o, const char *what, struct side *ret);
+static int show(const struct diff_options *o, struct side *before, struct side *after);
+
+static void
+close_side(struct side *s)
+{
+    set_close(&s->set);
+    arena_release(&s->names);
+}
 
 static int
-run_diff(int count, char **arguments)
+run_diff(const void *given, int count, char **arguments)
 {
+    const struct diff_options *o = given;
     struct side before = {0}, after = {0};
     int rc;
 
     (void)count;
-    rc = open_side(arguments[0], &before);
+    rc = open_side(o, arguments[0], &before);
     if (rc == 0)
-        rc = open_side(arguments[1], &after);
+        rc = open_side(o, arguments[1], &after);
     if (rc == 0)
-        rc = show(&before, &after);
-    view_close(&before.set);
-    view_close(&after.set);
+        rc = show(o, &before, &after);
+    close_side(&before);
+    close_side(&after);
     return rc;
 }
 
 /* WHAT, or WHAT@WHEN: a side has a moment of its own. */
 static int
-open_cut(const char *what, struct view_set *ret)
+open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
-    static struct arena names; // What was opened goes by them until the end.
-    const char *at = strrchr(what, '@'), *common = view_options.at;
-    int rc;
+    struct view_options of_side = o->view;
+    const char *at = strrchr(what, '@');
 
     if (at == NULL || at == what || at[1] == '\0' || access(what, F_OK) == 0)
-        return view_open(what, ret);
-    view_options.at = at + 1;
-    rc = view_open(arena_strndup(&names, what, (size_t)(at - what)), ret);
-    view_options.at = common;
-    return rc;
+        return set_open(what, &of_side, &ret->set);
+    of_side.at = at + 1;
+    return set_open(arena_strndup(&ret->names, what, (size_t)(at - what)), &of_side, &ret->set);
 }
 
 static int
-open_side(const char *what, struct side *ret)
+open_side(const struct diff_options *o, const char *what, struct side *ret)
 {
-    struct stacks_options options = view_stacks_options(true);
-    int rc = open_cut(what, &ret->set);
+    struct stacks_options options = pick_options(&o->view, true);
+    int rc = open_cut(o, what, ret);
 
     if (rc != 0)
         return rc;
-    rc = view_one(&ret->set, what);
+    rc = set_single(&ret->set, what);
     if (rc == 0)
-        rc = view_check_metric(ret->set.v[0], metric_chosen(&opts.metric));
+        rc = pick_metric(ret->set.v[0], metric_chosen(&o->metric));
     if (rc != 0)
         return rc;
-    rc = view_symbolise(ret->set.v[0]);
+    rc = symbolise(ret->set.v[0]);
     options.merge_labels = false;
-    return rc ? rc : view_stacks_with(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
+    return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
 }
 
 static int
-write_flamegraph(struct side *before, struct side *after, enum metric metric)
+write_flamegraph(const char *path, struct side *before, struct side *after, enum metric metric)
 {
     struct flame_side a = {.p = before->set.v[0], .stacks = &before->stacks},
                       b = {.p = after->set.v[0], .stacks = &after->stacks};
-    struct output_file file = {.path = opts.flamegraph, .set = &after->set};
-    struct strbuf out = write_file_output(&file);
-    int rc = write_file_check(opts.flamegraph, &before->set);
+    struct sink file = {.path = path, .set = &after->set};
+    struct strbuf out = sink_begin(&file);
+    int rc = sink_check(path, &before->set);
 
     if (rc != 0)
         return rc;
     flamegraph_diff(&a, &b, metric, &out);
-    return write_file_end(&out);
+    return sink_end(&out);
 }
 
 /* 1 if the total grew by more than --fail-over allows. */
 static int
-judge(const struct diff *d, enum metric metric, struct arena *arena)
+judge(const struct diff_options *o, const struct diff *d, enum metric metric, struct arena *arena)
 {
     int64_t growth = diff_growth(&d->before, &d->after, metric);
     const char *(*text)(struct arena *, int64_t) =
@@ -110,72 +125,71 @@ judge(const struct diff *d, enum metric metric, struct arena *arena)
     struct interval i =
         diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
 
-    if (opts.fail_over == NEVER_FAILS || growth <= 0 || (uint64_t)growth <= opts.fail_over)
+    if (o->fail_over == NEVER_FAILS || growth <= 0 || (uint64_t)growth <= o->fail_over)
         return 0;
-    if (i.low < i.high && i.low <= (double)opts.fail_over) {
+    if (i.low < i.high && i.low <= (double)o->fail_over) {
         say_hint("the total of '%s' grew by %s, more than --fail-over allows, but with these "
                  "samples it may be %s; that is no failure",
                  metric_name(metric), text(arena, growth), text(arena, interval_rounded(i.low)));
         return 0;
     }
     say_error("the total of '%s' grew by %s, more than the %s that --fail-over allows",
-              metric_name(metric), text(arena, growth), text(arena, (int64_t)opts.fail_over));
+              metric_name(metric), text(arena, growth), text(arena, (int64_t)o->fail_over));
     return EXIT_FINDINGS;
 }
 
 static int
-show(struct side *before, struct side *after)
+show(const struct diff_options *o, struct side *before, struct side *after)
 {
     struct arena *arena = &after->set.arena;
-    enum metric metric = metric_chosen(&opts.metric);
+    enum metric metric = metric_chosen(&o->metric);
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
-    struct strbuf out = view_output();
+    struct sink to_stdout = {0};
+    struct strbuf out = sink_begin(&to_stdout);
     struct diff diff;
     struct diff_view v = {.before = a.p,
                           .after = b.p,
                           .diff = &diff,
-                          .by = (enum diff_by)opts.by,
+                          .by = (enum diff_by)o->by,
                           .metric = metric,
-                          .style = style_for(STDOUT_FILENO, view_options.wide),
+                          .style = style_for(STDOUT_FILENO, o->view.wide),
                           .arena = arena,
                           .out = &out,
-                          .depth = view_options.depth};
-    int rc = opts.flamegraph ? write_flamegraph(before, after, metric) : 0;
+                          .depth = o->view.depth};
+    int rc = o->flamegraph ? write_flamegraph(o->flamegraph, before, after, metric) : 0;
 
     if (rc != 0)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
-    v.limit = view_options.limit  ? view_options.limit
-              : view_options.json ? SIZE_MAX
-                                  : DIFF_TEXT_LIMIT;
-    if (view_options.json)
+    v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
+    if (o->view.json)
         diff_json(&v);
     else
         diff_text(&v);
-    rc = view_print(&out);
-    return rc ? rc : judge(&diff, metric, arena);
+    rc = sink_end(&out);
+    return rc ? rc : judge(o, &diff, metric, arena);
 }
 
 static const char *const by_names[] = {"site", "function", NULL};
 
 static const struct opt options[] = {
-    METRIC_OPTIONS(opts.metric,
+    METRIC_OPTIONS(defaults.metric,
                    "What to compare: bytes in use, bytes at the peak, bytes allocated, temporary "
                    "allocations, or the count of allocations."),
-    {OPT_CHOICE, 0, "by", &opts.by, "WHAT",
+    {OPT_CHOICE, 0, "by", &defaults.by, "WHAT",
      "Add up by site (the default: each stack for itself) or by function.", by_names},
-    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N rows. The default is 10, and all in JSON.", NULL},
-    {OPT_COUNT, 0, "depth", &view_options.depth, "N", "Show at most N frames of a stack.", NULL},
-    {OPT_SIZE, 0, "fail-over", &opts.fail_over, "BYTES",
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    {OPT_SIZE, 0, "fail-over", &defaults.fail_over, "BYTES",
      "Exit with code 1 when the total grew by more than BYTES (or so many, for counts). By default "
      "growth is no "
      "failure.",
      NULL},
-    {OPT_STRING, 0, "flamegraph", &opts.flamegraph, "FILE",
+    {OPT_STRING, 0, "flamegraph", &defaults.flamegraph, "FILE",
      "Also write a flame graph of the difference to FILE (SVG): red grew, blue shrank.", NULL},
-    VIEW_STACK_OPTIONS,
-    VIEW_SHOW_OPTIONS,
+    VIEW_STACK_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -207,6 +221,8 @@ const struct command command_diff = {
         "heaptap diff --by function --alloc a.heaptap b.heaptap\twho churns more\n"
         "heaptap diff --flamegraph diff.svg a.heaptap b.heaptap\tthe same as a picture\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 2,
     .max_arguments = 2,
     .run = run_diff,

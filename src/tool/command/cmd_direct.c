@@ -1,63 +1,60 @@
 /* cmd_direct.c: `heaptap direct`, the table of who allocates directly. Unlike in other views JSON
  * is folded as text is: a table that charges everything to operator new would be of no use.
  */
+#include "command/runner.h"
 #include "option/metric_opts.h"
-#include "option/opts.h"
-#include "view/view.h"
 #include "view/view_tables.h"
 
-static struct {
+struct direct_options {
+    struct view_options view;
     struct metric_choice metric;
     bool classic;
-} opts = {.metric.metric = METRIC_ALLOC};
+};
+static const struct direct_options defaults = {.metric.metric = METRIC_ALLOC};
 
 static int
-direct_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+show(struct shown *s)
 {
-    enum metric metric = metric_chosen(&opts.metric);
+    const struct direct_options *o = s->runner->own;
+    enum metric metric = metric_chosen(&o->metric);
+    struct text_view *v = &s->text;
     struct functions functions;
-    struct stacks stacks;
     struct direct direct;
-    struct text_view v;
-    int rc = view_check_metric(p, metric);
 
-    if (rc == 0)
-        rc = view_symbolise(p);
-    if (rc == 0)
-        rc = view_stacks(p, true, arena, &stacks);
-    if (rc != 0)
-        return rc;
-    v = view_text(p, &stacks, arena, out);
-    functions_init(&functions, p, arena);
-    direct_build(&functions, &stacks, metric, arena, &direct);
-    if (view_options.json)
-        json_direct(j, &v, &functions, &direct, metric, v.limit ? v.limit : SIZE_MAX);
-    else if (opts.classic)
-        classic_direct(&v, &functions, &direct);
+    functions_init(&functions, s->p, v->arena);
+    direct_build(&functions, &s->stacks, metric, v->arena, &direct);
+    if (o->view.json)
+        json_direct(s->j, v, &functions, &direct, metric, v->limit ? v->limit : SIZE_MAX);
+    else if (o->classic)
+        classic_direct(v, &functions, &direct);
     else
-        text_direct(&v, &functions, &direct, metric);
+        text_direct(v, &functions, &direct, metric);
     functions_release(&functions);
     return 0;
 }
 
 static int
-run_direct(int count, char **arguments)
+run_direct(const void *given, int count, char **arguments)
 {
-    return view_each(count > 0 ? arguments[0] : NULL, VIEW_SESSION, direct_one);
+    const struct direct_options *o = given;
+    const enum metric metric = metric_chosen(&o->metric);
+    const struct runner r = {.options = &o->view, .own = o, .metric = &metric, .show = show};
+
+    return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }
 
 static const struct opt options[] = {
-    METRIC_OPTIONS(opts.metric,
+    METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
                    "(the default), temporary allocations, or the count of allocations."),
-    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+    {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
      NULL},
-    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N functions. The default is 10, and all in JSON and with --classic.", NULL},
-    VIEW_STACK_OPTIONS,
-    VIEW_SHOW_OPTIONS,
+    VIEW_STACK_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -77,6 +74,8 @@ const struct command command_direct = {
                 "heaptap direct --peak app.heaptap\tthe same of what was live at the peak\n"
                 "heaptap direct --classic app.heaptap\tas mprof printed it\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_direct,

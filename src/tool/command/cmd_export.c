@@ -8,145 +8,161 @@
 #include <unistd.h>
 
 #include "command/exporters.h"
-#include "command/write_file.h"
+#include "command/pick_stacks.h"
+#include "command/runner.h"
+#include "command/sink.h"
 #include "option/metric_opts.h"
-#include "option/opts.h"
-#include "view/view.h"
 
-static struct {
+struct export_command_options {
+    struct view_options view;
     const char *format, *output;
     struct metric_choice metric;
     struct opt_choice root; // enum tag_root less 1; -1 = not given.
     bool invert, list;
-} opts = {.metric = {.metric = -1}, .root = {-1, NULL}};
+};
+static const struct export_command_options defaults = {.metric = {.metric = -1},
+                                                       .root = {-1, NULL}};
+
+/* What the steps of the runner know. */
+struct export_run {
+    const struct export_command_options *options;
+    const struct exporter *exporter;
+};
 
 static const char *const root_names[] = {"heap", "label", "label=", NULL};
-
-static int export_one(struct profile *p, const struct exporter *exporter, struct view_set *set);
 
 static int
 list_formats(void)
 {
-    struct strbuf out = {0};
+    struct sink to_stdout = {0};
+    struct strbuf out = sink_begin(&to_stdout);
     size_t count;
     const struct exporter *v = export_list(&count);
 
     for (size_t i = 0; i < count; i++)
         strbuf_fmt(&out, "%-12s %-26s %s\n", v[i].name, v[i].extensions, v[i].summary);
-    return view_print(&out);
+    return sink_end(&out);
 }
 
-static bool
-to_stdout(void)
+/* The file that was named, or NULL for stdout. */
+static const char *
+file_wanted(const struct export_command_options *o)
 {
-    return opts.output == NULL || strcmp(opts.output, "-") == 0;
+    return o->output == NULL || strcmp(o->output, "-") == 0 ? NULL : o->output;
 }
 
 /* The format asked for, or NULL after saying what is wrong. */
 static const struct exporter *
-choose_format(void)
+choose_format(const struct export_command_options *o)
 {
     const struct exporter *e = NULL;
 
-    if (opts.format) {
-        e = export_find(opts.format);
+    if (o->format) {
+        e = export_find(o->format);
         if (e == NULL)
-            say_error("'%s' is no export format; heaptap export --list shows them", opts.format);
+            say_error("'%s' is no export format; heaptap export --list shows them", o->format);
         return e;
     }
-    if (to_stdout())
+    if (file_wanted(o) == NULL)
         return export_find("collapsed");
-    e = export_for_path(opts.output);
+    e = export_for_path(o->output);
     if (e == NULL)
         say_error("%s: its name does not tell the format; add -f FORMAT (heaptap export --list "
                   "shows them)",
-                  opts.output);
+                  o->output);
     return e;
 }
 
 static int
-run_export(int count, char **arguments)
+check_format(const struct export_command_options *o, const struct exporter *e)
 {
-    const struct exporter *e;
-    struct view_set set;
-    int rc;
-
-    if (opts.list)
-        return list_formats();
-    e = choose_format();
-    if (e == NULL)
-        return EXIT_USAGE;
-    if (e->binary && to_stdout() && isatty(STDOUT_FILENO)) {
+    if (e->binary && file_wanted(o) == NULL && isatty(STDOUT_FILENO)) {
         say_error("%s is a binary format and stdout a terminal; use -o FILE", e->name);
         return EXIT_USAGE;
     }
-    if (opts.root.choice >= 0 && !e->can_root) {
+    if (o->root.choice >= 0 && !e->can_root) {
         say_error("%s has heaps and labels of its own, or no room for them; --root-by is for "
                   "collapsed and flamegraph",
                   e->name);
         return EXIT_USAGE;
     }
-    rc = view_open(count > 0 ? arguments[0] : NULL, &set);
-    if (rc == 0)
-        rc = view_one(&set, count > 0 ? arguments[0] : "the session");
-    if (rc == 0)
-        rc = export_one(set.v[0], e, &set);
-    view_close(&set);
-    return rc;
+    return 0;
 }
 
 static int
-export_one(struct profile *p, const struct exporter *exporter, struct view_set *set)
+check(struct shown *s)
 {
-    struct export_options options = {
-        .metric = metric_chosen(&opts.metric),
-        .inverted = opts.invert,
-        .roots = {(enum tag_root)(opts.root.choice + 1), opts.root.of},
-    };
-    struct stacks_options stacks_options = view_stacks_options(true);
-    struct output_file file = {.path = opts.output, .set = set};
-    struct strbuf out = to_stdout() ? view_output() : write_file_output(&file);
-    struct err err = {""};
-    struct stacks stacks;
-    int rc = view_check_metric(p, options.metric);
+    const struct export_run *run = s->runner->own;
+    const char *file = file_wanted(run->options);
+    int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
-    stacks_options.merge_labels = false;
-    if (rc == 0 && !to_stdout())
-        rc = write_file_check(opts.output, set);
-    if (rc == 0)
-        rc = view_symbolise(p);
-    if (rc == 0)
-        rc = view_stacks_with(p, &stacks_options, &set->arena, &stacks);
-    if (rc == 0 && exporter->write(p, &stacks, &options, &out, &err) != 0) {
-        say_error("%s", err.text);
-        rc = EXIT_BUG;
-    }
-    if (rc == 0)
-        return to_stdout() ? view_print(&out) : write_file_end(&out);
-    strbuf_release(&out);
-    return rc;
+    return rc == 0 && file ? sink_check(file, s->set) : rc;
+}
+
+static int
+show(struct shown *s)
+{
+    const struct export_run *run = s->runner->own;
+    const struct export_command_options *o = run->options;
+    struct export_options options = {
+        .metric = metric_chosen(&o->metric),
+        .inverted = o->invert,
+        .roots = {(enum tag_root)(o->root.choice + 1), o->root.of},
+    };
+    struct err err = {""};
+
+    if (run->exporter->write(s->p, &s->stacks, &options, s->text.out, &err) == 0)
+        return 0;
+    say_error("%s", err.text);
+    return EXIT_BUG;
+}
+
+static int
+run_export(const void *given, int count, char **arguments)
+{
+    const struct export_command_options *o = given;
+    struct export_run run = {.options = o};
+    const struct runner r = {
+        .options = &o->view,
+        .own = &run,
+        .session = SESSION_NONE,
+        .stacks = STACKS_OF_EACH_LABEL,
+        .output = file_wanted(o),
+        .check = check,
+        .show = show,
+    };
+    int rc;
+
+    if (o->list)
+        return list_formats();
+    run.exporter = choose_format(o);
+    if (run.exporter == NULL)
+        return EXIT_USAGE;
+    rc = check_format(o, run.exporter);
+    return rc ? rc : runner_run(&r, count > 0 ? arguments[0] : NULL);
 }
 
 static const struct opt options[] = {
-    {OPT_STRING, 'f', "format", &opts.format, "FORMAT",
+    {OPT_STRING, 'f', "format", &defaults.format, "FORMAT",
      "The format to write. By default the extension of the output file tells it, and without a "
      "file it is "
      "collapsed.",
      NULL},
-    {OPT_STRING, 'o', "output", &opts.output, "FILE",
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write to FILE and replace it if it exists; - or no -o is stdout.", NULL},
-    {OPT_FLAG, 0, "list", &opts.list, NULL, "List the formats with their extensions.", NULL},
-    METRIC_OPTIONS(opts.metric,
+    {OPT_FLAG, 0, "list", &defaults.list, NULL, "List the formats with their extensions.", NULL},
+    METRIC_OPTIONS(defaults.metric,
                    "What to export: bytes in use, bytes at the peak, bytes allocated, temporary "
                    "allocations, or the count of allocations. Formats that carry them all start "
                    "with it."),
-    {OPT_FLAG, 0, "invert", &opts.invert, NULL, "Flame graph: put the root at the bottom.", NULL},
-    {OPT_CHOICE_OF, 0, "root-by", &opts.root, "WHAT",
+    {OPT_FLAG, 0, "invert", &defaults.invert, NULL, "Flame graph: put the root at the bottom.",
+     NULL},
+    {OPT_CHOICE_OF, 0, "root-by", &defaults.root, "WHAT",
      "Flame graph and collapsed: put a frame above each stack that names the heap, the labels, or "
      "the value of the label KEY of its blocks.",
      root_names},
-    VIEW_STACK_OPTIONS,
-    {OPT_STRING, 0, "only", &view_options.only, "PROGRAM|PID",
+    VIEW_STACK_OPTIONS(defaults.view),
+    {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
      "Of a session, take the process of PROGRAM, or the process PID.", NULL},
     {.kind = OPT_END},
 };
@@ -175,6 +191,8 @@ const struct command command_export = {
         "heaptap export -o app.pb.gz app.heaptap && go tool pprof -top app.pb.gz\tgo's pprof\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_export,

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "option/opts.h"
-#include "view/view.h"
+#include "command/pick_stacks.h"
+#include "command/runner.h"
 #include "view/view_json.h"
 #include "view/view_tables.h"
 
@@ -17,21 +17,27 @@
 
 enum { CALLERS = 5 };
 
-static struct {
+struct leaks_options {
+    struct view_options view;
     const char *suppressions;
     bool no_builtin;
     uint64_t fail_over_bytes;
     bool paths, call_sites, classic;
     uint64_t callers;
-} opts = {.fail_over_bytes = NEVER_FAILS, .callers = NOT_GIVEN};
+};
+static const struct leaks_options defaults = {.fail_over_bytes = NEVER_FAILS, .callers = NOT_GIVEN};
 
-static int64_t live_bytes; // Of all processes shown.
+/* What the steps of the runner know. */
+struct leaks_run {
+    const struct leaks_options *options;
+    int64_t *live_bytes; // Of all processes shown.
+};
 
 /* What only a table of paths has asks for it. */
 static bool
-wants_paths(void)
+wants_paths(const struct leaks_options *o)
 {
-    return opts.paths || opts.call_sites || opts.classic || opts.callers != NOT_GIVEN;
+    return o->paths || o->call_sites || o->classic || o->callers != NOT_GIVEN;
 }
 
 static int
@@ -57,42 +63,44 @@ read_file(const char *path, struct strbuf *ret)
 
 /* The user's suppressions first: what they match is counted for them. */
 static int
-read_suppressions(struct suppressions *ret, struct arena *arena)
+read_suppressions(const struct leaks_options *o, struct suppressions *ret, struct arena *arena)
 {
     struct strbuf text = {0};
     struct err err = {""};
     int rc = 0;
 
-    if (opts.suppressions)
-        rc = read_file(opts.suppressions, &text);
-    if (rc == 0 && opts.suppressions) {
-        rc = suppress_parse(ret, strbuf_text(&text), text.length, opts.suppressions, arena, &err);
+    if (o->suppressions)
+        rc = read_file(o->suppressions, &text);
+    if (rc == 0 && o->suppressions) {
+        rc = suppress_parse(ret, strbuf_text(&text), text.length, o->suppressions, arena, &err);
         if (rc != 0) {
             say_error("%s", err.text);
             rc = exit_code(rc);
         }
     }
     strbuf_release(&text);
-    if (!opts.no_builtin)
+    if (!o->no_builtin)
         suppress_add_builtin(ret, arena);
     return rc;
 }
 
 static void
-show_paths(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions,
-           struct json *j)
+show_paths(struct shown *s, const struct leaks *leaks, const struct suppressions *suppressions)
 {
-    struct paths_options options = {.callers = opts.callers == NOT_GIVEN ? CALLERS : opts.callers,
-                                    .call_sites = opts.call_sites};
+    const struct leaks_run *run = s->runner->own;
+    const struct leaks_options *o = run->options;
+    struct paths_options options = {.callers = o->callers == NOT_GIVEN ? CALLERS : o->callers,
+                                    .call_sites = o->call_sites};
+    struct text_view *v = &s->text;
     struct functions functions;
     struct paths paths;
-    struct leak_paths l = {leaks, suppressions, &paths, &functions, opts.call_sites};
+    struct leak_paths l = {leaks, suppressions, &paths, &functions, o->call_sites};
 
     functions_init(&functions, v->p, v->arena);
     paths_build(&functions, leaks->v, leaks->count, &options, v->arena, &paths);
-    if (view_options.json)
-        json_paths(j, v, &l, v->limit ? v->limit : SIZE_MAX);
-    else if (opts.classic)
+    if (o->view.json)
+        json_paths(s->j, v, &l, v->limit ? v->limit : SIZE_MAX);
+    else if (o->classic)
         classic_paths(v, &l);
     else
         text_paths(v, &l);
@@ -100,87 +108,91 @@ show_paths(struct text_view *v, const struct leaks *leaks, const struct suppress
 }
 
 static int
-leaks_one(struct profile *p, struct arena *arena, struct json *j, struct strbuf *out)
+show(struct shown *s)
 {
+    const struct leaks_run *run = s->runner->own;
+    const struct leaks_options *o = run->options;
     struct stacks_options options =
-        view_stacks_options(!view_options.json || wants_paths() || view_options.fold);
+        pick_options(&o->view, !o->view.json || wants_paths(o) || o->view.fold);
     struct suppressions suppressions = {0};
+    struct text_view *v = &s->text;
     struct err err = {""};
-    struct text_view v;
     struct leaks leaks;
-    int rc = view_symbolise(p);
+    int rc = read_suppressions(o, &suppressions, v->arena);
 
-    if (rc == 0)
-        rc = read_suppressions(&suppressions, arena);
     if (rc != 0)
         return rc;
-    rc = leaks_find(p, &options, &suppressions, arena, &leaks, &err);
+    rc = leaks_find(s->p, &options, &suppressions, v->arena, &leaks, &err);
     if (rc != 0) {
         say_error("%s", err.text);
         return exit_code(rc);
     }
-    view_warn_of_tags(p, arena);
-    v = view_text(p, &leaks.stacks, arena, out);
-    if (wants_paths())
-        show_paths(&v, &leaks, &suppressions, j);
-    else if (view_options.json)
-        json_leaks(j, &v, &leaks, &suppressions, v.limit ? v.limit : SIZE_MAX);
+    pick_warn(s->p, &options.tags, v->arena);
+    v->stacks = &leaks.stacks;
+    if (wants_paths(o))
+        show_paths(s, &leaks, &suppressions);
+    else if (o->view.json)
+        json_leaks(s->j, v, &leaks, &suppressions, v->limit ? v->limit : SIZE_MAX);
     else
-        text_leaks(&v, &leaks, &suppressions);
-    live_bytes = counters_sum(live_bytes, counters_live_bytes(&leaks.stacks.total));
+        text_leaks(v, &leaks, &suppressions);
+    *run->live_bytes = counters_sum(*run->live_bytes, counters_live_bytes(&leaks.stacks.total));
     return 0;
 }
 
 /* 1 if more is live than --fail-over allows. */
 static int
-judge(void)
+judge(const struct leaks_options *o, int64_t live_bytes)
 {
     struct arena arena = {0};
 
-    if (opts.fail_over_bytes == NEVER_FAILS || live_bytes <= 0 ||
-        (uint64_t)live_bytes <= opts.fail_over_bytes)
+    if (o->fail_over_bytes == NEVER_FAILS || live_bytes <= 0 ||
+        (uint64_t)live_bytes <= o->fail_over_bytes)
         return 0;
     say_error("%s are still live, more than the %s that --fail-over allows",
-              style_bytes(&arena, live_bytes), style_bytes(&arena, (int64_t)opts.fail_over_bytes));
+              style_bytes(&arena, live_bytes), style_bytes(&arena, (int64_t)o->fail_over_bytes));
     arena_release(&arena);
     return EXIT_FINDINGS;
 }
 
 static int
-run_leaks(int count, char **arguments)
+run_leaks(const void *given, int count, char **arguments)
 {
-    int rc = view_each(count > 0 ? arguments[0] : NULL, VIEW_SESSION, leaks_one);
+    const struct leaks_options *o = given;
+    int64_t live_bytes = 0;
+    const struct leaks_run run = {o, &live_bytes};
+    const struct runner r = {.options = &o->view, .own = &run, .stacks = STACKS_NONE, .show = show};
+    int rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
 
-    return rc ? rc : judge();
+    return rc ? rc : judge(o, live_bytes);
 }
 
 static const struct opt options[] = {
-    {OPT_STRING, 0, "suppressions", &opts.suppressions, "FILE",
+    {OPT_STRING, 0, "suppressions", &defaults.suppressions, "FILE",
      "Leave out stacks that FILE names, in LeakSanitizer's syntax: lines leak:PATTERN, where "
      "PATTERN is looked for in the function, file and module of each frame and may contain * ^ "
      "and $.",
      NULL},
-    {OPT_FLAG, 0, "no-builtin-suppressions", &opts.no_builtin, NULL,
+    {OPT_FLAG, 0, "no-builtin-suppressions", &defaults.no_builtin, NULL,
      "Show also what the C and C++ libraries keep on purpose.", NULL},
-    {OPT_SIZE, 0, "fail-over", &opts.fail_over_bytes, "BYTES",
+    {OPT_SIZE, 0, "fail-over", &defaults.fail_over_bytes, "BYTES",
      "Exit with code 1 when more than BYTES are still live and not suppressed. By default that "
      "never fails.",
      NULL},
-    {OPT_FLAG, 0, "paths", &opts.paths, NULL,
+    {OPT_FLAG, 0, "paths", &defaults.paths, NULL,
      "Add up by path: the functions of the last callers, as in || > main > load > read_line.",
      NULL},
-    {OPT_COUNT, 0, "callers", &opts.callers, "N",
+    {OPT_COUNT, 0, "callers", &defaults.callers, "N",
      "Keep the N innermost functions of a path. The default is 5; 0 keeps all. Turns on --paths.",
      NULL},
-    {OPT_FLAG, 0, "call-sites", &opts.call_sites, NULL,
+    {OPT_FLAG, 0, "call-sites", &defaults.call_sites, NULL,
      "Tell calls from different lines of one function apart. Turns on --paths.", NULL},
-    {OPT_FLAG, 0, "classic", &opts.classic, NULL,
+    {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the paths in the layout of the paper on mprof (1988). Turns on --paths.", NULL},
-    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N sites or paths. The default is 10, and all in JSON and with --classic.", NULL},
-    {OPT_COUNT, 0, "depth", &view_options.depth, "N", "Show at most N frames of a stack.", NULL},
-    VIEW_STACK_OPTIONS,
-    VIEW_SHOW_OPTIONS,
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    VIEW_STACK_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -202,6 +214,8 @@ const struct command command_leaks = {
                 "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"
                 "heaptap leaks --suppressions lsan.supp --json app.heaptap\tfor a script\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_leaks,

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
 #include "option/opts.h"
@@ -21,18 +22,22 @@
 #include "profile/write_model.h"
 #include "profile/writer.h"
 #include "report/style.h"
+#include "symbol/symbol.h"
 #include "type/types.h"
 #include "util/map.h"
-#include "view/view.h"
 
 enum { HINTS_SHOWN = 5, WARNINGS_SHOWN = 10 };
 
-static const char *output;
-static bool skip_bad;
+struct merge_options {
+    const char *output;
+    bool skip_bad;
+};
+static const struct merge_options defaults;
 
 static const struct opt options[] = {
-    {OPT_STRING, 'o', "output", &output, "FILE", "Write the result there. Required.", NULL},
-    {OPT_FLAG, 0, "skip-bad", &skip_bad, NULL,
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE", "Write the result there. Required.",
+     NULL},
+    {OPT_FLAG, 0, "skip-bad", &defaults.skip_bad, NULL,
      "Leave out profiles that cannot be read, instead of ending. The result says how many.", NULL},
     {0},
 };
@@ -124,7 +129,7 @@ add_list(struct inputs *in, const char *list)
 
 /* The file that is to be written must not be one that holds what cannot be had again. */
 static int
-check_output(struct inputs *in)
+check_output(struct inputs *in, const char *output)
 {
     const char *slash = strrchr(output, '/');
     const char *dir =
@@ -158,6 +163,7 @@ check_output(struct inputs *in)
  * longer than all else, so it is done once for each program, whatever the number of its inputs. */
 struct sums {
     struct merge *all;
+    size_t shown_percent; // Of the progress; SIZE_MAX = none.
     struct strtab programs;
     struct map untyped; // By program: struct merge *.
 };
@@ -206,14 +212,13 @@ keep_sentence(struct sentences *s, size_t limit, const char *text)
 }
 
 static void
-show_progress(size_t done, size_t total)
+show_progress(struct sums *s, size_t done, size_t total)
 {
-    static size_t shown_percent = SIZE_MAX;
     size_t percent = done * 100 / total;
 
-    if (percent == shown_percent || !isatty(STDERR_FILENO))
+    if (percent == s->shown_percent || !isatty(STDERR_FILENO))
         return;
-    shown_percent = percent;
+    s->shown_percent = percent;
     fprintf(stderr, "\rheaptap: merging, %zu of %zu\x1b[K", done, total);
 }
 
@@ -232,7 +237,7 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
     const char *const *texts;
     struct arena a = {0};
     size_t count;
-    int rc = view_symbolise_quietly(p);
+    int rc = symbolise_quietly(p);
 
     if (rc != 0)
         return rc;
@@ -267,14 +272,14 @@ add_profile(struct sums *s, const char *path, struct sentences *hints, struct se
 
 /* Add all that can be read. Returns 0, or the exit code of what ended the merge. */
 static int
-add_all(struct sums *s, const struct inputs *in)
+add_all(struct sums *s, const struct inputs *in, bool skip_bad)
 {
     struct sentences hints = {0}, warnings = {0};
     size_t bad = 0;
     int rc = 0;
 
     for (size_t i = 0; i < in->count && rc == 0; i++) {
-        show_progress(i, in->count);
+        show_progress(s, i, in->count);
         rc = add_profile(s, in->v[i], &hints, &warnings);
         if (rc == EXIT_BAD_INPUT && skip_bad) {
             merge_left_out(s->all);
@@ -305,7 +310,7 @@ add_all(struct sums *s, const struct inputs *in)
 
 /* Write the sum M to the output, and say so. */
 static int
-write_sum(struct merge *m, struct arena *arena)
+write_sum(struct merge *m, const char *output, struct arena *arena)
 {
     const struct profile *p = merge_finish(m);
     struct strbuf file = {0};
@@ -324,25 +329,26 @@ write_sum(struct merge *m, struct arena *arena)
 }
 
 static int
-merge_inputs(struct inputs *in)
+merge_inputs(struct inputs *in, const struct merge_options *o)
 {
-    struct sums s = {.all = merge_new()};
-    int rc = add_all(&s, in);
+    struct sums s = {.all = merge_new(), .shown_percent = SIZE_MAX};
+    int rc = add_all(&s, in, o->skip_bad);
 
     finish_untyped(&s, rc == 0);
     if (rc == 0)
-        rc = write_sum(s.all, &in->arena);
+        rc = write_sum(s.all, o->output, &in->arena);
     merge_free(s.all);
     return rc;
 }
 
 static int
-run(int count, char **arguments)
+run(const void *given, int count, char **arguments)
 {
+    const struct merge_options *o = given;
     struct inputs in = {0};
     int rc = 0;
 
-    if (output == NULL) {
+    if (o->output == NULL) {
         say_error("merge: option '-o' is missing: the file for the result");
         return EXIT_USAGE;
     }
@@ -354,9 +360,9 @@ run(int count, char **arguments)
         rc = EXIT_USAGE;
     }
     if (rc == 0)
-        rc = check_output(&in);
+        rc = check_output(&in, o->output);
     if (rc == 0)
-        rc = merge_inputs(&in);
+        rc = merge_inputs(&in, o);
     map_release(&in.known);
     arena_release(&in.arena);
     return rc;
@@ -382,6 +388,8 @@ const struct command command_merge = {
                 "heaptap merge -o week.heaptap host*/server.heaptap\tfrom many hosts\n"
                 "find runs -name '*.heaptap' | heaptap merge -o runs.heaptap @-\tvery many\n",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = -1,
     .run = run,

@@ -5,18 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/symbolise.h"
 #include "load/load.h"
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
 #include "report/style.h"
 #include "type/types.h"
-#include "view/view.h"
 
-static const char *output;
+struct pack_options {
+    const char *output;
+};
+static const struct pack_options defaults;
 
 static const struct opt options[] = {
-    {OPT_STRING, 'o', "output", &output, "FILE",
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write there and leave the original alone. Default: replace it.", NULL},
     {0},
 };
@@ -63,7 +66,7 @@ pack_one(const char *what, const char *target)
     if (r == 0)
         r = profile_open(path, &p, &err);
     if (r == 0)
-        r = view_symbolise(p);
+        r = symbolise(p);
     if (r == 0) {
         target = target ? target : place_for(p, path, &a);
         if (target == NULL) {
@@ -84,13 +87,14 @@ pack_one(const char *what, const char *target)
 }
 
 static int
-run(int count, char **arguments)
+run(const void *given, int count, char **arguments)
 {
+    const struct pack_options *o = given;
     struct arena a = {0};
     struct err err = {""};
     int worst = 0;
 
-    if (output != NULL && count != 1) {
+    if (o->output != NULL && count != 1) {
         say_error("-o takes exactly one profile to pack");
         return EXIT_USAGE;
     }
@@ -104,7 +108,7 @@ run(int count, char **arguments)
             worst = exit_code(r);
         }
         for (size_t k = 0; k < path_count; k++) {
-            r = pack_one(paths[k], output);
+            r = pack_one(paths[k], o->output);
             if (r > worst)
                 worst = r;
         }
@@ -127,6 +131,8 @@ const struct command command_pack = {
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
                 "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = -1,
     .run = run,

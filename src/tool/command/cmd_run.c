@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/symbolise.h"
 #include "format/format.h"
 #include "launch/launch.h"
 #include "launch/run.h"
@@ -17,10 +18,10 @@
 #include "load/load.h"
 #include "option/opts.h"
 #include "profile/pack.h"
+#include "profile/profile.h"
 #include "report/style.h"
 #include "type/types.h"
 #include "view/sampling.h"
-#include "view/view.h"
 
 /* A run of many processes names this many profiles and counts the rest. */
 enum { PROFILES_TOLD = 3 };
@@ -200,7 +201,7 @@ summarise(const struct profile *p, const char *path, bool main_process)
 static bool
 pack_profile(struct profile *p, const char *path, struct err *err)
 {
-    if (view_symbolise_quietly(p) != 0)
+    if (symbolise_quietly(p) != 0)
         return false;
     symbol_types(p, NULL);
     return pack_write(path, p, path, err) == 0;
@@ -295,13 +296,14 @@ explain_hooks(void)
 }
 
 static int
-run(int count, char **arguments)
+run(const void *unused, int count, char **arguments)
 {
     struct outcome o = {.total = COUNTERS_ZERO};
     struct arena arena = {0};
     struct err err = {""};
     int r, status;
 
+    (void)unused;
     for (size_t i = 0; i < hooks.count; i++)
         if (hook_kinds_is_question(hooks.items[i]))
             return explain_hooks();

@@ -10,16 +10,20 @@
 #include "option/opts.h"
 #include "profile/control.h"
 #include "profile/origin.h"
-#include "view/view.h"
+#include "profile/profile.h"
+#include "report/style.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 enum { WAIT_S_MAX = 3600 };
 
-static uint64_t wait_s = 5;
+struct snapshot_options {
+    uint64_t wait_s;
+};
+static const struct snapshot_options defaults = {.wait_s = 5};
 
 static int
-check_name(const char *name, struct err *err)
+check_name(const char *name, uint64_t wait_s, struct err *err)
 {
     if (wait_s > WAIT_S_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
@@ -40,7 +44,8 @@ struct asked {
 };
 
 static int
-ask(const char *what, const char *name, struct asked *ret, struct arena *a, struct err *err)
+ask(const char *what, const char *name, uint64_t wait_ns, struct asked *ret, struct arena *a,
+    struct err *err)
 {
     const char *path = what;
     uint32_t pid;
@@ -50,7 +55,7 @@ ask(const char *what, const char *name, struct asked *ret, struct arena *a, stru
         r = control_open(path, &ret->control, err);
     if (r < 0)
         return r;
-    r = control_ask_snapshot(&ret->control, name, wait_s * NS_PER_S, err);
+    r = control_ask_snapshot(&ret->control, name, wait_ns, err);
     ret->waits = r == 0;
     if (r < 0)
         control_close(&ret->control);
@@ -86,10 +91,10 @@ tell(int r, const struct err *err)
 
 /* All are asked before any is waited for: one that allocates nothing would hold up the others. */
 static int
-ask_all(const char **paths, size_t count, const char *name, struct arena *a)
+ask_all(const char **paths, size_t count, const char *name, uint64_t wait_ns, struct arena *a)
 {
     struct asked *asked = arena_array(a, count, sizeof *asked);
-    uint64_t until_ns = now_ns() + wait_s * NS_PER_S;
+    uint64_t until_ns = now_ns() + wait_ns;
     struct err err = {""};
     size_t living = 0;
     int worst = 0;
@@ -101,7 +106,7 @@ ask_all(const char **paths, size_t count, const char *name, struct arena *a)
         if (count > 1 && !lives(paths[i]))
             continue;
         living++;
-        code = tell(ask(paths[i], name, &asked[i], a, &err), &err);
+        code = tell(ask(paths[i], name, wait_ns, &asked[i], a, &err), &err);
         worst = code > worst ? code : worst;
     }
     if (living == 0) {
@@ -125,24 +130,25 @@ ask_all(const char **paths, size_t count, const char *name, struct arena *a)
 }
 
 static int
-run(int count, char **arguments)
+run(const void *given, int count, char **arguments)
 {
+    const struct snapshot_options *o = given;
     struct err err = {""};
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths = NULL;
-    int r = check_name(arguments[1], &err);
+    int r = check_name(arguments[1], o->wait_s, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
-    r = r < 0 ? tell(r, &err) : ask_all(paths, path_count, arguments[1], &a);
+    r = r < 0 ? tell(r, &err) : ask_all(paths, path_count, arguments[1], o->wait_s * NS_PER_S, &a);
     arena_release(&a);
     return r;
 }
 
 static const struct opt options[] = {
-    {OPT_COUNT, 0, "wait", &wait_s, "SECONDS",
+    {OPT_COUNT, 0, "wait", &defaults.wait_s, "SECONDS",
      "Wait that long for the program to take the snapshot; 5 by default.", NULL},
     {.kind = OPT_END},
 };
@@ -164,6 +170,8 @@ const struct command command_snapshot = {
                 "heaptap report --between warm..end 1234\twhat was allocated since, and kept\n"
                 "heaptap diff --flamegraph new.svg 1234@warm 1234\tthe same as a picture",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 2,
     .max_arguments = 2,
     .run = run,

@@ -2,132 +2,126 @@
  *
  * One process at a time: the clocks of two have nothing to do with each other.
  */
-#include "command/write_file.h"
+#include "command/runner.h"
+#include "command/sink.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
-#include "option/opts.h"
-#include "view/view.h"
 #include "view/view_timeline.h"
 
 enum { TEXT_ROWS = 5, PICTURE_ROWS = 12 };
 
-static struct {
+struct timeline_command_options {
+    struct view_options view;
     int by; // enum timeline_by
     const char *between, *svg, *flame;
-} opts;
+};
+static const struct timeline_command_options defaults;
 
-/* Where the moments of --between are put, or NULL in *RET without it. */
+/* What the steps of the runner know. */
+struct timeline_run {
+    const struct timeline_command_options *options;
+    struct profile_moment *window; // Two, where the moments of --between are put.
+};
+
+/* The pictures must not replace a profile, and --between must name moments. */
 static int
-find_window(struct profile *p, struct profile_moment window[2], const struct profile_moment **ret)
+check(struct shown *s)
 {
+    const struct timeline_run *run = s->runner->own;
+    const struct timeline_command_options *o = run->options;
     struct err err = {""};
-    int rc = at_find_span(p, opts.between ? opts.between : "..", window, &err);
+    int rc = o->svg ? sink_check(o->svg, s->set) : 0;
 
+    if (rc == 0 && o->flame)
+        rc = sink_check(o->flame, s->set);
     if (rc != 0)
-        say_error("%s", err.text);
-    *ret = opts.between ? window : NULL;
-    return rc == 0 ? 0 : exit_code(rc);
+        return rc;
+    rc = at_find_span(s->p, o->between ? o->between : "..", run->window, &err);
+    if (rc == 0)
+        return 0;
+    say_error("%s", err.text);
+    return exit_code(rc);
 }
 
 static int
-write_pictures(struct text_view *v, struct timeline_options options, const struct view_set *set)
+write_pictures(struct shown *s, struct timeline_options options)
 {
-    struct output_file svg = {.path = opts.svg, .set = set};
-    struct output_file flame = {.path = opts.flame, .set = set};
+    const struct timeline_run *run = s->runner->own;
+    const struct timeline_command_options *o = run->options;
+    struct sink svg = {.path = o->svg, .set = s->set};
+    struct sink flame = {.path = o->flame, .set = s->set};
+    struct arena *arena = s->text.arena;
     struct strbuf out;
     struct timeline t;
     int rc = 0;
 
-    options.limit = view_options.limit ? view_options.limit : PICTURE_ROWS;
+    options.limit = o->view.limit ? o->view.limit : PICTURE_ROWS;
     options.by_size = true;
-    if (opts.svg) {
-        timeline_build(v->p, v->stacks, &options, v->arena, &t);
-        out = write_file_output(&svg);
-        timeline_svg(v->p, &t, v->arena, &out);
-        rc = write_file_end(&out);
+    if (o->svg) {
+        timeline_build(s->p, &s->stacks, &options, arena, &t);
+        out = sink_begin(&svg);
+        timeline_svg(s->p, &t, arena, &out);
+        rc = sink_end(&out);
     }
-    if (rc == 0 && opts.flame) {
-        out = write_file_output(&flame);
-        timeline_flame(v->p, v->stacks, &options, v->arena, &out);
-        rc = write_file_end(&out);
+    if (rc == 0 && o->flame) {
+        out = sink_begin(&flame);
+        timeline_flame(s->p, &s->stacks, &options, arena, &out);
+        rc = sink_end(&out);
     }
     return rc;
 }
 
 static int
-show(struct profile *p, struct view_set *set, struct strbuf *out)
+show(struct shown *s)
 {
-    struct timeline_options options = {.by = (enum timeline_by)opts.by,
-                                       .limit =
-                                           view_options.limit ? view_options.limit : TEXT_ROWS};
-    struct profile_moment window[2];
-    struct stacks stacks;
+    const struct timeline_run *run = s->runner->own;
+    const struct timeline_command_options *o = run->options;
+    struct timeline_options options = {
+        .by = (enum timeline_by)o->by,
+        .limit = o->view.limit ? o->view.limit : TEXT_ROWS,
+        .window = o->between ? run->window : NULL,
+    };
     struct timeline t;
-    struct text_view v;
-    int rc = find_window(p, window, &options.window);
 
-    if (rc == 0)
-        rc = view_symbolise(p);
-    if (rc == 0)
-        rc = view_stacks(p, true, &set->arena, &stacks);
-    if (rc != 0)
-        return rc;
-    v = view_text(p, &stacks, &set->arena, out);
-    timeline_build(p, &stacks, &options, &set->arena, &t);
-    if (view_options.json) {
-        struct json j;
-
-        json_begin(&j, out);
-        json_timeline_view(&j, &v, &t);
-    } else {
-        text_timeline(&v, &t);
-    }
-    return write_pictures(&v, options, set);
+    timeline_build(s->p, &s->stacks, &options, s->text.arena, &t);
+    if (o->view.json)
+        json_timeline_view(s->j, &s->text, &t);
+    else
+        text_timeline(&s->text, &t);
+    return write_pictures(s, options);
 }
 
 static int
-run_timeline(int count, char **arguments)
+run_timeline(const void *given, int count, char **arguments)
 {
-    const char *what = count > 0 ? arguments[0] : NULL;
-    struct strbuf out = view_output();
-    struct view_set set;
-    int rc = view_open(what, &set);
+    const struct timeline_command_options *o = given;
+    struct profile_moment window[2];
+    const struct timeline_run run = {o, window};
+    const struct runner r = {
+        .options = &o->view, .own = &run, .session = SESSION_NONE, .check = check, .show = show};
 
-    if (rc == 0)
-        rc = view_one(&set, what ? what : ".");
-    if (rc == 0 && opts.svg)
-        rc = write_file_check(opts.svg, &set);
-    if (rc == 0 && opts.flame)
-        rc = write_file_check(opts.flame, &set);
-    if (rc == 0)
-        rc = show(set.v[0], &set, &out);
-    if (rc == 0)
-        rc = view_print(&out);
-    else
-        strbuf_release(&out);
-    view_close(&set);
-    return rc;
+    return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }
 
 static const struct opt options[] = {
-    {OPT_CHOICE, 0, "by", &opts.by, "WHAT",
+    {OPT_CHOICE, 0, "by", &defaults.by, "WHAT",
      "Follow live bytes (the default), their growth since the beginning of what is shown, or how "
      "many bytes or calls were allocated per second.",
      timeline_by_names},
-    {OPT_STRING, 0, "between", &opts.between, "A..B",
+    {OPT_STRING, 0, "between", &defaults.between, "A..B",
      "Show only the time between two moments (see heaptap report --help), or a phase.", NULL},
-    {OPT_COUNT, 'n', "limit", &view_options.limit, "N",
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N stacks. The default is 5, and 12 in pictures.", NULL},
-    {OPT_COUNT, 0, "depth", &view_options.depth, "N",
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N",
      "Show at most N frames of a stack. The default is 4.", NULL},
-    {OPT_STRING, 0, "svg", &opts.svg, "FILE",
+    {OPT_STRING, 0, "svg", &defaults.svg, "FILE",
      "Also draw the stacks upon each other over time, to FILE (SVG).", NULL},
-    {OPT_STRING, 0, "flame", &opts.flame, "FILE",
+    {OPT_STRING, 0, "flame", &defaults.flame, "FILE",
      "Also draw a flame chart to FILE (SVG): the calls as nested boxes, each as long as it held "
      "memory, with a curve of how much.",
      NULL},
-    VIEW_FOLD_OPTIONS,
-    VIEW_SHOW_OPTIONS,
+    VIEW_FOLD_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 
@@ -153,6 +147,8 @@ const struct command command_timeline = {
         "snapshot\n"
         "heaptap timeline --by calls --filter parser app.heaptap\thow busy a part was",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run_timeline,

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,15 +138,14 @@ usage_error(const struct command *c)
     return EXIT_USAGE;
 }
 
+/* OPTIONS is a copy of the defaults of C. */
 static int
-run_command(const struct command *c, int count, char **arguments)
+run_with(const struct command *c, void *options, int count, char **arguments)
 {
-    static const struct opt no_options[] = {{.kind = OPT_END}};
     struct err err = {""};
     int left = 0, rc;
 
-    rc = opts_parse(c->options ? c->options : no_options, c->stop_at_first, count, arguments, &left,
-                    &err);
+    rc = opts_parse(c, options, count, arguments, &left, &err);
     if (rc == OPTS_HELP)
         return help_for(c);
     if (rc != 0) {
@@ -160,7 +160,20 @@ run_command(const struct command *c, int count, char **arguments)
         say_error("%s: '%s' is one argument too many", c->name, arguments[c->max_arguments]);
         return usage_error(c);
     }
-    return c->run(left, arguments);
+    return c->run(options, left, arguments);
+}
+
+static int
+run_command(const struct command *c, int count, char **arguments)
+{
+    void *options = xmalloc(c->defaults_bytes + 1);
+    int rc;
+
+    if (c->defaults)
+        memcpy(options, c->defaults, c->defaults_bytes);
+    rc = run_with(c, options, count, arguments);
+    free(options);
+    return rc;
 }
 
 /* People try a program or a profile in place of a command; what they meant can be told from the

@@ -14,7 +14,7 @@ struct metric_choice {
 /* For OPT_CHOICE, in the order of enum metric. */
 extern const char *const metric_choice_names[];
 
-/* Rows for a command's table; CHOICE is a struct metric_choice. */
+/* Rows for a command's table; CHOICE is the struct metric_choice in its defaults. */
 // clang-format off
 #define METRIC_OPTIONS(choice, help)                                                              \
     {OPT_CHOICE, 0, "metric", &(choice).metric, "METRIC",                                         \

@@ -7,11 +7,13 @@
  *
  * A list is the one thing that it allocates; it lives as long as the process.
  *
- * The parser stores straight into the variables that the table points to. It stops at the first
- * mistake, and what came before it has been stored: a caller that fails must not go on.
+ * The parser stores straight into the command's copy of its defaults, at the place to which a row
+ * points in the defaults. It stops at the first mistake, and what came before it has been stored:
+ * a caller that fails must not go on.
  */
 #include "option/opts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,9 @@
 #include "util/strbuf.h"
 
 struct parser {
+    const struct command *command;
     const struct opt *options;
+    void *values;
     char **arguments;
     int count;
     int next; // The argument after the one being looked at.
@@ -31,10 +35,16 @@ static int parse_long(struct parser *p, const char *text);
 static int parse_letters(struct parser *p, const char *letters);
 
 int
-opts_parse(const struct opt *options, bool stop_at_first, int count, char **arguments,
-           int *ret_left, struct err *err)
+opts_parse(const struct command *c, void *values, int count, char **arguments, int *ret_left,
+           struct err *err)
 {
-    struct parser p = {.options = options, .arguments = arguments, .count = count, .err = err};
+    static const struct opt no_options[] = {{.kind = OPT_END}};
+    struct parser p = {.command = c,
+                       .options = c->options ? c->options : no_options,
+                       .values = values,
+                       .arguments = arguments,
+                       .count = count,
+                       .err = err};
     bool ended = false;
     int left = 0;
 
@@ -44,7 +54,7 @@ opts_parse(const struct opt *options, bool stop_at_first, int count, char **argu
 
         if (ended || text[0] != '-' || text[1] == '\0') {
             arguments[left++] = text;
-            ended |= stop_at_first;
+            ended |= c->stop_at_first;
         } else if (strcmp(text, "--") == 0) {
             ended = true;
         } else if (text[1] == '-') {
@@ -141,19 +151,32 @@ is_choice(const struct opt *o, const char *text, int i)
     return strcmp(text, o->choices[i]) == 0;
 }
 
+/* Where the value of O belongs. A row that points elsewhere would write anywhere. */
+static void *
+place_of(const struct parser *p, const struct opt *o)
+{
+    const struct command *c = p->command;
+    size_t offset = (size_t)((uintptr_t)o->value - (uintptr_t)c->defaults);
+
+    if (c->defaults == NULL)
+        return (void *)(uintptr_t)o->value;
+    assert(offset < c->defaults_bytes);
+    return (char *)p->values + offset;
+}
+
 static void
-store_choice(const struct opt *o, const char *text, int i)
+store_choice(const struct opt *o, const char *text, int i, void *place)
 {
     const char *equals = strchr(text, '=');
 
     if (o->kind == OPT_CHOICE)
-        *(int *)o->value = i;
+        *(int *)place = i;
     else
-        *(struct opt_choice *)o->value = (struct opt_choice){i, equals ? equals + 1 : NULL};
+        *(struct opt_choice *)place = (struct opt_choice){i, equals ? equals + 1 : NULL};
 }
 
 static int
-parse_choice(const struct opt *o, const char *text, struct err *err)
+parse_choice(const struct opt *o, const char *text, void *place, struct err *err)
 {
     struct suggestion s = {.word = text};
     struct strbuf list = {0};
@@ -161,7 +184,7 @@ parse_choice(const struct opt *o, const char *text, struct err *err)
 
     for (int i = 0; o->choices[i] != NULL; i++) {
         if (is_choice(o, text, i)) {
-            store_choice(o, text, i);
+            store_choice(o, text, i, place);
             strbuf_release(&list);
             return 0;
         }
@@ -180,19 +203,21 @@ parse_choice(const struct opt *o, const char *text, struct err *err)
 }
 
 static int
-store(const struct opt *o, const char *text, struct err *err)
+store(struct parser *p, const struct opt *o, const char *text)
 {
+    void *place = place_of(p, o);
     const char *rest = text;
+    struct err *err = p->err;
 
     switch (o->kind) {
     case OPT_FLAG:
-        *(bool *)o->value = true;
+        *(bool *)place = true;
         return 0;
     case OPT_STRING:
-        *(const char **)o->value = text;
+        *(const char **)place = text;
         return 0;
     case OPT_SIZE:
-        if (opts_parse_size(text, o->value))
+        if (opts_parse_size(text, place))
             return 0;
         return err_set(
             err, HEAPTAP_USAGE,
@@ -204,14 +229,14 @@ store(const struct opt *o, const char *text, struct err *err)
         if (!parse_digits(&rest, &n) || *rest != '\0')
             return err_set(err, HEAPTAP_USAGE,
                            "option '--%s': '%.60s' is not a whole number in range", o->name, text);
-        *(uint64_t *)o->value = n;
+        *(uint64_t *)place = n;
         return 0;
     }
     case OPT_CHOICE:
     case OPT_CHOICE_OF:
-        return parse_choice(o, text, err);
+        return parse_choice(o, text, place, err);
     case OPT_LIST: {
-        struct opt_list *list = o->value;
+        struct opt_list *list = place;
 
         list->items = xrealloc(list->items, (list->count + 1) * sizeof *list->items);
         list->items[list->count++] = text;
@@ -262,7 +287,7 @@ store_next(struct parser *p, const struct opt *o)
     if (p->next >= p->count)
         return err_set(p->err, HEAPTAP_USAGE, "option '--%s' needs a value: --%s %s", o->name,
                        o->name, o->argument);
-    return store(o, p->arguments[p->next++], p->err);
+    return store(p, o, p->arguments[p->next++]);
 }
 
 /* TEXT is "name" or "name=value". */
@@ -285,10 +310,10 @@ parse_long(struct parser *p, const char *text)
     if (o->kind == OPT_FLAG) {
         if (text[length] == '=')
             return err_set(p->err, HEAPTAP_USAGE, "option '--%s' takes no value", o->name);
-        return store(o, NULL, p->err);
+        return store(p, o, NULL);
     }
     if (text[length] == '=')
-        return store(o, text + length + 1, p->err);
+        return store(p, o, text + length + 1);
     return store_next(p, o);
 }
 
@@ -309,8 +334,8 @@ parse_letters(struct parser *p, const char *letters)
             return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%c'", *l);
         }
         if (o->kind != OPT_FLAG)
-            return l[1] != '\0' ? store(o, l + 1, p->err) : store_next(p, o);
-        rc = store(o, NULL, p->err);
+            return l[1] != '\0' ? store(p, o, l + 1) : store_next(p, o);
+        rc = store(p, o, NULL);
         if (rc != 0)
             return rc;
     }

@@ -3,6 +3,11 @@
  *
  * Adding a command: write cmd_NAME.c with one `const struct command command_NAME` and add it to the
  * list in main.c. Nothing else; docs/hacking.md has the steps.
+ *
+ * The options of a command are a struct of its own. A constant one holds the defaults, and rows
+ * point into that; each run of the command gets a copy, in which the parser stores what was given.
+ * So nothing of one run is seen by another in the same process, and a row is still a plain address,
+ * which the compiler checks: an offset and the struct's name in each row would say no more.
  */
 #ifndef CLI_OPTS_H
 #define CLI_OPTS_H
@@ -37,7 +42,7 @@ struct opt {
     enum opt_kind kind;
     char letter;             // 0 = none.
     const char *name;        // Without the dashes.
-    void *value;             // See enum opt_kind. Holds the default before parsing.
+    const void *value;       // See enum opt_kind. In the command's defaults, see there.
     const char *argument;    // What the option takes, in capitals, for help; NULL for flags.
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
@@ -53,10 +58,13 @@ struct command {
     const char *description; // Paragraphs separated by blank lines, for help and the man page.
     const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
     const struct opt *options;
+    const void *defaults;  // The command's struct of options. NULL: rows point to variables, which
+    size_t defaults_bytes; // hold the defaults until they are parsed, so it can run only once.
     bool stop_at_first;      // Options end at the first argument that is not one (run).
     int min_arguments, max_arguments; // max -1 = any.
-    // The exit code; what went wrong has been said (say.h). ARGUMENTS are what options left over.
-    int (*run)(int count, char **arguments);
+    // The exit code; what went wrong has been said (say.h). OPTIONS is a copy of the defaults with
+    // what was given, ARGUMENTS are what is left.
+    int (*run)(const void *options, int count, char **arguments);
 };
 
 /* A heading of the overview and the commands under it, ended by NULL. An array of groups ends with
@@ -71,12 +79,12 @@ const struct command *command_find(const struct command_group *groups, const cha
 
 enum { OPTS_HELP = 1 };
 
-/* Store the options among the COUNT ARGUMENTS as OPTIONS says, and move what is left to the front
- * of ARGUMENTS, *RET_LEFT of them; "--" ends the options and is dropped. Strings are borrowed from
- * ARGUMENTS. An option given twice holds the later value. Returns 0; OPTS_HELP at --help or -h,
- * unless the table has them; or HEAPTAP_USAGE with ERR set. */
-int opts_parse(const struct opt *options, bool stop_at_first, int count, char **arguments,
-               int *ret_left, struct err *err);
+/* Store the options of C among the COUNT ARGUMENTS in VALUES, a copy of C's defaults, and move what
+ * is left to the front of ARGUMENTS, *RET_LEFT of them; "--" ends the options and is dropped.
+ * Strings are borrowed from ARGUMENTS. An option given twice holds the later value. Returns 0;
+ * OPTS_HELP at --help or -h, unless the table has them; or HEAPTAP_USAGE with ERR set. */
+int opts_parse(const struct command *c, void *values, int count, char **arguments, int *ret_left,
+               struct err *err);
 
 /* TEXT as a size: a number, perhaps with a fraction, and perhaps K, M, G or T (powers of 1024),
  * with or without "iB" after it. False, and *RET unchanged, for anything else and for sizes of 2^64

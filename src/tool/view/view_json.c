@@ -84,8 +84,7 @@ json_errors(struct json *j, const char *prefix, const struct counters *c, const 
     }
 }
 
-/* The part that is charged to a line, function or node itself, beside what it calls. */
-static void
+void
 json_self(struct json *j, const struct counters *c)
 {
     json_int(j, "self_allocations", c->allocations);
@@ -550,65 +549,5 @@ json_leaks(struct json *j, const struct text_view *v, const struct leaks *leaks,
     json_end(j);
     json_suppressions(j, leaks, suppressions);
     json_sites(j, "leaks", v->p, leaks->v, leaks->count < limit ? leaks->count : limit);
-    json_end(j);
-}
-
-static void
-json_line(struct json *j, const struct profile *p, const struct source_line *line)
-{
-    json_object(j, NULL);
-    json_uint(j, "line", line->line);
-    json_counters(j, &line->inclusive);
-    json_self(j, &line->self);
-    if (profile_has_errors(p)) {
-        json_errors(j, "", &line->inclusive, &line->inclusive_errors);
-        json_errors(j, "self_", &line->self, &line->self_errors);
-    }
-    json_end(j);
-}
-
-void
-json_source(struct json *j, const struct text_view *v, const struct source *source)
-{
-    json_object(j, NULL);
-    json_head(j, "heaptap-source", v->p, &v->stacks->total, &v->stacks->errors);
-    json_array(j, "functions");
-    for (size_t i = 0; i < source->function_count; i++)
-        json_string(j, NULL, source->functions[i]);
-    json_end(j);
-    json_array(j, "files");
-    for (size_t i = 0; i < source->file_count; i++) {
-        const struct source_file *f = &source->files[i];
-
-        json_object(j, NULL);
-        json_string(j, "file", f->path);
-        json_array(j, "lines");
-        for (size_t k = 0; k < f->line_count; k++) {
-            json_line(j, v->p, &f->lines[k]);
-        }
-        json_end(j);
-        json_end(j);
-    }
-    json_end(j);
-    json_end(j);
-}
-
-void
-view_session_json_begin(struct json *j, const struct counters *total, const struct errors *errors)
-{
-    json_object(j, NULL);
-    json_string(j, "format", "heaptap-session");
-    json_int(j, "version", JSON_VERSION);
-    json_object(j, "totals");
-    json_counters(j, total);
-    if (errors->allocated.samples > 0)
-        json_errors(j, "", total, errors);
-    json_end(j);
-}
-
-void
-view_session_json_end(struct json *j)
-{
-    json_end(j);
     json_end(j);
 }

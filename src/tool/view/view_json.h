@@ -2,7 +2,6 @@
 #ifndef CLI_VIEW_JSON_H
 #define CLI_VIEW_JSON_H
 
-#include "analyse/source.h"
 #include "util/json_out.h"
 #include "view/view_text.h"
 
@@ -60,13 +59,8 @@ void json_stack(struct json *j, const char *key, const struct profile *p, const 
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);
 
-/* One document "heaptap-source". */
-void json_source(struct json *j, const struct text_view *v, const struct source *source);
-
-/* Around the documents of several processes: one document "heaptap-session" with a list of them. */
-void view_session_json_begin(struct json *j, const struct counters *total,
-                             const struct errors *errors);
-void view_session_json_end(struct json *j);
+/* The part that is charged to a line, function or node itself, beside what it calls. */
+void json_self(struct json *j, const struct counters *c);
 
 /* The members of C, in the object that is open. */
 void json_counters(struct json *j, const struct counters *c);

@@ -1,0 +1,200 @@
+/* open_set.c: from the argument WHAT to profiles that can be shown.
+ *
+ * What cannot be read of a session is said and left out, so one damaged profile does not hide the
+ * others. Which file was taken, where nobody named one, goes to stderr: a pipe gets the view alone.
+ */
+#include "command/open_set.h"
+
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyse/frame_name.h"
+#include "load/load.h"
+#include "profile/at.h"
+#include "profile/origin.h"
+#include "report/style.h"
+
+enum { PIDS_TOLD = 5 };
+
+static const char *
+newest_profile(struct arena *arena)
+{
+    const char *newest = NULL;
+    struct timespec newest_time = {0};
+    glob_t found = {0};
+    int r = glob("*.heaptap", 0, NULL, &found);
+
+    // With --only the first process of a run may have left none.
+    if (r != 0)
+        r = glob("*" ORIGIN_OTHERS_SUFFIX, 0, NULL, &found);
+    if (r == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            struct stat st;
+
+            if (stat(found.gl_pathv[i], &st) != 0)
+                continue;
+            if (newest && (st.st_mtim.tv_sec < newest_time.tv_sec ||
+                           (st.st_mtim.tv_sec == newest_time.tv_sec &&
+                            st.st_mtim.tv_nsec <= newest_time.tv_nsec)))
+                continue;
+            newest_time = st.st_mtim;
+            newest = arena_strdup(arena, found.gl_pathv[i]);
+        }
+    }
+    globfree(&found);
+    return newest;
+}
+
+/* Does one of PATTERNS, separated by commas, describe the process id, the executable
+ * or argument 0? */
+static bool
+is_picked(const struct profile *p, const char *patterns, struct arena *arena)
+{
+    const char *executable = p->process.executable ? p->process.executable : "";
+    const char *command = p->process.command ? p->process.command : "";
+    const char *names[] = {
+        arena_printf(arena, "%u", p->process.pid),
+        arena_printf(arena, "%u", p->process.pid_here),
+        path_basename(executable),
+        path_basename(arena_strndup(arena, command, strcspn(command, " "))),
+    };
+
+    for (const char *only = patterns; *only != '\0'; only += *only == ',') {
+        size_t length = strcspn(only, ",");
+        const char *pattern = arena_strndup(arena, only, length);
+
+        for (size_t i = 0; i < countof(names); i++)
+            if (fnmatch(pattern, names[i], 0) == 0)
+                return true;
+        only += length;
+    }
+    return false;
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct profile *x = *(const struct profile *const *)a;
+    const struct profile *y = *(const struct profile *const *)b;
+
+    int64_t of_x = x->totals.partial ? counters_live_bytes(&x->totals) : x->totals.peak_bytes;
+    int64_t of_y = y->totals.partial ? counters_live_bytes(&y->totals) : y->totals.peak_bytes;
+
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    return x->process.pid < y->process.pid ? -1 : x->process.pid > y->process.pid;
+}
+
+/* Cut P as OPTIONS ask for. Returns 0 or a negative heaptap_errc. */
+static int
+cut(struct profile *p, const struct view_options *options, struct err *err)
+{
+    struct profile_moment span[2];
+    int rc = 0;
+
+    if (options->between)
+        rc = at_find_span(p, options->between, span, err);
+    else if (options->at)
+        rc = at_find(p, options->at, &span[1], err);
+    if (rc == 0 && (options->between || options->at))
+        profile_cut(p, options->between ? &span[0] : NULL, &span[1]);
+    return rc;
+}
+
+/* Load PATHS into RET. A profile of a session that cannot be read is said and left out, unless it
+ * was the only one. */
+static int
+load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
+{
+    struct err err = {""};
+    int failure = 0;
+
+    ret->v = arena_array(&ret->arena, count, sizeof *ret->v);
+    for (size_t i = 0; i < count; i++) {
+        struct profile *p;
+        int rc = profile_open(paths[i], &p, &err);
+
+        if (rc != 0) {
+            say_error("%s", err.text);
+            failure = exit_code(rc);
+        } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
+            profile_free(p);
+        } else if ((rc = cut(p, options, &err)) != 0) {
+            say_error("%s", err.text);
+            failure = exit_code(rc);
+            profile_free(p);
+        } else {
+            ret->v[ret->count++] = p;
+        }
+    }
+    qsort(ret->v, ret->count, sizeof(struct profile *), by_size);
+    return ret->count ? 0 : failure;
+}
+
+int
+set_open(const char *what, const struct view_options *options, struct view_set *ret)
+{
+    const char **paths;
+    struct err err = {""};
+    size_t count;
+    int rc;
+
+    *ret = (struct view_set){0};
+    if (options->at && options->between) {
+        say_error("--at and --between exclude each other");
+        return EXIT_USAGE;
+    }
+    if (what == NULL) {
+        what = newest_profile(&ret->arena);
+        if (what == NULL) {
+            say_error(
+                "there is no *.heaptap file in the current directory; name a profile, a pid or a "
+                "session directory");
+            return EXIT_USAGE;
+        }
+        fprintf(stderr, "heaptap: showing %s\n", style_clean(&ret->arena, what));
+    }
+    rc = profile_list_session(what, &ret->arena, &paths, &count, &err);
+    if (rc != 0) {
+        say_error("%s", err.text);
+        return exit_code(rc);
+    }
+    rc = load_all(paths, count, options, ret);
+    if (rc == 0 && ret->count == 0) {
+        if (options->only)
+            say_error("%s: no process of it is '%s'", what, options->only);
+        else
+            say_error("%s: there is no profile in it", what);
+        return EXIT_BAD_INPUT;
+    }
+    return rc;
+}
+
+void
+set_close(struct view_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        profile_free(set->v[i]);
+    arena_release(&set->arena);
+}
+
+int
+set_single(const struct view_set *set, const char *what)
+{
+    struct strbuf pids = {0};
+
+    if (set->count == 1)
+        return 0;
+    for (size_t i = 0; i < set->count && i < PIDS_TOLD; i++)
+        strbuf_fmt(
+            &pids, "%s%u %s", i ? ", " : "", set->v[i]->process.pid,
+            path_basename(set->v[i]->process.executable ? set->v[i]->process.executable : "?"));
+    say_error("%s: %zu processes match (%s%s); pick one with --only PID, or name its file", what,
+              set->count, strbuf_text(&pids), set->count > PIDS_TOLD ? ", ..." : "");
+    strbuf_release(&pids);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,85 @@
+/* pick_stacks.c: which stacks are shown, by the options that commands share.
+ *
+ * A pattern that finds nothing gives an empty view, which is right and looks like a defect; so what
+ * there is to ask for is said beside it.
+ */
+#include "command/pick_stacks.h"
+
+enum { HEAPS_TOLD = 10 };
+
+int
+pick_metric(const struct profile *p, enum metric metric)
+{
+    if (metric_is_known(&p->totals, metric))
+        return 0;
+    say_error("the metric '%s' is known of a whole run only, not of a moment or a stretch of time",
+              metric_name(metric));
+    return EXIT_USAGE;
+}
+
+struct stacks_options
+pick_options(const struct view_options *options, bool fold)
+{
+    return (struct stacks_options){
+        .tags = options->tags,
+        .filter = options->filter,
+        .fold = options->fold,
+        .no_fold = options->no_fold || !fold,
+        .merge_labels = !options->json,
+    };
+}
+
+static bool
+any(const bool *v, size_t count)
+{
+    for (size_t i = 0; v != NULL && i < count; i++)
+        if (v[i])
+            return true;
+    return v == NULL;
+}
+
+/* The names of P's heaps, as far as they fit into a message. */
+static const char *
+heap_names(const struct profile *p, struct arena *arena)
+{
+    const char *text = p->heaps[0].name;
+    size_t told = 1;
+
+    for (size_t i = 1; i < p->heap_count; i++) {
+        if (p->heaps[i].made == 0)
+            continue;
+        if (told++ == HEAPS_TOLD)
+            return arena_printf(arena, "%s, \xe2\x80\xa6", text);
+        text = arena_printf(arena, "%s, %s", text, p->heaps[i].name);
+    }
+    return text;
+}
+
+void
+pick_warn(const struct profile *p, const struct tag_filter *tags, struct arena *arena)
+{
+    struct tag_picks picks;
+
+    tags_pick(p, tags, arena, &picks);
+    if (!any(picks.heaps, p->heap_count))
+        say_warning("process %u has no heap '%s'; there is %s", p->process.pid, tags->heap,
+                    heap_names(p, arena));
+    if (!any(picks.label_sets, p->label_set_count))
+        say_warning("process %u has no label '%s'%s", p->process.pid, tags->label,
+                    tags_has_labels(p) ? "; heaptap report --by label shows all" : " or any other");
+}
+
+int
+pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+            struct stacks *ret)
+{
+    struct err err = {""};
+    int rc = stacks_build(p, options, arena, ret, &err);
+
+    if (rc == 0) {
+        pick_warn(p, &options->tags, arena);
+        return 0;
+    }
+    say_error("%s", err.text);
+    return exit_code(rc);
+}

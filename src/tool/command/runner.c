@@ -1,0 +1,152 @@
+/* runner.c: open what the user named, check it, read its symbols, build its stacks, show each
+ * process, print.
+ *
+ * What can be wrong is looked for in the order of what it costs the user to wait for: names and
+ * moments first, then what the command asks of a profile, then symbols. Results go to stdout at the
+ * end, or, if they are large, while they are made (sink.c); everything else goes to stderr, so
+ * that a pipe gets the view and nothing else. Nothing here outlives a call: two may be under way in
+ * one process.
+ */
+#include "command/runner.h"
+
+#include <unistd.h>
+
+#include "command/open_set.h"
+#include "command/pick_stacks.h"
+#include "command/sink.h"
+#include "command/symbolise.h"
+#include "view/json_session.h"
+#include "view/text_session.h"
+
+static int
+build_stacks(struct shown *s, struct arena *arena)
+{
+    const struct runner *r = s->runner;
+    bool fold = r->stacks != STACKS_UNFOLDED;
+    struct stacks_options options;
+
+    if (r->stacks == STACKS_NONE)
+        return 0;
+    if (r->stacks == STACKS_FOLDED_IN_TEXT)
+        fold = !r->options->json || r->options->fold;
+    options = pick_options(r->options, fold);
+    if (r->stacks == STACKS_OF_EACH_LABEL)
+        options.merge_labels = false;
+    return pick_stacks(s->p, &options, arena, &s->stacks);
+}
+
+static int
+show_one(struct shown *s, struct arena *arena, struct strbuf *out)
+{
+    const struct runner *r = s->runner;
+    const struct view_options *o = r->options;
+    int rc = r->check ? r->check(s) : 0;
+
+    if (rc == 0 && r->metric)
+        rc = pick_metric(s->p, *r->metric);
+    if (rc == 0)
+        rc = symbolise(s->p);
+    if (rc == 0)
+        rc = build_stacks(s, arena);
+    if (rc != 0)
+        return rc;
+    s->text = (struct text_view){
+        .p = s->p,
+        .stacks = &s->stacks,
+        .filter = o->filter,
+        .tags = o->tags,
+        .style = style_for(STDOUT_FILENO, o->wide),
+        .arena = arena,
+        .out = out,
+        .limit = o->limit,
+        .depth = o->depth ? o->depth : TEXT_DEPTH,
+    };
+    return r->show(s);
+}
+
+/* What stands before all processes of a session. */
+static void
+begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
+{
+    struct style style = style_for(STDOUT_FILENO, r->options->wide);
+
+    if (r->options->json)
+        json_session_begin(j, set, &set->arena);
+    else if (r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY)
+        text_session(set, &style, r->options->limit, &set->arena, out);
+    if (r->session == SESSION_TABLE_ONLY && !r->options->json)
+        say_hint("--only PROGRAM or --only PID shows one of them");
+}
+
+/* What stands above P in the text of a session. */
+static void
+put_heading(const struct runner *r, const struct profile *p, bool first, struct arena *arena,
+            struct strbuf *out)
+{
+    if (r->session == SESSION_TABLE || (r->session == SESSION_TITLES && !first))
+        strbuf_char(out, '\n');
+    if (r->session != SESSION_TITLES)
+        return;
+    strbuf_str(out, style_clean(arena, profile_title(p, arena)));
+    if (p->merged_processes == 0)
+        strbuf_fmt(out, " (pid %u)", p->process.pid);
+    strbuf_char(out, '\n');
+}
+
+/* Every process of SET, which has several. */
+static int
+show_session(const struct runner *r, struct view_set *set, struct strbuf *out)
+{
+    bool found = false, json = r->options->json;
+    struct json j;
+    int rc = 0;
+
+    json_begin(&j, out);
+    begin_session(r, set, &j, out);
+    if (r->session == SESSION_TABLE_ONLY && !json)
+        return 0;
+    for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
+        struct shown s = {.runner = r, .set = set, .p = set->v[i], .j = &j};
+        size_t before = out->length;
+
+        if (!json)
+            put_heading(r, s.p, !found, &set->arena, out);
+        rc = show_one(&s, &set->arena, out);
+        found |= rc == 0;
+        if (rc == HEAPTAP_NOT_FOUND && before < out->length)
+            out->length = before;
+    }
+    if (json && (rc == 0 || rc == HEAPTAP_NOT_FOUND))
+        json_session_end(&j);
+    return rc == HEAPTAP_NOT_FOUND && found ? 0 : rc;
+}
+
+static int
+show_single(const struct runner *r, struct view_set *set, struct strbuf *out)
+{
+    struct json j;
+    struct shown s = {.runner = r, .set = set, .p = set->v[0], .j = &j};
+
+    json_begin(&j, out);
+    return show_one(&s, &set->arena, out);
+}
+
+int
+runner_run(const struct runner *r, const char *what)
+{
+    struct view_set set;
+    struct sink sink = {.path = r->output, .set = &set};
+    struct strbuf out = sink_begin(&sink);
+    int rc = set_open(what, r->options, &set);
+
+    if (rc == 0 && r->session == SESSION_NONE)
+        rc = set_single(&set, what ? what : "the session");
+    if (rc == 0)
+        rc = set.count > 1 ? show_session(r, &set, &out) : show_single(r, &set, &out);
+    if (rc == 0)
+        rc = sink_end(&out);
+    else
+        sink_abandon(&out);
+    set_close(&set);
+    return rc;
+}

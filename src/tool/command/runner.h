@@ -1,0 +1,63 @@
+/* runner.h: the way that all commands go which show profiles. A command says here what is special
+ * about it, and how it shows one process.
+ */
+#ifndef CLI_RUNNER_H
+#define CLI_RUNNER_H
+
+#include "option/view_opts.h"
+#include "util/json_out.h"
+#include "view/session.h"
+#include "view/view_text.h"
+
+/* What becomes of several processes. In JSON each has a document, in one about the session. */
+enum runner_session {
+    SESSION_TITLES,     // In text each stands below its command.
+    SESSION_PLAIN,      // In text they follow each other.
+    SESSION_TABLE,      // In text a table of them comes first,
+    SESSION_TABLE_ONLY, // or is all that is shown.
+    SESSION_NONE,       // More than one process is a mistake.
+};
+
+enum runner_stacks {
+    STACKS_FOLDED,         // Wrappers are charged to their callers.
+    STACKS_FOLDED_IN_TEXT, // In JSON only with --fold: readers want what was recorded.
+    STACKS_UNFOLDED,
+    STACKS_OF_EACH_LABEL, // Folded; what differs in labels only stays apart in text, too.
+    STACKS_NONE,          // The command builds its own.
+};
+
+/* A process on its way. */
+struct shown {
+    const struct runner *runner;
+    const struct view_set *set; // All that are shown.
+    struct profile *p;
+    struct stacks stacks;
+    struct text_view text; // Of P and the stacks, under the common options.
+    struct json *j;
+};
+
+/* 0, or an exit code after saying why. */
+typedef int runner_step(struct shown *s);
+
+struct runner {
+    const struct view_options *options;
+    const void *own; // The command's, for the steps.
+    enum runner_session session;
+    enum runner_stacks stacks;
+    const enum metric *metric; // That has to be known of each process; NULL = none.
+    const char *output;        // A file for what is shown; NULL = stdout.
+
+    // Can what was asked for be shown of S->p? Before anything that takes long; stacks and text are
+    // not there yet. NULL = yes.
+    runner_step *check;
+
+    // Show S with --json in its j, else in its text. May also return HEAPTAP_NOT_FOUND, if the
+    // process has nothing to show.
+    runner_step *show;
+};
+
+/* Show WHAT, as set_open takes it, with R. Returns 0; an exit code; or HEAPTAP_NOT_FOUND if no
+ * process has anything to show, which is for the command to say. */
+int runner_run(const struct runner *r, const char *what);
+
+#endif

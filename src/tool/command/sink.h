@@ -1,0 +1,33 @@
+/* sink.h: where a command's results go. */
+#ifndef CLI_SINK_H
+#define CLI_SINK_H
+
+#include <stdio.h>
+
+#include "util/strbuf.h"
+#include "view/session.h"
+
+/* An output to be: its path, and the profiles that it must not replace. The rest is sink.c's. */
+struct sink {
+    const char *path; // NULL = stdout.
+    const struct view_set *set;
+    FILE *f;
+    int error; // errno of the first failure.
+    int rc;    // Why there is no file.
+};
+
+/* An empty output for S, which must stay until sink_end. What is much goes out while it is made
+ * (strbuf_pause). */
+struct strbuf sink_begin(struct sink *s);
+
+/* Write OUT, replacing the file that was there, but never a profile, and release it. Returns 0, or
+ * the exit code after saying why. A file cut short by a full disk is removed. */
+int sink_end(struct strbuf *out);
+
+/* Release OUT without writing what it still has. */
+void sink_abandon(struct strbuf *out);
+
+/* Whether PATH is a profile, or one of SET's; says so if it is. Returns as sink_end does. */
+int sink_check(const char *path, const struct view_set *set);
+
+#endif

@@ -1,0 +1,55 @@
+/* view_opts.h: the options that commands share which show profiles. Each such command has a struct
+ * view_options in its own struct of options, and these rows in its table; what they hold is passed
+ * down, so that two views in one process may differ.
+ */
+#ifndef CLI_VIEW_OPTS_H
+#define CLI_VIEW_OPTS_H
+
+#include "analyse/tags.h"
+#include "option/opts.h"
+
+/* All zero = not given. */
+struct view_options {
+    const char *filter, *fold, *only, *at, *between;
+    struct tag_filter tags;
+    bool no_fold, wide, json;
+    uint64_t limit; // 0 = the view's default.
+    uint64_t depth; // Likewise.
+};
+
+/* Rows for a command's table; OF is the struct view_options in its defaults. */
+// clang-format off
+#define VIEW_FOLD_OPTIONS(of)                                                                     \
+    {OPT_STRING, 0, "filter", &(of).filter, "REGEX",                                              \
+     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
+    {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \
+     "Charge innermost functions that match REGEX to their callers, as is done with "             \
+     "operator new, xmalloc and other common wrappers.", NULL},                                   \
+    {OPT_FLAG, 0, "no-fold", &(of).no_fold, NULL,                                                 \
+     "Do not charge the common wrappers to their callers.", NULL},                                \
+    {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \
+     "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work " \
+     "as in the shell, and malloc is a name, too.", NULL},                                        \
+    {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
+     "Keep only blocks that the program has given the label KEY, and if it says so with a value " \
+     "like VALUE; * and ? work as in the shell.", NULL}
+#define VIEW_STACK_OPTIONS(of)                                                                    \
+    VIEW_FOLD_OPTIONS(of),                                                                        \
+    {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
+     "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
+     "second), a time such as 90s or 1h30m after the start or -5m before the end, start or end. " \
+     "A time means the last snapshot before it.", NULL},                                          \
+    {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
+     "Show what happened between two such moments; live bytes are then what they grew by. The "   \
+     "name of a phase of the program means from its beginning to that of the next.", NULL}
+#define VIEW_SHOW_OPTIONS(of)                                                                     \
+    {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
+     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
+     "names, work as in heaptap run.", NULL},                                                     \
+    {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
+     "Do not cut lines to the terminal's width.", NULL},                                          \
+    {OPT_FLAG, 0, "json", &(of).json, NULL,                                                       \
+     "Print JSON (docs/json.md) instead of text.", NULL}
+// clang-format on
+
+#endif

@@ -1,0 +1,13 @@
+/* json_session.h: a session as JSON. */
+#ifndef JSON_SESSION_H
+#define JSON_SESSION_H
+
+#include "util/json_out.h"
+#include "view/session.h"
+
+/* The beginning of a document about SET, whose list "profiles" is left open for the documents of
+ * its processes. From ARENA. */
+void json_session_begin(struct json *j, const struct view_set *set, struct arena *arena);
+void json_session_end(struct json *j);
+
+#endif

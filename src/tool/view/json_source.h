@@ -1,0 +1,12 @@
+/* json_source.h: source lines as JSON. */
+#ifndef JSON_SOURCE_H
+#define JSON_SOURCE_H
+
+#include "analyse/source.h"
+#include "util/json_out.h"
+#include "view/view_text.h"
+
+/* One document "heaptap-source". */
+void json_source(struct json *j, const struct text_view *v, const struct source *source);
+
+#endif

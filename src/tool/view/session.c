@@ -1,0 +1,44 @@
+/* session.c: the processes of a session in one table, which text and JSON render.
+ */
+#include "view/session.h"
+
+#include "analyse/frame_name.h"
+
+void
+session_table(const struct view_set *set, struct table *t, struct counters *ret_total,
+              struct errors *ret_errors)
+{
+    static const struct column columns[] = {
+        {COLUMN_COUNT, "pid", NULL, true, NULL},
+        {COLUMN_TEXT, NULL, "pid", true, NULL},
+        {COLUMN_COUNT, "parent_pid", NULL, true, NULL},
+        {COLUMN_TEXT, NULL, "parent", true, NULL},
+        {COLUMN_COUNT, "allocations", "allocations", false, NULL},
+        {COLUMN_BYTES, "allocated_bytes", "allocated", false, NULL},
+        {COLUMN_BYTES, "peak_bytes", "peak", false, NULL},
+        {COLUMN_BYTES, "live_bytes", "live", false, NULL},
+        {COLUMN_TEXT, "program", "program", false, NULL},
+        {COLUMN_TEXT, "command", NULL, false, NULL},
+        {COLUMN_TEXT, "profile", NULL, false, NULL},
+    };
+
+    table_begin(t, t->arena, columns, countof(columns));
+    for (size_t i = 0; i < set->count; i++) {
+        const struct profile *p = set->v[i];
+        const char *executable = p->process.executable;
+
+        table_number(t, p->process.pid);
+        table_string(t, arena_printf(t->arena, "%u", p->process.pid));
+        table_number(t, p->process.parent_pid);
+        table_string(t, arena_printf(t->arena, "%u", p->process.parent_pid));
+        table_number(t, p->totals.allocations);
+        table_number(t, p->totals.allocated_bytes);
+        table_number(t, p->totals.partial ? TABLE_UNKNOWN : p->totals.peak_bytes);
+        table_number(t, counters_live_bytes(&p->totals));
+        table_string(t, executable && *executable ? path_basename(executable) : NULL);
+        table_string(t, p->process.command);
+        table_string(t, p->path);
+        counters_add(ret_total, &p->totals);
+        errors_add(ret_errors, &p->errors);
+    }
+}

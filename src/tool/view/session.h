@@ -1,0 +1,19 @@
+/* session.h: profiles that are shown together. */
+#ifndef VIEW_SESSION_H
+#define VIEW_SESSION_H
+
+#include "profile/profile.h"
+#include "report/table.h"
+
+struct view_set {
+    struct profile **v; // Largest peak first.
+    size_t count;
+    struct arena arena; // Of the list, and for what is computed of its profiles.
+};
+
+/* A row for each process of SET, from the arena of RET; the totals of all are added to *RET_TOTAL
+ * and *RET_ERRORS. */
+void session_table(const struct view_set *set, struct table *ret, struct counters *ret_total,
+                   struct errors *ret_errors);
+
+#endif
