@@ -6,24 +6,44 @@
  * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
  * written are left to output.sh: here they would only be slow.
  */
-/* covers: view_text.c view_json.c view_bins.c view_groups.c view_tree.c view_paths.c */
-/* covers: view_heaps.c view_timeline.c view_callgraph.c view_callgraph_classic.c view_direct.c */
-/* covers: diff_text.c diff_json.c sampling.c load_fit.c diff.c timeline.c callgraph.c group.c */
-/* covers: collapsed.c flamegraph.c flame_tree.c pprof_proto.c pprof_text.c timeline_svg.c */
-/* covers: timeline_flame.c time_frame.c */
+/* covers: text_view.c text_header.c text_recording.c text_stack.c text_site.c text_overview.c */
+/* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
+/* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
+/* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
+/* covers: json_heaps.c json_leaks.c json_bins.c json_paths.c json_direct.c json_callgraph.c */
+/* covers: json_timeline.c json_diff.c group_table.c phrases.c backing.c sampling.c load_fit.c */
+/* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
+/* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
 #include "command/exporters.h"
-#include "view/diff_show.h"
-#include "view/view_bins.h"
-#include "view/view_json.h"
-#include "view/view_tables.h"
-#include "view/view_timeline.h"
 #include "flame/flamegraph.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
+#include "view/classic_callgraph.h"
+#include "view/dot_callgraph.h"
+#include "view/json_bins.h"
+#include "view/json_callgraph.h"
+#include "view/json_diff.h"
+#include "view/json_direct.h"
+#include "view/json_leaks.h"
+#include "view/json_paths.h"
+#include "view/json_report.h"
+#include "view/json_timeline.h"
+#include "view/phrases.h"
+#include "view/text_bins.h"
+#include "view/text_callgraph.h"
+#include "view/text_diff.h"
+#include "view/text_direct.h"
+#include "view/text_groups.h"
+#include "view/text_leaks.h"
+#include "view/text_overview.h"
+#include "view/text_paths.h"
+#include "view/text_site.h"
+#include "view/text_timeline.h"
+#include "view/text_tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -115,12 +135,12 @@ show_tables(struct looked_at *l, enum metric metric)
     classic_callgraph(v, &gv);
     dot_callgraph(v, &gv);
     json_begin(&j, &l->out);
-    json_callgraph(&j, v, &gv);
+    json_callgraph(&j, &v->base, &gv);
     direct_build(&functions, &l->stacks, metric, &l->arena, &d);
     text_direct(v, &functions, &d, metric);
     classic_direct(v, &functions, &d);
     json_begin(&j, &l->out);
-    json_direct(&j, v, &functions, &d, metric, SIZE_MAX);
+    json_direct(&j, &v->base, &functions, &d, metric, SIZE_MAX);
     functions_release(&functions);
 }
 
@@ -141,13 +161,13 @@ show_leaks(struct looked_at *l)
     demand(leaks_find(l->p, &all, &suppressions, &l->arena, &leaks, &err) == 0, "leaks are found");
     text_leaks(&l->view, &leaks, &suppressions);
     json_begin(&j, &l->out);
-    json_leaks(&j, &l->view, &leaks, &suppressions, SIZE_MAX);
+    json_leaks(&j, &l->view.base, &leaks, &suppressions, SIZE_MAX);
     functions_init(&functions, l->p, &l->arena);
     paths_build(&functions, leaks.v, leaks.count, &options, &l->arena, &paths);
     text_paths(&l->view, &lp);
     classic_paths(&l->view, &lp);
     json_begin(&j, &l->out);
-    json_paths(&j, &l->view, &lp, SIZE_MAX);
+    json_paths(&j, &l->view.base, &lp, SIZE_MAX);
     functions_release(&functions);
 }
 
@@ -163,7 +183,7 @@ show_timeline(struct looked_at *l)
         timeline_build(l->p, &l->stacks, &options, &l->arena, &t);
         text_timeline(&l->view, &t);
         json_begin(&j, &l->out);
-        json_timeline_view(&j, &l->view, &t);
+        json_timeline(&j, &l->view.base, &t);
         timeline_svg(l->p, &t, &l->arena, &l->out);
         timeline_flame(l->p, &l->stacks, &options, &l->arena, &l->out);
     }
@@ -184,16 +204,15 @@ show_diff(struct looked_at *l, enum metric metric)
                                   .diff = &diff,
                                   .by = (enum diff_by)by,
                                   .metric = metric,
-                                  .style = l->view.style,
                                   .arena = &l->arena,
-                                  .out = &l->out,
-                                  .limit = SIZE_MAX,
-                                  .depth = TEXT_DEPTH};
+                                  .limit = SIZE_MAX};
+            struct json j;
 
             diff_build(k == 0 ? &nothing : &all, k == 1 ? &nothing : &all, (enum diff_by)by, metric,
                        &l->arena, &diff);
-            diff_text(&v);
-            diff_json(&v);
+            text_diff(&v, &l->view.style, TEXT_DEPTH, &l->out);
+            json_begin(&j, &l->out);
+            json_diff(&j, &v);
         }
     }
 }
@@ -225,12 +244,12 @@ show_metric(struct looked_at *l, enum metric metric)
             continue;
         text_groups(v, (enum group_by)by, metric);
         json_begin(&j, &l->out);
-        json_groups(&j, v, (enum group_by)by, metric, SIZE_MAX);
+        json_groups(&j, &v->base, (enum group_by)by, metric, SIZE_MAX);
     }
     for (int direction = 0; direction <= TREE_BOTTOM_UP; direction++) {
         text_tree(v, (enum tree_direction)direction, metric);
         json_begin(&j, &l->out);
-        json_tree(&j, v, (enum tree_direction)direction, metric);
+        json_tree(&j, &v->base, (enum tree_direction)direction, metric);
     }
     show_tables(l, metric);
     show_diff(l, metric);
@@ -242,24 +261,22 @@ show_all(struct looked_at *l, bool wide)
 {
     struct json j;
 
-    l->view = (struct text_view){.p = l->p,
-                                 .stacks = &l->stacks,
+    l->view = (struct text_view){.base = {.p = l->p, .stacks = &l->stacks, .arena = &l->arena},
                                  .style = {.width = wide ? STYLE_NO_LIMIT : 80},
-                                 .arena = &l->arena,
                                  .out = &l->out,
                                  .depth = TEXT_DEPTH};
     text_overview(&l->view);
     json_begin(&j, &l->out);
-    json_report(&j, &l->view, METRIC_INUSE, SIZE_MAX);
+    json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);
     if (l->p->extent == EXTENT_WHOLE) {
         text_bins(&l->view, 20);
         text_bins(&l->view, SIZE_MAX);
-        text_bins_classic(&l->view);
+        classic_bins(&l->view);
         json_begin(&j, &l->out);
-        json_bins(&j, &l->view, SIZE_MAX);
+        json_bins(&j, &l->view.base, SIZE_MAX);
         if (l->p->has_history)
             show_timeline(l);
     }

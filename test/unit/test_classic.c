@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "report/classic.h"
+#include "view/classic.h"
 
 /* If this fails, the columns of the --classic tables shift against each other, or a share of less
  * than one per cent looks like one. */

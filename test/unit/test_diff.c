@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "view/diff_show.h"
+#include "view/json_diff.h"
+#include "view/text_diff.h"
 
 /* Two profiles and what their comparison needs. */
 struct pair {
@@ -236,19 +237,18 @@ an_empty_side_is_compared(void **state)
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_INUSE), 30);
 }
 
+static const struct style plain = {.width = 80};
+
 static struct diff_view
-view_of(struct pair *t, const struct diff *d, enum diff_by by, struct strbuf *out)
+view_of(struct pair *t, const struct diff *d, enum diff_by by)
 {
     return (struct diff_view){.before = t->before,
                               .after = t->after,
                               .diff = d,
                               .by = by,
                               .metric = METRIC_INUSE,
-                              .style = {.width = 80},
                               .arena = &t->arena,
-                              .out = out,
-                              .limit = 10,
-                              .depth = 12};
+                              .limit = 10};
 }
 
 static void
@@ -275,8 +275,8 @@ the_text_shows_totals_and_changes(void **state)
 
     build_two_changes(t);
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE, &out);
-    diff_text(&v);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    text_diff(&v, &plain, 12, &out);
     assert_string_equal(strbuf_text(&out),
                         "before  old.heaptap  prog --test\n"
                         "after   new.heaptap  prog --test\n"
@@ -314,8 +314,8 @@ a_peak_within_its_error_is_noise(void **state)
     t->before->peak_error_bytes = 3072;
     t->after->peak_error_bytes = 1032;
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE, &out);
-    diff_text(&v);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    text_diff(&v, &plain, 12, &out);
     assert_non_null(strstr(strbuf_text(&out), "peak             3.0 KiB       5.0 KiB      +2.0 KiB"
                                               "  +67.8 %\n"));
     assert_non_null(strstr(strbuf_text(&out), "(within noise: -1000 B to +3.0 KiB)\n"));
@@ -342,9 +342,9 @@ no_line_of_a_diff_is_too_wide(void **state)
                "\x1b[2Jevil@\x07.c:1", NULL);
     for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
         d = compare(t, (enum diff_by)by, METRIC_INUSE);
-        v = view_of(t, &d, (enum diff_by)by, &out);
+        v = view_of(t, &d, (enum diff_by)by);
         strbuf_clear(&out);
-        diff_text(&v);
+        text_diff(&v, &plain, 12, &out);
         assert_null(strpbrk(strbuf_text(&out), "\x1b\x07"));
         for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
             assert_true(style_width(line) <= 80);
@@ -356,6 +356,7 @@ no_line_of_a_diff_is_too_wide(void **state)
 static void
 colours_are_for_terminals_only(void **state)
 {
+    const struct style coloured = {.width = 80, .colour = true};
     struct pair *t = *state;
     struct strbuf out = {0};
     struct diff_view v;
@@ -363,12 +364,11 @@ colours_are_for_terminals_only(void **state)
 
     build_two_changes(t);
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE, &out);
-    diff_text(&v);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    text_diff(&v, &plain, 12, &out);
     assert_null(strchr(out.text, '\x1b'));
     strbuf_clear(&out);
-    v.style.colour = true;
-    diff_text(&v);
+    text_diff(&v, &coloured, 12, &out);
     assert_non_null(strstr(out.text, "\x1b[31m+3.0 KiB\x1b[0m"));
     assert_non_null(strstr(out.text, "\x1b[32m-1000 B\x1b[0m"));
     strbuf_release(&out);
@@ -380,13 +380,15 @@ the_json_of_a_diff_keeps_its_contract(void **state)
 {
     struct pair *t = *state;
     struct strbuf out = {0};
+    struct json j;
     struct diff_view v;
     struct diff d;
 
     build_two_changes(t);
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE, &out);
-    diff_json(&v);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    json_begin(&j, &out);
+    json_diff(&j, &v);
     assert_non_null(strstr(
         out.text, "\"format\": \"heaptap-diff\",\n  \"version\": 1,\n  \"metric\": \"inuse\",\n"
                   "  \"by\": \"site\""));
@@ -401,12 +403,14 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     assert_null(strstr(out.text, "still"));
     strbuf_clear(&out);
     v.limit = 1;
-    diff_json(&v);
+    json_begin(&j, &out);
+    json_diff(&j, &v);
     assert_null(strstr(out.text, "gone"));
     strbuf_clear(&out);
     d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_FUNCTION, &out);
-    diff_json(&v);
+    v = view_of(t, &d, DIFF_BY_FUNCTION);
+    json_begin(&j, &out);
+    json_diff(&j, &v);
     assert_non_null(strstr(out.text, "\"by\": \"function\""));
     assert_non_null(strstr(out.text, "\"inclusive_growth\": {\n        \"inuse\": 2072"));
     strbuf_release(&out);

@@ -8,8 +8,15 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
+#include "view/json_leaks.h"
+#include "view/json_report.h"
 #include "view/json_session.h"
-#include "view/view_json.h"
+#include "view/phrases.h"
+#include "view/text_groups.h"
+#include "view/text_heaps.h"
+#include "view/text_overview.h"
+#include "view/text_site.h"
+#include "view/text_tree.h"
 
 #define LONG_CXX                                                                                   \
     "std::pair<std::_Rb_tree_iterator<std::pair<std::__cxx11::basic_string<char> const, "          \
@@ -44,7 +51,11 @@ view(const struct profile *p, struct style style, struct strbuf *out)
 
     assert_int_equal(stacks_build(p, &options, &arena, stacks, &err), 0);
     return (struct text_view){
-        .p = p, .stacks = stacks, .style = style, .arena = &arena, .out = out, .depth = TEXT_DEPTH};
+        .base = {.p = p, .stacks = stacks, .arena = &arena},
+        .style = style,
+        .out = out,
+        .depth = TEXT_DEPTH,
+    };
 }
 
 /* A profile with everything that makes lines long. */
@@ -221,11 +232,11 @@ no_view_is_wider_than_allowed(void **state)
         struct strbuf out = {0};
         struct text_view v = view(p, (struct style){.width = widths[i]}, &out);
 
-        v.label = "a-label-with-a-long-key";
+        v.base.label = "a-label-with-a-long-key";
         text_overview(&v);
-        v.tags.heap = "an arena*";
+        v.base.tags.heap = "an arena*";
         text_backings(&v, 1);
-        v.tags.heap = NULL;
+        v.base.tags.heap = NULL;
         for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
             text_sites(&v, (enum metric)m);
             for (int by = BY_FUNCTION; by <= BY_LABEL_VALUE; by++)
@@ -428,7 +439,7 @@ the_json_of_a_report_keeps_its_contract(void **state)
     build_site(p, build_counters(3, 96, 1, 32), "+f@a.c:7", "bare", NULL);
     v = view(p, plain, &out);
     json_begin(&j, &out);
-    json_report(&j, &v, METRIC_INUSE, SIZE_MAX);
+    json_report(&j, &v.base, METRIC_INUSE, SIZE_MAX);
     assert_int_equal(j.depth, 0);
     for (size_t i = 0; i < countof(members); i++)
         if (strstr(out.text, members[i]) == NULL)
@@ -455,11 +466,11 @@ other_json_documents_close(void **state)
     json_begin(&j, &out);
     json_session_begin(&j, &set, &arena);
     for (int by = BY_SITE; by <= BY_SIZE; by++)
-        json_groups(&j, &v, (enum group_by)by, METRIC_INUSE, 1);
-    json_tree(&j, &v, TREE_TOP_DOWN, METRIC_ALLOC);
-    json_tree(&j, &v, TREE_BOTTOM_UP, METRIC_ALLOC);
+        json_groups(&j, &v.base, (enum group_by)by, METRIC_INUSE, 1);
+    json_tree(&j, &v.base, TREE_TOP_DOWN, METRIC_ALLOC);
+    json_tree(&j, &v.base, TREE_BOTTOM_UP, METRIC_ALLOC);
     assert_int_equal(leaks_find(p, &options, &none, &arena, &leaks, &err), 0);
-    json_leaks(&j, &v, &leaks, &none, 1);
+    json_leaks(&j, &v.base, &leaks, &none, 1);
     json_session_end(&j);
     assert_int_equal(j.depth, 0);
     assert_non_null(strstr(out.text, "\"heaptap-leaks\""));

@@ -15,7 +15,8 @@
 #include "analyse/group.h"
 #include "analyse/paths.h"
 #include "build_profile.h"
-#include "view/view_tables.h"
+#include "view/text_classes.h"
+#include "view/text_paths.h"
 
 static struct arena arena;
 
@@ -259,7 +260,10 @@ long_paths_wrap_at_the_width(void **state)
     p = paths_of(&f, 0, false);
     leaks.stacks = f.stacks;
     v = (struct text_view){
-        .p = f.p, .stacks = &f.stacks, .style = {.width = 80}, .arena = &arena, .out = &out};
+        .base = {.p = f.p, .stacks = &f.stacks, .arena = &arena},
+        .style = {.width = 80},
+        .out = &out,
+    };
     text_paths(&v, &(struct leak_paths){&leaks, &none, &p, &f.functions, false});
     for (const char *line = strbuf_text(&out); *line != '\0';) {
         size_t length = strcspn(line, "\n");

@@ -10,9 +10,9 @@
  */
 #include "monitor/block.h"
 
-#include "monitor/backing.h"
 #include "monitor/errors.h"
 #include "monitor/filter.h"
+#include "monitor/heap_backing.h"
 #include "monitor/label.h"
 #include "monitor/phase.h"
 #include "monitor/stack.h"
@@ -190,7 +190,7 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
 
     if (ledger_is_backing(old)) {
         filter_drop(p);
-        return backing_ends(t, old, moved);
+        return heap_backing_ends(t, old, moved);
     }
     w = weight_of(old);
     c = thread_counter(t, site);

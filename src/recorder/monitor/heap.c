@@ -31,11 +31,11 @@
 #include <string.h>
 
 #include "base/atomics.h"
-#include "monitor/backing.h"
 #include "monitor/block.h"
 #include "monitor/count.h"
 #include "monitor/file.h"
 #include "monitor/filter.h"
+#include "monitor/heap_backing.h"
 #include "monitor/label.h"
 #include "monitor/mem.h"
 #include "monitor/nodes.h"

@@ -4,7 +4,8 @@
  */
 #include "command/runner.h"
 #include "type/types.h"
-#include "view/view_bins.h"
+#include "view/json_bins.h"
+#include "view/text_bins.h"
 
 enum { TOP_DEFAULT = 20 };
 
@@ -31,9 +32,9 @@ show(struct shown *s)
 
     symbol_types(s->p, NULL);
     if (o->view.json)
-        json_bins(s->j, &s->text, rows_wanted(o));
+        json_bins(s->j, &s->text.base, rows_wanted(o));
     else if (o->classic)
-        text_bins_classic(&s->text);
+        classic_bins(&s->text);
     else
         text_bins(&s->text, rows_wanted(o));
     return 0;

@@ -10,7 +10,14 @@
 #include "analyse/fold.h"
 #include "command/runner.h"
 #include "option/metric_opts.h"
-#include "view/view_tables.h"
+#include "view/classic_callgraph.h"
+#include "view/dot_callgraph.h"
+#include "view/json_callgraph.h"
+#include "view/losses.h"
+#include "view/text_callgraph.h"
+#include "view/text_classes.h"
+#include "view/text_header.h"
+#include "view/text_recording.h"
 
 enum { ARCS_SHOWN = 5, DOT_NODES = 60 };
 
@@ -113,15 +120,15 @@ put_graph(struct shown *s, struct graph_view *gv)
 
     if (o->function || o->view.json || o->classic)
         most = SIZE_MAX;
-    if (v->limit && !o->function)
-        most = v->limit;
+    if (v->base.limit && !o->function)
+        most = v->base.limit;
     gv->count = all < most ? all : most;
     if (o->dot && o->function)
-        add_neighbours(gv, v->arena);
+        add_neighbours(gv, v->base.arena);
     if (o->dot) {
         dot_callgraph(v, gv);
     } else if (o->view.json) {
-        json_callgraph(s->j, v, gv);
+        json_callgraph(s->j, &v->base, gv);
     } else if (o->classic) {
         classic_callgraph(v, gv);
     } else {
@@ -143,7 +150,7 @@ show(struct shown *s)
 {
     const struct callgraph_options *o = s->runner->own;
     enum metric metric = metric_chosen(&o->metric);
-    struct arena *arena = s->text.arena;
+    struct arena *arena = s->text.base.arena;
     struct functions functions;
     struct callgraph g;
     struct graph_view gv = {.g = &g, .metric = metric, .arcs = ARCS_SHOWN};
@@ -158,7 +165,7 @@ show(struct shown *s)
 
         gv.count = find_nodes(&g, o->function, nodes);
         gv.nodes = nodes;
-        gv.arcs = s->text.limit ? s->text.limit : SIZE_MAX;
+        gv.arcs = s->text.base.limit ? s->text.base.limit : SIZE_MAX;
     }
     if (o->function && gv.count == 0)
         rc = HEAPTAP_NOT_FOUND;

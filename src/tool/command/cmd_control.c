@@ -4,14 +4,14 @@
  * seconds and says plainly whether it was taken.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "load/load.h"
 #include "option/opts.h"
+#include "option/sample_opts.h"
 #include "profile/control.h"
 #include "profile/origin.h"
-#include "report/style.h"
 #include "view/sampling.h"
+#include "view/style.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -49,7 +49,7 @@ check_options(const struct control_options *o, struct err *err)
     if (o->wait_s > WAIT_S_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
                        WAIT_S_MAX);
-    return sampling_check(o->sample_bytes, o->sample_count, err);
+    return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
 /* The phase that the options ask for; false if none. */

@@ -12,8 +12,9 @@
 #include "command/symbolise.h"
 #include "flame/flamegraph.h"
 #include "option/metric_opts.h"
-#include "view/diff_show.h"
-#include "view/view_text.h"
+#include "view/json_diff.h"
+#include "view/text_diff.h"
+#include "view/text_view.h"
 
 #define NEVER_FAILS UINT64_MAX
 
@@ -152,20 +153,20 @@ show(const struct diff_options *o, struct side *before, struct side *after)
                           .diff = &diff,
                           .by = (enum diff_by)o->by,
                           .metric = metric,
-                          .style = style_for(STDOUT_FILENO, o->view.wide),
-                          .arena = arena,
-                          .out = &out,
-                          .depth = o->view.depth};
+                          .arena = arena};
+    struct style style = style_for(STDOUT_FILENO, o->view.wide);
+    struct json j;
     int rc = o->flamegraph ? write_flamegraph(o->flamegraph, before, after, metric) : 0;
 
     if (rc != 0)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
+    json_begin(&j, &out);
     if (o->view.json)
-        diff_json(&v);
+        json_diff(&j, &v);
     else
-        diff_text(&v);
+        text_diff(&v, &style, o->view.depth, &out);
     rc = sink_end(&out);
     return rc ? rc : judge(o, &diff, metric, arena);
 }

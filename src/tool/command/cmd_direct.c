@@ -3,7 +3,8 @@
  */
 #include "command/runner.h"
 #include "option/metric_opts.h"
-#include "view/view_tables.h"
+#include "view/json_direct.h"
+#include "view/text_direct.h"
 
 struct direct_options {
     struct view_options view;
@@ -17,7 +18,7 @@ show(struct shown *s)
 {
     const struct direct_options *o = s->runner->own;
     enum metric metric = metric_chosen(&o->metric);
-    struct text_view *v = &s->text;
+    const struct view *v = &s->text.base;
     struct functions functions;
     struct direct direct;
 
@@ -26,9 +27,9 @@ show(struct shown *s)
     if (o->view.json)
         json_direct(s->j, v, &functions, &direct, metric, v->limit ? v->limit : SIZE_MAX);
     else if (o->classic)
-        classic_direct(v, &functions, &direct);
+        classic_direct(&s->text, &functions, &direct);
     else
-        text_direct(v, &functions, &direct, metric);
+        text_direct(&s->text, &functions, &direct, metric);
     functions_release(&functions);
     return 0;
 }

@@ -9,8 +9,10 @@
 
 #include "command/pick_stacks.h"
 #include "command/runner.h"
-#include "view/view_json.h"
-#include "view/view_tables.h"
+#include "view/json_leaks.h"
+#include "view/json_paths.h"
+#include "view/text_leaks.h"
+#include "view/text_paths.h"
 
 #define NEVER_FAILS UINT64_MAX
 #define NOT_GIVEN UINT64_MAX
@@ -91,7 +93,7 @@ show_paths(struct shown *s, const struct leaks *leaks, const struct suppressions
     const struct leaks_options *o = run->options;
     struct paths_options options = {.callers = o->callers == NOT_GIVEN ? CALLERS : o->callers,
                                     .call_sites = o->call_sites};
-    struct text_view *v = &s->text;
+    const struct view *v = &s->text.base;
     struct functions functions;
     struct paths paths;
     struct leak_paths l = {leaks, suppressions, &paths, &functions, o->call_sites};
@@ -101,9 +103,9 @@ show_paths(struct shown *s, const struct leaks *leaks, const struct suppressions
     if (o->view.json)
         json_paths(s->j, v, &l, v->limit ? v->limit : SIZE_MAX);
     else if (o->classic)
-        classic_paths(v, &l);
+        classic_paths(&s->text, &l);
     else
-        text_paths(v, &l);
+        text_paths(&s->text, &l);
     functions_release(&functions);
 }
 
@@ -115,7 +117,7 @@ show(struct shown *s)
     struct stacks_options options =
         pick_options(&o->view, !o->view.json || wants_paths(o) || o->view.fold);
     struct suppressions suppressions = {0};
-    struct text_view *v = &s->text;
+    struct view *v = &s->text.base;
     struct err err = {""};
     struct leaks leaks;
     int rc = read_suppressions(o, &suppressions, v->arena);
@@ -134,7 +136,7 @@ show(struct shown *s)
     else if (o->view.json)
         json_leaks(s->j, v, &leaks, &suppressions, v->limit ? v->limit : SIZE_MAX);
     else
-        text_leaks(v, &leaks, &suppressions);
+        text_leaks(&s->text, &leaks, &suppressions);
     *run->live_bytes = counters_sum(*run->live_bytes, counters_live_bytes(&leaks.stacks.total));
     return 0;
 }

@@ -7,7 +7,6 @@
  * on, and the result says what it lacks. Nothing is written before the sum is complete.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,10 @@
 #include "profile/origin.h"
 #include "profile/write_model.h"
 #include "profile/writer.h"
-#include "report/style.h"
 #include "symbol/symbol.h"
 #include "type/types.h"
 #include "util/map.h"
+#include "view/style.h"
 
 enum { HINTS_SHOWN = 5, WARNINGS_SHOWN = 10 };
 

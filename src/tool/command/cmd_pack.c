@@ -10,8 +10,8 @@
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
-#include "report/style.h"
 #include "type/types.h"
+#include "view/style.h"
 
 struct pack_options {
     const char *output;

@@ -6,7 +6,12 @@
 #include "command/runner.h"
 #include "option/metric_opts.h"
 #include "type/types.h"
-#include "view/view_json.h"
+#include "view/json_report.h"
+#include "view/text_groups.h"
+#include "view/text_header.h"
+#include "view/text_overview.h"
+#include "view/text_site.h"
+#include "view/text_tree.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
                                        "size", "type",     "heap", "label", "label=", NULL};
@@ -50,7 +55,8 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
 }
 
 static void
-report_json(struct json *j, struct text_view *v, const struct report_options *o, enum metric metric)
+report_json(struct json *j, const struct view *v, const struct report_options *o,
+            enum metric metric)
 {
     size_t limit = v->limit ? v->limit : SIZE_MAX;
 
@@ -105,9 +111,9 @@ show(struct shown *s)
 
     if (o->by.choice == BY_TYPE)
         symbol_types(s->p, NULL);
-    s->text.label = o->by.of;
+    s->text.base.label = o->by.of;
     if (o->view.json)
-        report_json(s->j, &s->text, o, metric);
+        report_json(s->j, &s->text.base, o, metric);
     else
         report_text(&s->text, o, metric);
     return 0;

@@ -17,11 +17,11 @@
 #include "launch/signal_name.h"
 #include "load/load.h"
 #include "option/opts.h"
+#include "option/sample_opts.h"
 #include "profile/pack.h"
 #include "profile/profile.h"
-#include "report/style.h"
 #include "type/types.h"
-#include "view/sampling.h"
+#include "view/style.h"
 
 /* A run of many processes names this many profiles and counts the rest. */
 enum { PROFILES_TOLD = 3 };
@@ -159,7 +159,7 @@ static int
 check_recording(struct err *err)
 {
     struct recording *asks = &asked.recording;
-    int r = sampling_check(asks->sample_bytes, asks->sample_count, err);
+    int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,

@@ -11,7 +11,7 @@
 #include "profile/control.h"
 #include "profile/origin.h"
 #include "profile/profile.h"
-#include "report/style.h"
+#include "view/style.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -93,7 +93,7 @@ show(struct shown *s)
     struct source source;
     struct source_text text = {
         .source = &source, .self = o.self, .read = read_source, .read_arg = &o};
-    int rc = source_find(s->p, &s->stacks, run->what, s->text.arena, &source);
+    int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);
 
     if (rc == 0 && !o.view.json && !source.has_lines) {
         say_error("'%s' was found in the profile, but without line information; compile with -g or "
@@ -104,7 +104,7 @@ show(struct shown *s)
     if (rc != 0)
         return rc;
     if (o.view.json)
-        json_source(s->j, &s->text, &source);
+        json_source(s->j, &s->text.base, &source);
     else
         text_source(&s->text, &text);
     return 0;

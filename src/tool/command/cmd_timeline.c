@@ -6,7 +6,10 @@
 #include "command/sink.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
-#include "view/view_timeline.h"
+#include "profile/at.h"
+#include "view/json_timeline.h"
+#include "view/phrases.h"
+#include "view/text_timeline.h"
 
 enum { TEXT_ROWS = 5, PICTURE_ROWS = 12 };
 
@@ -50,7 +53,7 @@ write_pictures(struct shown *s, struct timeline_options options)
     const struct timeline_command_options *o = run->options;
     struct sink svg = {.path = o->svg, .set = s->set};
     struct sink flame = {.path = o->flame, .set = s->set};
-    struct arena *arena = s->text.arena;
+    struct arena *arena = s->text.base.arena;
     struct strbuf out;
     struct timeline t;
     int rc = 0;
@@ -83,9 +86,9 @@ show(struct shown *s)
     };
     struct timeline t;
 
-    timeline_build(s->p, &s->stacks, &options, s->text.arena, &t);
+    timeline_build(s->p, &s->stacks, &options, s->text.base.arena, &t);
     if (o->view.json)
-        json_timeline_view(s->j, &s->text, &t);
+        json_timeline(s->j, &s->text.base, &t);
     else
         text_timeline(&s->text, &t);
     return write_pictures(s, options);

@@ -20,7 +20,7 @@
 #include "option/help.h"
 #include "option/opts.h"
 #include "option/suggest.h"
-#include "report/style.h"
+#include "view/style.h"
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,

@@ -16,7 +16,7 @@
 #include "load/load.h"
 #include "profile/at.h"
 #include "profile/origin.h"
-#include "report/style.h"
+#include "view/style.h"
 
 enum { PIDS_TOLD = 5 };
 

@@ -51,14 +51,14 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     if (rc != 0)
         return rc;
     s->text = (struct text_view){
-        .p = s->p,
-        .stacks = &s->stacks,
-        .filter = o->filter,
-        .tags = o->tags,
+        .base = {.p = s->p,
+                 .stacks = &s->stacks,
+                 .filter = o->filter,
+                 .tags = o->tags,
+                 .arena = arena,
+                 .limit = o->limit},
         .style = style_for(STDOUT_FILENO, o->wide),
-        .arena = arena,
         .out = out,
-        .limit = o->limit,
         .depth = o->depth ? o->depth : TEXT_DEPTH,
     };
     return r->show(s);

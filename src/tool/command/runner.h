@@ -7,7 +7,7 @@
 #include "option/view_opts.h"
 #include "util/json_out.h"
 #include "view/session.h"
-#include "view/view_text.h"
+#include "view/text_view.h"
 
 /* What becomes of several processes. In JSON each has a document, in one about the session. */
 enum runner_session {

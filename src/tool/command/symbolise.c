@@ -10,8 +10,8 @@
 
 #include "analyse/frame_name.h"
 #include "option/opts.h"
-#include "report/style.h"
 #include "symbol/symbol.h"
+#include "view/style.h"
 
 static void
 show_progress(void *arg, size_t done, size_t total)

@@ -19,9 +19,9 @@
 
 #include "format/environment.h"
 #include "profile/origin.h"
-#include "report/say.h"
 #include "util/path.h"
 #include "util/strbuf.h"
+#include "view/say.h"
 
 /* PATH with every % doubled, as the recorder's pattern wants it. */
 static const char *

@@ -18,8 +18,8 @@
 
 #include "launch/own_malloc.h"
 #include "launch/proc.h"
-#include "report/say.h"
-#include "report/style.h"
+#include "view/say.h"
+#include "view/style.h"
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, TOLD_MAX = 3 };
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "option/suggest.h"
-#include "report/style.h"
 #include "util/path.h"
+#include "view/style.h"
 
 struct kind {
     const char *name;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "launch/hook_stub.h"
-#include "report/say.h"
 #include "symbol/elf_names.h"
+#include "view/say.h"
 
 int
 hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/say.h"
 #include "symbol/elf_names.h"
+#include "view/say.h"
 
 struct allocator {
     const char *name;

@@ -22,7 +22,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "report/style.h"
+#include "view/style.h"
 
 enum { HELP_COLUMN = 24, NAME_COLUMN = 13 };
 

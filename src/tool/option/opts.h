@@ -13,8 +13,8 @@
 #define CLI_OPTS_H
 
 #include "base/base.h"
-#include "report/say.h"
 #include "util/err.h"
+#include "view/say.h"
 
 enum opt_kind {
     OPT_END = 0,   // The last entry of a table.

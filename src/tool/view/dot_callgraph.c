@@ -8,9 +8,11 @@
  * Functions of one cycle have one border colour. The more a function allocates itself, the redder
  * it is; the more went through a call, the thicker is its arrow.
  */
+#include "view/dot_callgraph.h"
+
 #include <inttypes.h>
 
-#include "view/view_tables.h"
+#include "view/text_callgraph.h"
 
 enum { LABEL_NAME = 48 };
 
@@ -44,7 +46,7 @@ put_node(struct text_view *v, const struct graph_view *gv, uint32_t node)
 {
     const struct callgraph *g = gv->g;
     const struct callgraph_node *n = &g->nodes[node];
-    struct arena *a = v->arena;
+    struct arena *a = v->base.arena;
     int64_t total = amount_sum(&g->total);
 
     strbuf_fmt(v->out, "    n%" PRIu32 " [label=\"", n->index);
@@ -63,7 +65,7 @@ void
 dot_callgraph(struct text_view *v, const struct graph_view *gv)
 {
     const struct callgraph *g = gv->g;
-    bool *shown = arena_array(v->arena, g->node_count, sizeof *shown);
+    bool *shown = arena_array(v->base.arena, g->node_count, sizeof *shown);
 
     strbuf_str(v->out, "digraph heaptap {\n"
                        "    node [shape=box, style=filled, fontname=\"sans-serif\"];\n"
@@ -81,10 +83,11 @@ dot_callgraph(struct text_view *v, const struct graph_view *gv)
             const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
             if (shown[a->callee])
-                strbuf_fmt(
-                    v->out, "    n%" PRIu32 " -> n%" PRIu32 " [label=\"%s\", penwidth=%.1f];\n",
-                    n->index, g->nodes[a->callee].index, value(v->arena, &a->amount, gv->metric),
-                    1 + 5 * share(amount_sum(&a->amount), amount_sum(&g->total)));
+                strbuf_fmt(v->out,
+                           "    n%" PRIu32 " -> n%" PRIu32 " [label=\"%s\", penwidth=%.1f];\n",
+                           n->index, g->nodes[a->callee].index,
+                           value(v->base.arena, &a->amount, gv->metric),
+                           1 + 5 * share(amount_sum(&a->amount), amount_sum(&g->total)));
         }
     }
     strbuf_str(v->out, "}\n");

@@ -1,8 +1,9 @@
 /* json_callgraph.c: the call graph as JSON: functions, and cycles as a whole. docs/json.md is the
  * contract.
  */
-#include "view/view_json.h"
-#include "view/view_tables.h"
+#include "view/json_callgraph.h"
+
+#include "view/json_members.h"
 
 static void
 json_name(struct json *j, const struct callgraph *g, uint32_t node)
@@ -76,7 +77,7 @@ json_cycle(struct json *j, const struct callgraph *g, uint32_t node)
 }
 
 void
-json_callgraph(struct json *j, const struct text_view *v, const struct graph_view *gv)
+json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv)
 {
     const struct callgraph *g = gv->g;
 

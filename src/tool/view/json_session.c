@@ -3,7 +3,7 @@
  */
 #include "view/json_session.h"
 
-#include "view/view_json.h"
+#include "view/json_members.h"
 
 enum { SESSION_VERSION = 1 };
 

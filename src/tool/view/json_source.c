@@ -1,7 +1,7 @@
 /* json_source.c: the lines of source files that allocated, as one document "heaptap-source". */
 #include "view/json_source.h"
 
-#include "view/view_json.h"
+#include "view/json_members.h"
 
 static void
 json_line(struct json *j, const struct profile *p, const struct source_line *line)
@@ -18,7 +18,7 @@ json_line(struct json *j, const struct profile *p, const struct source_line *lin
 }
 
 void
-json_source(struct json *j, const struct text_view *v, const struct source *source)
+json_source(struct json *j, const struct view *v, const struct source *source)
 {
     json_object(j, NULL);
     json_head(j, "heaptap-source", v->p, &v->stacks->total, &v->stacks->errors);

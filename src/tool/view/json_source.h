@@ -4,9 +4,9 @@
 
 #include "analyse/source.h"
 #include "util/json_out.h"
-#include "view/view_text.h"
+#include "view/view.h"
 
 /* One document "heaptap-source". */
-void json_source(struct json *j, const struct text_view *v, const struct source *source);
+void json_source(struct json *j, const struct view *v, const struct source *source);
 
 #endif

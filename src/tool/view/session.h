@@ -3,7 +3,7 @@
 #define VIEW_SESSION_H
 
 #include "profile/profile.h"
-#include "report/table.h"
+#include "view/table.h"
 
 struct view_set {
     struct profile **v; // Largest peak first.

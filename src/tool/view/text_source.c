@@ -64,7 +64,7 @@ split_lines(const struct strbuf *text, struct arena *arena, struct text_lines *r
 static size_t
 numbers_width(const struct text_view *v)
 {
-    return NUMBERS_WIDTH + (profile_has_errors(v->p) ? ERROR_WIDTH : 0);
+    return NUMBERS_WIDTH + (profile_has_errors(v->base.p) ? ERROR_WIDTH : 0);
 }
 
 static void
@@ -77,12 +77,12 @@ put_numbers(const struct text_view *v, const struct source_line *line, bool self
         style_right(v->out, "", numbers_width(v));
         return;
     }
-    style_right(v->out, style_bytes_short(v->arena, counters_live_bytes(c)), 8);
-    style_right(v->out, c->partial ? "?" : style_bytes_short(v->arena, c->peak_bytes), 8);
-    style_right(v->out, style_bytes_short(v->arena, c->allocated_bytes), 8);
-    if (profile_has_errors(v->p))
-        style_right(v->out, sampling_mark(v->arena, c, e, METRIC_ALLOC), ERROR_WIDTH);
-    style_right(v->out, style_count(v->arena, c->allocations), 11);
+    style_right(v->out, style_bytes_short(v->base.arena, counters_live_bytes(c)), 8);
+    style_right(v->out, c->partial ? "?" : style_bytes_short(v->base.arena, c->peak_bytes), 8);
+    style_right(v->out, style_bytes_short(v->base.arena, c->allocated_bytes), 8);
+    if (profile_has_errors(v->base.p))
+        style_right(v->out, sampling_mark(v->base.arena, c, e, METRIC_ALLOC), ERROR_WIDTH);
+    style_right(v->out, style_count(v->base.arena, c->allocations), 11);
 }
 
 static void
@@ -103,8 +103,9 @@ put_line(const struct text_view *v, const struct source_line *line, bool self, u
     strbuf_str(v->out, has_data && line->self.allocations ? " *" : *text ? "  " : "");
     if (*text) {
         strbuf_char(v->out, ' ');
-        style_text(&v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
-                   style_cut_end(v->arena, text, style_room(&v->style, numbers_width(v) + 10)));
+        style_text(
+            &v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
+            style_cut_end(v->base.arena, text, style_room(&v->style, numbers_width(v) + 10)));
     }
     strbuf_char(v->out, '\n');
 }
@@ -112,15 +113,15 @@ put_line(const struct text_view *v, const struct source_line *line, bool self, u
 static void
 put_titles(const struct text_view *v, const char *path)
 {
-    const char *clean = style_clean(v->arena, path);
+    const char *clean = style_clean(v->base.arena, path);
 
-    style_text(&v->style, v->out, INK_TITLE, style_cut_start(v->arena, clean, v->style.width));
+    style_text(&v->style, v->out, INK_TITLE, style_cut_start(v->base.arena, clean, v->style.width));
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "live", 8);
     style_right(v->out, "peak", 8);
     style_right(v->out, "alloc", 8);
-    if (profile_has_errors(v->p))
+    if (profile_has_errors(v->base.p))
         style_right(v->out, "error", ERROR_WIDTH);
     style_right(v->out, "calls", 11);
     style_right(v->out, "line", 7);
@@ -174,8 +175,8 @@ put_file(const struct text_view *v, const struct source_text *t, const struct so
     struct text_lines lines;
 
     put_titles(v, f->path);
-    if (t->read(t->read_arg, f->path, v->arena, &text)) {
-        split_lines(&text, v->arena, &lines);
+    if (t->read(t->read_arg, f->path, v->base.arena, &text)) {
+        split_lines(&text, v->base.arena, &lines);
         put_text(v, f, t->self, &lines);
     } else {
         for (size_t i = 0; i < f->line_count; i++)

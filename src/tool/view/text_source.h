@@ -3,7 +3,7 @@
 #define TEXT_SOURCE_H
 
 #include "analyse/source.h"
-#include "view/view_text.h"
+#include "view/text_view.h"
 
 struct source_text {
     const struct source *source;

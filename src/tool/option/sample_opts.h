@@ -1,0 +1,11 @@
+/* sample_opts.h: --sample and --sample-count, which `run` and `control` share. */
+#ifndef CLI_SAMPLE_OPTS_H
+#define CLI_SAMPLE_OPTS_H
+
+#include "util/err.h"
+
+/* Whether the recorder takes the values of --sample and --sample-count (0 = not given). Returns 0,
+ * or HEAPTAP_USAGE with ERR set. */
+int sample_opts_check(uint64_t bytes, uint64_t count, struct err *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* classic.c: percentages of two characters.
+ *
+ * Whole percents are computed by a division that cannot overflow and never rounds up, so that 49.8
+ * is 49 as in the paper, and a part of the whole that is not all of it is never shown as all.
+ */
+#include "view/classic.h"
+
+#include <inttypes.h>
+
+static int
+whole_percent(int64_t part, int64_t whole)
+{
+    double p;
+
+    if (part <= 0 || whole <= 0)
+        return 0;
+    if (part >= whole)
+        return 100;
+    if (part <= INT64_MAX / 100)
+        return (int)(part * 100 / whole);
+    // A double holds 53 bits of 63; what is less than the whole must not become it.
+    p = (double)part / (double)whole * 100;
+    return p >= 100 ? 99 : (int)p;
+}
+
+const char *
+classic_percent(int64_t part, int64_t whole)
+{
+    static char texts[100][4];
+    int p = whole_percent(part, whole);
+
+    if (p < 1)
+        return "  ";
+    p = p > 99 ? 99 : p;
+    texts[p][0] = (char)(p < 10 ? ' ' : '0' + p / 10);
+    texts[p][1] = (char)('0' + p % 10);
+    return texts[p];
+}
+
+const char *
+classic_share(struct arena *arena, int64_t part, int64_t whole)
+{
+    const char *percent = classic_percent(part, whole);
+
+    if (percent[1] == ' ')
+        return arena_printf(arena, "%" PRId64 "     ", part);
+    return arena_printf(arena, "%" PRId64 " (%s)", part, percent);
+}
+
+const char *
+classic_share_full(struct arena *arena, int64_t part, int64_t whole)
+{
+    int p = whole_percent(part, whole);
+
+    return arena_printf(arena, "%" PRId64 " (%d)%*s", part, p, p < 10 ? 2 : p < 100, "");
+}

@@ -1,0 +1,22 @@
+/* classic.h: numbers as mprof's tables of 1988 print them, for the options --classic.
+ *
+ * A percentage has two characters: it is cut, not rounded, is blank below 1, and 99 stands for
+ * 100 too.
+ */
+#ifndef VIEW_CLASSIC_H
+#define VIEW_CLASSIC_H
+
+#include "util/arena.h"
+
+/* PART of WHOLE as two characters, or two blanks. Static. */
+const char *classic_percent(int64_t part, int64_t whole);
+
+/* PART and its percentage of WHOLE: "1023876 (99)", or "0     " with blanks of the same width. From
+ * ARENA. */
+const char *classic_share(struct arena *arena, int64_t part, int64_t whole);
+
+/* As classic_share, but of three characters, where 0 and 100 are told: "2040000 (100)", "0 (0)  ".
+ */
+const char *classic_share_full(struct arena *arena, int64_t part, int64_t whole);
+
+#endif

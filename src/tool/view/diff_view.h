@@ -1,0 +1,16 @@
+/* diff_view.h: what to show of a comparison. */
+#ifndef VIEW_DIFF_VIEW_H
+#define VIEW_DIFF_VIEW_H
+
+#include "analyse/diff.h"
+
+struct diff_view {
+    const struct profile *before, *after;
+    const struct diff *diff;
+    enum diff_by by;
+    enum metric metric;
+    struct arena *arena;
+    size_t limit; // Rows shown at most.
+};
+
+#endif

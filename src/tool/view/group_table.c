@@ -1,0 +1,441 @@
+/* group_table.c: the tables by function, line, file, module, thread, size, type, heap and labels.
+ *
+ * One table serves text and JSON. Its first columns are for people (the metric, its share, the same
+ * with callees, a name); the rest has a key and no title: all counters exactly, and what the row
+ * stands for.
+ */
+#include "view/group_table.h"
+
+#include <inttypes.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/interval.h"
+#include "symbol/symbol.h"
+#include "util/strbuf.h"
+#include "view/backing.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+enum { TYPES_NAMED = 6 }; // Of those that a block may be.
+
+static const char *
+size_text(struct arena *a, uint64_t min, uint64_t max)
+{
+    if (min == max)
+        return phrase_size(a, min);
+    if (max == UINT64_MAX)
+        return arena_printf(a, "%s and more", phrase_size(a, min));
+    return arena_printf(a, "%s to %s", phrase_size(a, min), phrase_size(a, max));
+}
+
+static const char *
+fit_function(struct arena *arena, const char *text, size_t width)
+{
+    return symbol_shorten(arena, text, width);
+}
+
+static const char *
+fit_path(struct arena *arena, const char *text, size_t width)
+{
+    return style_cut_start(arena, text, width);
+}
+
+/* All counters as columns that only JSON has; PREFIX "" or "self_". */
+static size_t
+add_counter_columns(struct column *columns, size_t n, const char *const keys[], size_t key_count)
+{
+    for (size_t i = 0; i < key_count; i++)
+        columns[n++] = (struct column){.kind = COLUMN_COUNT, .key = keys[i]};
+    return n;
+}
+
+static void
+add_counter_cells(struct table *t, const struct counters *c)
+{
+    table_number(t, c->allocations);
+    table_number(t, c->allocated_bytes);
+    table_number(t, c->frees);
+    table_number(t, c->freed_bytes);
+    table_number(t, counters_live_blocks(c));
+    table_number(t, counters_live_bytes(c));
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_blocks);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_bytes);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->temporary);
+    table_number(t, c->partial ? TABLE_UNKNOWN : c->reallocations);
+}
+
+static const char *const inclusive_keys[] = {
+    "allocations", "allocated_bytes", "frees",      "freed_bytes", "live_blocks",
+    "live_bytes",  "peak_blocks",     "peak_bytes", "temporary",   "reallocations",
+};
+static const char *const self_keys[] = {
+    "self_allocations", "self_allocated_bytes", "self_frees",       "self_freed_bytes",
+    "self_live_blocks", "self_live_bytes",      "self_peak_blocks", "self_peak_bytes",
+    "self_temporary",   "self_reallocations",
+};
+
+#define ERROR_KEYS(prefix)                                                                         \
+    prefix "samples", prefix "allocations_low", prefix "allocations_high",                         \
+        prefix "allocated_bytes_low", prefix "allocated_bytes_high", prefix "live_blocks_low",     \
+        prefix "live_blocks_high", prefix "live_bytes_low", prefix "live_bytes_high",              \
+        prefix "peak_blocks_low", prefix "peak_blocks_high", prefix "peak_bytes_low",              \
+        prefix "peak_bytes_high"
+
+static const char *const inclusive_error_keys[] = {ERROR_KEYS("")};
+static const char *const self_error_keys[] = {ERROR_KEYS("self_")};
+
+/* As many as there are keys, in the same order. */
+static void
+add_error_cells(struct table *t, const struct counters *c, const struct errors *e)
+{
+    static const enum interval_of of[] = {INTERVAL_ALLOCATIONS, INTERVAL_ALLOCATED_BYTES,
+                                          INTERVAL_LIVE_BLOCKS, INTERVAL_LIVE_BYTES,
+                                          INTERVAL_PEAK_BLOCKS, INTERVAL_PEAK_BYTES};
+
+    table_number(t, interval_rounded(e->allocated.samples));
+    for (size_t i = 0; i < countof(of); i++) {
+        struct interval r = interval_of(c, e, of[i]);
+
+        table_number(t, interval_rounded(r.low));
+        table_number(t, interval_rounded(r.high));
+    }
+}
+
+static bool
+has_callees(enum group_by by)
+{
+    return by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE;
+}
+
+/* Those of threads and of sizes are not. */
+bool
+group_table_has_errors(const struct view *v, enum group_by by)
+{
+    return profile_has_errors(v->p) && by != BY_THREAD && by != BY_SIZE;
+}
+
+/* How the name of a row is cut. */
+static text_fit_fn *
+identity_fit(enum group_by by)
+{
+    switch (by) {
+    case BY_FUNCTION:
+    case BY_SITE:
+    case BY_TYPE:
+        return fit_function;
+    case BY_HEAP:
+    case BY_LABEL:
+    case BY_LABEL_VALUE:
+        return NULL;
+    default:
+        return fit_path;
+    }
+}
+
+static size_t
+group_columns(const struct view *v, enum group_by by, enum metric metric, struct column *c)
+{
+    enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
+    const char *title = phrase_metric_column(metric);
+    const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
+                                 "size",     "type",     "heap", "labels", v->label};
+    bool both = has_callees(by), errors = group_table_has_errors(v, by);
+    size_t n = 0;
+
+    c[n++] = (struct column){.kind = kind, .title = title};
+    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = errors ? "error" : NULL, .dim = true};
+    c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
+    c[n++] = (struct column){.kind = kind, .title = both ? "inclusive" : NULL, .dim = true};
+    c[n++] = (struct column){
+        .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
+    if (by == BY_TYPE)
+        c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "verdict", .dim = true};
+    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = names[by], .fit = identity_fit(by)};
+    if (by != BY_TYPE)
+        c[n++] = (struct column){.kind = COLUMN_TEXT,
+                                 .title = by == BY_FUNCTION ? "where"
+                                          : by == BY_HEAP   ? "how full"
+                                                            : NULL,
+                                 .dim = true,
+                                 .fit = by == BY_HEAP ? NULL : fit_path};
+    n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
+    if (errors)
+        n = add_counter_columns(c, n, inclusive_error_keys, countof(inclusive_error_keys));
+    if (both)
+        n = add_counter_columns(c, n, self_keys, countof(self_keys));
+    if (both && errors)
+        n = add_counter_columns(c, n, self_error_keys, countof(self_error_keys));
+    return n;
+}
+
+/* The columns that say in JSON what a row is. */
+static size_t
+identity_columns(enum group_by by, struct column *c, size_t n)
+{
+    static const struct column function[] = {{.kind = COLUMN_TEXT, .key = "function"},
+                                             {.kind = COLUMN_TEXT, .key = "module"}};
+    static const struct column line[] = {{.kind = COLUMN_TEXT, .key = "file"},
+                                         {.kind = COLUMN_COUNT, .key = "line"}};
+    static const struct column thread[] = {{.kind = COLUMN_TEXT, .key = "thread"},
+                                           {.kind = COLUMN_COUNT, .key = "tid"}};
+    static const struct column size[] = {{.kind = COLUMN_COUNT, .key = "size_min"},
+                                         {.kind = COLUMN_COUNT, .key = "size_max"}};
+    static const struct column type[] = {{.kind = COLUMN_TEXT, .key = "type"},
+                                         {.kind = COLUMN_TEXT, .key = "verdict"},
+                                         {.kind = COLUMN_COUNT, .key = "size_min"},
+                                         {.kind = COLUMN_COUNT, .key = "size_max"}};
+    static const struct column heap[] = {{.kind = COLUMN_TEXT, .key = "heap"},
+                                         {.kind = COLUMN_COUNT, .key = "made"},
+                                         {.kind = COLUMN_COUNT, .key = "destroyed"},
+                                         {.kind = COLUMN_COUNT, .key = "resets"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_live_blocks"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_live_bytes"},
+                                         {.kind = COLUMN_COUNT, .key = "backing_peak_bytes"}};
+    static const struct column labels[] = {{.kind = COLUMN_TEXT, .key = "labels"}};
+    static const struct column value[] = {{.kind = COLUMN_TEXT, .key = "label"},
+                                          {.kind = COLUMN_TEXT, .key = "value"}};
+    static const struct column module[] = {{.kind = COLUMN_TEXT, .key = "module"}};
+    static const struct column file[] = {{.kind = COLUMN_TEXT, .key = "file"}};
+    static const struct {
+        const struct column *v;
+        size_t count;
+    } identities[] = {
+        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 2},
+        [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
+        [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
+        [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
+    };
+
+    for (size_t i = 0; i < identities[by].count; i++)
+        c[n++] = identities[by].v[i];
+    return n;
+}
+
+static const char *
+known(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static const char *const verdict_names[] = {
+    [VERDICT_UNKNOWN] = "unknown",
+    [VERDICT_SAME_SIZE] = "same size",
+    [VERDICT_LIKELY] = "likely",
+    [VERDICT_CERTAIN] = "certain",
+};
+
+static void
+heap_cells(const struct profile_heap *heap, bool whole, struct table *t)
+{
+    table_string(t, heap->name);
+    table_number(t, (int64_t)heap->made);
+    table_number(t, (int64_t)heap->destroyed);
+    table_number(t, (int64_t)heap->resets);
+    table_number(t, whole ? counters_live_blocks(&heap->backing) : TABLE_UNKNOWN);
+    table_number(t, whole ? counters_live_bytes(&heap->backing) : TABLE_UNKNOWN);
+    table_number(t, whole ? heap->backing.peak_bytes : TABLE_UNKNOWN);
+}
+
+static void
+identity_cells(const struct view *v, enum group_by by, const struct group_row *r, struct table *t)
+{
+    const struct profile_frame *f = r->frame == GROUP_NO_FRAME ? NULL : &v->p->frames[r->frame];
+    const char *module = f ? known(v->p->modules[f->module].path) : NULL;
+
+    switch (by) {
+    case BY_SITE:
+    case BY_FUNCTION:
+        table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
+        table_string(t, module);
+        break;
+    case BY_LINE:
+        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        table_number(t, f ? f->line : 0);
+        break;
+    case BY_FILE:
+        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        break;
+    case BY_MODULE:
+        table_string(t, module);
+        break;
+    case BY_THREAD:
+        table_string(t, r->thread->name);
+        table_number(t, r->thread->tid);
+        break;
+    case BY_SIZE:
+        table_number(t, (int64_t)r->bin->size_min);
+        table_number(t, (int64_t)r->bin->size_max);
+        break;
+    case BY_TYPE:
+        table_string(t, known(profile_string(v->p, r->site->type)));
+        table_string(t, verdict_names[r->site->verdict]);
+        table_number(t, r->self.allocations ? (int64_t)r->self.size_min : 0);
+        table_number(t, (int64_t)r->self.size_max);
+        break;
+    case BY_HEAP:
+        heap_cells(r->heap, v->p->extent == EXTENT_WHOLE, t);
+        break;
+    case BY_LABEL_VALUE:
+        table_string(t, v->label);
+        table_string(t, r->labels);
+        break;
+    case BY_LABEL:
+        table_string(t, r->labels);
+        break;
+    }
+}
+
+/* The type of SITE, or those it may be. */
+static const char *
+type_name(const struct view *v, const struct profile_site *site)
+{
+    const struct profile *p = v->p;
+    struct strbuf text = {0};
+    const char *copy;
+    size_t count = 0;
+
+    if (site->type != 0)
+        return profile_string(p, site->type);
+    if (site->verdict != VERDICT_SAME_SIZE)
+        return "?";
+    for (size_t i = 0; i < p->type_count; i++) {
+        if (p->types[i].size != site->counters.size_min)
+            continue;
+        if (count++ < TYPES_NAMED)
+            strbuf_fmt(&text, "%s%s", count > 1 ? ", " : "", profile_string(p, p->types[i].name));
+    }
+    copy = arena_printf(v->arena, "one of %zu of %s: %s", count,
+                        phrase_size(v->arena, site->counters.size_min), strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
+}
+
+/* What a row is called in text. */
+static const char *
+row_name(const struct view *v, enum group_by by, const struct group_row *r)
+{
+    const struct profile *p = v->p;
+    const char *file;
+
+    if (by == BY_THREAD)
+        return r->thread->uses > 1 ? arena_printf(v->arena, "%s (%" PRIu32 " threads)",
+                                                  r->thread->name, r->thread->uses)
+                                   : r->thread->name;
+    if (by == BY_SIZE)
+        return size_text(v->arena, r->bin->size_min, r->bin->size_max);
+    if (by == BY_TYPE)
+        return type_name(v, r->site);
+    if (by == BY_HEAP)
+        return r->heap->name;
+    if (by == BY_LABEL)
+        return *r->labels ? r->labels : "without labels";
+    if (by == BY_LABEL_VALUE)
+        return r->labels ? r->labels : arena_printf(v->arena, "without %s", v->label);
+    if (r->frame == GROUP_NO_FRAME)
+        return "other";
+    file = profile_string(p, p->frames[r->frame].file);
+    switch (by) {
+    case BY_LINE:
+        return *file ? phrase_place(p, r->frame, true, v->arena)
+                     : frame_name(p, r->frame, r->location, v->arena);
+    case BY_FILE:
+        return *file ? file
+                     : arena_printf(v->arena, "? (%s)",
+                                    path_basename(p->modules[p->frames[r->frame].module].path));
+    case BY_MODULE:
+        return known(p->modules[p->frames[r->frame].module].path);
+    default:
+        return frame_name(p, r->frame, r->location, v->arena);
+    }
+}
+
+/* The file of a function, which has no single line; or its module. */
+static const char *
+row_place(const struct view *v, uint32_t frame, bool full)
+{
+    const struct profile_frame *f = &v->p->frames[frame];
+    const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
+
+    return full ? path : path_basename(path);
+}
+
+/* How full HEAP is, and how it came to be. */
+static const char *
+heap_place(const struct view *v, const struct profile_heap *heap, enum metric metric)
+{
+    const char *full = backing_fullness(v, heap, metric);
+
+    if (heap == &v->p->heaps[0])
+        return "";
+    return arena_printf(v->arena, "%s%s%" PRIu64 " made, %s", full, *full ? "; " : "", heap->made,
+                        style_plural(v->arena, (int64_t)heap->resets, "reset"));
+}
+
+/* The value that percentages of a grouping are of: sizes and threads are not filtered by stack
+ * alike. */
+static int64_t
+group_whole(const struct view *v, enum group_by by, enum metric metric)
+{
+    struct counters sizes;
+
+    if (by != BY_SIZE)
+        return metric_value(&v->stacks->total, metric);
+    sizes = group_all_sizes(v->p);
+    return metric_value(&sizes, metric);
+}
+
+void
+group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
+                 enum metric metric, bool full, struct table *ret)
+{
+    struct column columns[TABLE_COLUMNS_MAX];
+    bool errors = group_table_has_errors(v, by);
+    size_t n = group_columns(v, by, metric, columns);
+
+    n = identity_columns(by, columns, n);
+    table_begin(ret, v->arena, columns, n);
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group_row *r = &groups->v[i];
+        bool has_frame = r->frame != GROUP_NO_FRAME;
+
+        table_number(ret, metric_value(&r->self, metric));
+        table_string(ret, errors ? sampling_mark(v->arena, &r->self, &r->self_errors, metric) : "");
+        table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
+        table_number(ret, metric_value(&r->inclusive, metric));
+        table_number(ret, r->self.allocations);
+        if (by == BY_TYPE)
+            table_string(ret, verdict_names[r->site->verdict]);
+        table_string(ret, row_name(v, by, r));
+        if (by != BY_TYPE)
+            table_string(ret, has_frame       ? row_place(v, r->frame, full)
+                              : by == BY_HEAP ? heap_place(v, r->heap, metric)
+                                              : "");
+        add_counter_cells(ret, &r->inclusive);
+        if (errors)
+            add_error_cells(ret, &r->inclusive, &r->inclusive_errors);
+        if (has_callees(by))
+            add_counter_cells(ret, &r->self);
+        if (has_callees(by) && errors)
+            add_error_cells(ret, &r->self, &r->self_errors);
+        identity_cells(v, by, r, ret);
+    }
+}
+
+void
+group_table_verdicts(const struct groups *groups, enum metric metric,
+                     int64_t ret[VERDICT_CERTAIN + 1])
+{
+    for (size_t i = 0; i <= VERDICT_CERTAIN; i++)
+        ret[i] = 0;
+    for (size_t i = 0; i < groups->count; i++) {
+        int64_t *sum = &ret[groups->v[i].site->verdict];
+
+        *sum = counters_sum(*sum, metric_value(&groups->v[i].self, metric));
+    }
+}
+
+void
+group_table_rows(const struct view *v, enum group_by by, enum metric metric, struct groups *ret)
+{
+    group_stacks(v->p, v->stacks, by, v->label, metric, v->arena, ret);
+}

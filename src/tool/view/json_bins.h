@@ -1,0 +1,11 @@
+/* json_bins.h: the allocation bins as JSON. */
+#ifndef JSON_BINS_H
+#define JSON_BINS_H
+
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* One document "heaptap-bins", its bins chosen and sorted as in text. */
+void json_bins(struct json *j, const struct view *v, size_t top);
+
+#endif

@@ -1,0 +1,12 @@
+/* json_callgraph.h: the call graph as JSON. */
+#ifndef JSON_CALLGRAPH_H
+#define JSON_CALLGRAPH_H
+
+#include "util/json_out.h"
+#include "view/graph_view.h"
+#include "view/view.h"
+
+/* One document "heaptap-callgraph". */
+void json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv);
+
+#endif

@@ -1,0 +1,11 @@
+/* json_diff.h: a comparison as JSON. */
+#ifndef JSON_DIFF_H
+#define JSON_DIFF_H
+
+#include "util/json_out.h"
+#include "view/diff_view.h"
+
+/* One document "heaptap-diff". */
+void json_diff(struct json *j, const struct diff_view *v);
+
+#endif

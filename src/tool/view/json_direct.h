@@ -1,0 +1,13 @@
+/* json_direct.h: what each function allocates itself, as JSON. */
+#ifndef JSON_DIRECT_H
+#define JSON_DIRECT_H
+
+#include "analyse/direct.h"
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* One document "heaptap-direct" with at most LIMIT functions. */
+void json_direct(struct json *j, const struct view *v, const struct functions *f,
+                 const struct direct *d, enum metric metric, size_t limit);
+
+#endif

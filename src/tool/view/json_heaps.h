@@ -1,0 +1,15 @@
+/* json_heaps.h: heaps and labels as JSON. */
+#ifndef JSON_HEAPS_H
+#define JSON_HEAPS_H
+
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* "heaps": malloc and the program's own; and "labels", of the whole process. */
+void json_heaps(struct json *j, const struct profile *p);
+void json_label_sets(struct json *j, const struct profile *p);
+
+/* "backings": the stacks of the blocks that back heaps. */
+void json_backings(struct json *j, const struct view *v);
+
+#endif

@@ -1,0 +1,17 @@
+/* json_leaks.h: what is still live, as JSON. */
+#ifndef JSON_LEAKS_H
+#define JSON_LEAKS_H
+
+#include "analyse/leaks.h"
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* One document "heaptap-leaks" with at most LIMIT sites. */
+void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
+                const struct suppressions *suppressions, size_t limit);
+
+/* "suppressed": what each suppression has hidden. */
+void json_suppressions(struct json *j, const struct leaks *leaks,
+                       const struct suppressions *suppressions);
+
+#endif

@@ -1,0 +1,21 @@
+/* json_report.h: the report as JSON. */
+#ifndef JSON_REPORT_H
+#define JSON_REPORT_H
+
+#include "analyse/group.h"
+#include "analyse/tree.h"
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* One document "heaptap-report" with at most LIMIT sites. */
+void json_report(struct json *j, const struct view *v, enum metric metric, size_t limit);
+
+/* As json_report, with "rows" instead of sites. */
+void json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,
+                 size_t limit);
+
+/* As json_report, with "tree", a list in pre-order with "depth", instead of sites. */
+void json_tree(struct json *j, const struct view *v, enum tree_direction direction,
+               enum metric metric);
+
+#endif

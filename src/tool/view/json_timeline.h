@@ -1,0 +1,12 @@
+/* json_timeline.h: what stacks held over time, as JSON. */
+#ifndef JSON_TIMELINE_H
+#define JSON_TIMELINE_H
+
+#include "analyse/timeline.h"
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* One document "heaptap-timeline". */
+void json_timeline(struct json *j, const struct view *v, const struct timeline *t);
+
+#endif

@@ -1,0 +1,17 @@
+/* leak_paths.h: what is still live, by path, ready to be shown. */
+#ifndef VIEW_LEAK_PATHS_H
+#define VIEW_LEAK_PATHS_H
+
+#include "analyse/functions.h"
+#include "analyse/leaks.h"
+#include "analyse/paths.h"
+
+struct leak_paths {
+    const struct leaks *leaks;
+    const struct suppressions *suppressions;
+    const struct paths *paths;
+    struct functions *functions;
+    bool call_sites; // Show where each function was called.
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* phrases.c: what things are called, wherever they are shown. */
+#include "view/phrases.h"
+
+#include <inttypes.h>
+
+#include "analyse/frame_name.h"
+
+const char *const timeline_by_names[] = {"live", "growth", "allocated", "calls", NULL};
+
+const char *
+phrase_metric_column(enum metric metric)
+{
+    static const char *const titles[] = {
+        [METRIC_INUSE] = "live",          [METRIC_PEAK] = "at peak", [METRIC_ALLOC] = "allocated",
+        [METRIC_TEMPORARY] = "temporary", [METRIC_COUNT] = "calls",
+    };
+
+    return titles[metric];
+}
+
+const char *
+phrase_live(const struct profile *p)
+{
+    if (p->extent != EXTENT_WHOLE)
+        return p->extent == EXTENT_AT ? "Live then" : "Growth of live";
+    return p->process.ended ? "Still live at end" : "Live now";
+}
+
+const char *
+phrase_size(struct arena *a, uint64_t bytes)
+{
+    if (bytes >= MIB && bytes % MIB == 0)
+        return arena_printf(a, "%" PRIu64 " MiB", bytes / MIB);
+    if (bytes >= KIB && bytes % KIB == 0)
+        return arena_printf(a, "%" PRIu64 " KiB", bytes / KIB);
+    return arena_printf(a, "%" PRIu64 " B", bytes);
+}
+
+/* The last two components of PATH: enough to know the file by. */
+static const char *
+path_tail(const char *path)
+{
+    const char *s = path_basename(path);
+
+    for (const char *k = s - 1; k > path; k--)
+        if (k[-1] == '/')
+            return k;
+    return s > path && s - 1 > path ? path : s;
+}
+
+const char *
+phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena)
+{
+    const struct profile_frame *f = &p->frames[frame];
+    const char *file = profile_string(p, f->file), *module = p->modules[f->module].path;
+
+    if (f->file == 0)
+        return full ? module : path_basename(module);
+    if (!full)
+        file = path_tail(file);
+    return f->line ? arena_printf(arena, "%s:%" PRIu32, file, f->line) : file;
+}
+
+const char *
+phrase_call_site(const struct profile *p, const struct path *path, uint32_t i, uint32_t function,
+                 struct arena *arena)
+{
+    const struct stack *s = path->stack;
+    const struct profile_frame *f;
+    const struct profile_location *l;
+
+    if (function < FUNCTION_FIRST)
+        return "";
+    f = &p->frames[s->frames[i]];
+    l = &p->locations[s->locations[i]];
+    if (f->file && f->line)
+        return arena_printf(arena, "%s:%" PRIu32, path_basename(profile_string(p, f->file)),
+                            f->line);
+    return arena_printf(arena, "%s+0x%" PRIx64, path_basename(p->modules[l->module].path),
+                        location_pc(l) - p->modules[l->module].bias);
+}

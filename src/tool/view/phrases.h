@@ -1,0 +1,29 @@
+/* phrases.h: words for sizes, places, metrics and moments, the same in all views. */
+#ifndef VIEW_PHRASES_H
+#define VIEW_PHRASES_H
+
+#include "analyse/paths.h"
+#include "analyse/stacks.h"
+
+/* By enum timeline_by: "live", "growth", "allocated", "calls"; ended by NULL. */
+extern const char *const timeline_by_names[];
+
+/* The title of a column of METRIC. */
+const char *phrase_metric_column(enum metric metric);
+
+/* What live bytes of P are, which may be cut: "Still live at end", "Growth of live". */
+const char *phrase_live(const struct profile *p);
+
+/* A block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */
+const char *phrase_size(struct arena *arena, uint64_t bytes);
+
+/* "dir/file.c:12" (the whole path if FULL), or the module's base name if there is no file. From
+ * ARENA. */
+const char *phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
+
+/* Where step I of PATH, which is FUNCTION, was called: "file.c:12" or "libx.so+0x1f30"; "" if the
+ * step has no frame. From ARENA. */
+const char *phrase_call_site(const struct profile *p, const struct path *path, uint32_t i,
+                             uint32_t function, struct arena *arena);
+
+#endif

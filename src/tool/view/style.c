@@ -1,0 +1,235 @@
+/* style.c: colours, numbers and widths.
+ *
+ * One scale for all: binary units with one decimal, thousands separated by commas, and the unit
+ * always written, so that a number means the same in every view. Exact numbers are in JSON.
+ *
+ * All text that came out of a file passes through style_clean before it is shown.
+ */
+#include "view/style.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "util/character.h"
+
+// In a terminal narrower than WIDTH_MIN lines wrap: numbers are not cut.
+enum { DEFAULT_WIDTH = 80, WIDTH_MIN = 60 };
+
+static const char ellipsis[] = "\xe2\x80\xa6";
+
+struct style
+style_for(int fd, bool wide)
+{
+    struct style s = {.width = DEFAULT_WIDTH};
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    struct winsize ws = {0};
+
+    if (isatty(fd)) {
+        s.colour = (no_colour == NULL || *no_colour == '\0') &&
+                   (term == NULL || strcmp(term, "dumb") != 0);
+        if (ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+            s.width = ws.ws_col < WIDTH_MIN ? WIDTH_MIN : ws.ws_col;
+    }
+    if (wide)
+        s.width = STYLE_NO_LIMIT;
+    return s;
+}
+
+void
+style_ink(const struct style *s, struct strbuf *b, enum ink ink)
+{
+    static const char *const codes[] = {
+        [INK_PLAIN] = "\x1b[0m",    [INK_DIM] = "\x1b[2m",     [INK_BOLD] = "\x1b[1m",
+        [INK_TITLE] = "\x1b[1;36m", [INK_NUMBER] = "\x1b[33m", [INK_WARNING] = "\x1b[1;33m",
+    };
+
+    if (s->colour)
+        strbuf_str(b, codes[ink]);
+}
+
+void
+style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *text)
+{
+    if (ink != INK_PLAIN)
+        style_ink(s, b, ink);
+    strbuf_str(b, text);
+    if (ink != INK_PLAIN)
+        style_ink(s, b, INK_PLAIN);
+}
+
+const char *
+style_bytes(struct arena *arena, int64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double v = fabs((double)bytes);
+    size_t unit = 0;
+
+    // 1023.95 would be rounded to "1024.0" of the smaller unit.
+    while ((unit == 0 ? v >= 1024 : v >= 1023.95) && unit + 1 < countof(units)) {
+        v /= 1024;
+        unit++;
+    }
+    if (unit == 0)
+        return arena_printf(arena, "%" PRId64 " B", bytes);
+    return arena_printf(arena, "%s%.1f %s", bytes < 0 ? "-" : "", v, units[unit]);
+}
+
+const char *
+style_bytes_short(struct arena *arena, int64_t bytes)
+{
+    const char *full = style_bytes(arena, bytes), *blank = strchr(full, ' ');
+
+    // A byte needs no unit: "512", but "12.3M".
+    return arena_printf(arena, "%.*s%.*s", (int)(blank - full), full, blank[1] == 'B' ? 0 : 1,
+                        blank + 1);
+}
+
+const char *
+style_count(struct arena *arena, int64_t count)
+{
+    char digits[24], *out = arena_alloc(arena, 32), *o = out;
+    uint64_t magnitude = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
+    size_t n;
+
+    for (n = 0; magnitude != 0 || n == 0; magnitude /= 10)
+        digits[n++] = (char)('0' + magnitude % 10);
+    if (count < 0)
+        *o++ = '-';
+    while (n > 0) {
+        *o++ = digits[--n];
+        if (n > 0 && n % 3 == 0)
+            *o++ = ',';
+    }
+    return out;
+}
+
+const char *
+style_percent(struct arena *arena, int64_t part, int64_t whole)
+{
+    return arena_printf(arena, "%.1f %%", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+const char *
+style_duration(struct arena *arena, uint64_t ns)
+{
+    double s = (double)ns / 1e9;
+    uint64_t whole = ns / 1000000000;
+
+    if (whole >= 3600)
+        return arena_printf(arena, "%" PRIu64 " h %" PRIu64 " min", whole / 3600, whole / 60 % 60);
+    if (whole >= 60)
+        return arena_printf(arena, "%" PRIu64 " min %" PRIu64 " s", whole / 60, whole % 60);
+    if (whole >= 1)
+        return arena_printf(arena, "%.2f s", s);
+    return arena_printf(arena, "%.0f ms", s * 1e3);
+}
+
+const char *
+style_plural(struct arena *arena, int64_t count, const char *noun)
+{
+    return arena_printf(arena, "%s %s%s", style_count(arena, count), noun, count == 1 ? "" : "s");
+}
+
+size_t
+style_room(const struct style *s, size_t used)
+{
+    return s->width > used ? s->width - used : 0;
+}
+
+static bool
+continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t
+style_width(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text != '\0'; text++)
+        n += !continues(*text);
+    return n;
+}
+
+const char *
+style_clean(struct arena *arena, const char *text)
+{
+    const char *s = text;
+    size_t n, skip;
+    char *out, *o;
+
+    while (*s != '\0' && (n = character_shown(s, &skip)) != 0)
+        s += n;
+    if (*s == '\0')
+        return text;
+    out = o = arena_alloc(arena, strlen(text) + 1);
+    for (s = text; *s != '\0'; s += skip) {
+        n = character_shown(s, &skip);
+        if (n == 0)
+            *o++ = '?';
+        memcpy(o, s, n);
+        o += n;
+    }
+    return out;
+}
+
+/* TEXT without its first SKIP columns. */
+static const char *
+skip_columns(const char *text, size_t skip)
+{
+    while (*text != '\0') {
+        if (!continues(*text) && skip-- == 0)
+            break;
+        text++;
+    }
+    return text;
+}
+
+const char *
+style_cut_end(struct arena *arena, const char *text, size_t width)
+{
+    if (style_width(text) <= width)
+        return text;
+    if (width == 0)
+        return "";
+    return arena_printf(arena, "%.*s%s", (int)(skip_columns(text, width - 1) - text), text,
+                        ellipsis);
+}
+
+const char *
+style_cut_start(struct arena *arena, const char *text, size_t width)
+{
+    size_t n = style_width(text);
+
+    if (n <= width)
+        return text;
+    if (width == 0)
+        return "";
+    return arena_printf(arena, "%s%s", ellipsis, skip_columns(text, n - width + 1));
+}
+
+static void
+blanks(struct strbuf *b, size_t have, size_t want)
+{
+    for (; have < want; have++)
+        strbuf_char(b, ' ');
+}
+
+void
+style_left(struct strbuf *b, const char *text, size_t width)
+{
+    strbuf_str(b, text);
+    blanks(b, style_width(text), width);
+}
+
+void
+style_right(struct strbuf *b, const char *text, size_t width)
+{
+    blanks(b, style_width(text), width);
+    strbuf_str(b, text);
+}

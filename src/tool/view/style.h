@@ -1,0 +1,60 @@
+/* style.h: how text looks: colours, numbers for people, and widths.
+ *
+ * A width is counted in characters of UTF-8 text, one column each.
+ */
+#ifndef VIEW_STYLE_H
+#define VIEW_STYLE_H
+
+#include "util/arena.h"
+#include "util/strbuf.h"
+
+enum ink { INK_PLAIN, INK_DIM, INK_BOLD, INK_TITLE, INK_NUMBER, INK_WARNING };
+
+#define STYLE_NO_LIMIT SIZE_MAX
+
+struct style {
+    bool colour;
+    size_t width; // Columns a line may have; STYLE_NO_LIMIT = as long as it gets.
+};
+
+/* The style for the open descriptor FD: the terminal's width and colours (none when NO_COLOR is set
+ * or TERM is "dumb"), or 80 plain columns if it is no terminal. WIDE lifts the limit. */
+struct style style_for(int fd, bool wide);
+
+/* Switch B to INK, and back to plain with INK_PLAIN. Nothing without colours. */
+void style_ink(const struct style *s, struct strbuf *b, enum ink ink);
+
+/* TEXT in INK, then plain again. */
+void style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *text);
+
+/* Numbers for people, from ARENA: "12.3 MiB", "512 B", "-1.0 KiB"; "1,234,567"; "45.2 %" (a part of
+ * zero is "0.0 %"); "1 min 12 s", "3.25 s", "12 ms". */
+const char *style_bytes(struct arena *arena, int64_t bytes);
+const char *style_bytes_short(struct arena *arena, int64_t bytes); // "12.3M", where room is scarce.
+const char *style_count(struct arena *arena, int64_t count);
+const char *style_percent(struct arena *arena, int64_t part, int64_t whole);
+const char *style_duration(struct arena *arena, uint64_t ns);
+
+/* "1 block", "2 blocks". */
+const char *style_plural(struct arena *arena, int64_t count, const char *noun);
+
+/* How many columns of a line are left after USED. */
+size_t style_room(const struct style *s, size_t used);
+
+/* The columns TEXT takes. */
+size_t style_width(const char *text);
+
+/* TEXT with each control character and each invalid byte replaced by "?", so that a name in a file
+ * from someone else cannot drive the terminal. TEXT itself if it is clean, else from ARENA. */
+const char *style_clean(struct arena *arena, const char *text);
+
+/* TEXT cut to WIDTH columns: its end or its beginning makes room for "…". TEXT itself if it fits.
+ */
+const char *style_cut_end(struct arena *arena, const char *text, size_t width);
+const char *style_cut_start(struct arena *arena, const char *text, size_t width);
+
+/* Add TEXT, then blanks up to WIDTH columns; or the blanks first. */
+void style_left(struct strbuf *b, const char *text, size_t width);
+void style_right(struct strbuf *b, const char *text, size_t width);
+
+#endif

@@ -1,0 +1,253 @@
+/* table.c: rows and typed columns.
+ *
+ * Text: every column is as wide as its widest cell or title. When a line has not that much room,
+ * text columns give way (concessions below). Blanks at the end of a line are never written.
+ *
+ * JSON: the same cells, exact. A column without a title is only in JSON, one without a key only in
+ * text.
+ */
+#include "view/table.h"
+
+#include "util/ensure.h"
+
+enum { GAP = 2, TEXT_MIN = 12, TEXT_READABLE = 32 };
+
+void
+table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count)
+{
+    ENSURE(count <= TABLE_COLUMNS_MAX);
+    *t = (struct table){.arena = arena, .column_count = count};
+    for (size_t i = 0; i < count; i++)
+        t->columns[i] = columns[i];
+}
+
+static void
+add_cell(struct table *t, struct cell cell)
+{
+    arena_grow(t->arena, &t->cells, &t->capacity, t->cell_count, sizeof *t->cells);
+    t->cells[t->cell_count++] = cell;
+}
+
+static enum column_kind
+next_kind(const struct table *t)
+{
+    return t->columns[t->cell_count % t->column_count].kind;
+}
+
+void
+table_number(struct table *t, int64_t number)
+{
+    ENSURE(next_kind(t) == COLUMN_BYTES || next_kind(t) == COLUMN_COUNT);
+    add_cell(t, (struct cell){.number = number});
+}
+
+void
+table_percent(struct table *t, int64_t part, int64_t whole)
+{
+    ENSURE(next_kind(t) == COLUMN_PERCENT);
+    add_cell(t, (struct cell){.percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0.0});
+}
+
+void
+table_string(struct table *t, const char *text)
+{
+    ENSURE(next_kind(t) == COLUMN_TEXT);
+    add_cell(t, (struct cell){.text = text});
+}
+
+size_t
+table_rows(const struct table *t)
+{
+    return t->cell_count / t->column_count;
+}
+
+static size_t
+shown_rows(const struct table *t, size_t limit)
+{
+    return table_rows(t) < limit ? table_rows(t) : limit;
+}
+
+static bool
+is_unknown(const struct column *column, const struct cell *c)
+{
+    return (column->kind == COLUMN_BYTES || column->kind == COLUMN_COUNT) &&
+           c->number == TABLE_UNKNOWN;
+}
+
+static const char *
+cell_text(const struct table *t, size_t row, size_t column)
+{
+    const struct cell *c = &t->cells[row * t->column_count + column];
+
+    if (is_unknown(&t->columns[column], c))
+        return "?";
+    switch (t->columns[column].kind) {
+    case COLUMN_BYTES:
+        return style_bytes(t->arena, c->number);
+    case COLUMN_COUNT:
+        return style_count(t->arena, c->number);
+    case COLUMN_PERCENT:
+        return arena_printf(t->arena, "%.1f %%", c->percent);
+    case COLUMN_TEXT:
+        return c->text ? style_clean(t->arena, c->text) : "?";
+    }
+    return "";
+}
+
+/* Who gives way when lines are too wide, in this order: main text to a readable rest, secondary
+ * text, and then all down to the minimum. */
+static const struct {
+    bool dim;
+    size_t min;
+} concessions[] = {{false, TEXT_READABLE}, {true, TEXT_MIN}, {false, TEXT_MIN}};
+
+static size_t
+table_width(const struct table *t, const size_t *widths)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < t->column_count; i++)
+        if (t->columns[i].title)
+            total += widths[i] + GAP;
+    return total > GAP ? total - GAP : 0;
+}
+
+static void
+squeeze(const struct table *t, const struct style *style, size_t *widths)
+{
+    size_t total = table_width(t, widths);
+
+    for (size_t k = 0; k < countof(concessions); k++) {
+        for (size_t i = t->column_count; i-- > 0 && total > style->width;) {
+            size_t excess = total - style->width, min = concessions[k].min, room;
+
+            if (t->columns[i].kind != COLUMN_TEXT || t->columns[i].title == NULL ||
+                t->columns[i].dim != concessions[k].dim || widths[i] <= min)
+                continue;
+            room = widths[i] - min;
+            widths[i] -= excess < room ? excess : room;
+            total -= excess < room ? excess : room;
+        }
+    }
+}
+
+static void
+measure(const struct table *t, const struct style *style, size_t rows, size_t *widths)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        if (t->columns[i].title == NULL)
+            continue;
+        widths[i] = style_width(t->columns[i].title);
+        for (size_t r = 0; r < rows; r++) {
+            size_t w = style_width(cell_text(t, r, i));
+
+            widths[i] = w > widths[i] ? w : widths[i];
+        }
+    }
+    squeeze(t, style, widths);
+}
+
+static const char *
+fit(const struct table *t, size_t column, const char *text, size_t width)
+{
+    text_fit_fn *fn = t->columns[column].fit;
+
+    if (fn && style_width(text) > width)
+        text = fn(t->arena, text, width);
+    return style_cut_end(t->arena, text, width);
+}
+
+static void
+put_cell(const struct table *t, const struct style *style, size_t column, const char *text,
+         size_t width, enum ink ink, struct strbuf *out)
+{
+    bool is_last = true;
+
+    for (size_t i = column + 1; i < t->column_count; i++)
+        is_last = is_last && t->columns[i].title == NULL;
+    if (is_last && *text == '\0') {
+        while (out->length > 0 && out->text[out->length - 1] == ' ')
+            out->text[--out->length] = '\0';
+        return;
+    }
+    if (ink != INK_PLAIN)
+        style_ink(style, out, ink);
+    if (t->columns[column].kind != COLUMN_TEXT)
+        style_right(out, text, width);
+    else
+        style_left(out, fit(t, column, text, width), is_last ? 0 : width);
+    if (ink != INK_PLAIN)
+        style_ink(style, out, INK_PLAIN);
+}
+
+static void
+put_row(const struct table *t, const struct style *style, const size_t *widths, size_t row,
+        struct strbuf *out)
+{
+    const char *gap = "";
+
+    for (size_t i = 0; i < t->column_count; i++) {
+        if (t->columns[i].title == NULL)
+            continue;
+        strbuf_str(out, gap);
+        put_cell(t, style, i, cell_text(t, row, i), widths[i],
+                 t->columns[i].dim ? INK_DIM : INK_PLAIN, out);
+        gap = "  ";
+    }
+    strbuf_char(out, '\n');
+    strbuf_pause(out);
+}
+
+void
+table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out)
+{
+    size_t widths[TABLE_COLUMNS_MAX] = {0}, rows = shown_rows(t, limit);
+    const char *gap = "";
+
+    measure(t, style, rows, widths);
+    for (size_t i = 0; i < t->column_count; i++) {
+        if (t->columns[i].title == NULL)
+            continue;
+        strbuf_str(out, gap);
+        put_cell(t, style, i, t->columns[i].title, widths[i], INK_DIM, out);
+        gap = "  ";
+    }
+    strbuf_char(out, '\n');
+    for (size_t r = 0; r < rows; r++)
+        put_row(t, style, widths, r, out);
+}
+
+static void
+json_cell(const struct column *column, const struct cell *c, struct json *j)
+{
+    if (is_unknown(column, c)) {
+        json_string(j, column->key, NULL);
+        return;
+    }
+    switch (column->kind) {
+    case COLUMN_BYTES:
+    case COLUMN_COUNT:
+        json_int(j, column->key, c->number);
+        break;
+    case COLUMN_PERCENT:
+        json_double(j, column->key, c->percent);
+        break;
+    case COLUMN_TEXT:
+        json_string(j, column->key, c->text);
+        break;
+    }
+}
+
+void
+table_json(const struct table *t, struct json *j, const char *key, size_t limit)
+{
+    json_array(j, key);
+    for (size_t r = 0; r < shown_rows(t, limit); r++) {
+        json_object(j, NULL);
+        for (size_t i = 0; i < t->column_count; i++)
+            if (t->columns[i].key)
+                json_cell(&t->columns[i], &t->cells[r * t->column_count + i], j);
+        json_end(j);
+    }
+    json_end(j);
+}

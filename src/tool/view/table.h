@@ -1,0 +1,64 @@
+/* table.h: one table, two renderings. A view fills rows once; table_text shows them to people and
+ * table_json gives the same rows exactly. Knows no profile.
+ */
+#ifndef VIEW_TABLE_H
+#define VIEW_TABLE_H
+
+#include "util/json_out.h"
+#include "view/style.h"
+
+enum column_kind {
+    COLUMN_BYTES,   // integer; "12.3 MiB"
+    COLUMN_COUNT,   // integer; "1,234"
+    COLUMN_PERCENT, // number from 0 to 100; "45.2 %"
+    COLUMN_TEXT,    // text; NULL is JSON's null and shown as "?"
+};
+
+/* Text wider than its column, shortened to about WIDTH; what is left over is cut. From ARENA. */
+typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
+
+struct column {
+    enum column_kind kind;
+    const char *key;   // In JSON; NULL = not there.
+    const char *title; // In text; NULL = not there.
+    bool dim;          // Secondary.
+    text_fit_fn *fit;  // COLUMN_TEXT: NULL cuts the end.
+};
+
+struct cell {
+    int64_t number;   // COLUMN_BYTES, COLUMN_COUNT
+    double percent;   // COLUMN_PERCENT
+    const char *text; // COLUMN_TEXT; borrowed.
+};
+
+enum { TABLE_COLUMNS_MAX = 64 };
+
+struct table {
+    struct arena *arena;
+    struct column columns[TABLE_COLUMNS_MAX];
+    size_t column_count;
+    struct cell *cells; // Row after row.
+    size_t cell_count, capacity;
+};
+
+/* An empty table whose memory is from ARENA. COLUMNS (at most TABLE_COLUMNS_MAX) are copied. */
+void table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count);
+
+/* A number that is not known: JSON's null, shown as "?". */
+#define TABLE_UNKNOWN INT64_MIN
+
+/* Add cells from left to right; a row is complete when each column has one of its kind. */
+void table_number(struct table *t, int64_t number);
+void table_percent(struct table *t, int64_t part, int64_t whole);
+void table_string(struct table *t, const char *text);
+
+size_t table_rows(const struct table *t);
+
+/* Titles and at most LIMIT rows, numbers right-aligned; the last text column gets what the line has
+ * left, and no line is wider than STYLE allows. */
+void table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out);
+
+/* At most LIMIT rows as an array of objects under KEY. */
+void table_json(const struct table *t, struct json *j, const char *key, size_t limit);
+
+#endif

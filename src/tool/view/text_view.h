@@ -1,0 +1,45 @@
+/* text_view.h: a view as text for people. It goes to a buffer; nothing is printed here. */
+#ifndef TEXT_VIEW_H
+#define TEXT_VIEW_H
+
+#include "analyse/functions.h"
+#include "view/style.h"
+#include "view/view.h"
+
+struct text_view {
+    struct view base;
+    struct style style;
+    struct strbuf *out;
+    size_t depth;              // Frames shown of a stack.
+    const struct stack **seen; // Stacks shown in full so far; see text_site.
+    size_t seen_count, seen_capacity;
+};
+
+enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };
+
+// A name gets that many columns, however narrow the terminal is.
+enum { TEXT_NAME_MIN = 12 };
+
+/* Are lines never cut? */
+bool text_is_wide(const struct text_view *v);
+
+/* TEXT in INK on a line of its own, cleaned and cut to the width. */
+void text_line(struct text_view *v, enum ink ink, const char *text);
+
+/* A section's title on the left, its total, if not empty, beside it. */
+void text_title(struct text_view *v, const char *title, const char *total);
+
+/* "… 12 more rows; --limit shows more", if there are. */
+void text_more(struct text_view *v, size_t shown, size_t count, const char *noun);
+
+/* METRIC of C, for people. From the view's arena. */
+const char *text_metric(struct text_view *v, const struct counters *c, enum metric metric);
+
+/* VALUE of a metric in as little room as possible. From ARENA. */
+const char *text_short(struct arena *arena, int64_t value, enum metric metric);
+
+/* The name of FUNCTION, clean, and cut to WIDTH unless the view is wide. */
+const char *text_function(const struct text_view *v, const struct functions *f, uint32_t function,
+                          size_t width);
+
+#endif
