@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "view/json_diff.h"
-#include "view/text_diff.h"
+#include "json/json_diff.h"
+#include "text/text_diff.h"
 
 /* Two profiles and what their comparison needs. */
 struct pair {

@@ -8,15 +8,15 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "view/json_leaks.h"
-#include "view/json_report.h"
-#include "view/json_session.h"
+#include "json/json_leaks.h"
+#include "json/json_report.h"
+#include "json/json_session.h"
+#include "text/text_groups.h"
+#include "text/text_heaps.h"
+#include "text/text_overview.h"
+#include "text/text_site.h"
+#include "text/text_tree.h"
 #include "view/phrases.h"
-#include "view/text_groups.h"
-#include "view/text_heaps.h"
-#include "view/text_overview.h"
-#include "view/text_site.h"
-#include "view/text_tree.h"
 
 #define LONG_CXX                                                                                   \
     "std::pair<std::_Rb_tree_iterator<std::pair<std::__cxx11::basic_string<char> const, "          \

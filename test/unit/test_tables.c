@@ -15,8 +15,8 @@
 #include "analyse/group.h"
 #include "analyse/paths.h"
 #include "build_profile.h"
-#include "view/text_classes.h"
-#include "view/text_paths.h"
+#include "text/text_classes.h"
+#include "text/text_paths.h"
 
 static struct arena arena;
 

@@ -1,5 +1,5 @@
-/* heap_backing.c: the end of a block that backs one of the program's own heaps. How one begins is in
- * heap.c. */
+/* heap_backing.c: the end of a block that backs one of the program's own heaps. How one begins is
+ * in heap.c. */
 #include "monitor/heap_backing.h"
 
 #include "monitor/count.h"

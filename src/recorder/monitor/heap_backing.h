@@ -1,5 +1,5 @@
-/* heap_backing.h: blocks of malloc's, or foreign memory, of which the program makes a heap of its own.
- */
+/* heap_backing.h: blocks of malloc's, or foreign memory, of which the program makes a heap of its
+ * own. */
 #ifndef MONITOR_HEAP_BACKING_H
 #define MONITOR_HEAP_BACKING_H
 

@@ -3,9 +3,9 @@
  * Sizes are counted for the whole process, so there is no filter by stack.
  */
 #include "command/runner.h"
+#include "json/json_bins.h"
+#include "text/text_bins.h"
 #include "type/types.h"
-#include "view/json_bins.h"
-#include "view/text_bins.h"
 
 enum { TOP_DEFAULT = 20 };
 

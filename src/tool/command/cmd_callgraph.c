@@ -9,15 +9,15 @@
 
 #include "analyse/fold.h"
 #include "command/runner.h"
+#include "json/json_callgraph.h"
 #include "option/metric_opts.h"
-#include "view/classic_callgraph.h"
-#include "view/dot_callgraph.h"
-#include "view/json_callgraph.h"
+#include "text/classic_callgraph.h"
+#include "text/dot_callgraph.h"
+#include "text/text_callgraph.h"
+#include "text/text_classes.h"
+#include "text/text_header.h"
+#include "text/text_recording.h"
 #include "view/losses.h"
-#include "view/text_callgraph.h"
-#include "view/text_classes.h"
-#include "view/text_header.h"
-#include "view/text_recording.h"
 
 enum { ARCS_SHOWN = 5, DOT_NODES = 60 };
 

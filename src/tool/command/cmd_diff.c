@@ -11,10 +11,10 @@
 #include "command/sink.h"
 #include "command/symbolise.h"
 #include "flame/flamegraph.h"
+#include "json/json_diff.h"
 #include "option/metric_opts.h"
-#include "view/json_diff.h"
-#include "view/text_diff.h"
-#include "view/text_view.h"
+#include "text/text_diff.h"
+#include "text/text_view.h"
 
 #define NEVER_FAILS UINT64_MAX
 

@@ -2,9 +2,9 @@
  * is folded as text is: a table that charges everything to operator new would be of no use.
  */
 #include "command/runner.h"
+#include "json/json_direct.h"
 #include "option/metric_opts.h"
-#include "view/json_direct.h"
-#include "view/text_direct.h"
+#include "text/text_direct.h"
 
 struct direct_options {
     struct view_options view;

@@ -9,10 +9,10 @@
 
 #include "command/pick_stacks.h"
 #include "command/runner.h"
-#include "view/json_leaks.h"
-#include "view/json_paths.h"
-#include "view/text_leaks.h"
-#include "view/text_paths.h"
+#include "json/json_leaks.h"
+#include "json/json_paths.h"
+#include "text/text_leaks.h"
+#include "text/text_paths.h"
 
 #define NEVER_FAILS UINT64_MAX
 #define NOT_GIVEN UINT64_MAX

@@ -4,14 +4,14 @@
  * tree. JSON gives the same numbers exactly, and all sites unless --limit is set.
  */
 #include "command/runner.h"
+#include "json/json_report.h"
 #include "option/metric_opts.h"
+#include "text/text_groups.h"
+#include "text/text_header.h"
+#include "text/text_overview.h"
+#include "text/text_site.h"
+#include "text/text_tree.h"
 #include "type/types.h"
-#include "view/json_report.h"
-#include "view/text_groups.h"
-#include "view/text_header.h"
-#include "view/text_overview.h"
-#include "view/text_site.h"
-#include "view/text_tree.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
                                        "size", "type",     "heap", "label", "label=", NULL};

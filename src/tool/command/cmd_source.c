@@ -8,9 +8,9 @@
 
 #include "analyse/source.h"
 #include "command/runner.h"
+#include "json/json_source.h"
+#include "text/text_source.h"
 #include "util/regular.h"
-#include "view/json_source.h"
-#include "view/text_source.h"
 
 #define SOURCE_BYTES_MAX (64 * MIB)
 

@@ -6,10 +6,10 @@
 #include "command/sink.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
+#include "json/json_timeline.h"
 #include "profile/at.h"
-#include "view/json_timeline.h"
+#include "text/text_timeline.h"
 #include "view/phrases.h"
-#include "view/text_timeline.h"
 
 enum { TEXT_ROWS = 5, PICTURE_ROWS = 12 };
 

@@ -15,8 +15,8 @@
 #include "command/pick_stacks.h"
 #include "command/sink.h"
 #include "command/symbolise.h"
-#include "view/json_session.h"
-#include "view/text_session.h"
+#include "json/json_session.h"
+#include "text/text_session.h"
 
 static int
 build_stacks(struct shown *s, struct arena *arena)

@@ -5,9 +5,9 @@
 #define CLI_RUNNER_H
 
 #include "option/view_opts.h"
+#include "text/text_view.h"
 #include "util/json_out.h"
 #include "view/session.h"
-#include "view/text_view.h"
 
 /* What becomes of several processes. In JSON each has a document, in one about the session. */
 enum runner_session {

@@ -1,0 +1,100 @@
+/* json_callgraph.c: the call graph as JSON: functions, and cycles as a whole. docs/json.md is the
+ * contract.
+ */
+#include "json/json_callgraph.h"
+
+#include "json/json_members.h"
+
+static void
+json_name(struct json *j, const struct callgraph *g, uint32_t node)
+{
+    json_string(j, "function", functions_name(g->functions, node));
+    json_uint(j, "index", g->nodes[node].index);
+}
+
+static void
+json_arcs(struct json *j, const char *key, const struct callgraph *g, const uint32_t *arcs,
+          size_t count, bool up)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++) {
+        const struct callgraph_arc *a = &g->arcs[arcs[i]];
+
+        json_object_line(j, NULL);
+        json_name(j, g, up ? a->caller : a->callee);
+        json_int(j, "bytes", amount_sum(&a->amount));
+        json_int(j, "calls", a->amount.calls);
+        json_classes(j, "bytes_by_class", &a->amount);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_node(struct json *j, const struct callgraph *g, const struct callgraph_node *n)
+{
+    json_int(j, "self_bytes", amount_sum(&n->self));
+    json_int(j, "inclusive_bytes", amount_sum(&n->inclusive));
+    json_int(j, "calls", n->called.calls);
+    json_int(j, "recursive_calls", n->recursive);
+    json_classes(j, "self_by_class", &n->self);
+    json_classes(j, "inclusive_by_class", &n->inclusive);
+    json_arcs(j, "ancestors", g, g->callers + n->first_caller, n->caller_count, true);
+}
+
+static void
+json_function(struct json *j, const struct callgraph *g, uint32_t node)
+{
+    const struct callgraph_node *n = &g->nodes[node];
+
+    json_object(j, NULL);
+    json_name(j, g, node);
+    json_string(j, "module", functions_module(g->functions, node));
+    if (n->cycle == CALLGRAPH_NONE)
+        json_string(j, "cycle", NULL);
+    else
+        json_uint(j, "cycle", g->nodes[n->cycle].number);
+    json_node(j, g, n);
+    json_arcs(j, "descendants", g, g->callees + n->first_callee, n->callee_count, false);
+    json_end(j);
+}
+
+static void
+json_cycle(struct json *j, const struct callgraph *g, uint32_t node)
+{
+    const struct callgraph_node *n = &g->nodes[node];
+
+    json_object(j, NULL);
+    json_uint(j, "cycle", n->number);
+    json_uint(j, "index", n->index);
+    json_node(j, g, n);
+    json_array(j, "functions");
+    for (size_t i = 0; i < g->entry_count; i++)
+        if (g->nodes[g->entries[i]].cycle == node)
+            json_string(j, NULL, functions_name(g->functions, g->entries[i]));
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv)
+{
+    const struct callgraph *g = gv->g;
+
+    json_object(j, NULL);
+    json_head(j, "heaptap-callgraph", v->p, &v->stacks->total, &v->stacks->errors);
+    json_string(j, "metric", metric_name(gv->metric));
+    json_losses(j, v->p);
+    json_int(j, "total_bytes", amount_sum(&g->total));
+    json_array(j, "callgraph");
+    for (size_t i = 0; i < gv->count; i++)
+        if (gv->nodes[i] < g->function_count)
+            json_function(j, g, gv->nodes[i]);
+    json_end(j);
+    json_array(j, "cycles");
+    for (size_t i = 0; i < gv->count; i++)
+        if (gv->nodes[i] >= g->function_count)
+            json_cycle(j, g, gv->nodes[i]);
+    json_end(j);
+    json_end(j);
+}

@@ -1,0 +1,163 @@
+/* json_diff.c: a comparison for programs, exact. The layout is a contract, docs/json.md.
+ *
+ *     {"format": "heaptap-diff", "version": 1, "metric": "inuse", "by": "site",
+ *      "before": {"profile": "a.heaptap", …, "totals": {…}}, "after": {…},
+ *      "growth": {"inuse": 96, "peak": 96, "alloc": 96, "temporary": 0, "count": 1},
+ *      "unchanged_rows": 3,
+ *      "rows": [{"growth": {…}, "before": {…}, "after": {…},
+ *                "stack": [{"function": "make", "file": "a.c", "line": 3, …}]}]}
+ *
+ * Members may be added; none is renamed, removed or given another unit without a new version.
+ */
+#include "json/json_diff.h"
+
+#include <stdio.h>
+
+#include "json/json_members.h"
+
+enum { DIFF_JSON_VERSION = 1 };
+
+static void
+json_side(struct json *j, const char *key, const struct profile *p, const struct counters *totals,
+          const struct errors *errors)
+{
+    json_object(j, key);
+    json_known(j, "profile", p->path);
+    json_known(j, "command", p->process.command);
+    json_uint(j, "pid", p->process.pid);
+    json_uint(j, "start_unix_ns", p->process.start_unix_ns);
+    json_uint(j, "elapsed_ns", p->process.elapsed_ns);
+    json_object(j, "totals");
+    json_counters(j, totals);
+    if (profile_has_errors(p))
+        json_errors(j, "", totals, errors);
+    json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
+    json_end(j);
+    json_extent(j, p);
+    json_end(j);
+}
+
+static void
+json_growth(struct json *j, const char *key, const struct counters *before,
+            const struct counters *after)
+{
+    json_object(j, key);
+    for (int m = 0; m <= METRIC_COUNT; m++)
+        if (metric_is_known(before, (enum metric)m) && metric_is_known(after, (enum metric)m))
+            json_int(j, metric_name((enum metric)m), diff_growth(before, after, (enum metric)m));
+        else
+            json_string(j, metric_name((enum metric)m), NULL);
+    json_end(j);
+}
+
+/* Of all metrics but temporary allocations, of which it is not known. */
+static void
+json_interval(struct json *j, const char *prefix, const struct counters *before,
+              const struct errors *before_errors, const struct counters *after,
+              const struct errors *after_errors)
+{
+    static const enum metric metrics[] = {METRIC_INUSE, METRIC_PEAK, METRIC_ALLOC, METRIC_COUNT};
+
+    for (int high = 0; high < 2; high++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%sgrowth_%s", prefix, high ? "high" : "low");
+        json_object(j, key);
+        for (size_t m = 0; m < countof(metrics); m++) {
+            struct interval i =
+                diff_interval(before, before_errors, after, after_errors, metrics[m]);
+
+            json_int(j, metric_name(metrics[m]), interval_rounded(high ? i.high : i.low));
+        }
+        json_end(j);
+    }
+}
+
+static void
+json_sides(struct json *j, const char *before_key, const struct counters *before,
+           const char *after_key, const struct counters *after)
+{
+    json_object(j, before_key);
+    json_counters(j, before);
+    json_end(j);
+    json_object(j, after_key);
+    json_counters(j, after);
+    json_end(j);
+}
+
+static void
+json_frames(struct json *j, const struct diff_row *row)
+{
+    json_array(j, "stack");
+    for (uint32_t i = 0; i < row->depth; i++) {
+        const struct diff_frame *f = &row->frames[i];
+
+        json_object(j, NULL);
+        json_string(j, "function", f->function);
+        json_known(j, "file", f->file);
+        if (f->line)
+            json_uint(j, "line", f->line);
+        else
+            json_string(j, "line", NULL);
+        json_known(j, "module", f->module);
+        json_bool(j, "inlined", f->inlined);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_row(const struct diff_view *v, struct json *j, const struct diff_row *row)
+{
+    json_object(j, NULL);
+    json_growth(j, "growth", &row->before, &row->after);
+    if (v->diff->is_estimate)
+        json_interval(j, "", &row->before, &row->before_errors, &row->after, &row->after_errors);
+    json_sides(j, "before", &row->before, "after", &row->after);
+    if (v->by == DIFF_BY_SITE) {
+        json_string(j, "heap", row->heap->name);
+        json_labels(j, row->labels);
+        json_frames(j, row);
+    } else {
+        json_string(j, "function", row->frames[0].function);
+        json_known(j, "file", row->frames[0].file);
+        json_known(j, "module", row->frames[0].module);
+        json_growth(j, "inclusive_growth", &row->inclusive_before, &row->inclusive_after);
+        if (v->diff->is_estimate)
+            json_interval(j, "inclusive_", &row->inclusive_before, &row->inclusive_before_errors,
+                          &row->inclusive_after, &row->inclusive_after_errors);
+        json_sides(j, "inclusive_before", &row->inclusive_before, "inclusive_after",
+                   &row->inclusive_after);
+    }
+    json_end(j);
+}
+
+void
+json_diff(struct json *j, const struct diff_view *v)
+{
+    const struct diff *d = v->diff;
+    size_t unchanged = 0, shown = 0;
+
+    for (size_t i = 0; i < d->count; i++)
+        unchanged += !diff_changed(&d->rows[i]);
+    json_object(j, NULL);
+    json_string(j, "format", "heaptap-diff");
+    json_int(j, "version", DIFF_JSON_VERSION);
+    json_string(j, "metric", metric_name(v->metric));
+    json_string(j, "by", v->by == DIFF_BY_SITE ? "site" : "function");
+    json_bool(j, "estimate", d->is_estimate);
+    json_side(j, "before", v->before, &d->before, &d->before_errors);
+    json_side(j, "after", v->after, &d->after, &d->after_errors);
+    json_growth(j, "growth", &d->before, &d->after);
+    if (d->is_estimate)
+        json_interval(j, "", &d->before, &d->before_errors, &d->after, &d->after_errors);
+    json_uint(j, "unchanged_rows", unchanged);
+    json_array(j, "rows");
+    for (size_t i = 0; i < d->count && shown < v->limit; i++)
+        if (diff_changed(&d->rows[i])) {
+            json_row(v, j, &d->rows[i]);
+            shown++;
+        }
+    json_end(j);
+    json_end(j);
+}

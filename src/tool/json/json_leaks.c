@@ -1,0 +1,47 @@
+/* json_leaks.c: what is still live as one document "heaptap-leaks". */
+#include "json/json_leaks.h"
+
+#include "json/json_members.h"
+#include "json/json_stack.h"
+
+void
+json_suppressions(struct json *j, const struct leaks *leaks,
+                  const struct suppressions *suppressions)
+{
+    json_object(j, "suppressed");
+    json_int(j, "live_blocks", leaks->suppressed_blocks);
+    json_int(j, "live_bytes", leaks->suppressed_bytes);
+    json_array(j, "by");
+    for (size_t i = 0; i < suppressions->count; i++) {
+        const struct suppression *s = &suppressions->v[i];
+
+        if (s->counters.allocations == 0)
+            continue;
+        json_object(j, NULL);
+        json_string(j, "pattern", s->pattern);
+        json_string(j, "origin", s->origin);
+        json_int(j, "live_blocks", counters_live_blocks(&s->counters));
+        json_int(j, "live_bytes", counters_live_bytes(&s->counters));
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
+           const struct suppressions *suppressions, size_t limit)
+{
+    json_object(j, NULL);
+    json_head(j, "heaptap-leaks", v->p, &v->p->totals, &v->p->errors);
+    json_object(j, "total");
+    json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));
+    json_int(j, "live_bytes", counters_live_bytes(&leaks->stacks.total));
+    json_int(j, "sites", (int64_t)leaks->count);
+    if (profile_has_errors(v->p))
+        json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
+    json_end(j);
+    json_suppressions(j, leaks, suppressions);
+    json_sites(j, "leaks", v->p, leaks->v, leaks->count < limit ? leaks->count : limit);
+    json_end(j);
+}

@@ -1,0 +1,267 @@
+/* json_members.c: what the documents of the machine's view have in common.
+ *
+ * It is exact and complete. The layout is a contract (docs/json.md): members may be added, but none
+ * is renamed, removed or given another unit without a new "version". What is unknown is null, never
+ * an empty string. Addresses are strings, because JSON's readers keep numbers as doubles.
+ */
+#include "json/json_members.h"
+
+#include <stdio.h>
+
+#include "analyse/interval.h"
+#include "view/losses.h"
+
+enum { JSON_VERSION = 1 };
+
+void
+json_known(struct json *j, const char *key, const char *text)
+{
+    json_string(j, key, text && *text ? text : NULL);
+}
+
+void
+json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value)
+{
+    if (c->partial)
+        json_string(j, key, NULL);
+    else
+        json_int(j, key, value);
+}
+
+void
+json_counters(struct json *j, const struct counters *c)
+{
+    bool any = c->size_min != SIZE_MIN_NONE;
+
+    json_int(j, "allocations", c->allocations);
+    json_int(j, "allocated_bytes", c->allocated_bytes);
+    json_int(j, "frees", c->frees);
+    json_int(j, "freed_bytes", c->freed_bytes);
+    json_of_whole(j, "reallocations", c, c->reallocations);
+    json_int(j, "live_blocks", counters_live_blocks(c));
+    json_int(j, "live_bytes", counters_live_bytes(c));
+    json_of_whole(j, "peak_blocks", c, c->peak_blocks);
+    json_of_whole(j, "peak_bytes", c, c->peak_bytes);
+    json_of_whole(j, "temporary", c, c->temporary);
+    json_of_whole(j, "size_min", c, any ? (int64_t)c->size_min : 0);
+    json_of_whole(j, "size_max", c, (int64_t)c->size_max);
+}
+
+static void
+json_limit(struct json *j, const char *prefix, const char *key, const char *end, double limit)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s%s", prefix, key, end);
+    json_int(j, name, interval_rounded(limit));
+}
+
+void
+json_errors(struct json *j, const char *prefix, const struct counters *c, const struct errors *e)
+{
+    static const struct {
+        const char *key;
+        enum interval_of what;
+    } intervals[] = {
+        {"allocations", INTERVAL_ALLOCATIONS}, {"allocated_bytes", INTERVAL_ALLOCATED_BYTES},
+        {"live_blocks", INTERVAL_LIVE_BLOCKS}, {"live_bytes", INTERVAL_LIVE_BYTES},
+        {"peak_blocks", INTERVAL_PEAK_BLOCKS}, {"peak_bytes", INTERVAL_PEAK_BYTES},
+    };
+
+    json_limit(j, prefix, "samples", "", e->allocated.samples);
+    json_limit(j, prefix, "live_samples", "", interval_samples(e, INTERVAL_LIVE_BYTES));
+    json_limit(j, prefix, "peak_samples", "", interval_samples(e, INTERVAL_PEAK_BYTES));
+    for (size_t i = 0; i < countof(intervals); i++) {
+        struct interval r = interval_of(c, e, intervals[i].what);
+
+        json_limit(j, prefix, intervals[i].key, "_low", r.low);
+        json_limit(j, prefix, intervals[i].key, "_high", r.high);
+    }
+}
+
+void
+json_self(struct json *j, const struct counters *c)
+{
+    json_int(j, "self_allocations", c->allocations);
+    json_int(j, "self_allocated_bytes", c->allocated_bytes);
+    json_int(j, "self_frees", c->frees);
+    json_int(j, "self_freed_bytes", c->freed_bytes);
+    json_int(j, "self_live_blocks", counters_live_blocks(c));
+    json_int(j, "self_live_bytes", counters_live_bytes(c));
+    json_of_whole(j, "self_peak_blocks", c, c->peak_blocks);
+    json_of_whole(j, "self_peak_bytes", c, c->peak_bytes);
+    json_of_whole(j, "self_temporary", c, c->temporary);
+    json_of_whole(j, "self_reallocations", c, c->reallocations);
+}
+
+static void
+json_process(struct json *j, const struct profile *p)
+{
+    const struct profile_process *pr = &p->process;
+
+    json_object(j, "process");
+    json_known(j, "command", pr->command);
+    json_uint(j, "pid", pr->pid);
+    if (pr->pid_here != 0)
+        json_uint(j, "pid_here", pr->pid_here);
+    json_uint(j, "parent_pid", pr->parent_pid);
+    json_known(j, "executable", pr->executable);
+    json_uint(j, "start_unix_ns", pr->start_unix_ns);
+    json_uint(j, "elapsed_ns", pr->elapsed_ns);
+    json_bool(j, "ended", pr->ended);
+    json_bool(j, "forked", pr->forked);
+    json_known(j, "kernel", pr->kernel);
+    json_known(j, "machine", pr->machine);
+    json_uint(j, "cpu_count", pr->cpu_count);
+    json_uint(j, "page_bytes", pr->page_bytes);
+    if (p->frames_kept != 0)
+        json_uint(j, "frames_kept", p->frames_kept);
+    else
+        json_string(j, "frames_kept", NULL);
+    json_known(j, "heaptap", pr->heaptap);
+    json_uint(j, "sample_period_bytes", p->sample_period_bytes);
+    json_known(j, "profile", p->path);
+    json_end(j);
+}
+
+static void
+json_merged(struct json *j, const struct profile *p)
+{
+    if (p->merged_processes == 0)
+        return;
+    json_object(j, "merged");
+    json_uint(j, "processes", p->merged_processes);
+    json_uint(j, "damaged", p->merged_damaged);
+    json_uint(j, "left_out", p->merged_left_out);
+    json_array(j, "programs");
+    for (size_t i = 0; i < p->program_count; i++) {
+        json_object_line(j, NULL);
+        json_known(j, "executable", p->programs[i].executable);
+        json_uint(j, "processes", p->programs[i].processes);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void
+json_phases(struct json *j, const struct profile *p)
+{
+    static const char *const modes[] = {
+        [MODE_EXACT] = "exact", [MODE_BYTES] = "bytes", [MODE_COUNT] = "count", [MODE_OFF] = "off"};
+
+    json_array(j, "phases");
+    for (size_t i = 0; i < p->phase_count; i++) {
+        json_object_line(j, NULL);
+        json_uint(j, "elapsed_ns", p->phases[i].elapsed_ns);
+        json_string(j, "mode", modes[p->phases[i].mode]);
+        json_uint(j, "period", p->phases[i].period);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+const char *const json_snapshot_kinds[SNAPSHOT_KINDS] = {
+    [SNAPSHOT_ASKED] = "asked",   [SNAPSHOT_TIMED] = "timed",   [SNAPSHOT_PROGRAM] = "program",
+    [SNAPSHOT_PHASE] = "phase",   [SNAPSHOT_GROWTH] = "growth", [SNAPSHOT_SIGNAL] = "signal",
+    [SNAPSHOT_PERIOD] = "period",
+};
+
+void
+json_snapshot(struct json *j, const struct profile_snapshot *s)
+{
+    json_object_line(j, NULL);
+    json_uint(j, "elapsed_ns", s->elapsed_ns);
+    json_known(j, "name", s->name);
+    json_string(j, "kind", json_snapshot_kinds[s->kind]);
+    json_int(
+        j, "live_bytes",
+        counters_sum(s->amounts.allocated_bytes, (int64_t)(0 - (uint64_t)s->amounts.freed_bytes)));
+    json_int(j, "allocations", s->amounts.allocations);
+    json_int(j, "allocated_bytes", s->amounts.allocated_bytes);
+    json_end(j);
+}
+
+static void
+json_snapshots(struct json *j, const struct profile *p)
+{
+    json_array(j, "snapshots");
+    for (size_t i = 0; i < p->snapshot_count; i++)
+        if (*p->snapshots[i].name != '\0')
+            json_snapshot(j, &p->snapshots[i]);
+    json_end(j);
+}
+
+static void
+json_moment(struct json *j, const char *key, const struct profile_moment *m)
+{
+    json_object_line(j, key);
+    json_uint(j, "elapsed_ns", m->elapsed_ns);
+    json_known(j, "name", m->name);
+    json_end(j);
+}
+
+void
+json_extent(struct json *j, const struct profile *p)
+{
+    if (p->extent == EXTENT_BETWEEN)
+        json_moment(j, "from", &p->from);
+    if (p->extent == EXTENT_BETWEEN)
+        json_moment(j, "to", &p->to);
+    if (p->extent == EXTENT_AT)
+        json_moment(j, "at", &p->to);
+}
+
+void
+json_head(struct json *j, const char *format, const struct profile *p,
+          const struct counters *totals, const struct errors *errors)
+{
+    json_string(j, "format", format);
+    json_int(j, "version", JSON_VERSION);
+    json_process(j, p);
+    json_merged(j, p);
+    json_object(j, "totals");
+    json_counters(j, totals);
+    if (profile_has_errors(p))
+        json_errors(j, "", totals, errors);
+    json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
+    json_of_whole(j, "peak_elapsed_ns", totals, (int64_t)p->peak_elapsed_ns);
+    json_end(j);
+    json_phases(j, p);
+    json_snapshots(j, p);
+    json_extent(j, p);
+}
+
+void
+json_losses(struct json *j, const struct profile *p)
+{
+    json_object(j, "losses");
+    for (size_t i = 0; i < loss_field_count; i++)
+        json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
+    json_bool(j, "file_failed", p->losses.file_failed);
+    json_end(j);
+}
+
+void
+json_labels(struct json *j, const struct profile_label_set *set)
+{
+    if (set->count == 0 && *set->text != '\0') {
+        json_string(j, "labels", NULL);
+        return;
+    }
+    json_object_line(j, "labels");
+    for (size_t i = 0; i < set->count; i++)
+        json_string(j, set->v[i].key, set->v[i].value);
+    json_end(j);
+}
+
+void
+json_classes(struct json *j, const char *key, const struct amount *a)
+{
+    json_object_line(j, key);
+    json_int(j, "s", a->by_class[0]);
+    json_int(j, "m", a->by_class[1]);
+    json_int(j, "l", a->by_class[2]);
+    json_int(j, "x", a->by_class[3]);
+    json_end(j);
+}

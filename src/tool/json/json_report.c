@@ -1,0 +1,216 @@
+/* json_report.c: the document "heaptap-report": all sites, or groups or a tree instead.
+ *
+ *     {"format": "heaptap-report", "version": 1, "process": {…}, "totals": {…},
+ *      "losses": {…}, "recorder": {…}, "threads": […], "sizes": […], "timeline": […],
+ *      "sites": [{"live_bytes": 96, …, "stack": [{"function": "main", "file": "a.c", "line": 3,
+ * …}]}]}
+ */
+#include "json/json_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json/json_heaps.h"
+#include "json/json_members.h"
+#include "json/json_stack.h"
+#include "view/group_table.h"
+
+static void
+json_self_report(struct json *j, const struct profile *p)
+{
+    const struct profile_recorder *r = &p->recorder;
+
+    json_losses(j, p);
+    json_object(j, "recorder");
+    json_uint(j, "memory_bytes", r->memory_bytes);
+    json_uint(j, "file_bytes", r->file_bytes);
+    json_uint(j, "frames_reused", r->frames_reused);
+    json_uint(j, "frames_unwound", r->frames_unwound);
+    json_uint(j, "full_unwinds", r->full_unwinds);
+    json_uint(j, "events_timed", r->events_timed);
+    json_uint(j, "timed_ns", r->timed_ns);
+    json_end(j);
+    json_array(j, "notes");
+    for (size_t i = 0; i < p->note_count; i++)
+        json_string(j, NULL, p->notes[i]);
+    json_end(j);
+}
+
+static void
+json_threads(struct json *j, const struct profile *p)
+{
+    json_array(j, "threads");
+    for (size_t i = 0; i < p->thread_count; i++) {
+        json_object(j, NULL);
+        json_known(j, "name", p->threads[i].name);
+        json_uint(j, "tid", p->threads[i].tid);
+        json_uint(j, "uses", p->threads[i].uses);
+        json_counters(j, &p->threads[i].counters);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_sizes(struct json *j, const struct profile *p)
+{
+    json_array(j, "sizes");
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct profile_bin *b = &p->bins[i];
+
+        if (b->counters.allocations == 0 && b->counters.frees == 0)
+            continue;
+        json_object(j, NULL);
+        json_uint(j, "size_min", b->size_min);
+        json_uint(j, "size_max", b->size_max);
+        json_int(j, "allocations", b->counters.allocations);
+        json_int(j, "allocated_bytes", b->counters.allocated_bytes);
+        json_int(j, "frees", b->counters.frees);
+        json_int(j, "freed_bytes", b->counters.freed_bytes);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_time_points(struct json *j, const struct profile *p)
+{
+    json_array(j, "timeline");
+    for (size_t i = 0; i < p->time_point_count; i++) {
+        json_object_line(j, NULL);
+        json_uint(j, "elapsed_ns", p->timeline[i].elapsed_ns);
+        json_int(j, "live_bytes", p->timeline[i].live_bytes);
+        json_uint(j, "events", p->timeline[i].events);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+json_unknown_frees(struct json *j, const struct view *v)
+{
+    static const char *const kinds[] = {
+        [FREE_FOREIGN] = "foreign", [FREE_TWICE] = "twice", [FREE_INHERITED] = "inherited"};
+
+    json_array(j, "unknown_frees");
+    for (size_t i = 0; i < v->p->unknown_free_count; i++) {
+        const struct profile_unknown_free *f = &v->p->unknown_frees[i];
+        struct stack stack = stack_of_node(v->p, f->node, v->arena);
+        struct stack site = stack_of_node(v->p, f->site_node, v->arena);
+        char address[32];
+
+        json_object(j, NULL);
+        json_string(j, "kind", kinds[f->kind]);
+        json_uint(j, "count", f->count);
+        snprintf(address, sizeof address, "0x%" PRIx64, f->address);
+        json_string(j, "address", address);
+        json_stack(j, "stack", v->p, &stack);
+        json_stack(j, "allocated", v->p, &site);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+report_head(struct json *j, const struct view *v, enum metric metric)
+{
+    json_head(j, "heaptap-report", v->p, &v->stacks->total, &v->stacks->errors);
+    json_string(j, "metric", metric_name(metric));
+    json_self_report(j, v->p);
+}
+
+void
+json_report(struct json *j, const struct view *v, enum metric metric, size_t limit)
+{
+    const struct stack **all = group_sorted_stacks(v->stacks, metric, v->arena);
+
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    json_threads(j, v->p);
+    json_sizes(j, v->p);
+    json_heaps(j, v->p);
+    json_backings(j, v);
+    json_label_sets(j, v->p);
+    json_time_points(j, v->p);
+    json_unknown_frees(j, v);
+    json_sites(j, "sites", v->p, all, v->stacks->count < limit ? v->stacks->count : limit);
+    json_end(j);
+}
+
+static void
+json_verdicts(struct json *j, const struct groups *groups, enum metric metric)
+{
+    int64_t sums[VERDICT_CERTAIN + 1];
+
+    group_table_verdicts(groups, metric, sums);
+    json_object(j, "verdicts");
+    json_int(j, "certain", sums[VERDICT_CERTAIN]);
+    json_int(j, "likely", sums[VERDICT_LIKELY]);
+    json_int(j, "same_size", sums[VERDICT_SAME_SIZE]);
+    json_int(j, "unknown", sums[VERDICT_UNKNOWN]);
+    json_end(j);
+}
+
+void
+json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,
+            size_t limit)
+{
+    struct groups groups;
+    struct table t;
+
+    group_table_rows(v, by, metric, &groups);
+    group_table_fill(v, &groups, by, metric, false, &t);
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    if (by == BY_TYPE)
+        json_verdicts(j, &groups, metric);
+    table_json(&t, j, "rows", limit);
+    json_end(j);
+}
+
+/* The node after N in pre-order; 0 after the last. PARENTS holds the way from the root. */
+static uint32_t
+next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
+{
+    const struct tree_node *nodes = tree->nodes;
+
+    parents[nodes[n].depth] = n;
+    if (nodes[n].first_child)
+        return nodes[n].first_child;
+    while (n != 0 && nodes[n].next_sibling == 0)
+        n = parents[nodes[n].depth - 1];
+    return n ? nodes[n].next_sibling : 0;
+}
+
+void
+json_tree(struct json *j, const struct view *v, enum tree_direction direction, enum metric metric)
+{
+    struct tree tree;
+    uint32_t *parents;
+
+    tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
+    parents = arena_array(v->arena, tree.count + 1, sizeof *parents);
+    json_object(j, NULL);
+    report_head(j, v, metric);
+    json_string(j, "direction", direction == TREE_TOP_DOWN ? "top-down" : "bottom-up");
+    json_array(j, "tree");
+    for (uint32_t n = next_node(&tree, 0, parents); n != 0; n = next_node(&tree, n, parents)) {
+        const struct tree_node *node = &tree.nodes[n];
+
+        json_object(j, NULL);
+        json_uint(j, "depth", node->depth - 1);
+        if (node->is_other)
+            json_string(j, "function", "other");
+        else
+            json_frame(j, v->p, node->frame, node->location);
+        json_counters(j, &node->inclusive);
+        json_self(j, &node->self);
+        if (profile_has_errors(v->p)) {
+            json_errors(j, "", &node->inclusive, &node->inclusive_errors);
+            json_errors(j, "self_", &node->self, &node->self_errors);
+        }
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}

@@ -1,0 +1,41 @@
+/* json_session.c: around the documents of several processes stands one, "heaptap-session", with the
+ * totals of all, a row for each process, and the list of those documents.
+ */
+#include "json/json_session.h"
+
+#include "json/json_members.h"
+
+enum { SESSION_VERSION = 1 };
+
+static void
+put_head(struct json *j, const struct counters *total, const struct errors *errors)
+{
+    json_object(j, NULL);
+    json_string(j, "format", "heaptap-session");
+    json_int(j, "version", SESSION_VERSION);
+    json_object(j, "totals");
+    json_counters(j, total);
+    if (errors->allocated.samples > 0)
+        json_errors(j, "", total, errors);
+    json_end(j);
+}
+
+void
+json_session_begin(struct json *j, const struct view_set *set, struct arena *arena)
+{
+    struct counters total = COUNTERS_ZERO;
+    struct errors errors = {0};
+    struct table t = {.arena = arena};
+
+    session_table(set, &t, &total, &errors);
+    put_head(j, &total, &errors);
+    table_json(&t, j, "processes", SIZE_MAX);
+    json_array(j, "profiles");
+}
+
+void
+json_session_end(struct json *j)
+{
+    json_end(j);
+    json_end(j);
+}

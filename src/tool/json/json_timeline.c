@@ -1,0 +1,66 @@
+/* json_timeline.c: what stacks held over time, as one document "heaptap-timeline". */
+#include "json/json_timeline.h"
+
+#include "json/json_members.h"
+#include "json/json_stack.h"
+#include "view/phrases.h"
+
+static void
+json_point(struct json *j, const struct profile *p, const struct profile_moment *m)
+{
+    bool is_snapshot = m->snapshots > 0 && m->snapshots <= p->snapshot_count;
+
+    json_object_line(j, NULL);
+    json_uint(j, "elapsed_ns", m->elapsed_ns);
+    json_string(j, "name", is_snapshot && *m->name ? m->name : NULL);
+    json_string(j, "kind",
+                is_snapshot ? json_snapshot_kinds[p->snapshots[m->snapshots - 1].kind] : m->name);
+    json_end(j);
+}
+
+static void
+json_values(struct json *j, const struct timeline *t, const struct timeline_row *row)
+{
+    json_array(j, "values");
+    for (size_t i = 0; i < t->point_count; i++)
+        json_int(j, NULL, row->values[i]);
+    json_end(j);
+}
+
+static void
+json_row(struct json *j, const struct view *v, const struct timeline *t,
+         const struct timeline_row *row)
+{
+    json_string(j, "trend", timeline_trend_name(row->trend));
+    json_double(j, "per_minute", row->per_minute);
+    json_values(j, t, row);
+    if (row->stack)
+        json_stack(j, "stack", v->p, row->stack);
+    json_end(j);
+}
+
+void
+json_timeline(struct json *j, const struct view *v, const struct timeline *t)
+{
+    json_object(j, NULL);
+    json_head(j, "heaptap-timeline", v->p, &v->stacks->total, &v->stacks->errors);
+    json_string(j, "by", timeline_by_names[t->by]);
+    json_array(j, "points");
+    for (size_t i = 0; i < t->point_count; i++)
+        json_point(j, v->p, &t->points[i]);
+    json_end(j);
+    json_uint(j, "stacks", t->stack_count);
+    json_uint(j, "growing", t->growing);
+    json_object(j, "total");
+    json_row(j, v, t, &t->total);
+    json_array(j, "rows");
+    for (size_t i = 0; i < t->row_count; i++) {
+        json_object(j, NULL);
+        json_row(j, v, t, &t->rows[i]);
+    }
+    json_end(j);
+    json_object(j, "rest");
+    json_values(j, t, &t->rest);
+    json_end(j);
+    json_end(j);
+}

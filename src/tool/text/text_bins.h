@@ -1,0 +1,14 @@
+/* text_bins.h: the allocation bins of a profile, for people. */
+#ifndef TEXT_BINS_H
+#define TEXT_BINS_H
+
+#include "text/text_view.h"
+
+/* A histogram and the TOP bins with most bytes, largest first; all in the order of size if there
+ * are no more than that. */
+void text_bins(struct text_view *v, size_t top);
+
+/* The table as mprof printed it: all bins by size, whole percentages, nothing else. */
+void classic_bins(struct text_view *v);
+
+#endif

@@ -1,0 +1,277 @@
+/* text_callgraph.c: the call graph as text, an entry for each function.
+ *
+ *     index  allocated      %  sizes           called  function
+ *
+ *               999.9K   50.2  mmmm       5,019/5,019    make_red_widget [2]     callers
+ *               992.3K   49.8  mmmm       4,981/4,981    make_blue_widget [3]
+ *     [1]         1.9M  100.0  mmmmmmmm        10,000  make_widget
+ *                 1.9M  100.0  mmmmmmmm                  (itself)
+ *
+ * Callers stand above the function, what it calls below. Percentages and bars of the function's
+ * own line are of the total, the others of the function. A cycle as a whole has its functions where
+ * others have what they call.
+ *
+ * Lines are made first and put out when the widths of their columns are known.
+ */
+#include "text/text_callgraph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text/text_classes.h"
+#include "view/phrases.h"
+
+enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8 };
+
+struct line {
+    const char *index;                          // "[1]"; NULL = a caller or something called.
+    const char *bytes, *percent, *bar, *called; // "" = not known.
+    uint32_t node;                              // CALLGRAPH_NONE: name is the text.
+    const char *name;
+};
+
+struct lines {
+    struct text_view *v;
+    const struct graph_view *gv;
+    struct line *items;
+    size_t count, capacity;
+};
+
+const char *
+text_node(const struct text_view *v, const struct callgraph *g, uint32_t node, size_t width)
+{
+    const struct callgraph_node *n = &g->nodes[node];
+    const char *mark = "";
+    size_t room;
+
+    if (n->number)
+        return arena_printf(v->base.arena, "<cycle %" PRIu32 " as a whole>", n->number);
+    if (n->cycle != CALLGRAPH_NONE)
+        mark = arena_printf(v->base.arena, " <cycle %" PRIu32 ">", g->nodes[n->cycle].number);
+    room = width > strlen(mark) ? width - strlen(mark) : 0;
+    return arena_printf(
+        v->base.arena, "%s%s",
+        text_function(v, g->functions, node, room < NODE_NAME_MIN ? NODE_NAME_MIN : room), mark);
+}
+
+static void
+add_line(struct lines *l, const struct line *line)
+{
+    arena_grow(l->v->base.arena, &l->items, &l->capacity, l->count, sizeof *l->items);
+    l->items[l->count++] = *line;
+}
+
+static const char *
+percent(struct arena *a, int64_t part, int64_t whole)
+{
+    return arena_printf(a, "%.1f", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+/* A line with AMOUNT, as a part of WHOLE. */
+static struct line
+amount_line(const struct lines *l, const struct amount *amount, const struct amount *whole,
+            const char *called, uint32_t node, const char *name)
+{
+    struct arena *a = l->v->base.arena;
+
+    return (struct line){
+        .bytes = text_short(a, amount_sum(amount), l->gv->metric),
+        .percent = percent(a, amount_sum(amount), amount_sum(whole)),
+        .bar = text_classes(a, amount, amount_sum(whole), BAR),
+        .called = called,
+        .node = node,
+        .name = name,
+    };
+}
+
+static const char *
+ratio(struct arena *a, int64_t part, int64_t whole)
+{
+    return arena_printf(a, "%s/%s", style_count(a, part), style_count(a, whole));
+}
+
+/* How often it was called, and how often again: "12+3". */
+static const char *
+called_text(struct arena *a, const struct callgraph_node *n)
+{
+    if (n->recursive == 0)
+        return style_count(a, n->called.calls);
+    return arena_printf(a, "%s+%s", style_count(a, n->called.calls), style_count(a, n->recursive));
+}
+
+static void
+add_rest(struct lines *l, size_t shown, size_t count, const char *noun)
+{
+    struct arena *a = l->v->base.arena;
+
+    if (shown < count)
+        add_line(l, &(struct line){
+                        .bytes = "",
+                        .percent = "",
+                        .bar = "",
+                        .called = "",
+                        .node = CALLGRAPH_NONE,
+                        .name = arena_printf(a, "\xe2\x80\xa6 %s",
+                                             style_plural(a, (int64_t)(count - shown),
+                                                          arena_printf(a, "more %s", noun))),
+                    });
+}
+
+static void
+add_callers(struct lines *l, const struct callgraph_node *n)
+{
+    const struct callgraph *g = l->gv->g;
+
+    for (uint32_t i = 0; i < n->caller_count && i < l->gv->arcs; i++) {
+        const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + i]];
+        struct line line =
+            amount_line(l, &a->amount, &n->inclusive,
+                        ratio(l->v->base.arena, a->amount.calls, g->nodes[a->caller].calls_out),
+                        a->caller, NULL);
+
+        add_line(l, &line);
+    }
+    add_rest(l, l->gv->arcs, n->caller_count, "caller");
+}
+
+static void
+add_callees(struct lines *l, const struct callgraph_node *n)
+{
+    const struct callgraph *g = l->gv->g;
+
+    for (uint32_t i = 0; i < n->callee_count && i < l->gv->arcs; i++) {
+        const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + i]];
+        struct line line =
+            amount_line(l, &a->amount, &n->inclusive,
+                        ratio(l->v->base.arena, a->amount.calls, g->nodes[a->callee].calls_in),
+                        a->callee, NULL);
+
+        add_line(l, &line);
+    }
+    add_rest(l, l->gv->arcs, n->callee_count, "callee");
+}
+
+static void
+add_members(struct lines *l, uint32_t cycle)
+{
+    const struct callgraph *g = l->gv->g;
+    size_t count = 0;
+
+    for (size_t i = 0; i < g->entry_count; i++) {
+        const struct callgraph_node *n = &g->nodes[g->entries[i]];
+        struct line line;
+
+        if (n->cycle != cycle || count++ >= l->gv->arcs)
+            continue;
+        line = amount_line(l, &n->inclusive, &g->nodes[cycle].inclusive,
+                           called_text(l->v->base.arena, n), g->entries[i], NULL);
+        add_line(l, &line);
+    }
+    add_rest(l, l->gv->arcs, count, "function");
+}
+
+static void
+add_entry(struct lines *l, uint32_t node)
+{
+    const struct callgraph_node *n = &l->gv->g->nodes[node];
+    struct arena *a = l->v->base.arena;
+    struct line line =
+        amount_line(l, &n->inclusive, &l->gv->g->total, called_text(a, n), node, NULL);
+
+    add_callers(l, n);
+    line.index = arena_printf(a, "[%" PRIu32 "]", n->index);
+    add_line(l, &line);
+    if (amount_sum(&n->self) > 0) {
+        line = amount_line(l, &n->self, &n->inclusive, "", CALLGRAPH_NONE, "(itself)");
+        add_line(l, &line);
+    }
+    if (n->number)
+        add_members(l, node);
+    else
+        add_callees(l, n);
+}
+
+struct line_widths {
+    size_t bytes, called;
+};
+
+static struct line_widths
+measure(const struct lines *l)
+{
+    struct line_widths w = {strlen(phrase_metric_column(l->gv->metric)), strlen("called")};
+
+    for (size_t i = 0; i < l->count; i++) {
+        size_t bytes = style_width(l->items[i].bytes), called = style_width(l->items[i].called);
+
+        w.bytes = bytes > w.bytes ? bytes : w.bytes;
+        w.called = called > w.called ? called : w.called;
+    }
+    return w;
+}
+
+static void
+put_line(const struct lines *l, const struct line *line, const struct line_widths *w)
+{
+    struct text_view *v = l->v;
+    size_t indent = line->index ? 0 : ARC_INDENT;
+    size_t room = style_room(&v->style, INDEX_WIDTH + w->bytes + 7 + BAR + 6 + w->called + indent);
+    const char *name = line->name;
+
+    if (line->node != CALLGRAPH_NONE) {
+        const char *index = line->index ? ""
+                                        : arena_printf(v->base.arena, " [%" PRIu32 "]",
+                                                       l->gv->g->nodes[line->node].index);
+        size_t left = room > strlen(index) ? room - strlen(index) : 0;
+
+        name = arena_printf(v->base.arena, "%s%s", text_node(v, l->gv->g, line->node, left), index);
+    }
+    style_ink(&v->style, v->out, line->index ? INK_BOLD : INK_DIM);
+    style_left(v->out, line->index ? line->index : "", INDEX_WIDTH);
+    style_right(v->out, line->bytes, w->bytes);
+    style_right(v->out, line->percent, 7);
+    strbuf_str(v->out, "  ");
+    style_left(v->out, line->bar, BAR);
+    strbuf_str(v->out, "  ");
+    style_right(v->out, line->called, w->called);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    style_left(v->out, "", indent + 2);
+    style_text(&v->style, v->out, line->index ? INK_BOLD : INK_PLAIN, name);
+    strbuf_char(v->out, '\n');
+}
+
+static void
+put_titles(const struct lines *l, const struct line_widths *w)
+{
+    struct text_view *v = l->v;
+
+    style_ink(&v->style, v->out, INK_DIM);
+    style_left(v->out, "index", INDEX_WIDTH);
+    style_right(v->out, phrase_metric_column(l->gv->metric), w->bytes);
+    style_right(v->out, "%", 7);
+    style_left(v->out, "  sizes", BAR + 4);
+    style_right(v->out, "called", w->called);
+    strbuf_str(v->out, "  function");
+    style_ink(&v->style, v->out, INK_PLAIN);
+    strbuf_char(v->out, '\n');
+}
+
+void
+text_callgraph(struct text_view *v, const struct graph_view *gv)
+{
+    struct lines l = {.v = v, .gv = gv};
+    size_t *ends = arena_array(v->base.arena, gv->count, sizeof *ends), line = 0;
+    struct line_widths w;
+
+    for (size_t i = 0; i < gv->count; i++) {
+        add_entry(&l, gv->nodes[i]);
+        ends[i] = l.count;
+    }
+    w = measure(&l);
+    put_titles(&l, &w);
+    for (size_t i = 0; i < gv->count; i++) {
+        strbuf_char(v->out, '\n');
+        for (; line < ends[i]; line++)
+            put_line(&l, &l.items[line], &w);
+    }
+    strbuf_char(v->out, '\n');
+}

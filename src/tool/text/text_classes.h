@@ -1,0 +1,16 @@
+/* text_classes.h: shares by class of size, as bars of letters. */
+#ifndef TEXT_CLASSES_H
+#define TEXT_CLASSES_H
+
+#include "analyse/functions.h"
+#include "text/text_view.h"
+
+/* A bar of at most WIDTH letters for PART of WHOLE, each of the class of size that it stands for:
+ * "ssmmmx". From ARENA. */
+const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
+                         size_t width);
+
+/* What the letters mean, on a line of its own. */
+void text_classes_legend(struct text_view *v);
+
+#endif

@@ -1,0 +1,381 @@
+/* text_diff.c: a comparison for people.
+ *
+ *     before  app-1.heaptap
+ *     after   app-2.heaptap
+ *
+ *                      before        after       growth
+ *     in use          2.0 KiB      5.1 KiB     +3.1 KiB   +155.0 %
+ *     …
+ *
+ *     in use: 2 of 7 stacks changed
+ *
+ *       +3.1 KiB   2.0 KiB -> 5.1 KiB, 12 -> 40 blocks
+ *           cache_insert     src/cache.c:41
+ *           handle_request   src/server.c:20
+ *
+ * Growth is red and shrinking green, on a terminal only; what may be the draw's doing is "within
+ * noise", and has the colour of nothing. A line says so when the sides were recorded in different
+ * ways. Rows that did not change in the metric are counted and not shown. No line is longer than
+ * the style allows; names from files are cleaned.
+ */
+#include "text/text_diff.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "symbol/symbol.h"
+#include "view/sampling.h"
+
+enum { INDENT = 11, RANGE_INDENT = 38, PLACE_MIN = 24, GAP = 3, NOISE_WIDTH = 9 };
+
+static const char *const metric_titles[] = {
+    [METRIC_INUSE] = "in use",        [METRIC_PEAK] = "peak",   [METRIC_ALLOC] = "allocated",
+    [METRIC_TEMPORARY] = "temporary", [METRIC_COUNT] = "calls",
+};
+
+struct diff_text {
+    const struct diff_view *d;
+    struct style style;
+    size_t depth; // Frames shown of a stack.
+    struct strbuf *out;
+};
+
+static void put_totals(struct diff_text *v);
+static void put_rows(struct diff_text *v);
+
+void
+text_diff(const struct diff_view *d, const struct style *style, size_t depth, struct strbuf *out)
+{
+    struct diff_text v = {.d = d, .style = *style, .depth = depth, .out = out};
+
+    put_totals(&v);
+    put_rows(&v);
+}
+
+/* TEXT as a line, cut to the width. */
+static void
+line(struct diff_text *v, const char *text)
+{
+    strbuf_str(v->out, style_cut_end(v->d->arena, text, v->style.width));
+    strbuf_char(v->out, '\n');
+}
+
+static const char *
+amount(struct diff_text *v, int64_t value, enum metric metric)
+{
+    return metric_is_bytes(metric) ? style_bytes(v->d->arena, value)
+                                   : style_count(v->d->arena, value);
+}
+
+static const char *
+growth_text(struct diff_text *v, int64_t growth, enum metric metric)
+{
+    return arena_printf(v->d->arena, "%s%s", growth > 0 ? "+" : "", amount(v, growth, metric));
+}
+
+/* TEXT right-aligned in WIDTH columns, in the colour of GROWTH. */
+static void
+put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
+{
+    bool coloured = v->style.colour && growth != 0;
+
+    for (size_t n = style_width(text); n < width; n++)
+        strbuf_char(v->out, ' ');
+    if (coloured)
+        strbuf_str(v->out, growth > 0 ? "\x1b[31m" : "\x1b[32m");
+    strbuf_str(v->out, text);
+    if (coloured)
+        strbuf_str(v->out, "\x1b[0m");
+}
+
+/* Where the truth may lie, and whether it may be no growth at all. */
+static void
+put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric)
+{
+    line(v, arena_printf(v->d->arena, "%*s(%s%s to %s)", indent, "",
+                         i.low <= 0 && i.high >= 0 ? "within noise: " : "",
+                         growth_text(v, interval_rounded(i.low), metric),
+                         growth_text(v, interval_rounded(i.high), metric)));
+}
+
+/* With threads the true peaks may have been higher. Not known for some of the stacks. */
+static struct interval
+peak_interval(const struct diff_text *v)
+{
+    int64_t before = v->d->before->totals.peak_bytes, after = v->d->after->totals.peak_bytes;
+
+    if (v->d->diff->before.peak_bytes != before || v->d->diff->after.peak_bytes != after ||
+        before == after)
+        return (struct interval){0, 0};
+    return (struct interval){
+        (double)after - (double)before - (double)v->d->before->peak_error_bytes,
+        (double)after - (double)before + (double)v->d->after->peak_error_bytes};
+}
+
+static void
+put_total(struct diff_text *v, enum metric metric)
+{
+    const struct diff *d = v->d->diff;
+    int64_t before = metric_value(&d->before, metric), after = metric_value(&d->after, metric);
+    int64_t growth = diff_growth(&d->before, &d->after, metric);
+    struct interval i =
+        diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
+
+    if (!metric_is_known(&d->before, metric) || !metric_is_known(&d->after, metric))
+        return;
+    style_left(v->out, metric_titles[metric], 10);
+    style_right(v->out, amount(v, before, metric), 14);
+    style_right(v->out, amount(v, after, metric), 14);
+    put_growth(v, growth_text(v, growth, metric), growth, 14);
+    if (before > 0 && after != before)
+        strbuf_fmt(v->out, "  %s%s", after > before ? "+" : "",
+                   style_percent(v->d->arena, growth, before));
+    strbuf_char(v->out, '\n');
+    if (i.low >= i.high && metric == METRIC_PEAK)
+        i = peak_interval(v);
+    if (i.low < i.high)
+        put_noise(v, RANGE_INDENT, i, metric);
+}
+
+static void
+put_side(struct diff_text *v, const char *side, const struct profile *p)
+{
+    const char *command = profile_title(p, v->d->arena);
+
+    line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "%-7s %s%s%s", side, p->path,
+                                                  *command ? "  " : "", command)));
+    if (p->extent != EXTENT_WHOLE)
+        line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "        %s",
+                                                      sampling_extent(v->d->arena, p))));
+}
+
+static bool
+left_out(const struct profile *p)
+{
+    for (size_t i = 0; i < p->phase_count; i++)
+        if (p->phases[i].mode == MODE_OFF)
+            return true;
+    return false;
+}
+
+static bool
+recorded_alike(const struct profile *a, const struct profile *b)
+{
+    return a->phase_count == 1 && b->phase_count == 1 && a->phases[0].mode == b->phases[0].mode &&
+           a->phases[0].period == b->phases[0].period;
+}
+
+/* How the two sides were recorded, unless both were exactly. */
+static void
+put_ways(struct diff_text *v)
+{
+    const char *before = sampling_how(v->d->arena, v->d->before);
+    const char *after = sampling_how(v->d->arena, v->d->after);
+
+    if (!v->d->diff->is_estimate)
+        return;
+    strbuf_char(v->out, '\n');
+    if (recorded_alike(v->d->before, v->d->after))
+        line(v, arena_printf(v->d->arena, "Both %s.", before));
+    else
+        line(v, arena_printf(v->d->arena, "Recorded differently. Before: %s; after: %s.", before,
+                             after));
+    line(v, "Estimates: the growth lies in the range in brackets, in 95 of 100 cases.");
+    if (left_out(v->d->before) || left_out(v->d->after))
+        line(v, "What was allocated while recording was off is missing from the numbers.");
+}
+
+static void
+put_totals(struct diff_text *v)
+{
+    put_side(v, "before", v->d->before);
+    put_side(v, "after", v->d->after);
+    put_ways(v);
+    strbuf_char(v->out, '\n');
+    strbuf_fmt(v->out, "%24s%14s%14s\n", "before", "after", "growth");
+    for (int m = 0; m <= METRIC_COUNT; m++)
+        put_total(v, (enum metric)m);
+}
+
+/* Where FRAME is: the last two parts of the file's path and the line, or the module. */
+static const char *
+place(struct diff_text *v, const struct diff_frame *f)
+{
+    const char *text = path_basename(f->module), *file = f->file;
+    const char *slash = strrchr(file, '/');
+
+    while (slash > file && slash[-1] != '/')
+        slash--;
+    if (*file)
+        text = slash ? slash : file;
+    if (*file && f->line)
+        text = arena_printf(v->d->arena, "%s:%" PRIu32, text, f->line);
+    if (f->inlined)
+        text = arena_printf(v->d->arena, "%s (inlined)", text);
+    return style_clean(v->d->arena, text);
+}
+
+static const char *
+function(struct diff_text *v, const struct diff_frame *f, size_t width)
+{
+    const char *name = v->style.width == STYLE_NO_LIMIT
+                           ? f->function
+                           : symbol_shorten(v->d->arena, f->function, width);
+
+    return style_cut_end(v->d->arena, style_clean(v->d->arena, name), width);
+}
+
+/* Columns for the names in S's stack, so that places line up and have some room. */
+static size_t
+name_width(struct diff_text *v, const struct diff_row *row, size_t depth)
+{
+    size_t widest = 0, limit = v->style.width;
+
+    if (limit != STYLE_NO_LIMIT)
+        limit -= INDENT + GAP + PLACE_MIN < limit ? INDENT + GAP + PLACE_MIN : limit / 2;
+    for (size_t i = 0; i < depth; i++) {
+        size_t width = style_width(function(v, &row->frames[i], limit));
+
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void
+put_stack(struct diff_text *v, const struct diff_row *row)
+{
+    size_t depth = row->depth < v->depth ? row->depth : v->depth, width = name_width(v, row, depth);
+
+    for (size_t i = 0; i < depth; i++) {
+        const char *where = place(v, &row->frames[i]), *name = function(v, &row->frames[i], width);
+        struct strbuf text = {0};
+
+        strbuf_fmt(&text, "%*s", INDENT, "");
+        if (*where) {
+            style_left(&text, name, width + GAP);
+            strbuf_str(&text, where);
+        } else {
+            strbuf_str(&text, name);
+        }
+        line(v, strbuf_text(&text));
+        strbuf_release(&text);
+    }
+    if (depth < row->depth)
+        line(v,
+             arena_printf(v->d->arena, "%*s\xe2\x80\xa6 %s", INDENT, "",
+                          style_plural(v->d->arena, (int64_t)(row->depth - depth), "more frame")));
+}
+
+static int64_t
+blocks(const struct counters *c, enum metric metric)
+{
+    return metric == METRIC_INUSE  ? counters_live_blocks(c)
+           : metric == METRIC_PEAK ? c->peak_blocks
+                                   : c->allocations;
+}
+
+static void
+put_site(struct diff_text *v, const struct diff_row *row)
+{
+    int64_t growth = diff_growth(&row->before, &row->after, v->d->metric);
+    int64_t hue = diff_is_noise(row, v->d->metric, false) ? 0 : growth;
+    const char *tags = tags_text(row->heap, row->labels, v->d->arena);
+    struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
+                                      &row->after_errors, v->d->metric);
+
+    put_growth(v, growth_text(v, growth, v->d->metric), hue, INDENT - 1);
+    strbuf_fmt(v->out, "   %s -> %s",
+               amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
+               amount(v, metric_value(&row->after, v->d->metric), v->d->metric));
+    if (metric_is_bytes(v->d->metric))
+        strbuf_fmt(v->out, ", %s -> %s",
+                   style_count(v->d->arena, blocks(&row->before, v->d->metric)),
+                   style_plural(v->d->arena, blocks(&row->after, v->d->metric),
+                                v->d->metric == METRIC_ALLOC ? "call" : "block"));
+    strbuf_char(v->out, '\n');
+    if (i.low < i.high)
+        put_noise(v, INDENT, i, v->d->metric);
+    if (*tags)
+        line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "%*s%s", INDENT, "", tags)));
+    put_stack(v, row);
+    strbuf_char(v->out, '\n');
+}
+
+static void
+put_function_row(struct diff_text *v, const struct diff_row *row)
+{
+    int64_t growth = diff_growth(&row->before, &row->after, v->d->metric);
+    int64_t inclusive = diff_growth(&row->inclusive_before, &row->inclusive_after, v->d->metric);
+    bool own_noise = diff_is_noise(row, v->d->metric, false);
+    bool inclusive_noise = diff_is_noise(row, v->d->metric, true);
+    size_t taken = 4 * 12 + 2 + (v->d->diff->is_estimate ? NOISE_WIDTH : 0u),
+           left = v->style.width == STYLE_NO_LIMIT ? STYLE_NO_LIMIT : v->style.width - taken;
+
+    if (v->style.width < taken + 8)
+        left = 8;
+    put_growth(v, growth_text(v, growth, v->d->metric), own_noise ? 0 : growth, 12);
+    style_right(v->out, amount(v, metric_value(&row->before, v->d->metric), v->d->metric), 12);
+    style_right(v->out, amount(v, metric_value(&row->after, v->d->metric), v->d->metric), 12);
+    put_growth(v, growth_text(v, inclusive, v->d->metric), inclusive_noise ? 0 : inclusive, 12);
+    if (v->d->diff->is_estimate)
+        style_right(v->out,
+                    own_noise && inclusive_noise ? "both"
+                    : own_noise                  ? "growth"
+                    : inclusive_noise            ? "callees"
+                                                 : "",
+                    NOISE_WIDTH);
+    strbuf_fmt(v->out, "  %s\n", function(v, row->frames, left));
+}
+
+static bool
+row_changed(const struct diff_text *v, const struct diff_row *row)
+{
+    return diff_growth(&row->before, &row->after, v->d->metric) != 0 ||
+           diff_growth(&row->inclusive_before, &row->inclusive_after, v->d->metric) != 0;
+}
+
+/* Is all of the change within noise? */
+static bool
+is_noise(const struct diff_text *v, const struct diff_row *row)
+{
+    return diff_is_noise(row, v->d->metric, false) &&
+           (v->d->by == DIFF_BY_SITE || diff_is_noise(row, v->d->metric, true));
+}
+
+static void
+put_rows(struct diff_text *v)
+{
+    const char *noun = v->d->by == DIFF_BY_SITE ? "stack" : "function";
+    size_t changed = 0, noisy = 0, shown = 0;
+
+    for (size_t i = 0; i < v->d->diff->count; i++) {
+        changed += row_changed(v, &v->d->diff->rows[i]);
+        noisy += row_changed(v, &v->d->diff->rows[i]) && is_noise(v, &v->d->diff->rows[i]);
+    }
+    line(v, arena_printf(v->d->arena, "\n%s: %s of %s changed%s", metric_titles[v->d->metric],
+                         style_count(v->d->arena, (int64_t)changed),
+                         style_plural(v->d->arena, (int64_t)v->d->diff->count, noun),
+                         noisy ? arena_printf(v->d->arena, ", %s within noise",
+                                              style_count(v->d->arena, (int64_t)noisy))
+                               : ""));
+    if (changed == 0)
+        return;
+    strbuf_char(v->out, '\n');
+    if (v->d->by == DIFF_BY_FUNCTION)
+        strbuf_fmt(v->out, "      growth      before       after  w. callees%s  function\n",
+                   v->d->diff->is_estimate ? "    noise" : "");
+    for (size_t i = 0; i < v->d->diff->count && shown < v->d->limit; i++) {
+        if (!row_changed(v, &v->d->diff->rows[i]))
+            continue;
+        if (v->d->by == DIFF_BY_FUNCTION)
+            put_function_row(v, &v->d->diff->rows[i]);
+        else
+            put_site(v, &v->d->diff->rows[i]);
+        shown++;
+    }
+    if (shown < changed)
+        line(v, arena_printf(v->d->arena, "\xe2\x80\xa6 %s; --limit shows more",
+                             style_plural(v->d->arena, (int64_t)(changed - shown),
+                                          arena_printf(v->d->arena, "more %s", noun))));
+}

@@ -1,0 +1,14 @@
+/* text_direct.h: what each function allocates itself, as text. */
+#ifndef TEXT_DIRECT_H
+#define TEXT_DIRECT_H
+
+#include "analyse/direct.h"
+#include "text/text_view.h"
+
+void text_direct(struct text_view *v, const struct functions *f, const struct direct *d,
+                 enum metric metric);
+
+/* The same in the layout of the paper on mprof (1988). */
+void classic_direct(struct text_view *v, const struct functions *f, const struct direct *d);
+
+#endif

@@ -1,0 +1,64 @@
+/* text_frees.c: the section of frees that ended no live block.
+ *
+ * A free of what is not live is mostly a bug about to crash the program, so it stands before the
+ * sections about bytes. What a forked process frees of its parent's is no bug: it comes last, and
+ * only as a count.
+ */
+#include "text/text_frees.h"
+
+#include <inttypes.h>
+
+#include "text/text_stack.h"
+
+static const char *
+kind_text(const struct text_view *v, const struct profile_unknown_free *f)
+{
+    if (f->kind == FREE_TWICE)
+        return arena_printf(v->base.arena, "freed twice, last 0x%" PRIx64, f->address);
+    return arena_printf(v->base.arena,
+                        "of a pointer that is not malloc's or older, last 0x%" PRIx64, f->address);
+}
+
+static void
+put_free(struct text_view *v, const struct profile_unknown_free *f)
+{
+    struct stack stack = stack_of_node(v->base.p, f->node, v->base.arena);
+
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_WARNING,
+              arena_printf(v->base.arena, "    %12s   %s",
+                           style_plural(v->base.arena, (int64_t)f->count, "free"),
+                           kind_text(v, f)));
+    text_stack(v, &stack, v->depth, 0);
+    if (f->site_node != 0) {
+        struct stack site = stack_of_node(v->base.p, f->site_node, v->base.arena);
+
+        text_line(v, INK_DIM, "      the block had been allocated by");
+        text_stack(v, &site, v->depth, 0);
+    }
+}
+
+void
+text_unknown_frees(struct text_view *v)
+{
+    size_t limit = v->base.limit ? v->base.limit : TEXT_OVERVIEW_LIMIT, shown = 0, count = 0;
+
+    for (size_t i = 0; i < v->base.p->unknown_free_count; i++)
+        count += v->base.p->unknown_frees[i].kind != FREE_INHERITED;
+    if (count == 0)
+        return;
+    text_title(v, "Frees of what is not live",
+               style_plural(v->base.arena, (int64_t)v->base.p->losses.unknown_frees, "free"));
+    for (size_t i = 0; i < v->base.p->unknown_free_count && shown < limit; i++)
+        if (v->base.p->unknown_frees[i].kind != FREE_INHERITED) {
+            put_free(v, &v->base.p->unknown_frees[i]);
+            shown++;
+        }
+    if (shown < count) {
+        strbuf_char(v->out, '\n');
+        text_line(
+            v, INK_DIM,
+            arena_printf(v->base.arena, "    \xe2\x80\xa6 %s; --limit shows more",
+                         style_plural(v->base.arena, (int64_t)(count - shown), "more stack")));
+    }
+}

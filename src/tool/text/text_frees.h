@@ -1,0 +1,10 @@
+/* text_frees.h: frees that ended no live block, as text. */
+#ifndef TEXT_FREES_H
+#define TEXT_FREES_H
+
+#include "text/text_view.h"
+
+/* By stack; nothing at all when there are none. */
+void text_unknown_frees(struct text_view *v);
+
+#endif

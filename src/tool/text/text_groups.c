@@ -1,0 +1,48 @@
+/* text_groups.c: the tables by function, line, file, module, thread, size, type, heap and
+ * labels.
+ */
+#include "text/text_groups.h"
+
+#include "view/group_table.h"
+
+/* How much of it all is known, in one line. */
+static void
+put_verdicts(struct text_view *v, const struct groups *groups, enum metric metric)
+{
+    int64_t whole = metric_value(&v->base.stacks->total, metric);
+    int64_t sums[VERDICT_CERTAIN + 1];
+
+    group_table_verdicts(groups, metric, sums);
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena,
+                           "certain %s \xc2\xb7 likely %s \xc2\xb7 same size %s \xc2\xb7 "
+                           "unknown %s",
+                           style_percent(v->base.arena, sums[VERDICT_CERTAIN], whole),
+                           style_percent(v->base.arena, sums[VERDICT_LIKELY], whole),
+                           style_percent(v->base.arena, sums[VERDICT_SAME_SIZE], whole),
+                           style_percent(v->base.arena, sums[VERDICT_UNKNOWN], whole)));
+}
+
+void
+text_groups(struct text_view *v, enum group_by by, enum metric metric)
+{
+    size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT;
+    struct groups groups;
+    struct table t;
+
+    group_table_rows(&v->base, by, metric, &groups);
+    group_table_fill(&v->base, &groups, by, metric, text_is_wide(v), &t);
+    if (by == BY_TYPE)
+        put_verdicts(v, &groups, metric);
+    strbuf_char(v->out, '\n');
+    if (profile_has_errors(v->base.p) && !group_table_has_errors(&v->base, by))
+        text_line(v, INK_DIM,
+                  "Estimates; how far off they are is not known by thread and by size.");
+    table_text(&t, &v->style, limit, v->out);
+    if (table_rows(&t) > limit)
+        text_line(v, INK_DIM,
+                  arena_printf(
+                      v->base.arena, "\xe2\x80\xa6 %s; --limit shows more",
+                      style_plural(v->base.arena, (int64_t)(table_rows(&t) - limit), "more row")));
+}

@@ -1,0 +1,11 @@
+/* text_groups.h: groupings as text. */
+#ifndef TEXT_GROUPS_H
+#define TEXT_GROUPS_H
+
+#include "analyse/group.h"
+#include "text/text_view.h"
+
+/* The groups BY what METRIC says, the first of them. */
+void text_groups(struct text_view *v, enum group_by by, enum metric metric);
+
+#endif

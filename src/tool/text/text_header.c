@@ -1,0 +1,171 @@
+/* text_header.c: which process it is, what is shown of it, and its totals. */
+#include "text/text_header.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/frame_name.h"
+#include "text/text_recording.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+enum { PROGRAMS_SHOWN = 5 };
+
+static void put_totals(struct text_view *v);
+
+static const char *
+start_time(struct text_view *v)
+{
+    time_t seconds = (time_t)(v->base.p->process.start_unix_ns / 1000000000);
+    char text[64] = "";
+    struct tm tm;
+
+    if (localtime_r(&seconds, &tm) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    return arena_strdup(v->base.arena, text);
+}
+
+/* Of a merged profile: which programs, and when they ran. */
+static void
+put_merged(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    struct arena *a = v->base.arena;
+    const char *programs = "";
+
+    for (size_t i = 0; i < p->program_count && i < PROGRAMS_SHOWN; i++)
+        programs = arena_printf(
+            a, "%s%s%s %s", programs, i ? " \xc2\xb7 " : "",
+            style_count(a, (int64_t)p->programs[i].processes),
+            *p->programs[i].executable ? path_basename(p->programs[i].executable) : "unknown");
+    if (p->program_count > PROGRAMS_SHOWN)
+        programs = arena_printf(a, "%s \xc2\xb7 \xe2\x80\xa6", programs);
+    if (p->program_count > 1)
+        text_line(v, INK_DIM, programs);
+    text_line(v, INK_DIM,
+              arena_printf(a, "%s from %s \xc2\xb7 %s", style_duration(a, p->process.elapsed_ns),
+                           start_time(v), sampling_how(a, p)));
+    if (p->merged_left_out > 0)
+        text_line(v, INK_WARNING,
+                  arena_printf(a, "%s could not be read, so not in here",
+                               style_plural(a, p->merged_left_out, "profile")));
+    if (p->merged_damaged > 0)
+        text_line(v, INK_WARNING,
+                  arena_printf(a, "%s damaged, and in here as far as readable",
+                               style_plural(a, p->merged_damaged, "profile")));
+}
+
+static void
+put_process(struct text_view *v)
+{
+    const struct profile_process *pr = &v->base.p->process;
+    const char *here =
+        pr->pid_here ? arena_printf(v->base.arena, " (here %" PRIu32 ")", pr->pid_here) : "";
+
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena,
+                           "pid %" PRIu32 "%s \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s", pr->pid,
+                           here, start_time(v), pr->ended ? "ran" : "running for",
+                           style_duration(v->base.arena, pr->elapsed_ns),
+                           sampling_how(v->base.arena, v->base.p)));
+}
+
+void
+text_header(struct text_view *v)
+{
+    text_line(v, INK_BOLD, profile_title(v->base.p, v->base.arena));
+    if (v->base.p->merged_processes > 0)
+        put_merged(v);
+    else
+        put_process(v);
+    if (v->base.p->frames_kept)
+        text_line(
+            v, INK_DIM,
+            arena_printf(v->base.arena, "stacks are cut to %s",
+                         style_plural(v->base.arena, v->base.p->frames_kept, "innermost frame")));
+    if (v->base.p->extent != EXTENT_WHOLE)
+        text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
+    if (v->base.filter)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only stacks that match %s", v->base.filter));
+    if (v->base.tags.heap)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only blocks of the heap %s", v->base.tags.heap));
+    if (v->base.tags.label)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
+    strbuf_char(v->out, '\n');
+    put_totals(v);
+    text_recording(v);
+}
+
+struct totals_widths {
+    size_t blocks, bytes;
+};
+
+static void
+put_total(struct text_view *v, const struct totals_widths *w, const char *label, const char *blocks,
+          const char *bytes, const char *more)
+{
+    strbuf_str(v->out, "  ");
+    style_left(v->out, label, 19);
+    style_right(v->out, blocks, w->blocks);
+    strbuf_str(v->out, "  ");
+    style_ink(&v->style, v->out, INK_BOLD);
+    style_right(v->out, bytes, w->bytes);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    if (*more) {
+        size_t used =
+            25 + w->blocks + (style_width(bytes) > w->bytes ? style_width(bytes) : w->bytes);
+
+        strbuf_str(v->out, "  ");
+        style_text(&v->style, v->out, INK_DIM,
+                   style_cut_end(v->base.arena, more, style_room(&v->style, used)));
+    }
+    strbuf_char(v->out, '\n');
+}
+
+static const char *
+total_error(struct text_view *v, enum metric metric)
+{
+    return sampling_error(v->base.arena, &v->base.stacks->total, &v->base.stacks->errors, metric);
+}
+
+/* When the peak was, and how well it is known. */
+static const char *
+about_peak(struct text_view *v)
+{
+    struct arena *a = v->base.arena;
+    const char *time = "", *more = "";
+
+    if (v->base.p->merged_processes > 1)
+        time = "each process's own, added up";
+    else if (!v->base.stacks->filtered && v->base.p->peak_elapsed_ns)
+        time = arena_printf(a, "after %s", style_duration(a, v->base.p->peak_elapsed_ns));
+    if (!v->base.stacks->filtered && v->base.p->peak_error_bytes)
+        more = arena_printf(a, "%sor up to %s more", *time ? ", " : "",
+                            style_bytes(a, v->base.p->peak_error_bytes));
+    return arena_printf(a, "%s%s%s", time, more, total_error(v, METRIC_PEAK));
+}
+
+static void
+put_totals(struct text_view *v)
+{
+    const struct counters *c = &v->base.stacks->total;
+    struct arena *a = v->base.arena;
+    const char *count = style_count(a, c->allocations);
+    struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
+
+    put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
+              total_error(v, METRIC_ALLOC));
+    put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
+    if (!c->partial)
+        put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
+                  about_peak(v));
+    put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
+              style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
+    if (!c->partial)
+        put_total(v, &w, "Temporary", style_count(a, c->temporary),
+                  style_percent(a, c->temporary, c->allocations), "of allocations");
+}

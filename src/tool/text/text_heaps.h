@@ -1,0 +1,17 @@
+/* text_heaps.h: heaps of the program's own and labels, as text. */
+#ifndef TEXT_HEAPS_H
+#define TEXT_HEAPS_H
+
+#include "text/text_view.h"
+
+/* The program's own heaps and its labels, at most LIMIT of each; nothing if there are none. */
+void text_heaps(struct text_view *v, size_t limit);
+void text_labels(struct text_view *v, size_t limit);
+
+/* With --heap: the stacks of the blocks that back it, at most LIMIT. */
+void text_backings(struct text_view *v, size_t limit);
+
+/* What is not in the bins: a line if the program has heaps of its own. */
+void text_not_in_bins(struct text_view *v);
+
+#endif

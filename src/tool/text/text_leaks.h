@@ -1,0 +1,17 @@
+/* text_leaks.h: what is still live, as text. */
+#ifndef TEXT_LEAKS_H
+#define TEXT_LEAKS_H
+
+#include "analyse/leaks.h"
+#include "text/text_view.h"
+
+void text_leaks(struct text_view *v, const struct leaks *leaks,
+                const struct suppressions *suppressions);
+
+/* The lines above what is still live, in COUNT of NOUN; and what suppressions have hidden. */
+void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count,
+                     const char *noun);
+void text_suppressions(struct text_view *v, const struct leaks *leaks,
+                       const struct suppressions *suppressions);
+
+#endif

@@ -1,0 +1,13 @@
+/* text_paths.h: what is still live, by partial path, as text. */
+#ifndef TEXT_PATHS_H
+#define TEXT_PATHS_H
+
+#include "text/text_view.h"
+#include "view/leak_paths.h"
+
+void text_paths(struct text_view *v, const struct leak_paths *l);
+
+/* The same in the layout of the paper on mprof (1988). */
+void classic_paths(struct text_view *v, const struct leak_paths *l);
+
+#endif

@@ -1,0 +1,164 @@
+/* text_recording.c: how it was recorded, what was lost, and what that cost.
+ *
+ * What has no sample at all cannot be listed, so one line says how much may hide in a site that is
+ * missing.
+ */
+#include "text/text_recording.h"
+
+#include "analyse/interval.h"
+#include "view/losses.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+enum { PHASES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
+
+static void
+put_phases(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    struct arena *a = v->base.arena;
+
+    if (p->merged_processes > 1) {
+        for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+            text_line(v, INK_DIM,
+                      arena_printf(a, "  %s %s", i ? "               some" : "Recording      some",
+                                   sampling_mode(a, &p->phases[i])));
+        return;
+    }
+    for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+        text_line(v, INK_DIM,
+                  arena_printf(
+                      a, "  %s %-10s  %s", i ? "               from" : "Recording      from",
+                      style_duration(a, p->phases[i].elapsed_ns), sampling_mode(a, &p->phases[i])));
+    if (p->phase_count > PHASES_SHOWN)
+        text_line(
+            v, INK_DIM,
+            arena_printf(a, "                     \xe2\x80\xa6 and %s",
+                         style_plural(a, (int64_t)(p->phase_count - PHASES_SHOWN), "more change")));
+}
+
+static void
+put_unseen(struct text_view *v)
+{
+    uint64_t bytes = v->base.p->longest_bytes, calls = v->base.p->longest_calls;
+    struct arena *a = v->base.arena;
+
+    if (bytes != 0 || calls != 0)
+        text_line(v, INK_DIM,
+                  "  Estimates: \xc2\xb1 is a 95 % interval; \"few\": too few samples to trust the "
+                  "number");
+    if (bytes != 0)
+        text_line(
+            v, INK_DIM,
+            arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                         style_bytes(a, interval_rounded(interval_unseen() * (double)bytes))));
+    if (calls != 0)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                               style_plural(a, interval_rounded(interval_unseen() * (double)calls),
+                                            "call")));
+    if (calls != 0)
+        text_line(v, INK_DIM, "  By calls, bytes are not to be trusted where sizes vary");
+}
+
+static void
+put_snapshot(struct text_view *v, const struct profile_snapshot *s)
+{
+    const struct profile_amounts *m = &s->amounts;
+    struct arena *a = v->base.arena;
+
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  %s %-10s %s: live %s; so far %s allocations, %s",
+                           s->kind == SNAPSHOT_PHASE ? "Phase from" : "Snapshot at",
+                           style_duration(a, s->elapsed_ns), s->name,
+                           style_bytes(a, profile_amounts_live(m)), style_count(a, m->allocations),
+                           style_bytes(a, m->allocated_bytes)));
+}
+
+void
+text_snapshots(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    size_t named = 0;
+
+    for (size_t i = 0; i < p->snapshot_count && p->extent == EXTENT_WHOLE; i++) {
+        if (*p->snapshots[i].name == '\0')
+            continue;
+        if (named++ == 0)
+            strbuf_char(v->out, '\n');
+        if (named <= SNAPSHOTS_SHOWN)
+            put_snapshot(v, &p->snapshots[i]);
+    }
+    if (named > SNAPSHOTS_SHOWN)
+        text_line(v, INK_DIM,
+                  arena_printf(v->base.arena, "  \xe2\x80\xa6 and %s",
+                               style_plural(v->base.arena, (int64_t)(named - SNAPSHOTS_SHOWN),
+                                            "more snapshot")));
+}
+
+void
+text_recording(struct text_view *v)
+{
+    if (!profile_is_estimate(v->base.p))
+        return;
+    strbuf_char(v->out, '\n');
+    if (v->base.p->phase_count > 1)
+        put_phases(v);
+    put_unseen(v);
+    if (v->base.p->extent != EXTENT_WHOLE)
+        text_line(v, INK_DIM,
+                  "  Estimates; what they may be off by is known of the whole run only");
+}
+
+void
+text_losses(struct text_view *v, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint64_t n = loss_value(&v->base.p->losses, &loss_fields[i]);
+
+        if (n)
+            text_line(v, INK_WARNING,
+                      arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
+                                   loss_fields[i].meaning));
+    }
+}
+
+/* What recording cost in time, or "" if none of it was measured. */
+static const char *
+recorder_share(struct text_view *v)
+{
+    const struct profile_recorder *r = &v->base.p->recorder;
+    double events = (double)(v->base.p->totals.allocations + v->base.p->totals.frees);
+
+    // The cost of an event times estimated events would be no cost of ours.
+    if (profile_is_estimate(v->base.p) || v->base.p->extent != EXTENT_WHOLE ||
+        v->base.p->merged_processes > 1 || r->events_timed == 0 ||
+        v->base.p->process.elapsed_ns == 0)
+        return "";
+    return arena_printf(v->base.arena, " and ~%.1f %% of the time",
+                        100.0 * (double)r->timed_ns / (double)r->events_timed * events /
+                            (double)v->base.p->process.elapsed_ns);
+}
+
+void
+text_recorder(struct text_view *v)
+{
+    const struct profile_recorder *r = &v->base.p->recorder;
+    uint64_t frames = r->frames_reused + r->frames_unwound;
+    struct arena *a = v->base.arena;
+
+    strbuf_char(v->out, '\n');
+    text_line(v, v->base.p->losses.events ? INK_WARNING : INK_DIM,
+              arena_printf(a, "  Recorder           %s lost \xc2\xb7 uses %s%s",
+                           style_plural(a, (int64_t)v->base.p->losses.events, "event"),
+                           style_bytes(a, (int64_t)r->memory_bytes), recorder_share(v)));
+    if (frames)
+        text_line(
+            v, INK_DIM,
+            arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
+                         100.0 * (double)r->frames_reused / (double)frames));
+    text_losses(v, loss_field_count);
+    if (v->base.p->losses.file_failed)
+        text_line(v, INK_WARNING,
+                  "  The profile's file could not grow; later events may be missing.");
+}

@@ -1,0 +1,20 @@
+/* text_recording.h: the recorder's account of itself. */
+#ifndef TEXT_RECORDING_H
+#define TEXT_RECORDING_H
+
+#include "text/text_view.h"
+
+/* What was in force when, and what a site may have had of which nothing was seen: lines under the
+ * totals, nothing when all was recorded. */
+void text_recording(struct text_view *v);
+
+/* The snapshots that have a name, the first few; nothing when there is none. */
+void text_snapshots(struct text_view *v);
+
+/* What the recorder lost and what it took. */
+void text_recorder(struct text_view *v);
+
+/* A line for each loss that occurred, of the first COUNT in loss_fields. */
+void text_losses(struct text_view *v, size_t count);
+
+#endif

@@ -1,0 +1,163 @@
+/* text_site.c: sites with their stacks.
+ *
+ * A site is a headline of numbers with its stack beneath; a stack that was shown in an earlier
+ * section is referred to by its number, so that the overview stays readable.
+ */
+#include "text/text_site.h"
+
+#include "analyse/group.h"
+#include "analyse/tags.h"
+#include "text/text_stack.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+static const char *const metric_titles[] = {
+    [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
+    [METRIC_TEMPORARY] = "Temporary", [METRIC_COUNT] = "Allocations",
+};
+
+/* What stands behind the value in the headline of a site. */
+static const char *
+site_details(struct text_view *v, const struct counters *c, enum metric metric)
+{
+    struct arena *a = v->base.arena;
+
+    switch (metric) {
+    case METRIC_INUSE:
+        return style_plural(a, counters_live_blocks(c), "block");
+    case METRIC_PEAK:
+        return style_plural(a, c->peak_blocks, "block");
+    case METRIC_ALLOC:
+        return style_plural(a, c->allocations, "call");
+    case METRIC_COUNT:
+        return style_bytes(a, c->allocated_bytes);
+    case METRIC_TEMPORARY:
+        return arena_printf(
+            a, "%s of its %s, %s on average", style_percent(a, c->temporary, c->allocations),
+            style_plural(a, c->allocations, "call"),
+            style_bytes(a, c->allocations ? c->allocated_bytes / c->allocations : 0));
+    }
+    return "";
+}
+
+/* The number under which S has been shown, or 0; a new one is remembered. */
+static size_t
+number_stack(struct text_view *v, const struct stack *s, bool *ret_new)
+{
+    *ret_new = false;
+    for (size_t i = 0; i < v->seen_count; i++)
+        if (v->seen[i] == s)
+            return i + 1;
+    arena_grow(v->base.arena, &v->seen, &v->seen_capacity, v->seen_count, sizeof *v->seen);
+    v->seen[v->seen_count++] = s;
+    *ret_new = true;
+    return v->seen_count;
+}
+
+static void
+put_tags(struct text_view *v, const struct stack *s)
+{
+    const struct profile_label_set *labels =
+        s->labels == STACK_LABELS_SEVERAL ? NULL : &v->base.p->label_sets[s->labels];
+    const char *text = tags_text(&v->base.p->heaps[s->heap], labels, v->base.arena);
+
+    if (*text != '\0')
+        text_note(v, text);
+}
+
+void
+text_site(struct text_view *v, const struct stack *s, enum metric metric)
+{
+    bool is_new;
+    size_t number = number_stack(v, s, &is_new);
+    const char *label = arena_printf(v->base.arena, "#%zu", number);
+    const char *value = text_metric(v, &s->counters, metric);
+    int64_t total = metric_value(&v->base.stacks->total, metric);
+    size_t used = 17 + (style_width(value) > 12 ? style_width(value) : 12);
+
+    strbuf_char(v->out, '\n');
+    style_ink(&v->style, v->out, INK_DIM);
+    style_left(v->out, label, 4);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    style_ink(&v->style, v->out, INK_NUMBER);
+    style_right(v->out, value, 12);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    style_right(
+        v->out,
+        // Of a growth that others have made up for there is no part to tell.
+        total <= 0 ? "" : style_percent(v->base.arena, metric_value(&s->counters, metric), total),
+        10);
+    strbuf_str(v->out, "   ");
+    style_text(
+        &v->style, v->out, INK_DIM,
+        style_cut_end(v->base.arena,
+                      arena_printf(v->base.arena, "%s%s", site_details(v, &s->counters, metric),
+                                   sampling_error(v->base.arena, &s->counters, &s->errors, metric)),
+                      style_room(&v->style, used)));
+    strbuf_char(v->out, '\n');
+    put_tags(v, s);
+    text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
+}
+
+/* A line for the sites whose live bytes became less; returns what they grew by together. */
+static int64_t
+put_shrunk(struct text_view *v)
+{
+    int64_t sum = 0, count = 0;
+
+    for (size_t i = 0; i < v->base.stacks->count; i++) {
+        int64_t growth = counters_live_bytes(&v->base.stacks->v[i].counters);
+
+        sum = counters_sum(sum, growth < 0 ? growth : 0);
+        count += growth < 0;
+    }
+    if (count == 0)
+        return 0;
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena, "    %12s  in %s that shrank",
+                           style_bytes(v->base.arena, sum),
+                           style_plural(v->base.arena, count, "site")));
+    return sum;
+}
+
+void
+text_section(struct text_view *v, enum metric metric, size_t limit, double percent_min)
+{
+    const struct stack **top = group_sorted_stacks(v->base.stacks, metric, v->base.arena);
+    size_t count = group_positive(v->base.stacks, top, metric), shown;
+    const char *title = metric == METRIC_INUSE ? phrase_live(v->base.p) : metric_titles[metric];
+    int64_t total = metric_value(&v->base.stacks->total, metric), rest = total;
+
+    if (count == 0)
+        return;
+    text_title(v, title,
+               arena_printf(v->base.arena, "%s, %s", text_metric(v, &v->base.stacks->total, metric),
+                            style_plural(v->base.arena, (int64_t)count, "site")));
+    for (shown = 0; shown < count && shown < limit; shown++) {
+        int64_t value = metric_value(&top[shown]->counters, metric);
+
+        if (shown > 0 && (double)value * 100 < (double)total * percent_min)
+            break;
+        text_site(v, top[shown], metric);
+        rest = counters_difference(rest, value);
+    }
+    if (v->base.p->extent == EXTENT_BETWEEN && metric == METRIC_INUSE)
+        rest = counters_difference(rest, put_shrunk(v));
+    if (shown == count)
+        return;
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena, "    %12s  in %s",
+                           metric_is_bytes(metric) ? style_bytes(v->base.arena, rest)
+                                                   : style_count(v->base.arena, rest),
+                           style_plural(v->base.arena, (int64_t)(count - shown), "more site")));
+}
+
+void
+text_sites(struct text_view *v, enum metric metric)
+{
+    if (metric_value(&v->base.stacks->total, metric) <= 0)
+        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s: nothing.", metric_titles[metric]));
+    text_section(v, metric, v->base.limit ? v->base.limit : TEXT_LIMIT, 0);
+}

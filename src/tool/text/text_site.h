@@ -1,0 +1,17 @@
+/* text_site.h: sites as text. */
+#ifndef TEXT_SITE_H
+#define TEXT_SITE_H
+
+#include "text/text_view.h"
+
+/* S with its METRIC and, unless it was shown before, its stack. */
+void text_site(struct text_view *v, const struct stack *s, enum metric metric);
+
+/* The first sites by METRIC: at most LIMIT, of at least PERCENT_MIN of the total, and at least one.
+ * Nothing at all, not even the title, when there is none. */
+void text_section(struct text_view *v, enum metric metric, size_t limit, double percent_min);
+
+/* The top sites by METRIC, with stacks; says so if there is none. */
+void text_sites(struct text_view *v, enum metric metric);
+
+#endif

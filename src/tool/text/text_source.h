@@ -1,0 +1,21 @@
+/* text_source.h: source files with what their lines allocated, as text. */
+#ifndef TEXT_SOURCE_H
+#define TEXT_SOURCE_H
+
+#include "analyse/source.h"
+#include "text/text_view.h"
+
+struct source_text {
+    const struct source *source;
+    bool self; // Show what a line allocated itself, not what it calls.
+
+    // Put the text of the file PATH into RET, which is empty; false if there is none. ARENA is for
+    // what that takes. Nothing of it may be in the way of a terminal: text_source cleans it.
+    bool (*read)(void *arg, const char *path, struct arena *arena, struct strbuf *ret);
+    void *read_arg;
+};
+
+/* The files of T, each line with its numbers; of a file without text the numbers alone. */
+void text_source(const struct text_view *v, const struct source_text *t);
+
+#endif

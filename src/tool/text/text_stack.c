@@ -1,0 +1,182 @@
+/* text_stack.c: a stack, a frame a line.
+ *
+ * Functions stand on the left, their places in a column of their own. What lies beneath main (the
+ * start-up code of the C library) is left out, and recursion is told once, with how often it comes.
+ */
+#include "text/text_stack.h"
+
+#include <inttypes.h>
+
+#include "analyse/frame_name.h"
+#include "symbol/symbol.h"
+#include "view/phrases.h"
+
+struct frame_text {
+    const char *function, *place;
+};
+
+enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Places get at most one part in PLACE_SHARE.
+
+/* Shorten the functions to what the places leave of the line; returns the width of the longest, so
+ * that the places stand in one column. */
+static size_t
+fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
+{
+    size_t longest = 0, place = 0, room = style_room(&v->style, STACK_INDENT + 2);
+
+    for (size_t i = 0; i < count; i++)
+        place = style_width(texts[i].place) > place ? style_width(texts[i].place) : place;
+    if (place > room / PLACE_SHARE)
+        place = room / PLACE_SHARE;
+    for (size_t i = 0; i < count; i++) {
+        struct frame_text *t = &texts[i];
+        size_t own = *t->place ? room - place : room + 2;
+
+        if (!text_is_wide(v))
+            t->function =
+                style_cut_end(v->base.arena, symbol_shorten(v->base.arena, t->function, own), own);
+        if (*t->place && style_width(t->function) > longest)
+            longest = style_width(t->function);
+    }
+    return longest;
+}
+
+static void
+put_frame(struct text_view *v, const struct frame_text *t, size_t width, bool is_first)
+{
+    size_t place_width = style_room(&v->style, STACK_INDENT + 2 + width);
+
+    strbuf_str(v->out, "      ");
+    style_ink(&v->style, v->out, is_first ? INK_BOLD : INK_PLAIN);
+    style_left(v->out, t->function, *t->place ? width : 0);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    if (*t->place) {
+        strbuf_str(v->out, "  ");
+        style_text(&v->style, v->out, INK_DIM,
+                   style_cut_start(v->base.arena, t->place, place_width));
+    }
+    strbuf_char(v->out, '\n');
+}
+
+static struct frame_text
+describe_frame(const struct text_view *v, const struct stack *s, uint32_t i)
+{
+    const struct profile_frame *f = &v->base.p->frames[s->frames[i]];
+    const char *place = phrase_place(v->base.p, s->frames[i], text_is_wide(v), v->base.arena);
+
+    if (f->function == 0 && f->file == 0)
+        place = text_is_wide(v) ? place : "";
+    if (f->inlined)
+        place = arena_printf(v->base.arena, "%s (inlined)", place);
+    return (struct frame_text){
+        style_clean(v->base.arena,
+                    frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena)),
+        style_clean(v->base.arena, place),
+    };
+}
+
+void
+text_note(struct text_view *v, const char *text)
+{
+    text_line(v, INK_DIM, arena_printf(v->base.arena, "      %s", text));
+}
+
+enum { PERIOD_MAX = 4 };
+
+/* One line of a stack: a frame, or that the PERIOD lines above come TIMES more. */
+struct stack_line {
+    uint32_t frame;
+    uint32_t period, times;
+};
+
+static bool
+same_frame(const struct text_view *v, const struct stack *s, uint32_t a, uint32_t b)
+{
+    const struct profile_frame *x = &v->base.p->frames[s->frames[a]],
+                               *y = &v->base.p->frames[s->frames[b]];
+
+    if (x->function == 0 && x->file == 0)
+        return s->locations[a] == s->locations[b];
+    return x->function == y->function && x->file == y->file && x->line == y->line &&
+           x->module == y->module && x->inlined == y->inlined;
+}
+
+/* How often the PERIOD frames from FIRST on come again right after. */
+static uint32_t
+repetitions(const struct text_view *v, const struct stack *s, uint32_t first, uint32_t period,
+            uint32_t depth)
+{
+    uint32_t n = 0;
+
+    while (first + period + n < depth && same_frame(v, s, first + n, first + period + n))
+        n++;
+    return n / period;
+}
+
+/* Fill LINES, of which there are LIMIT, with the frames of S; recursion that comes at least twice
+ * more is one line. Returns how many; *RET_NEXT is the first frame left out. */
+static uint32_t
+layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
+             struct stack_line *lines, uint32_t limit, uint32_t *ret_next)
+{
+    uint32_t n = 0, i = 0;
+
+    while (i < depth && n < limit) {
+        uint32_t period = 1, times = 0;
+
+        for (uint32_t k = 1; k <= PERIOD_MAX && times < 2; k++) {
+            times = repetitions(v, s, i, k, depth);
+            period = k;
+        }
+        if (times < 2 || n + period + 1 > limit) {
+            lines[n++] = (struct stack_line){.frame = i++};
+            continue;
+        }
+        for (uint32_t k = 0; k < period; k++)
+            lines[n++] = (struct stack_line){.frame = i + k};
+        lines[n++] = (struct stack_line){.period = period, .times = times};
+        i += period * (times + 1);
+    }
+    *ret_next = i;
+    return n;
+}
+
+void
+text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number)
+{
+    uint32_t depth = stack_useful_depth(v->base.p, s), next, n;
+    // One frame takes no more room than the line that says there is one more.
+    uint32_t limit = depth_limit + 1 < depth ? (uint32_t)depth_limit : depth;
+    struct stack_line *lines = arena_array(v->base.arena, limit, sizeof *lines);
+    struct frame_text *texts = arena_array(v->base.arena, limit, sizeof *texts);
+    size_t width, count = 0;
+
+    if (s->flags & NODE_OTHER)
+        text_note(v, "other: stacks that no longer fitted into the recorder's call tree");
+    n = layout_stack(v, s, depth, lines, limit, &next);
+    for (uint32_t i = 0; i < n; i++)
+        if (lines[i].period == 0)
+            texts[count++] = describe_frame(v, s, lines[i].frame);
+    width = fit_functions(v, texts, count);
+    count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (lines[i].period == 0)
+            put_frame(v, &texts[count++], width, i == 0);
+        else
+            text_note(v, arena_printf(v->base.arena,
+                                      "\xe2\x80\xa6 the %s above, %" PRIu32 " times more",
+                                      style_plural(v->base.arena, lines[i].period, "frame"),
+                                      lines[i].times));
+    }
+    if (next < depth && number)
+        text_note(v, arena_printf(v->base.arena, "\xe2\x80\xa6 %s, see #%zu above",
+                                  style_plural(v->base.arena, depth - next, "more frame"), number));
+    else if (next < depth)
+        text_note(v, arena_printf(v->base.arena, "\xe2\x80\xa6 %s",
+                                  style_plural(v->base.arena, depth - next, "more frame")));
+    else if (s->flags & NODE_TRUNCATED)
+        text_note(v, v->base.p->frames_kept ? "\xe2\x80\xa6 whose callers were not asked for"
+                                            : "\xe2\x80\xa6 and deeper than the recorder follows");
+    if (s->flags & NODE_GUESSED)
+        text_note(v, "a frame was found without unwind information: its callers are a guess");
+}

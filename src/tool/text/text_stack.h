@@ -1,0 +1,13 @@
+/* text_stack.h: stacks as text. */
+#ifndef TEXT_STACK_H
+#define TEXT_STACK_H
+
+#include "text/text_view.h"
+
+/* The first DEPTH_LIMIT lines of S; NUMBER is where the others were shown before, or 0. */
+void text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number);
+
+/* TEXT on a line among those of a stack. */
+void text_note(struct text_view *v, const char *text);
+
+#endif

@@ -1,0 +1,12 @@
+/* text_timeline.h: what stacks held over time, for a terminal. */
+#ifndef TEXT_TIMELINE_H
+#define TEXT_TIMELINE_H
+
+#include "analyse/timeline.h"
+#include "text/text_view.h"
+
+/* The total as a chart, with the peak and named snapshots, and a line with a sparkline for each
+ * row. */
+void text_timeline(struct text_view *v, const struct timeline *t);
+
+#endif

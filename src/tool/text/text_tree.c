@@ -1,0 +1,131 @@
+/* text_tree.c: the tree of functions as text.
+ *
+ *        %        live    itself  function, callees below
+ *    100.0 %   2.0 MiB            main
+ *     60.0 %   1.2 MiB   1.2 MiB  ├ parse
+ *     40.0 %   0.8 MiB            └ load
+ *     40.0 %   0.8 MiB   0.8 MiB    read_all
+ *
+ * Only branches indent: a chain of calls without a choice stays in its column, since stacks are
+ * deep and lines are not. What is below half a percent is left out. Roots are separated by an empty
+ * line.
+ */
+#include "text/text_tree.h"
+
+#include "analyse/frame_name.h"
+#include "symbol/symbol.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5, ERROR_WIDTH = 10 };
+
+struct tree_text {
+    struct text_view *v;
+    const struct tree *tree;
+    enum metric metric;
+    bool has_self; // Bottom-up trees have none worth showing.
+    bool has_errors;
+    struct strbuf prefix; // Of the lines below a branch.
+};
+
+static bool
+is_shown(const struct tree_text *t, uint32_t node)
+{
+    int64_t value = metric_value(&t->tree->nodes[node].inclusive, t->metric);
+    int64_t total = metric_value(&t->tree->nodes[0].inclusive, t->metric);
+
+    return value > 0 && (double)value * 1000 >= (double)total * TREE_THRESHOLD_PER_MILLE;
+}
+
+static void
+put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch)
+{
+    struct text_view *v = t->v;
+    const char *self = metric_value(&n->self, t->metric) ? text_metric(v, &n->self, t->metric) : "";
+    const char *name =
+        n->is_other ? "other" : frame_name(v->base.p, n->frame, n->location, v->base.arena);
+    size_t used = (t->has_self ? 36u : 24u) + (t->has_errors ? ERROR_WIDTH : 0u),
+           indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
+    size_t room = style_room(&v->style, used + indent);
+
+    style_right(v->out,
+                style_percent(v->base.arena, metric_value(&n->inclusive, t->metric),
+                              metric_value(&t->tree->nodes[0].inclusive, t->metric)),
+                8);
+    style_ink(&v->style, v->out, INK_NUMBER);
+    style_right(v->out, text_metric(v, &n->inclusive, t->metric), 14);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    if (t->has_errors)
+        style_right(v->out,
+                    sampling_mark(v->base.arena, &n->inclusive, &n->inclusive_errors, t->metric),
+                    ERROR_WIDTH);
+    if (t->has_self)
+        style_right(v->out, self, 12);
+    strbuf_str(v->out, "  ");
+    style_text(&v->style, v->out, INK_DIM,
+               arena_printf(v->base.arena, "%s%s", strbuf_text(&t->prefix), branch));
+    name = style_clean(v->base.arena, name);
+    if (style_width(name) > room)
+        name = style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, room), room);
+    strbuf_str(v->out, name);
+    strbuf_char(v->out, '\n');
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than TREE_DEPTH_MAX.
+put_children(struct tree_text *t, uint32_t parent)
+{
+    const struct tree_node *nodes = t->tree->nodes;
+    size_t shown = 0, limit = text_is_wide(t->v) ? SIZE_MAX : t->v->style.width / 3;
+
+    if (nodes[parent].depth >= TREE_DEPTH_MAX)
+        return;
+    for (uint32_t c = nodes[parent].first_child; c != 0; c = nodes[c].next_sibling)
+        shown += is_shown(t, c);
+    for (uint32_t c = nodes[parent].first_child; c != 0 && shown > 0; c = nodes[c].next_sibling) {
+        size_t before = t->prefix.length;
+        uint32_t next = nodes[c].next_sibling;
+        bool is_last = next == 0 || !is_shown(t, next);
+        bool branches =
+            shown > 1 && parent != 0 && style_width(strbuf_text(&t->prefix)) + 2 < limit;
+
+        if (!is_shown(t, c))
+            break;
+        if (parent == 0 && c != nodes[0].first_child)
+            strbuf_char(t->v->out, '\n');
+        put_tree_line(t, &nodes[c], !branches ? "" : is_last ? "\xe2\x94\x94 " : "\xe2\x94\x9c ");
+        if (branches)
+            strbuf_str(&t->prefix, is_last ? "  " : "\xe2\x94\x82 ");
+        put_children(t, c);
+        t->prefix.length = before;
+        if (t->prefix.text)
+            t->prefix.text[before] = '\0';
+    }
+}
+
+void
+text_tree(struct text_view *v, enum tree_direction direction, enum metric metric)
+{
+    struct tree tree;
+    struct tree_text t = {.v = v,
+                          .tree = &tree,
+                          .metric = metric,
+                          .has_self = direction == TREE_TOP_DOWN,
+                          .has_errors = profile_has_errors(v->base.p)};
+
+    tree_build(v->base.p, v->base.stacks, direction, metric, v->base.arena, &tree);
+    strbuf_char(v->out, '\n');
+    style_ink(&v->style, v->out, INK_DIM);
+    style_right(v->out, "%", 8);
+    style_right(v->out, phrase_metric_column(metric), 14);
+    if (t.has_errors)
+        style_right(v->out, "error", ERROR_WIDTH);
+    if (t.has_self)
+        style_right(v->out, "itself", 12);
+    strbuf_str(v->out, direction == TREE_TOP_DOWN ? "  function, callees below"
+                                                  : "  function, callers below");
+    style_ink(&v->style, v->out, INK_PLAIN);
+    strbuf_char(v->out, '\n');
+    put_children(&t, 0);
+    strbuf_release(&t.prefix);
+}

@@ -1,0 +1,10 @@
+/* text_tree.h: the tree of functions as text. */
+#ifndef TEXT_TREE_H
+#define TEXT_TREE_H
+
+#include "analyse/tree.h"
+#include "text/text_view.h"
+
+void text_tree(struct text_view *v, enum tree_direction direction, enum metric metric);
+
+#endif

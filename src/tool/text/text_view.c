@@ -1,0 +1,74 @@
+/* text_view.c: the pieces that text is made of.
+ *
+ * Every line is built from pieces that were cut to the style's width, so no line is wider, however
+ * long a C++ name is. All names pass through style_clean.
+ */
+#include "text/text_view.h"
+
+#include "symbol/symbol.h"
+
+bool
+text_is_wide(const struct text_view *v)
+{
+    return v->style.width == STYLE_NO_LIMIT;
+}
+
+void
+text_line(struct text_view *v, enum ink ink, const char *text)
+{
+    style_text(&v->style, v->out, ink,
+               style_cut_end(v->base.arena, style_clean(v->base.arena, text), v->style.width));
+    strbuf_char(v->out, '\n');
+    strbuf_pause(v->out);
+}
+
+/* A section's title on the left, its total on the right. */
+void
+text_title(struct text_view *v, const char *title, const char *total)
+{
+    strbuf_char(v->out, '\n');
+    style_text(&v->style, v->out, INK_TITLE, title);
+    if (*total) {
+        strbuf_str(v->out, "  ");
+        style_text(&v->style, v->out, INK_DIM,
+                   style_cut_end(v->base.arena, total, v->style.width - style_width(title) - 2));
+    }
+    strbuf_str(v->out, "\n");
+}
+
+const char *
+text_metric(struct text_view *v, const struct counters *c, enum metric metric)
+{
+    int64_t value = metric_value(c, metric);
+
+    return metric_is_bytes(metric) ? style_bytes(v->base.arena, value)
+                                   : style_count(v->base.arena, value);
+}
+
+const char *
+text_short(struct arena *arena, int64_t value, enum metric metric)
+{
+    return metric_is_bytes(metric) ? style_bytes_short(arena, value) : style_count(arena, value);
+}
+
+const char *
+text_function(const struct text_view *v, const struct functions *f, uint32_t function, size_t width)
+{
+    const char *name = style_clean(v->base.arena, functions_name(f, function));
+
+    if (text_is_wide(v) || style_width(name) <= width)
+        return name;
+    return style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, width), width);
+}
+
+void
+text_more(struct text_view *v, size_t shown, size_t count, const char *noun)
+{
+    struct arena *a = v->base.arena;
+
+    if (shown < count)
+        text_line(v, INK_DIM,
+                  arena_printf(
+                      a, "\xe2\x80\xa6 %s; --limit shows more",
+                      style_plural(a, (int64_t)(count - shown), arena_printf(a, "more %s", noun))));
+}
