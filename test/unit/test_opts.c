@@ -190,6 +190,24 @@ mistakes_are_refused_with_a_reason(void **state)
     refuses("--colour x", "option '--colour': 'x' is not one of red, green, blue");
 }
 
+/* If this fails, two views in one process see each other's options. */
+static void
+two_runs_do_not_share_options(void **state)
+{
+    struct values first;
+
+    (void)state;
+    assert_int_equal(parse("--limit 3 --wide --by label", false), 0);
+    first = got;
+    assert_int_equal(parse("--json", false), 0);
+    assert_int_equal(got.limit, 10);
+    assert_false(got.wide);
+    assert_int_equal(first.limit, 3);
+    assert_false(first.json);
+    assert_int_equal(defaults.limit, 10);
+    assert_int_equal(defaults.by.choice, 0);
+}
+
 /* If this fails, a word of any length overruns a buffer of the parser or of its messages. */
 static void
 long_words_overrun_nothing(void **state)
@@ -338,6 +356,7 @@ main(void)
         cmocka_unit_test(run_stops_at_the_first_argument),
         cmocka_unit_test(help_is_asked_for_anywhere),
         cmocka_unit_test(mistakes_are_refused_with_a_reason),
+        cmocka_unit_test(two_runs_do_not_share_options),
         cmocka_unit_test(long_words_overrun_nothing),
         cmocka_unit_test(sizes_are_read_to_the_byte),
         cmocka_unit_test(near_words_are_suggested),

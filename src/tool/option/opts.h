@@ -58,8 +58,9 @@ struct command {
     const char *description; // Paragraphs separated by blank lines, for help and the man page.
     const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
     const struct opt *options;
-    const void *defaults;  // The command's struct of options. NULL: rows point to variables, which
-    size_t defaults_bytes; // hold the defaults until they are parsed, so it can run only once.
+    const void *defaults; // The command's struct of options. NULL: rows point to plain variables,
+                          // so the command can run only once in a process.
+    size_t defaults_bytes;
     bool stop_at_first;      // Options end at the first argument that is not one (run).
     int min_arguments, max_arguments; // max -1 = any.
     // The exit code; what went wrong has been said (say.h). OPTIONS is a copy of the defaults with

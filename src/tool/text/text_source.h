@@ -10,7 +10,7 @@ struct source_text {
     bool self; // Show what a line allocated itself, not what it calls.
 
     // Put the text of the file PATH into RET, which is empty; false if there is none. ARENA is for
-    // what that takes. Nothing of it may be in the way of a terminal: text_source cleans it.
+    // what that takes. Any bytes will do: what is shown of them is cleaned.
     bool (*read)(void *arg, const char *path, struct arena *arena, struct strbuf *ret);
     void *read_arg;
 };

@@ -23,18 +23,18 @@ whole_percent(int64_t part, int64_t whole)
     return p >= 100 ? 99 : (int)p;
 }
 
+#define TEN(tens)                                                                                  \
+    tens "0", tens "1", tens "2", tens "3", tens "4", tens "5", tens "6", tens "7", tens "8",      \
+        tens "9"
+
 const char *
 classic_percent(int64_t part, int64_t whole)
 {
-    static char texts[100][4];
+    static const char texts[100][3] = {TEN(" "), TEN("1"), TEN("2"), TEN("3"), TEN("4"),
+                                       TEN("5"), TEN("6"), TEN("7"), TEN("8"), TEN("9")};
     int p = whole_percent(part, whole);
 
-    if (p < 1)
-        return "  ";
-    p = p > 99 ? 99 : p;
-    texts[p][0] = (char)(p < 10 ? ' ' : '0' + p / 10);
-    texts[p][1] = (char)('0' + p % 10);
-    return texts[p];
+    return p < 1 ? "  " : texts[p > 99 ? 99 : p];
 }
 
 const char *
