@@ -86,6 +86,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     int rc = compile_options(&b, err);
     struct errors missed;
 
+    ENSURE(p->symbolised);
     *ret = (struct stacks){.total = COUNTERS_ZERO};
     if (rc != 0)
         return rc;

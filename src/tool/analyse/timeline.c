@@ -458,6 +458,7 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
 {
     struct builder b = {.p = p, .stacks = stacks, .options = options, .arena = arena, .t = ret};
 
+    ENSURE(p->extent == EXTENT_WHOLE && p->has_history);
     *ret = (struct timeline){
         .by = options->by, .stack_count = stacks->count, .filtered = stacks->filtered};
     b.all = arena_array(arena, stacks->count, sizeof *b.all);

@@ -238,6 +238,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
         raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
                  homeless);
     loader_raise_peak(p);
+    ENSURE(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
     profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);

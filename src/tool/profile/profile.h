@@ -7,10 +7,10 @@
  *                     └► frames: inlined functions innermost first, the physical function last
  *
  * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
- * nodes and strings, so arrays of those have count >= 1. Everything lives in the profile's arena
- * and string table and is released by profile_free. A loaded profile is read-only except for
- * locations, frames and types, which symbol_resolve (symbol/symbol.h) and symbol_types
- * (type/types.h) fill in once.
+ * nodes and strings, so arrays of those have count >= 1. profile_valid.h can tell whether all that
+ * is promised here holds. Everything lives in the profile's arena and string table and is released
+ * by profile_free. A loaded profile is read-only except for locations, frames and types, which
+ * symbol_resolve (symbol/symbol.h) and symbol_types (type/types.h) fill in once.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -425,13 +425,13 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
-    struct profile_phase *phases; // By time; at least one.
+    struct profile_phase *phases; // By time; at least one, but in a sum of nothing.
     size_t phase_count;
     uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
     bool has_history; // What counters were at the snapshots is known: at.h can cut the profile.
-    struct profile_change *changes; // Of each row by time, rows in no order.
+    struct profile_change *changes; // In no order: several counters may be one row.
     size_t change_count;
     // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
     enum profile_extent extent;
@@ -439,7 +439,7 @@ struct profile {
     struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
     size_t type_count;
     bool typed; // types is filled in, and the types of sites are.
-    struct profile_unknown_free *unknown_frees; // By falling count.
+    struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
     const char **notes;
     size_t note_count; // What the reader skipped, one sentence each.

@@ -471,6 +471,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     struct disk_header header;
     struct writer w;
 
+    ENSURE(p->node_count >= NODE_FIRST);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
     write_begin(&w, p);

@@ -3,9 +3,9 @@
  *
  * Two kinds, told apart by what they cost. ENSURE compares a few words and stands in every build,
  * because a wrong number that somebody believes is worse than none. ENSURE_VALID walks whole
- * tables: what the loader has just made is walked once more, which takes a tenth of the time of a
- * report. So it stands where we look for our mistakes (DEVELOPER=1, each sanitizer, fuzz targets
- * and their replays, the harness: -DENSURE_TABLES) and not in what people install.
+ * tables: what was just made is walked once more, which makes a command a tenth to a fifth slower.
+ * So it stands where we look for our mistakes (DEVELOPER=1, each sanitizer, fuzz targets and their
+ * replays, the harness: -DENSURE_TABLES) and not in what people install.
  *
  * One that fails says what was expected and where, and ends the program with exit code 4. Inputs
  * are only ever read, so nothing is lost but the output.
