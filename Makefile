@@ -29,9 +29,10 @@
 # BUILD=dir (instead of build), CFLAGS, LDFLAGS, V=1 (show commands).
 #
 # How it holds together. Every source file found by the wildcards below is built, so adding a file
-# needs no edit here. Objects go to build/obj/<config>/, where a config is a compiler and its
-# sanitizer; headers are tracked by -MMD. Three kinds of stamp make the rest right: *.flags changes
-# when the flags do, *.list when a set of objects does, and both are rewritten only then.
+# needs no edit here; scripts and styles in src/tool become strings in the command. Objects go to
+# build/obj/<config>/, where a config is a compiler and its sanitizer; headers are tracked by -MMD.
+# Three kinds of stamp make the rest right: *.flags changes when the flags do, *.list when a set of
+# objects does, and both are rewritten only then.
 
 # Decided first, because everything below depends on it.
 ifeq ($(origin CC),default)
@@ -74,6 +75,8 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 # Three wings, each with an include path of its own: common to both, the recorder, the tools.
 common_sources := $(wildcard src/common/*/*.c)
+# Scripts and styles of the pages that the command writes.
+embedded_sources := $(wildcard src/tool/*/*.js src/tool/*/*.css)
 # A file whose name ends so is in these products only; every other is in all of them.
 #
 #   _preloaded   libheaptap.so
@@ -85,7 +88,8 @@ without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/monitor/operators_static.c
 every_recorder_source := $(filter-out $(operators_source),$(common_sources) \
                                       $(wildcard src/recorder/*/*.c))
-tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c)
+tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
+                $(embedded_sources)
 recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
 linked_sources := $(call without,linked dynamic,$(every_recorder_source))
 static_sources := $(call without,linked static glibc,$(every_recorder_source))
@@ -142,8 +146,15 @@ tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) -liberty
 # write-if-changed FILE,TEXT
 write-if-changed = mkdir -p $(dir $(1)) && echo '$(2)' | cmp -s - $(1) || echo '$(2)' >$(1)
 
-# objects CONFIG,SOURCES
-objects = $(patsubst src/%.c,$(BUILD)/obj/$(1)/%.o,$(2))
+# objects CONFIG,SOURCES: a.c becomes a.o, and a.js becomes a.js.o.
+objects = $(patsubst src/%,$(BUILD)/obj/$(1)/%.o,$(2:.c=))
+
+# embed FILE: a C source with the file's text, unchanged, as the string that is named after it
+# (flame_page.js becomes flame_page_js). Not .incbin or ld -b binary: objects from those lack what
+# the compiler's flags put into all others (link time optimisation, control flow marks, the note
+# that the stack is not executable).
+embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] ='; \
+          sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
 
 # compile-rules CONFIG,COMPILER,FLAGS: how objects of one config come to be.
 define compile-rules
@@ -153,6 +164,10 @@ $(BUILD)/obj/$(1)/%.o: src/%.c $(BUILD)/obj/$(1)/all.flags
 	$$(call say,CC,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(2) $(3) $$(werror) -MMD -MP -c -o $$@ $$<
+$(call objects,$(1),$(embedded_sources)): $(BUILD)/obj/$(1)/%.o: src/% $(BUILD)/obj/$(1)/all.flags
+	$$(call say,EMBED,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(call embed,$$<) | $(2) $(3) $$(werror) -x c -c -o $$@ -
 endef
 
 # archive-rules ARCHIVE,OBJECTS: built anew when the set of objects changes.

@@ -16,11 +16,11 @@ enum {
 
 enum { FLAME_COLOURS = 18, FLAME_CHANGES = 11 };
 
-/* Style sheets for light and dark pages, without the colours of boxes; and the script. Text, not
- * escaped. */
-extern const char flame_style_light[];
-extern const char flame_style_dark[];
-extern const char flame_script[];
+/* flame_page.css, flame_page_dark.css and flame_page.js, which the build embeds: the files as they
+ * are, and a 0. Colours of boxes are not in them. */
+extern const char flame_page_css[];
+extern const char flame_page_dark_css[];
+extern const char flame_page_js[];
 
 /* Colours "#rrggbb" of modules by number, and of changes from all gone (0) over none (5) to all
  * new (10); [0] for light pages, [1] for dark ones. */

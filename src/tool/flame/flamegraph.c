@@ -10,10 +10,10 @@
  *     </svg>
  *
  * The file is two things in one. Without scripts (in an <img>, a mail, an editor) it is a static
- * picture of one metric. With them, flame_page.c's script takes the embedded numbers and draws the
- * same picture anew for the window's width, and again for each zoom, search and change of metric;
- * so both must agree on the measures in flame_page.h and on the order of siblings (widest first,
- * then as in the tree).
+ * picture of one metric. With them, flame_page.js takes the embedded numbers and draws the same
+ * picture anew for the window's width, and again for each zoom, search and change of metric; so
+ * both must agree on the measures in flame_page.h and on the order of siblings (widest first, then
+ * as in the tree).
  *
  * Boxes below a thousandth of the width in every metric are left out (flame_tree.c) and counted in
  * the foot line. Colours tell modules apart: a module's name hashes to its colour, so it keeps it
@@ -539,10 +539,10 @@ write_style(struct picture *pic)
 {
     strbuf_str(pic->out, "<style>\n");
     write_colours(pic, 0);
-    strbuf_str(pic->out, flame_style_light);
+    strbuf_str(pic->out, flame_page_css);
     strbuf_str(pic->out, "@media (prefers-color-scheme: dark) {\n");
     write_colours(pic, 1);
-    strbuf_str(pic->out, flame_style_dark);
+    strbuf_str(pic->out, flame_page_dark_css);
     strbuf_str(pic->out, "}\n</style>\n");
 }
 
@@ -650,6 +650,6 @@ write_svg(struct picture *pic)
     write_head(pic);
     strbuf_str(pic->out, "<script><![CDATA[\n");
     write_data(pic);
-    strbuf_str(pic->out, flame_script);
+    strbuf_str(pic->out, flame_page_js);
     strbuf_str(pic->out, "]]></script>\n</svg>\n");
 }

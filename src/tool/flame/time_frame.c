@@ -23,44 +23,9 @@ enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60 };
 
 #define NAME_PIXELS 6.6 // Of a character.
 
-static const char style_common[] =
-    "svg { background: #ffffff; font: 12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; }\n"
-    "text { fill: #1f2430; }\n"
-    ".page { fill: #ffffff; }\n"
-    ".title { font-size: 18px; font-weight: 600; }\n"
-    ".muted { fill: #667085; }\n"
-    ".code { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace;\n"
-    "        font-size: 11px; }\n"
-    ".end { text-anchor: end; }\n"
-    ".middle { text-anchor: middle; }\n"
-    ".strong { font-weight: 700; }\n"
-    ".grows { fill: #c4320a; font-weight: 700; }\n"
-    ".grid { stroke: #1f2430; stroke-opacity: .12; }\n"
-    ".axis { stroke: #667085; }\n"
-    ".name { stroke: #475467; stroke-dasharray: 3 3; }\n"
-    ".total { fill: none; stroke: #1f2430; stroke-width: 1.4; }\n"
-    ".peak { fill: #1f2430; }\n"
-    ".rest { fill: #cfd4dc; }\n"
-    ".g0 { fill: #e5484d; } .g1 { fill: #f7811e; } .g2 { fill: #c026d3; } .g3 { fill: #a8550b; }\n"
-    ".area { stroke: #ffffff; stroke-width: .6; stroke-opacity: .7; }\n"
-    ".area:hover, .box:hover { stroke: #1f2430; stroke-width: 1.4; stroke-opacity: 1; }\n"
-    ".box { fill-opacity: .2; stroke: #ffffff; }\n"
-    ".curve { pointer-events: none; }\n";
-
-static const char style_dark[] = "@media (prefers-color-scheme: dark) {\n"
-                                 "svg { background: #14171c; }\n"
-                                 "text { fill: #e6e9ef; }\n"
-                                 ".page { fill: #14171c; }\n"
-                                 ".muted { fill: #98a2b3; }\n"
-                                 ".grows { fill: #ff9c66; }\n"
-                                 ".grid { stroke: #e6e9ef; }\n"
-                                 ".axis { stroke: #98a2b3; }\n"
-                                 ".name { stroke: #98a2b3; }\n"
-                                 ".total { stroke: #e6e9ef; }\n"
-                                 ".peak { fill: #e6e9ef; }\n"
-                                 ".rest { fill: #3a414e; }\n"
-                                 ".area, .box { stroke: #14171c; }\n"
-                                 ".area:hover, .box:hover { stroke: #ffffff; }\n";
+// time_frame.css and time_frame_dark.css, which the build embeds.
+extern const char time_frame_css[];
+extern const char time_frame_dark_css[];
 
 static uint64_t
 start_ns(const struct time_frame *f)
@@ -120,10 +85,10 @@ frame_begin(const struct time_frame *f, double height, const char *subject, cons
                "viewBox=\"0 0 %d %.0f\">\n<title>",
                FRAME_WIDTH, height, FRAME_WIDTH, height);
     utf8_add_xml(f->out, subject);
-    strbuf_fmt(f->out, "</title>\n<style>\n%s", style_common);
+    strbuf_fmt(f->out, "</title>\n<style>\n%s", time_frame_css);
     for (int i = 0; i < FLAME_COLOURS; i++)
         strbuf_fmt(f->out, ".c%d{fill:%s}", i, flame_module_colours[i][0]);
-    strbuf_fmt(f->out, "\n%s", style_dark);
+    strbuf_fmt(f->out, "\n@media (prefers-color-scheme: dark) {\n%s", time_frame_dark_css);
     for (int i = 0; i < FLAME_COLOURS; i++)
         strbuf_fmt(f->out, ".c%d{fill:%s}", i, flame_module_colours[i][1]);
     strbuf_str(f->out, "\n}\n</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
