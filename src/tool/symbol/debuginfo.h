@@ -19,10 +19,13 @@ struct debug_frame {
 
 struct debuginfo;
 
-/* Read the table of units of DWARF, which must stay open and whose file is in DIRECTORY. NULL there
- * leaves split units out, because the file names other files and is not to be trusted with that.
- * Owned; what it gives out is from ARENA or DWARF. */
+/* Read DWARF's table of units. DWARF must stay open until debuginfo_close. DIRECTORY is where its
+ * file lies; NULL leaves split units out, for files that are not to be trusted with the names of
+ * others. Never NULL, and to be closed by the caller; what it gives out lives as long as ARENA and
+ * DWARF. */
 struct debuginfo *debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena);
+
+/* D may be NULL. */
 void debuginfo_close(struct debuginfo *d);
 
 /* Whether any unit covers any code. */
@@ -43,15 +46,15 @@ const char *debuginfo_name(struct debuginfo *d, Dwarf_Die *die);
 /* The source file that ATTRIBUTE (DW_AT_decl_file, …) of DIE names, or NULL. */
 const char *debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute);
 
-/* The units in the file, type units and shared parts too; of a split one the part with the types.
- */
+/* How many units the file has, type units and shared parts included, and the DIE of the one at
+ * INDEX; of a split unit it is the half that has the types. */
 size_t debuginfo_unit_count(const struct debuginfo *d);
 Dwarf_Die debuginfo_unit(struct debuginfo *d, size_t index);
 
-/* The unit that DIE lies in: its DIE. False if DIE is damaged. */
+/* Set *RET to the DIE of the unit that DIE lies in. False if DIE is damaged. */
 bool debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret);
 
-/* Whether names in the unit DIE (or the unit that DIE lies in) have scopes: not in C. */
+/* Whether names have scopes in the unit that DIE is or lies in. In C they have none. */
 bool debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die);
 
 #endif

@@ -49,7 +49,7 @@
  * DEBUGINFOD_TIMEOUT says otherwise. */
 enum { SILENT_S = 5 };
 
-/* Of debuginfod. */
+/* Who wants to know of questions to debuginfod. */
 static struct {
     void (*tell)(void *arg, enum symbol_server what, const char *path);
     void *arg;

@@ -24,13 +24,14 @@ struct object_failure {
 struct object;
 struct debuginfo;
 
-/* Tell TELL, with ARG, of questions to debuginfod servers, from now on; NULL: nobody. */
+/* From now on, call TELL with ARG before and after each question to a debuginfod server. With NULL
+ * nobody is called. */
 void object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
                            void *arg);
 
 /* The file of module M of process PID. A file whose build id is not the recorded one is never used;
  * where the path has no right file, the process's own root and the build-id directories are looked
- * at. Owned, or NULL with *RET_FAILURE set. */
+ * at. To be closed by the caller; NULL with *RET_FAILURE set if there is no right file. */
 struct object *object_open(const struct profile_module *m, uint32_t pid,
                            struct object_failure *ret_failure);
 
@@ -38,7 +39,7 @@ struct object *object_open(const struct profile_module *m, uint32_t pid,
  * recorded path, and nobody but root or us can have written it. Ask after object_detail. */
 bool object_may_be_cached(const struct object *o);
 
-/* What O has. Looks for the debug information the first time, which may read much. */
+/* How much O can tell. The first call looks for the debug information, which may read much. */
 enum symbol_detail object_detail(struct object *o);
 
 /* Fill FRAMES for the instruction at ADDRESS (in the ELF file's terms), innermost first. Gives
@@ -49,6 +50,7 @@ size_t object_frames(struct object *o, uint64_t address,
 /* The debug information of O, or NULL; *RET_BIAS is the file's address minus the one in there. */
 struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
 
+/* Ends all that O has given out. O may be NULL. */
 void object_close(struct object *o);
 
 /* Whether debug information for M has appeared in one of the usual places. Cheap: opens at most one

@@ -7,7 +7,7 @@
 enum elf_name {
     ELF_NAME_NONE = 0,
     ELF_NAME_HIDDEN,   // Defined, but no dynamic symbol.
-    ELF_NAME_IMPORTED, // Asked of others.
+    ELF_NAME_IMPORTED, // Used here, to be defined by another file.
     ELF_NAME_EXPORTED, // Defined, and a dynamic symbol.
 };
 
@@ -17,10 +17,11 @@ enum elf_name {
 bool elf_names_find(const char *path, const char *const *names, size_t count,
                     enum elf_name *ret_kinds);
 
-/* Do the constants of the file at PATH contain TEXT? */
+/* Whether the constants of the file at PATH contain TEXT. False, too, if it cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
 
-/* Is the file at PATH an executable, as opposed to a shared library? */
+/* Whether the file at PATH is an executable, as opposed to a shared library. False, too, if it
+ * cannot be read. */
 bool elf_names_is_program(const char *path);
 
 #endif

@@ -24,6 +24,7 @@ void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);
 /* The function at ADDRESS or NULL; where code was replaced, the later one. Lives as long as M. */
 const char *perfmap_name(const struct perfmap *m, uint64_t address);
 
+/* M is empty ({0}) afterwards. */
 void perfmap_release(struct perfmap *m);
 
 #endif

@@ -17,7 +17,8 @@ struct ranges {
     uint64_t *max_high; // max_high[i]: the largest high of v[0..i]; ends a search early.
 };
 
-/* Empty and inverted ranges are ignored. */
+/* Add [LOW, HIGH) with the caller's ID. Empty and inverted ranges are ignored. ranges_sort must
+ * follow the last, before the first search. Both use the same arena. */
 void ranges_add(struct ranges *r, struct arena *a, uint64_t low, uint64_t high, uint32_t id);
 void ranges_sort(struct ranges *r, struct arena *a);
 

@@ -12,9 +12,9 @@
 #include "symbol/shorten.h"
 #include "symbol/symbol_options.h"
 
-/* Give every location of P its frames. A location never stays without: if nothing is known it gets
- * one frame with only module set (a reader then shows module+offset). What was missing is told in
- * P's hints. Returns 0; unreadable modules are no failure. */
+/* Give every location of P its frames. No location stays without: if nothing is known it gets one
+ * frame with only module set (a reader then shows module+offset). symbol_hints says what was
+ * missing. Returns 0; unreadable modules are no failure. */
 int symbol_resolve(struct profile *p, const struct symbol_options *options, struct err *err);
 
 /* Sentences for the user on what was missing, e.g. "libfoo.so.1: no debug information; install its

@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/* One frame as the source sees it. NULL strings and line 0 mean unknown; who made it owns the
- * strings. */
+/* One frame as the source sees it. NULL strings and line 0 mean unknown. The strings belong to
+ * whoever made it. */
 struct symbol_frame {
     const char *function; // Demangled, complete.
     const char *linkage;  // The raw symbol name.

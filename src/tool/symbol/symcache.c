@@ -20,8 +20,9 @@
  * since the layout has no gaps the sizes must add up to the file's. Anything that changes the
  * meaning of a byte raises FORMAT_VERSION, and old files are then replaced, not converted.
  *
- * Written to a temporary file beside it and renamed, so readers see the old or the new one. Two
- * writers at once cost the slower one's predecessor its new entries, nothing more: no locks.
+ * It is written to a temporary file beside it and renamed, so readers see the old or the new one.
+ * When two write at once, the file of the slower one stays and the other's new entries are lost.
+ * That is all that can happen, so there are no locks.
  *
  * Whose names. A build id is just bytes in a file, and a stranger can give his library the id of
  * libc. So a cache serves one path with one build id (its name has both), and what may be stored is
@@ -266,8 +267,8 @@ symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes, 
     strtab_release(&pool.ids);
 }
 
-/* A handle to the directory NAME in the directory AT, which must be ours and, but for itself, no
- * symbolic link; made if MAKE. -1 if there is none. */
+/* Open the directory NAME in the directory AT, which is closed if it is not negative; with MAKE it
+ * is made first. -1 if it does not belong to us, if everybody may write to it, or without it. */
 static int
 open_own(int at, const char *name, int flags, bool make)
 {
@@ -286,7 +287,7 @@ open_own(int at, const char *name, int flags, bool make)
     return fd;
 }
 
-/* A handle to the cache directory, or -1. */
+/* Open the cache directory; -1 if there is none. */
 static int
 cache_directory(bool make)
 {

@@ -58,13 +58,15 @@ void symcache_add(struct symcache *c, uint64_t address, const struct symbol_fram
                   size_t count);
 
 /* Other things about a module are kept beside its frames, in a file whose name begins with KIND.
- * Read it whole, *RET_SIZE_BYTES of it, to be freed; NULL if there is no file of ours. */
+ * symcache_read gives the whole of it, *RET_SIZE_BYTES, to be freed by the caller, and when it was
+ * written; NULL if there is no file of ours. symcache_write puts TEXT in its place, or fails
+ * silently. */
 void *symcache_read(const char *kind, const char *path, const uint8_t *id, uint32_t id_bytes,
                     size_t *ret_size_bytes, int64_t *ret_written_unix_s);
 void symcache_write(const char *kind, const char *path, const uint8_t *id, uint32_t id_bytes,
                     const struct strbuf *text);
 
-/* C is as fresh as {0} afterwards. */
+/* C is empty ({0}) afterwards. */
 void symcache_release(struct symcache *c);
 
 #endif
