@@ -12,7 +12,7 @@
 bool type_cache_parse(struct type_index *index, const uint8_t *id, uint32_t id_bytes,
                       const void *data, size_t size_bytes);
 
-/* Append the file for INDEX, which is sorted, to OUT. */
+/* Append the file for INDEX, which must be sorted, to OUT. */
 void type_cache_format(const struct type_index *index, const uint8_t *id, uint32_t id_bytes,
                        struct strbuf *out);
 

@@ -171,7 +171,7 @@ calls_any(const struct clue_token *t, size_t count, const char *callee)
     return false;
 }
 
-/* The statement that ended may be the one at AT. True if it is, for certain. */
+/* Take the statement that has just ended if it may be the one at AT. True if it certainly is. */
 static bool
 take_statement(struct statement *st, size_t first, const char *at, const char *callee)
 {

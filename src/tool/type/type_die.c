@@ -196,7 +196,8 @@ complete(struct type_dies *dies, Dwarf_Die *die)
         *die = dies->v[*index - 1];
 }
 
-/* LEFT bounds how many members are looked at, for a made-up type may contain itself many times. */
+/* The work of type_die_member. LEFT bounds how many members are looked at, because a made-up type
+ * may contain itself many times. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
@@ -297,7 +298,8 @@ has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
     return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
 }
 
-/* Also those of pointers, for which some compilers write none, and of arrays. */
+/* The work of type_die_size. Arrays and pointers are measured here, because some compilers write no
+ * size for them. */
 static uint64_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 size_of(Dwarf_Die *type, unsigned depth)

@@ -10,13 +10,13 @@
  * file says. */
 bool type_die_next(Dwarf_Die *die);
 
-/* DIE, or the type in a unit of its own that DIE is only a sign for. */
+/* DIE itself or, if it only refers to a type that has a unit of its own, that type. */
 Dwarf_Die type_die_follow(const Dwarf_Die *die);
 
 /* What the functions below need to know of a module; starts as {d, arena}. */
 struct type_dies {
     struct debuginfo *d;
-    struct arena *arena; // Of what they give out.
+    struct arena *arena; // What they give out is from it.
     bool collected;      // The rest is filled in.
     struct strtab names; // With scopes, of complete aggregates.
     struct map by_name;  // Name's id to index + 1.
@@ -24,26 +24,28 @@ struct type_dies {
     size_t count, capacity;
 };
 
+/* Frees what is not the arena's. */
 void type_dies_release(struct type_dies *dies);
 
 /* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
  * which is C's void. Qualifiers and typedefs stay. */
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
 
-/* TYPE without qualifiers and typedefs. */
+/* Set *RET to TYPE without qualifiers and typedefs; false if nothing is left, which is void. */
 bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
 
-/* What TYPE, a pointer, points to; false for other types and for pointers to void. */
+/* Set *RET to what TYPE, a pointer, points to; false for other types and for pointers to void. */
 bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
 
 /* Whether TYPE is a pointer to void. */
 bool type_die_is_void_pointer(Dwarf_Die *type);
 
-/* A structure, union or class. */
+/* Whether TYPE is a structure, union or class. */
 bool type_die_is_aggregate(Dwarf_Die *type);
 
-/* The type of member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of what is
- * anonymous in it. An aggregate that is only declared in its unit is looked for in the others. */
+/* Set *RET to the type of the member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of
+ * what is anonymous in it; false if there is none. An aggregate that is only declared in its unit
+ * is looked for in the others. */
 bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
                      Dwarf_Die *ret);
 

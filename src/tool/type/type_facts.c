@@ -178,7 +178,7 @@ is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
     return file != NULL && same_file(file, s->file);
 }
 
-/* What the pointers in AGGREGATE point to. */
+/* Add what the pointers in AGGREGATE point to. */
 static void
 add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
 {
@@ -199,7 +199,7 @@ add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
     } while (type_die_next(&die));
 }
 
-/* VARIABLE of the frame LEVEL. */
+/* Add what VARIABLE of the frame LEVEL tells of the result. */
 static void
 look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
 {
@@ -296,8 +296,8 @@ is_constructor(Dwarf_Die *function, Dwarf_Die *class)
            strncmp(name, class_name, length) == 0;
 }
 
-/* CALL is inlined, but not around the question's: is it the constructor of the result? It begins
- * soon, and before anything else is called. */
+/* Add the class of CALL, which is inlined but not around the question's call, if it is the result's
+ * constructor: that begins soon, and before anything else is called. */
 static void
 look_at_inlined(struct question *q, Dwarf_Die *call)
 {
@@ -449,7 +449,7 @@ takes_size(Dwarf_Die *function)
     return false;
 }
 
-/* Whether FUNCTION has a parameter through which it may give back memory: void **. */
+/* Whether FUNCTION has a void **, through which it may give back memory. */
 static bool
 gives_back(Dwarf_Die *function)
 {
@@ -467,7 +467,7 @@ gives_back(Dwarf_Die *function)
     return false;
 }
 
-/* What the frame LEVEL returns. */
+/* Add what the function of the frame LEVEL returns. */
 static void
 look_at_return(struct question *q, size_t level)
 {

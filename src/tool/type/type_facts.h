@@ -26,12 +26,12 @@ struct type_facts {
 struct debuginfo;
 struct type_finder;
 
-/* Owned. D must outlive it; what it gives out lives as long as ARENA. */
+/* To be freed by the caller, before D is closed; what it gives out lives as long as ARENA. */
 struct type_finder *type_finder_new(struct debuginfo *d, struct arena *arena);
 void type_finder_free(struct type_finder *f);
 
-/* What is known of the result of the call that returns to RETURN_ADDRESS (in DWARF's terms).
- * STATEMENTS has one entry for each of the COUNT frames there, innermost first. */
+/* Collect into *RET what is known of the result of the call that returns to RETURN_ADDRESS (in
+ * DWARF's terms). STATEMENTS has one entry for each of the COUNT frames there, innermost first. */
 void type_facts_find(struct type_finder *f, uint64_t return_address,
                      const struct type_statement *statements, size_t count, struct type_facts *ret);
 

@@ -11,13 +11,13 @@
  *     likely     facts about the function, if all that fit agree on one type
  *
  * A pointer to a type that gets a multiple of its size proves no array: objects that begin with a
- * common head are as usual, and memory for several things is kept in a pointer to the first. Nor
- * does a pointer to bytes prove text, or a sizeof in a sum where in the block that is. Two facts of
- * different kinds that agree do.
+ * common head are just as usual, and memory for several things is kept in a pointer to the first.
+ * A pointer to bytes does not prove that the block is text, and a sizeof in a sum does not prove
+ * where in the block that type lies. Two facts of different kinds that agree are proof.
  *
- * In a wrapper, what is no exact fit says little: memory has to be called something before it gets
- * its type. So characters count for nothing there, and a structure only if the callers know no
- * more, as the head of the block.
+ * In a wrapper a fact that does not fit exactly says little, because memory has to be called
+ * something before it gets its type. So characters count for nothing there, and a structure counts
+ * only as the head of the block, and only if the callers know no more.
  */
 #include "type/type_judge.h"
 
@@ -41,7 +41,7 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
     return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
 }
 
-/* Whether FACT is the language's own word on the result, so that nothing needs to confirm it. */
+/* Whether the language itself says FACT of the result, so that nothing needs to confirm it. */
 static bool
 is_explicit(const struct type_fact *fact)
 {
@@ -138,8 +138,7 @@ is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
            (fact->evidence >= EVIDENCE_BEGINS || fact->size >= ARRAY_ELEMENT_MIN);
 }
 
-/* The type on which all facts of LEVEL with EVIDENCE agree that have FIT; no fact if they do not.
- */
+/* The type on which all facts of LEVEL with this EVIDENCE and FIT agree; no fact if they do not. */
 static struct type_answer
 find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t level,
           enum type_evidence evidence, enum type_fit fit)
@@ -160,7 +159,7 @@ find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t
     return sole;
 }
 
-/* A guess with a reason, from what the frame LEVEL deals with. */
+/* A likely answer, from what the function of the frame LEVEL deals with. */
 static struct type_answer
 find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size_t level)
 {

@@ -13,9 +13,9 @@ struct type_sizes {
 /* How the blocks relate to a type. */
 enum type_fit {
     FIT_NONE = 0,
-    FIT_HEAD,  // Larger, and it is not said by what.
-    FIT_ARRAY, // A multiple.
-    FIT_TAIL,  // Larger, and the type has an open end.
+    FIT_HEAD,  // They are larger, and nothing says by what.
+    FIT_ARRAY, // Their sizes are multiples of the type's.
+    FIT_TAIL,  // They are larger, and the type ends with an open array.
     FIT_EXACT,
 };
 
@@ -25,10 +25,11 @@ struct type_answer {
     enum profile_verdict verdict;
 };
 
+/* How blocks of SIZES relate to the type of FACT. */
 enum type_fit type_fit(const struct type_fact *fact, const struct type_sizes *sizes);
 
-/* What FACTS say of blocks of SIZES, into *RET. True if the function only passes them on, so that
- * its caller knows better: then the answer is for when the caller knows nothing. */
+/* Set *RET to what FACTS say of blocks of SIZES. True if the function only passes them on: then its
+ * caller knows better, and the answer counts only if the caller knows nothing. */
 bool type_judge(const struct type_facts *facts, const struct type_sizes *sizes,
                 struct type_answer *ret);
 

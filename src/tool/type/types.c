@@ -13,8 +13,8 @@
  *     node ─► location ─► facts ─┐
  *       └──► sizes ──────────────┴► judge ─► answer, or ask the parent
  *
- * What nothing is known of but its size gets the verdict "same size": with the type if there is
- * only one, with none if there are several.
+ * Blocks of which only the size is known get the verdict "same size": with the type if there is
+ * only one of that size, with none if there are several.
  *
  * Source text is read only where it is older than the program, because otherwise its lines would
  * be of another program. Names are foreign: control characters become '?'.
@@ -201,7 +201,7 @@ intern(struct typer *t, const char *name)
     return strtab_id(&t->p->strings, clean);
 }
 
-/* What type is shown first among those of one size. */
+/* A type, and whether it is shown before others of its size. */
 struct ranked_type {
     struct profile_type type;
     uint32_t rank;
@@ -219,7 +219,8 @@ is_of_library(const char *name)
     return false;
 }
 
-/* The program's own first, then those of libraries, then of the language's, then the nameless. */
+/* The program's own types come first, then those of libraries, then those of the language's
+ * libraries, then nameless ones. */
 static uint32_t
 rank_of(const char *name, bool in_program)
 {
@@ -242,7 +243,7 @@ compare_ranked(const void *left, const void *right, void *arg)
     return strcmp(profile_string(p, a->type.name), profile_string(p, b->type.name));
 }
 
-/* The types of M, from the cache if it has them. */
+/* Load the types of M, from the cache if it has them. */
 static void
 load_index(struct typer *t, struct type_module *m)
 {
@@ -259,7 +260,7 @@ load_index(struct typer *t, struct type_module *m)
         type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
 }
 
-/* The types of wanted sizes of all modules into the profile, each name once per size. */
+/* Put the types of wanted sizes of all modules into the profile, each name once per size. */
 static void
 collect_types(struct typer *t)
 {
@@ -305,8 +306,8 @@ is_newer(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Read the text file PATH. Only what anybody may read, or is our own: a profile may name any file.
- */
+/* Read the text file PATH if anybody may read it or it is our own, because a profile may name any
+ * file. */
 static void
 read_source(struct typer *t, const char *path, struct source_text *ret)
 {
@@ -455,8 +456,8 @@ facts_of(struct typer *t, uint32_t location, const char *callee)
     return facts;
 }
 
-/* What the blocks of NODE are, if HEADER bytes more than SIZES were asked for, into the empty
- * RET. */
+/* Fill the empty RET with what the blocks of NODE are if HEADER bytes more than SIZES were asked
+ * for. */
 static void
 judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
             struct type_answer *ret)
@@ -473,7 +474,7 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
         if (location == 0 || l->frame_count == 0)
             return;
         passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
-        // Who puts a header in front does not know the type.
+        // A function that puts a header in front does not know the type.
         if (header > 0 && i == 0 && !passes_on)
             return;
         if (a.fact != NULL && (!passes_on || ret->fact == NULL))
@@ -484,14 +485,15 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
     }
 }
 
-/* What the blocks of NODE are, into the empty RET. */
+/* Fill the empty RET with what the blocks of NODE are. */
 static void
 judge_node(struct typer *t, uint32_t node, struct type_answer *ret)
 {
     const struct type_sizes *asked = &t->sizes[node];
 
     judge_sizes(t, node, asked, 0, ret);
-    // What merely lies around, or begins the block, is no better than what fits behind a header.
+    // A guess, or a type that only begins the block, is no better than one that fits behind a
+    // header.
     if (ret->verdict == VERDICT_CERTAIN ||
         (ret->fact != NULL && ret->fact->evidence >= EVIDENCE_CERTAIN && ret->fit != FIT_HEAD))
         return;
