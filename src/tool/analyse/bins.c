@@ -103,7 +103,7 @@ by_known_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* What the sites say that only have blocks of one bin. */
+/* Add what is known from the sites that only have blocks of one bin. */
 static void
 add_known(const struct profile *p, struct arena *arena, struct bins *bins)
 {

@@ -47,6 +47,7 @@ struct bin_bar {
     struct counters counters;
 };
 
+/* Fill RET with all bars, empty ones too. */
 void bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT]);
 
 #endif

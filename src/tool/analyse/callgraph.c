@@ -213,7 +213,7 @@ make_cycles(struct builder *b)
     enter_cycles(b);
 }
 
-/* What whole stacks tell of cycles: after make_cycles. */
+/* Add up what whole stacks tell of cycles. Needs make_cycles. */
 static void
 count_cycles(struct builder *b, size_t number)
 {

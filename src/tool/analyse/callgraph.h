@@ -51,8 +51,8 @@ struct callgraph {
     struct amount total;
 };
 
-/* Arcs and entries of no
- * amount are left out. Everything in *RET is from ARENA. */
+/* The call graph of STACKS by METRIC. Arcs and entries of no amount are left out. Everything in
+ * *RET is from ARENA. */
 void callgraph_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
                      struct arena *arena, struct callgraph *ret);
 

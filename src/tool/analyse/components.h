@@ -17,7 +17,8 @@ struct components {
     uint32_t count;
 };
 
-/* Linear in time and memory, whatever the depth of the graph. From ARENA. */
+/* Find the components of G. Linear in time and memory, whatever the depth of the graph. What *RET
+ * points to is from ARENA. */
 void components_find(const struct graph *g, struct arena *arena, struct components *ret);
 
 #endif

@@ -5,8 +5,7 @@
  * the same in both profiles, and stacks are walked from the root into one common tree whose edges
  * are exact 64-bit keys (parent << 32 | frame id); heap and labels are two more edges, by name.
  * Stacks that end at the same node are one row, also two of one profile that only differ in their
- * lines. A renamed function is another function:
- * its row goes to zero and a new one appears.
+ * lines. A renamed function is another function: its row goes to zero and a new one appears.
  *
  * By function, a stack counts once for each function in it, however often recursion repeats it;
  * `seen` remembers the last stack that counted. Inlined or not is all one there.
@@ -56,8 +55,8 @@ add_side(struct builder *b, const struct diff_side *side, bool is_after)
         add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
-/* What the samples of a side may have missed of ROW, even if it has none there. Blocks of the other
- * side's sizes, for want of better knowledge. */
+/* Add what the samples of each side may have missed of ROW, even if it has none there. Blocks of
+ * the sizes seen on either side are assumed, because nothing better is known. */
 static void
 add_missed(struct diff_row *row, const struct profile *before, const struct profile *after)
 {

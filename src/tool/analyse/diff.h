@@ -45,11 +45,10 @@ struct diff {
     bool is_estimate; // At least one side is.
 };
 
-/* Compare two sets of stacks. Frames are the same if their function, their file as recorded and
- * their being inlined are; addresses and lines may differ. Stacks are if their frames are, and the
- * name of their heap and their labels. Rows by function are sorted by the
- * change of their own value, then by that of the inclusive one. Everything in *RET is from ARENA.
- */
+/* Compare two sets of stacks. Frames are the same if function and file as recorded are, and if both
+ * are inlined or neither is; addresses and lines may differ. Stacks are the same if their frames,
+ * their labels and the name of their heap are. Rows by function are sorted by the change of their
+ * own value, then by that of the inclusive one. Everything in *RET is from ARENA. */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
                 enum metric metric, struct arena *arena, struct diff *ret);
 
@@ -63,7 +62,8 @@ struct interval diff_interval(const struct counters *before, const struct errors
                               const struct counters *after, const struct errors *after_errors,
                               enum metric metric);
 
-/* Of a ROW's own value, or of the INCLUSIVE one: is there a growth, but may the truth be none? */
+/* Whether ROW's own value, or the INCLUSIVE one, has changed, but so little that it may be chance.
+ */
 bool diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive);
 
 /* Whether any metric of ROW changed. */

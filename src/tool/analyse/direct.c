@@ -1,6 +1,5 @@
-/* direct.c: each stack is charged to its innermost function, so the rows sum up to the total. Which
- * one that is after folding, and of what calls are made of, is the affair of stacks.c and
- * functions.c.
+/* direct.c: each stack is charged to its innermost function, so the rows sum up to the total.
+ * stacks.c decides which frames are folded away before, functions.c what counts as a function.
  */
 #include "analyse/direct.h"
 

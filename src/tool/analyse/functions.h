@@ -28,7 +28,7 @@ struct functions {
     size_t stack_capacity;
 };
 
-/* Everything but F->ids is from ARENA. */
+/* Begin with no functions of P. functions_release frees F->ids; everything else is from ARENA. */
 void functions_init(struct functions *f, const struct profile *p, struct arena *arena);
 void functions_release(struct functions *f);
 
@@ -38,7 +38,7 @@ void functions_release(struct functions *f);
  * FUNCTION_UNKNOWN. The function at I is that of the frame at I, as long as there are frames. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
-/* As frame_name, or a name in brackets. */
+/* The name that frame_name gives FUNCTION; one in brackets if it is below FUNCTION_FIRST. */
 const char *functions_name(const struct functions *f, uint32_t function);
 
 /* The path of its module; NULL if unknown. */
@@ -52,7 +52,10 @@ struct amount {
     int64_t calls; // Allocations.
 };
 
+/* The sum over the size classes. */
 int64_t amount_sum(const struct amount *a);
+
+/* Add A to SUM, class by class. */
 void amount_add(struct amount *sum, const struct amount *a);
 
 /* The METRIC of each of STACKS, an array as long as theirs, from ARENA. Only for stacks that were

@@ -1,7 +1,6 @@
 /* glob.h: patterns as suppression files write them: "*" stands for any text, a leading "^" and a
- * trailing
- * "$" anchor; without them the pattern may lie anywhere in the text. Everything else stands for
- * itself.
+ * trailing "$" anchor; without them the pattern may lie anywhere in the text. Everything else
+ * stands for itself.
  */
 #ifndef ANALYSE_GLOB_H
 #define ANALYSE_GLOB_H

@@ -167,8 +167,8 @@ add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
 }
 
-/* The threads' counters at the sites that the filter kept; without such rows, those of the whole
- * thread. */
+/* Add the threads' counters at the sites that the filter kept or, where the profile has no such
+ * rows, those of the whole threads. */
 static void
 add_threads(struct grouper *g, const struct stacks *stacks)
 {
@@ -199,7 +199,7 @@ add_sizes(struct grouper *g)
     }
 }
 
-/* What has no one type is told apart by its size, where that is known to be a type's. */
+/* Sites whose blocks have no one type are told apart by size, if types of that size are known. */
 static uint64_t
 type_key(const struct profile_site *site)
 {
@@ -208,7 +208,7 @@ type_key(const struct profile_site *site)
     return (uint64_t)(site->verdict & 3) << 62 | (size & 0x3fffffff) << 32 | site->type;
 }
 
-/* The sites that the filter kept, by what their blocks are. */
+/* Add the sites that the filter kept, by what their blocks are. */
 static void
 add_types(struct grouper *g, const struct stacks *stacks)
 {
@@ -243,7 +243,7 @@ heap_row(struct grouper *g, uint32_t heap)
     return &g->ret->v[row];
 }
 
-/* The sites that the filter kept, by heap. A heap without any may still be backed. */
+/* Add the sites that the filter kept, by heap. A heap without sites may still be backed. */
 static void
 add_heaps(struct grouper *g, const struct stacks *stacks)
 {
@@ -255,7 +255,7 @@ add_heaps(struct grouper *g, const struct stacks *stacks)
             heap_row(g, i);
 }
 
-/* The sites that the filter kept, by their labels or the value of one. Equal texts are at equal
+/* Add the sites that the filter kept, by their labels or the value of one. Equal texts are at equal
  * addresses. */
 static void
 add_labels(struct grouper *g, const struct stacks *stacks)

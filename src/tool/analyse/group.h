@@ -55,7 +55,7 @@ void group_stacks(const struct profile *p, const struct stacks *stacks, enum gro
 const struct stack **group_sorted_stacks(const struct stacks *stacks, enum metric metric,
                                          struct arena *arena);
 
-/* How many at the beginning of SORTED have a METRIC above zero. */
+/* How many stacks at the beginning of SORTED have a METRIC above zero. */
 size_t group_positive(const struct stacks *stacks, const struct stack *const *sorted,
                       enum metric metric);
 
@@ -63,7 +63,7 @@ size_t group_positive(const struct stacks *stacks, const struct stack *const *so
  */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
-/* What all sizes come to: malloc's blocks, those that back heaps included. */
+/* The sum over all sizes: malloc's blocks, those that back heaps included. */
 struct counters group_all_sizes(const struct profile *p);
 
 /* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */

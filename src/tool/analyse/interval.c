@@ -227,8 +227,8 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
                            e->blocks_unit_few);
 }
 
-/* By the variances that the limits imply: G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008;
- * for proportions, R. G. Newcombe 1998. */
+/* The method takes the variances that the limits imply: G. Y. Zou and A. Donner, Statistics in
+ * Medicine 27, 2008; for proportions, R. G. Newcombe 1998. */
 struct interval
 interval_of_growth(double before, struct interval b, double after, struct interval a)
 {

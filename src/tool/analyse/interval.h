@@ -10,8 +10,9 @@ struct interval {
     double low, high;
 };
 
-/* Around TOTAL, of which ESTIMATE comes from so many SAMPLES, with VARIANCE, and one more point of
- * the draw might have added UNIT; UNIT_FEW is what is assumed of it when there are few samples. */
+/* The interval around TOTAL. ESTIMATE of it comes from so many SAMPLES and has this VARIANCE; one
+ * more point of the draw might have added UNIT, or, as is assumed when there are few samples,
+ * UNIT_FEW. */
 struct interval interval_around(double total, double samples, double estimate, double variance,
                                 double unit, double unit_few);
 
@@ -24,26 +25,27 @@ enum interval_of {
     INTERVAL_PEAK_BYTES,
 };
 
-/* Of one of the COUNTERS, whose errors are E. */
+/* The interval of the counter WHAT of C, whose errors are E. */
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
 
-/* Of a METRIC; of temporary allocations none is known, and it is the value. */
+/* The interval of METRIC. Of temporary allocations none is known, and both ends are the value. */
 struct interval interval_of_metric(const struct counters *c, const struct errors *e,
                                    enum metric metric);
 
-/* Of what grew from BEFORE, whose interval is B, to AFTER, whose interval is A; the two recordings
- * were drawn independently. */
+/* The interval of the growth from BEFORE, whose interval is B, to AFTER, whose interval is A. The
+ * two recordings must have been drawn independently. */
 struct interval interval_of_growth(double before, struct interval b, double after,
                                    struct interval a);
 
-/* X as a whole number that fits. */
+/* X as the nearest whole number that fits into the result. */
 int64_t interval_rounded(double x);
 
-/* Too wide to show a VALUE with an error beside it: as of less than INTERVAL_FEW_SAMPLES. */
+/* Whether I is too wide to show VALUE with an error beside it: as wide as with fewer samples than
+ * INTERVAL_FEW_SAMPLES. */
 bool interval_is_rough(struct interval i, double value);
 
-/* How many samples stand behind it; 0 also where nothing was left out. */
+/* How many samples stand behind the counter WHAT; 0 also where nothing was left out. */
 double interval_samples(const struct errors *e, enum interval_of what);
 
 /* Fewer samples than that give no number to rely on: show the interval, not the estimate. */

@@ -47,11 +47,11 @@ struct stacks {
     struct counters total; // Of the stacks kept by the filter.
     struct errors errors;  // Of the total.
     const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
-    bool filtered;               // Something was.
+    bool filtered;               // At least one site was left out.
 };
 
-/* Everything in *RET is from ARENA. HEAPTAP_USAGE with ERR set when a regex is invalid. A stack
- * whose frames would all be folded keeps its outermost one. */
+/* Build the stacks of P. Everything in *RET is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set
+ * when a regex is invalid. A stack whose frames would all be folded keeps its outermost one. */
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
@@ -71,14 +71,17 @@ enum metric {
     METRIC_COUNT,     // Calls that allocated.
 };
 
-/* "inuse" "peak" "alloc" "temporary" "count" to *RET; false for anything else. */
+/* Set *RET to the metric called NAME: "inuse" "peak" "alloc" "temporary" "count"; false for any
+ * other. metric_name is the way back. */
 bool metric_parse(const char *name, enum metric *ret);
 const char *metric_name(enum metric m);
-/* Bytes, or a count for TEMPORARY and COUNT. */
+
+/* M of C: bytes, or a count for TEMPORARY and COUNT. */
 int64_t metric_value(const struct counters *c, enum metric m);
+
 bool metric_is_bytes(enum metric m);
 
-/* Whether C knows METRIC: of a moment neither the peak nor temporary blocks are known. */
+/* Whether C knows M: of a moment neither the peak nor temporary blocks are known. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
 #endif

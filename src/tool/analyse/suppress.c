@@ -127,7 +127,7 @@ suppress_add_builtin(struct suppressions *s, struct arena *arena)
             arena);
 }
 
-/* Whether PATTERN is in TEXT; an unknown text is in no pattern's reach, not even that of "*". */
+/* Whether PATTERN is in TEXT. An unknown text (NULL or empty) matches no pattern, not even "*". */
 static bool
 matches(const char *pattern, const char *text)
 {

@@ -1,8 +1,8 @@
 /* tags.c: heaps and labels of a profile, asked for by name.
  *
  * There are at most some thousands of each, so a filter is asked once for each of them and becomes
- * an array of answers. Sets whose labels are not known (there were too many, or the file has them
- * not) match no label, whatever they were; they have a name of their own in every table, so that
+ * an array of answers. Sets whose labels are not known (there were too many, or the file lacks
+ * them) match no label, whatever they were; they have a name of their own in every table, so that
  * nothing vanishes.
  */
 #include "analyse/tags.h"

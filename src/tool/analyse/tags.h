@@ -17,7 +17,7 @@ struct tag_picks {
     const bool *label_sets; // By set.
 };
 
-/* From ARENA. */
+/* Set *RET to what FILTER keeps of P's heaps and label sets. From ARENA. */
 void tags_pick(const struct profile *p, const struct tag_filter *filter, struct arena *arena,
                struct tag_picks *ret);
 
@@ -34,7 +34,7 @@ tags_keep(const struct tag_picks *picks, const struct profile_site *site)
            (picks->label_sets == NULL || picks->label_sets[site->labels]);
 }
 
-/* Whether P has blocks, or more than malloc, to tell apart by heap; and by labels. */
+/* Whether P has blocks to tell apart by heap (heaps besides malloc), and by labels. */
 bool tags_has_heaps(const struct profile *p);
 bool tags_has_labels(const struct profile *p);
 

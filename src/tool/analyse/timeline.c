@@ -29,7 +29,7 @@
 #define NS_PER_MINUTE 60e9
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* Of the pairs of moments; and of those of the second half. */
+/* The least tau of what grows, over the whole time and over its second half. */
 #define TAU_MIN 0.6
 #define TAU_HALF_MIN 0.3
 

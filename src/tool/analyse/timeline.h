@@ -60,16 +60,18 @@ struct timeline_options {
     bool by_size;
 };
 
-/* P is whole and has a history. Everything in *RET is from ARENA or borrowed. */
+/* Build the timeline of P, which must be whole and have a history. Everything in *RET is from ARENA
+ * or borrowed. */
 void timeline_build(const struct profile *p, const struct stacks *stacks,
                     const struct timeline_options *options, struct arena *arena,
                     struct timeline *ret);
 
-/* The index of the first point at which CHANGE is in the values; point_count if there is none. What
- * was before the window counts for what is live alone. */
+/* The index of the first point whose values contain CHANGE; point_count if there is none. What
+ * happened before the window counts only if live bytes are followed. */
 size_t timeline_point_of(const struct timeline *t, const struct profile_change *change);
 
-/* The index of the stack of CHANGE, or SIZE_MAX if the filter left it out; and what it adds. */
+/* The index of the stack of CHANGE, or SIZE_MAX if the filter left it out. timeline_amount is what
+ * the amounts A of a change add to what is followed BY. */
 size_t timeline_stack_of(const struct profile *p, const struct stacks *stacks,
                          const struct profile_change *change);
 int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
@@ -82,16 +84,16 @@ size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
 
-/* When column COLUMN of COLUMNS begins; that of COLUMNS is the end. */
+/* When column COLUMN of COLUMNS begins; the last one ends where COLUMNS would begin. */
 uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t columns);
 
-/* The time between ticks of an axis of at most TICKS parts: one that people count in. */
+/* The time between the ticks of an axis of at most TICKS parts, a step that people count in. */
 uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
 /* The value of ROW at the end, or shortly before if it fell to less than half of that then. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* Tell max, per_minute and trend of ROW by its rough values. */
+/* Set max, per_minute and trend of ROW from its rough values. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 
 /* "grows", "grew", "falls", "rests", "varies", "unknown". */

@@ -25,8 +25,8 @@ struct tree {
     size_t count;
 };
 
-/* Everything in *RET is from ARENA. A function that calls itself is a chain of nodes, as in the
- * stack; start-up code is left out (stack_useful_depth). */
+/* Put STACKS into a tree. Everything in *RET is from ARENA. A function that calls itself is a chain
+ * of nodes, as in the stack; start-up code is left out (stack_useful_depth). */
 void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
                 enum metric metric, struct arena *arena, struct tree *ret);
 
