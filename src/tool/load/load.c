@@ -114,8 +114,8 @@ command_line(struct loader *l)
     return text;
 }
 
-/* SPENT cycles in nanoseconds, when CYCLES took CLOCK_NS; 0 if that gives no believable frequency
- * (a run of less than a tick of the clock, or damage). */
+/* SPENT cycles in nanoseconds, if CYCLES took CLOCK_NS; 0 if that gives no believable frequency
+ * (the run was shorter than a tick of the clock, or the file is damaged). */
 static uint64_t
 cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
 {

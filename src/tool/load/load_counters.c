@@ -88,7 +88,7 @@ counter_is_zero(const struct disk_counter *d)
     return memcmp(d, &zero, sizeof zero) == 0;
 }
 
-/* Returns the index of the pair. */
+/* Add C to the row of THREAD at SITE; returns the row's index. */
 static uint32_t
 add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct counters *c)
 {
@@ -178,14 +178,15 @@ loader_raise_peak(struct profile *p)
     p->errors.peak = errors_live(&p->errors);
 }
 
-/* Did more than one thread at a time come to these counters? A row goes from thread to thread. */
+/* Whether several threads counted. A single row may have gone from one to the next. */
 static bool
 had_threads(const struct profile *p)
 {
     return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
 }
 
-/* Files from before most_bytes was kept: of each process whichever is more, 64 KiB or a 1024th. */
+/* The error of the peak in files from before most_bytes was kept: for each process 64 KiB or a
+ * 1024th, whichever is more. */
 static int64_t
 old_error(const struct profile *p)
 {
@@ -212,7 +213,7 @@ loader_bound_peak(struct loader *l)
     p->peak_error_bytes = error > 0 ? error : 0;
 }
 
-/* Bin I of a thread's record to the profile's. */
+/* Add a bin of a thread's record to the profile's. */
 static void
 add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes, uint64_t frees,
         uint64_t freed_bytes)

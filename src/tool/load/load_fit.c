@@ -69,7 +69,7 @@ text_bytes(const struct measure *m, const char *text)
     return length < m->cut_bytes ? length : m->cut_bytes;
 }
 
-/* Of a location by itself: its frames, or the bytes of their names. */
+/* What one location adds up to: its frames, or the bytes of their names. */
 static uint64_t
 location_amount(const struct measure *m, const struct profile_location *location)
 {
@@ -100,7 +100,7 @@ measure_nodes(struct measure *m, struct arena *arena)
         m->of_node[i] = m->of_node[p->nodes[i].parent] + of_location[p->nodes[i].location];
 }
 
-/* What is said of every site beside its stack. */
+/* Add up what is said of every site beside its stack. */
 static void
 measure_tags(struct measure *m)
 {

@@ -1,9 +1,10 @@
 /* load_heaps.c: the heaps that a program has made for itself, and the labels it gave.
  *
  * Both come as tags of the call tree: innermost nodes that are no frames. A path has at most one of
- * each kind, in the order labels, heap, backing; what breaks the order is damage. A heap that backs
- * another (an arena made from blocks of an arena) has both of the latter, and the inner one tells:
- * such a block is counted where it is filled, not where it came from, so that no byte counts twice.
+ * each kind, in the order labels, heap, backing; what breaks the order is damage. A path with a
+ * heap and a backing is that of a heap that backs another (an arena made from blocks of an arena).
+ * The backing, which is the inner one, decides: such a block is counted where it is filled, not
+ * where it came from, so that no byte counts twice.
  *
  *     main ◄─ parse ◄─ [labels 3] ◄─ [heap 1]         sites here: blocks of heap 1 with labels 3
  *     main ◄─ parse ◄─ grow ◄─ [backing 1]            sites here: what heap 1 is made from

@@ -30,7 +30,7 @@
 /* A counter on its way through its records. */
 struct walk {
     struct profile_amounts known; // At its last record.
-    uint32_t snapshots;           // That one's ordinal; at first that of its birth.
+    uint32_t snapshots;           // Ordinal of that record; before the first, of the birth.
 };
 
 static struct profile_amounts
@@ -45,8 +45,8 @@ since(struct profile_amounts now, const struct profile_amounts *then)
     };
 }
 
-/* Those of a file whose recorder kept no history have no id, and say themselves what was
- * counted. */
+/* What had been counted at D, in a file whose recorder kept no history: such a snapshot has no id
+ * and says itself what it was. */
 static struct profile_amounts
 told_amounts(const struct disk_snapshot *d)
 {
@@ -79,7 +79,8 @@ by_time(const void *a, const void *b)
     return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
 }
 
-/* Load the snapshots. By id: how many of them were taken until then; from the scratch ARENA. */
+/* Load the snapshots. Returns for each id how many of them were taken until then; the array is from
+ * the scratch ARENA. */
 static uint32_t *
 load_snapshots(struct loader *l, struct arena *arena)
 {
@@ -161,7 +162,8 @@ has_counter(const struct loader *l, size_t i, size_t counter_count)
     return b->thread != 0;
 }
 
-/* Returns how many records cannot be right. */
+/* Add the changes from record to record of each counter. Returns how many records cannot be right.
+ */
 static size_t
 follow_records(struct loader *l, struct walk *walks, size_t counter_count, const uint32_t *ordinals)
 {
@@ -189,7 +191,7 @@ follow_records(struct loader *l, struct walk *walks, size_t counter_count, const
     return bad;
 }
 
-/* What changed after the last record of each counter. */
+/* Add what changed after the last record of each counter. */
 static void
 end_walks(struct loader *l, const struct walk *walks, size_t count)
 {

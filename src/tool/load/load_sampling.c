@@ -16,7 +16,7 @@
 /* No sum of an estimate is larger: 2^63 bytes, squared, times the number of samples. */
 #define ERROR_MAX 1e60
 
-/* X, if it is a number that an estimate may have. */
+/* X if it is a number that an estimate may have, else 0. */
 static double
 believable(double x)
 {
@@ -66,8 +66,8 @@ load_errors(struct loader *l)
 }
 
 /* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
- * and of the next one too if its stack VARIES so much that it has blocks of two classes. In the
- * smallest class sizes differ too little to matter, and the largest has no end but the largest
+ * and any of the next one too if its stack VARIES so much that it has blocks of two classes. In the
+ * smallest class sizes differ too little to matter; the largest class ends with the largest size
  * seen. */
 static struct counters
 possible_sizes(const struct profile_site *site, bool varies)

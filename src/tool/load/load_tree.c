@@ -89,8 +89,8 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     bool new;
     uint64_t *known;
 
-    // A truncated stack's outermost frame is another node than the same frame where the stack is
-    // whole, and a guess that merging brought together with what others knew stays one.
+    // The outermost frame of a truncated stack and the same frame of a whole stack are two nodes.
+    // Likewise a guess stays a guess where merging put it beside the same frame known for sure.
     if (flags != 0)
         key ^= hash_u64(flags);
     known = map_put(&l->known_nodes, key, &new);
@@ -102,7 +102,7 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Node I of the file, a frame, to a node; false if it has no place in the tree. */
+/* Make node I of the file, a frame, a node; false if it has no place in the tree. */
 static bool
 load_frame(struct loader *l, size_t i, const struct disk_node *d)
 {
@@ -126,7 +126,7 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
     return true;
 }
 
-/* Node I of the file, a tag, to the node that it is below; false if it has no place there. */
+/* Map node I of the file, a tag, to the node that it is below; false if it has no place there. */
 static bool
 load_tag(struct loader *l, size_t i, const struct disk_node *d)
 {

@@ -31,9 +31,9 @@ struct loader {
     size_t site_capacity;
     struct map known_nodes; // Of (parent, location, kind of end) to node id.
     struct map known_sites; // A site's key (load_tree.c) to its index.
-    struct map known_backings; // That of a stack that backs a heap to its index.
+    struct map known_backings; // The key of a stack that backs a heap to its index.
     size_t backing_capacity;
-    size_t unknown_tags; // Of heaps or sets of labels that are not in the file.
+    size_t unknown_tags; // Tags of heaps or sets of labels that are not in the file.
     struct map known_locations;
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.
