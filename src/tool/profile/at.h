@@ -4,27 +4,28 @@
 
 #include "profile/profile.h"
 
-/* The moment that WHEN names:
+/* Set *RET to the moment that WHEN names:
  *
  *     loaded, loaded#2   the snapshot or phase of that name, the latest or the second one
  *     90s 5m 1h30m       the last snapshot at or before that long after the start
  *     -5m                the same, before the end
  *     start, end         nothing recorded yet; all of it (or now)
  *
- * HEAPTAP_USAGE with ERR set if there is none. */
+ * Returns 0, or HEAPTAP_USAGE with ERR set if there is none. */
 int at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err);
 
-/* The two moments of SPAN: "A..B", where no A is the start and no B the end, or a phase's name,
- * which is from its beginning to that of the next. As at_find. */
+/* Set RET to the two moments of SPAN: "A..B", where A may be left out for the start and B for the
+ * end, or a phase's name, which lasts until the next phase begins. Returns what at_find does. */
 int at_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
                  struct err *err);
 
-/* Make P what it was at TO; or with a FROM, of what happened from then on until TO: see enum
- * profile_extent. Live values are then growths and may be negative. P is whole. */
+/* Make P, which must be whole, a profile of what had been counted at TO or, unless FROM is NULL, of
+ * what happened between FROM and TO (enum profile_extent). Then live values are growths and may be
+ * negative. */
 void profile_cut(struct profile *p, const struct profile_moment *from,
                  const struct profile_moment *to);
 
-/* The moment of the first N snapshots of P: 0 is the start, snapshot_count + 1 the end. */
+/* The moment of P's snapshot number N, from 1 on; 0 is the start, snapshot_count + 1 the end. */
 struct profile_moment at_moment(const struct profile *p, size_t n);
 
 #endif

@@ -21,7 +21,8 @@
 
 enum { LOOK_NS = 5000000 };
 
-/* Whether PATH, of which H is the header, is a profile of a process that lives: *RET_OWNER. */
+/* Returns 0 and *RET_OWNER if PATH, of which H is the header, is the profile of a process that
+ * lives. */
 static int
 check_header(const char *path, const struct disk_header *h, struct owner *ret_owner,
              struct err *err)
@@ -178,7 +179,7 @@ ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, st
     if (r < 0)
         return r;
     c->generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
-    // One that waits would be lost, and its words are read at any moment.
+    // A request that still waits would be lost, and its words may be read at any moment.
     if (read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
         flock(c->fd, LOCK_UN);
         return err_set(err, HEAPTAP_NOT_FOUND,

@@ -13,12 +13,13 @@ struct control {
     uint64_t generation; // Of the request that was made last.
 };
 
-/* Open the profile PATH, whose process must live, for requests. 0, or HEAPTAP_BAD_INPUT. */
+/* Open the profile PATH, whose process must live, for requests. Returns 0, and control_close must
+ * follow, or HEAPTAP_BAD_INPUT with ERR set. */
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Ask for MODE with PERIOD, and wait up to WAIT_NS for the answer. HEAPTAP_NOT_FOUND, with ERR set,
- * if none has come: the request stays where it is. */
+/* Ask for MODE with PERIOD, and wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND
+ * with ERR set if none has come: the request stays where it is. */
 int control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
                   struct err *err);
 
@@ -27,7 +28,7 @@ int control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint6
 int control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
 int control_finish(struct control *c, uint64_t wait_ns, struct err *err);
 
-/* Leave a request for a snapshot and go, or do nothing if another is still there. */
+/* Leave a request for a snapshot without waiting, or do nothing if another is still there. */
 void control_post_snapshot(struct control *c, const char *name, enum disk_snapshot_kind kind);
 
 #endif

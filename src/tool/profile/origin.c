@@ -28,8 +28,8 @@
 
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20 };
 
-/* Whether the file system tells which blocks of FD were never written, those that somebody has
- * written through a mapping excepted, however short ago. */
+/* Whether the file system tells which blocks of FD were never written, and counts as written what
+ * somebody wrote through a mapping a moment ago. */
 static bool
 tells_holes(int fd)
 {
@@ -45,8 +45,8 @@ tells_holes(int fd)
 }
 
 /* Read FD's SIZE_BYTES, or as many as there are, into BUFFER, which is zero. A profile with a
- * reserve of gigabytes may have used little of it: so holes are not read, and what is read goes by
- * way of a small buffer. */
+ * reserve of gigabytes may have used little of it: so holes are not read, and all else passes
+ * through a small buffer. */
 static size_t
 read_all(int fd, unsigned char *buffer, size_t size_bytes)
 {

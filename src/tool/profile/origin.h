@@ -11,13 +11,14 @@
 int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
                 struct err *err);
 
-/* The header of the profile file PATH; false if it is not one. */
+/* Read the header of the profile file PATH into *RET; false if it is not one. */
 bool origin_header(const char *path, struct disk_header *ret);
 
 /* True if WHAT is a process id and not a file of that name. */
 bool origin_is_pid(const char *what, uint32_t *ret_pid);
 
-/* The path, from ARENA, under which the profile that process PID is writing can be opened here. */
+/* Set *RET_PATH to the path, from ARENA, under which the profile that process PID is writing can be
+ * opened here. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
 
 /* The profile files of the session directory WHAT, sorted by name, into an array from ARENA; a

@@ -37,12 +37,12 @@
 
 #include "util/arena.h"
 
-/* Of the first pid namespace, which sees all processes: fixed in the kernel. */
+/* The first pid namespace, which sees all processes. The number is fixed in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 enum { CHUNK_BYTES = 4096 };
 
-/* What a process file begins with; its length. */
+/* Read the first bytes of the file PATH of /proc into BUFFER; returns how many. */
 static size_t
 read_front(const char *path, char *buffer, size_t size_bytes)
 {
@@ -117,7 +117,8 @@ struct stranger {
     uint32_t pid, inner;
 };
 
-/* Those that live, found anew when the list is older than LIST_NS: a session has many profiles. */
+/* The strangers that live, found anew only when the list is older than LIST_NS, because a session
+ * has many profiles. */
 static const struct stranger *
 strangers(size_t *ret_count)
 {
@@ -194,7 +195,7 @@ is_local(int fd)
 static enum owner_state
 ask_kernel(int fd)
 {
-    // Who opens it for writing at this very moment makes the kernel send us a signal.
+    // If somebody opens it for writing at this very moment, the kernel sends us a signal.
     struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
     enum owner_state state = OWNER_UNKNOWN;
 

@@ -106,12 +106,13 @@ struct errors {
     double blocks_unit_few, bytes_unit_few;
 };
 
+/* Add E to SUM: sums and variances add up, and of each unit the larger one stays. */
 void errors_add(struct errors *sum, const struct errors *e);
 
-/* The units alone: the larger ones. */
+/* The same for the units alone. */
 void errors_add_units(struct errors *sum, const struct errors *e);
 
-/* Of what is live. */
+/* The errors of what is live: what was allocated without what was freed. */
 struct error_sum errors_live(const struct errors *e);
 
 enum { PROFILE_BUILD_ID_MAX = 32 };
@@ -284,14 +285,14 @@ struct profile_change {
     struct profile_amounts amounts;
 };
 
-/* A moment that is known: the one after which so many snapshots follow those before it. */
+/* A moment at which it is known what was counted: a snapshot's, the start or the end. */
 struct profile_moment {
     size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
     uint64_t elapsed_ns;
     const char *name; // Of its snapshot, or ""; "start" and "end".
 };
 
-/* Of which time the counters are. */
+/* What time the counters are of. */
 enum profile_extent {
     EXTENT_WHOLE = 0,
     EXTENT_AT,      // What had been counted until a moment.
@@ -336,7 +337,7 @@ struct profile_process {
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.
-    bool unsure; // Or there may be one that cannot be seen from here, and still writes the file.
+    bool unsure; // Not even that is sure: one that cannot be seen from here may write the file.
     bool forked; // The process was made by fork of a recorded one.
 };
 
@@ -359,7 +360,7 @@ struct profile_losses {
     uint64_t unwind_failures;       // Allocations whose stack broke off.
     uint64_t
         unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
-    uint64_t double_frees;       // Those of them whose block had been freed before.
+    uint64_t double_frees;       // Unknown frees whose block had been freed before.
     uint64_t unrecorded_frees;   // Frees of blocks from a time when not all was recorded.
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
@@ -454,42 +455,44 @@ void profile_free(struct profile *p);
  * From ARENA. */
 const char *profile_title(const struct profile *p, struct arena *arena);
 
-/* Is MODULE the executable of P, or one of those that P was merged from? */
+/* Whether MODULE is the executable of P, or one of those that P was merged from. */
 bool profile_is_program(const struct profile *p, uint32_t module);
 
-/* Tell of P's modules which are its programs. For those who make a merged profile. */
+/* Set is_program of P's modules. For those who make a merged profile. */
 void profile_mark_programs(struct profile *p);
 
-/* The units of what P has no sample of, if its blocks are of the sizes in SIZES. */
+/* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
+ * SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
-/* Add sites and backings up by heap and by labels, anew. For those who have changed them. */
+/* Add sites and backings up anew, by heap and by labels. For those who have changed them. */
 void profile_sum_heaps(struct profile *p);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 
-/* Has any block been left out? */
+/* Whether blocks may have been left out. */
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
     return p->phase_count > 1 || (p->phase_count == 1 && p->phases[0].mode != MODE_EXACT);
 }
 
-/* Is it known what its numbers may be off by? */
+/* Whether P's numbers are estimates, and it is known what they may be off by. */
 static inline bool
 profile_has_errors(const struct profile *p)
 {
     return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
 }
 
-/* What the process of P is called here; no longer once it has ended. */
+/* The pid that P's process has, or had while it lived, where we run. */
 static inline uint32_t
 profile_pid_here(const struct profile *p)
 {
     return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
 }
 
+/* The string ID, which is valid as long as P. */
 static inline const char *
 profile_string(const struct profile *p, uint32_t id)
 {

@@ -212,7 +212,7 @@ plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return NULL;
 }
 
-/* Whether what segment I says can be true; NULL or what is wrong with it. */
+/* What is wrong with segment I; NULL if what it says can be true. */
 static const char *
 look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
 {
@@ -252,7 +252,7 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return problem == NULL && cut ? "the file is cut short; what is left was used" : problem;
 }
 
-/* From COLUMNS to RECORDS. */
+/* Turn COLUMNS, all first bytes, then all second bytes and so on, into RECORDS. */
 static void
 turn(const unsigned char *columns, uint64_t size_bytes, uint32_t record_bytes,
      unsigned char *records)

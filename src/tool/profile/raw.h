@@ -31,14 +31,14 @@ struct raw_file {
 int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
               struct raw_file *ret, struct err *err);
 
-/* Add a note. */
+/* Add a note, unless there are too many. */
 void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 
-/* Number of whole records in table KIND, and record I of it. */
+/* Number of whole records in table KIND, and record I of it, which must be below that number. */
 size_t raw_count(const struct raw_file *r, enum disk_kind kind);
 const void *raw_record(const struct raw_file *r, enum disk_kind kind, size_t i);
 
-/* The same, to be changed. */
+/* Record I of table KIND, to be changed. */
 void *raw_change(struct raw_file *r, enum disk_kind kind, size_t i);
 
 /* The name of ELF's machine NUMBER, and back; "unknown" and 0 for others. */

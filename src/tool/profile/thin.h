@@ -4,8 +4,8 @@
 
 #include "profile/raw.h"
 
-/* So many snapshots of the timeline are kept; fewer, but not less than the other number, while the
- * history has more than so many records. Those with names always are. */
+/* THIN_TIMED_MAX snapshots of the timeline are kept; fewer while the history has more than
+ * THIN_RECORDS records, but at least THIN_TIMED_MIN. Snapshots with names are always kept. */
 enum { THIN_TIMED_MAX = 256, THIN_TIMED_MIN = 64, THIN_RECORDS = 1 << 15 };
 
 /* Take snapshots of the timeline, and the records of the history that say nothing without them, out

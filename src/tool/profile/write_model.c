@@ -174,8 +174,8 @@ by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* A block at a time: it is mostly zeros. What backs heaps is in no thread's row of the model, and
- * in the first one's in the file. */
+/* Write the counters a block at a time, because they are mostly zeros. What backs heaps is in no
+ * thread's row of the model, and in the first one's in the file. */
 static void
 write_counters(struct writer *w)
 {
@@ -292,7 +292,7 @@ write_phases(struct writer *w)
     write_table(w, DISK_PHASES, d, p->phase_count * sizeof *d, sizeof *d);
 }
 
-/* X as the integer that it was in the files. */
+/* X, which was an integer in the files, as one. */
 static uint64_t
 whole(double x)
 {

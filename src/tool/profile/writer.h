@@ -19,8 +19,8 @@ struct writer {
     struct strbuf frames, locations, types, site_types;
     struct disk_segment segment; // The open one.
     uint32_t segment_count;
-    bool has_tags;    // Some nodes are.
-    bool has_columns; // Some segments are.
+    bool has_tags;    // Some nodes are tags.
+    bool has_columns; // Some segments are in columns.
     void *zstd;         // Of the open segment.
     const char *failed; // Why nothing more can be written; NULL = all is well.
 };
@@ -28,10 +28,11 @@ struct writer {
 /* Begin a file for P's symbols and types. P must not change until write_finish. */
 void write_begin(struct writer *w, const struct profile *p);
 
-/* TEXT, which stays as it is until write_finish, in the table of strings; written once. */
+/* Put TEXT into the table of strings, once however often it is asked for. TEXT must stay as it is
+ * until write_finish. */
 struct disk_string write_text(struct writer *w, const char *text);
 
-/* One table as a compressed segment; an empty one is left out. */
+/* Write one table as a compressed segment; an empty one is left out. */
 void write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t size_bytes,
                  uint32_t record_bytes);
 
