@@ -170,7 +170,7 @@ merge_phases(struct merge *m, const struct profile *from)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
         p->longest_calls = from->longest_calls;
-    // Fewer frames than were kept of some are nothing that was lost.
+    // If some kept fewer frames than others, that is no loss: it was asked for.
     if (from->frames_kept != 0 && (p->frames_kept == 0 || from->frames_kept < p->frames_kept))
         p->frames_kept = from->frames_kept;
 }
@@ -243,7 +243,7 @@ merge_programs(struct merge *m, const struct profile *from)
     m->p->merged_left_out += from->merged_left_out;
 }
 
-/* What all processes have in common stands; the rest is unknown. */
+/* TEXT if all processes so far have had it, else "", which means unknown. */
 static const char *
 common(struct merge *m, bool is_first, const char *sum, const char *text)
 {

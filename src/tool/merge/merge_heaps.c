@@ -10,7 +10,7 @@
 #include "util/strbuf.h"
 
 enum {
-    // As many as a file can have. What is beyond has one name.
+    // As many as a file can have. All beyond share one name.
     HEAPS_MAX = 1024,
     LABEL_SETS_MAX = 4096,
     LABELS_UNKNOWN = 1,
@@ -72,7 +72,7 @@ heap_at(struct merge *m, const char *name)
     return (uint32_t)*known;
 }
 
-/* FROM, of a process that began at START_NS of the wall clock. */
+/* Add FROM, a heap of a process that began at START_NS of the wall clock, to TO. */
 static void
 merge_heap(struct profile_heap *to, const struct profile_heap *from, uint64_t start_ns)
 {
@@ -155,7 +155,7 @@ merge_backings(struct merge *m, struct merge_input *in)
         uint64_t *known;
         bool is_new;
 
-        // Only a damaged file has what backs a heap that never was.
+        // Only in a damaged file does something back a heap that does not exist.
         if (heap == 0)
             continue;
         known = map_put(&m->backings, (uint64_t)node << 32 | heap, &is_new);

@@ -205,7 +205,7 @@ has_name(const struct profile *p, const struct profile_location *l)
     return l->frame_count > 0 && p->frames[l->first_frame].function != 0;
 }
 
-/* Code that no module of the sum covers: by its name or by its address. */
+/* The id of code that no module of the sum covers. It is known by its name or by its address. */
 static uint32_t
 code_location(struct merge *m, struct merge_input *in, const struct profile_location *l)
 {
@@ -233,8 +233,8 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     return (uint32_t)*known;
 }
 
-/* The place in the sum's module of what was at ADDRESS in FROM. Where a damaged file leads
- * elsewhere, any address does that fits. */
+/* Where in the sum's module TO the code lies that was at ADDRESS in FROM. If a damaged file leads
+ * elsewhere, any address that a location can have will do. */
 static uint64_t
 moved_address(uint64_t address, const struct profile_module *from, const struct profile_module *to)
 {
@@ -243,7 +243,7 @@ moved_address(uint64_t address, const struct profile_module *from, const struct 
     return moved != 0 ? moved : 1;
 }
 
-/* How much is known of the code at L. */
+/* A number that is the higher the more is known of the code at L. */
 static int
 detail(const struct profile *p, const struct profile_location *l)
 {
@@ -255,8 +255,8 @@ detail(const struct profile *p, const struct profile_location *l)
     return 1 + (f->function != 0) + (f->file != 0);
 }
 
-/* What only some of the profiles know, because their hosts had the debug information, the sum knows
- * too. */
+/* Take over the frames of FROM where they tell more. So the sum knows what only some profiles know,
+ * because their hosts had the debug information. */
 static void
 take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
             struct profile_location *to)
@@ -391,7 +391,7 @@ site_at(struct merge *m, struct profile_site like)
     return (uint32_t)*known;
 }
 
-/* What is surer stands; what is equally sure of two types is sure of none. */
+/* The surer verdict stands. If both are equally sure, of different types, nothing is known. */
 static void
 merge_type(struct profile_site *to, uint32_t verdict, uint32_t type)
 {

@@ -26,7 +26,8 @@ struct merge {
     uint64_t end_unix_ns;
 };
 
-/* A profile while it is being added: where its things have gone. All by its own ids. */
+/* A profile while it is being added. The arrays say, by its own ids, which ids its things have in
+ * the sum. */
 struct merge_input {
     const struct profile *p;
     struct arena arena;
