@@ -32,7 +32,8 @@ struct builder {
     size_t too_deep;
 };
 
-/* IN_PROGRAM: the module is the program itself, whose name may differ between the sides. */
+/* The id of a frame that reads like this, made if new. With IN_PROGRAM the module is the program
+ * itself, whose name may differ between the sides. */
 static uint32_t
 frame_id(struct builder *b, const char *name, const char *module, bool in_program, const char *file,
          bool inlined)

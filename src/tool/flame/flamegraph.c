@@ -272,7 +272,7 @@ box_class(const struct picture *pic, const struct flame_node *n)
     if (!pic->tree->two_sided)
         return arena_printf(pic->arena, "%s s%u", module_class(pic, pic->frame_modules[n->frame]),
                             shade(&pic->tree->frames[n->frame]));
-    // As the script does it: halves round up.
+    // Halves round up, as in the script.
     return arena_printf(pic->arena, "d%d",
                         larger ? (int)floor(5.5 + 5 * (double)(after - before) / (double)larger)
                                : 5);
@@ -311,8 +311,8 @@ compare_siblings(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Groups of siblings are visited in the order of their parents' indices, and a parent's index is
- * smaller than its child's, so each box is placed before its children are. */
+/* Place all boxes. Groups of siblings are visited in the order of their parents' indices, and a
+ * parent's index is smaller than its child's, so each box is placed before its children are. */
 static void
 lay_out(struct picture *pic)
 {
@@ -572,7 +572,7 @@ write_frame(struct picture *pic, size_t frame)
     strbuf_fmt(pic->out, ",%d,%u]", f->inlined, shade(f));
 }
 
-/* The frames of kept nodes, and nodes with their frames renumbered accordingly. */
+/* Write the frames of kept nodes, and the nodes with their frames renumbered accordingly. */
 static void
 write_tree(struct picture *pic)
 {

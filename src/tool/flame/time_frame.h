@@ -24,32 +24,34 @@ struct time_frame {
     const char **names; // Short ones by string id of the function; NULL = not yet made.
 };
 
-/* Where a moment and the edge before COLUMN of FRAME_COLUMNS are. */
+/* The x of a moment, and that of the edge before COLUMN of FRAME_COLUMNS. */
 double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
 double frame_column_x(const struct time_frame *f, size_t column);
 
-/* The document's beginning with its styles, the title SUBJECT, and a line beneath it. */
+/* Write the document's beginning with its styles, the title SUBJECT, and LINE beneath it. */
 void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
 
-/* The time axis at BOTTOM with its grid from TOP on; then, above all else, the named snapshots. */
+/* Write the time axis at BOTTOM with its grid from TOP on; then, above all else, the named
+ * snapshots; then the document's end. */
 void frame_axis(const struct time_frame *f, double top, double bottom);
 void frame_names(const struct time_frame *f, double bottom);
 void frame_end(const struct time_frame *f);
 
-/* TEXT at X, Y with ATTRIBUTES; at most ROOM characters of it. */
+/* Write TEXT at X, Y with ATTRIBUTES; at most ROOM characters of it. */
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
                 const char *text, size_t room);
 
-/* VALUE of what is followed: bytes, or bytes or calls per second. */
+/* VALUE with the unit of what is followed: bytes, or bytes or calls per second. From F's arena, as
+ * are the next two. */
 const char *frame_amount(const struct time_frame *f, double value);
 
-/* The class of the colour for NAME that is not in *TAKEN, which gets it. */
+/* The class of a colour for NAME that is not in *TAKEN yet, and is added there. */
 const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
 
 /* The name of the frame I of S, shortened for people. */
 const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
 
-/* The title of boxes of S: its frames on lines of their own. */
+/* Write the title of boxes of S: FIRST_LINE, then its frames on lines of their own. */
 void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
 
 #endif

@@ -44,7 +44,7 @@ enum {
 #define MIN_SHARE 0.005
 #define GROWING_SHARE 0.05 // Of what others must have had, for those that grow.
 #define SAME_SHARE 0.9     // A callee with that part of its caller is one with it.
-#define LEAST_STEP 1.25    // By that more is left out until what is left has room.
+#define LEAST_STEP 1.25    // How the limit rises until what is left has room.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"
 
@@ -56,8 +56,8 @@ struct node {
     int64_t max;
     bool grows;
     bool kept;
-    // Of those that are kept: the box that it is drawn as, which is another's if that has nothing
-    // else in it.
+    // Of those that are kept: the box that it is drawn as, which is its caller's if nothing else is
+    // in that.
     uint32_t box;
     // Of boxes:
     uint32_t last;   // The innermost node that is drawn as this one.
@@ -113,7 +113,7 @@ build_tree(struct flame *c)
     map_release(&known);
 }
 
-/* What every path held at the moments that T's rows know roughly. */
+/* Sum up what every path held at the moments of the rows' rough values. */
 static void
 sum_rough(struct flame *c)
 {
@@ -208,7 +208,7 @@ choose_nodes(struct flame *c)
     }
 }
 
-/* Where the column of a point begins to know it: the first whose end is not before it. */
+/* The column of POINT: the first that does not end before it. */
 static size_t
 column_of(const struct flame *c, size_t point)
 {
@@ -233,7 +233,8 @@ add_change(struct flame *c, uint32_t node, size_t column, double amount)
     }
 }
 
-/* From what was gained in each column to what was live at its end, or gained per second. */
+/* Turn what was gained in each column into what was live at its end, or what was gained per second.
+ */
 static void
 finish_columns(struct flame *c, struct node *n)
 {
@@ -314,7 +315,7 @@ node_name(const struct flame *c, const struct node *n)
     return n->stack ? frame_function(&c->f, n->stack, n->frame) : "all";
 }
 
-/* "main › serve" of a box with two nodes, and with more their first and their last. */
+/* "main › serve" for a box with two nodes; of more than two the first and the last. */
 static const char *
 box_name(const struct flame *c, const struct node *n)
 {

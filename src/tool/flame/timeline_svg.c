@@ -66,7 +66,7 @@ add_layer(struct areas *a, const struct timeline_row *row, const char *class)
     }
 }
 
-/* Where rows of a trend lie: the lower the number the lower. */
+/* Where rows of a trend lie: smaller numbers are further down. */
 static int
 level(enum timeline_trend trend)
 {
@@ -105,7 +105,7 @@ shows_peak(const struct areas *a)
            ns <= t->points[t->point_count - 1].elapsed_ns;
 }
 
-/* A round number of bytes, or of anything else, so that four steps or less make VALUE. */
+/* A round number (of bytes if BINARY) of which four or fewer make VALUE. */
 static double
 tick_step(double value, bool binary)
 {
@@ -141,7 +141,7 @@ put_scale(struct areas *a)
     }
 }
 
-/* On along VALUES, or back: a point at the end of each column. */
+/* Continue the path along VALUES, or backwards: a point at the end of each column. */
 static void
 put_edge(struct areas *a, const double *values, bool backwards)
 {

@@ -5,7 +5,7 @@
 #include "analyse/timeline.h"
 #include "util/strbuf.h"
 
-/* The rows of T upon each other, and the rest. */
+/* Append a picture of the rows of T, and of the rest, upon each other. */
 void timeline_svg(const struct profile *p, const struct timeline *t, struct arena *arena,
                   struct strbuf *out);
 
