@@ -7,10 +7,10 @@
 /* "1,234". From ARENA. */
 const char *amount_count(struct arena *arena, int64_t value);
 
-/* "12.3 MiB", or "1,234" for counts. */
+/* "12.3 MiB", or "1,234" for counts. From ARENA. */
 const char *amount_text(struct arena *arena, int64_t value, bool is_bytes);
 
-/* "350 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h": a time on an axis. */
+/* A time on an axis: "350 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". From ARENA. */
 const char *amount_time(struct arena *arena, uint64_t ns);
 
 #endif

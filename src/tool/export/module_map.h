@@ -12,11 +12,12 @@ struct module_segment {
 
 enum { MODULE_SEGMENTS_MAX = 8 };
 
-/* The executable segments of M, by address; at least one, at most MODULE_SEGMENTS_MAX. */
+/* Fill RET with the executable segments of M, by address; returns how many: at least one, at most
+ * MODULE_SEGMENTS_MAX. */
 size_t module_code(const struct profile_module *m, struct module_segment *ret);
 
-/* Module ids (not 0) with the program itself first, else in P's order. RET has room for P's
- * module_count; returns how many there are. */
+/* Fill RET with the ids of P's modules (not 0), the program itself first, the others in P's order.
+ * RET has room for P's module_count; returns how many there are. */
 size_t module_order(const struct profile *p, uint32_t *ret);
 
 #endif

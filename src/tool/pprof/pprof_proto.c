@@ -61,7 +61,7 @@ enum {
     MAPPING_FILE = 5,
     MAPPING_BUILD_ID = 6,
     MAPPING_HAS_FUNCTIONS = 7,
-    MAPPING_HAS_INLINE_FRAMES = 10, // Between them: files and lines.
+    MAPPING_HAS_INLINE_FRAMES = 10, // 8 and 9 mean files and lines.
     LOCATION_ID = 1,
     LOCATION_MAPPING = 2,
     LOCATION_ADDRESS = 3,
@@ -74,7 +74,7 @@ enum {
     FUNCTION_FILE = 4,
 };
 
-#define HEAP_KEY "heap" // Of the label that names a heap.
+#define HEAP_KEY "heap" // The key of the label that names a heap.
 
 struct value_type {
     const char *name;
@@ -87,7 +87,7 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"},
 };
 
-/* The first so many are known of a moment, too. */
+/* Of a moment, too, the first four are known. */
 enum { TYPES_OF_MOMENTS = 4 };
 
 static const char *const default_types[] = {
@@ -210,8 +210,8 @@ other_location_id(struct writer *w)
     return id;
 }
 
-/* How many frames of S from index I on are one location's: neighbours in the profile and in the
- * stack. */
+/* How many frames of S from index I on belong to one location, because they are neighbours both in
+ * the profile and in the stack. */
 static uint32_t
 frames_of_location(const struct profile *p, const struct stack *s, uint32_t i)
 {
@@ -320,7 +320,7 @@ add_mappings(struct writer *w, struct arena *arena, struct strbuf *out)
         add_mapping(w, order[i], out);
 }
 
-/* The fields that say where the numbers come from. */
+/* Add the fields that say where the numbers come from. */
 static void
 add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, enum metric metric,
            struct strbuf *out)

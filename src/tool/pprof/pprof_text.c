@@ -20,7 +20,7 @@
  *
  * Only executable mappings matter to consumers, and only they are written. go tool pprof moves the
  * start of a program that is mapped at 0x400000 and then finds the wrong functions in position-
- * dependent programs, also with the kernel's own lines: profile.proto has not that problem.
+ * dependent programs, also with the kernel's own lines. profile.proto does not have that problem.
  *
  * Consumers skip rows without addresses, so a stack without frames gets one that no module has; not
  * a small one, which google-pprof takes for a function of the program. A row in flight may be
@@ -51,7 +51,7 @@ add_row(struct row *sum, const struct row *r)
     sum->allocated_bytes = counters_sum(sum->allocated_bytes, r->allocated_bytes);
 }
 
-/* Make R what consumers accept. */
+/* Change R so that consumers accept it. */
 static void
 settle_row(struct row *r)
 {

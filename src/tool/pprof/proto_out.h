@@ -8,6 +8,7 @@
 
 #include "util/strbuf.h"
 
+/* Append FIELD with VALUE; nothing if VALUE is the default. */
 void proto_uint(struct strbuf *message, uint32_t field, uint64_t value);
 void proto_int(struct strbuf *message, uint32_t field, int64_t value);
 void proto_bool(struct strbuf *message, uint32_t field, bool value);
