@@ -49,7 +49,8 @@ xrealloc(void *p, size_t size_bytes)
     return p;
 }
 
-/* What is gigabytes large and mostly stays zero is read in millions of small pages otherwise. */
+/* Ask for large pages: memory of gigabytes that mostly stays zero would otherwise be read in
+ * millions of small ones. */
 static void
 prefer_large_pages(void *p, size_t size_bytes)
 {

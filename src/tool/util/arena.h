@@ -20,11 +20,12 @@ void *arena_alloc(struct arena *a, size_t size_bytes);
  * does. */
 void *arena_array(struct arena *a, size_t count, size_t element_bytes);
 
+/* Copies and formatted text, with a NUL at the end. Never NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t length);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 
-/* Free everything; A is as fresh as {0} afterwards. */
+/* Free everything; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);
 
 /* Whether what A has left is the end of its newest chunk (util/ensure.h). */

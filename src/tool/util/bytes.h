@@ -50,7 +50,7 @@ bytes_are_zero(const void *p, size_t size_bytes)
            (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* Copy SIZE_BYTES from FROM to TO, which is zero, and do not touch the pages of it that stay so. */
+/* Copy SIZE_BYTES from FROM to TO, which must be zero; pages that stay zero are not touched. */
 static inline void
 bytes_copy_used(void *to, const void *from, size_t size_bytes)
 {

@@ -4,15 +4,16 @@
 
 #include "base/base.h"
 
-/* The bytes of the UTF-8 character at S, which is not at its end, or 0 if they form none. */
+/* How many bytes the UTF-8 character at S has, which goes to *RET_CHARACTER; 0 if there is none. S
+ * must not be at its end. */
 size_t character_bytes(const char *s, uint32_t *ret_character);
 
 /* Whether C does something to what shows it instead of being shown: controls, and what changes the
  * direction of text or ends a line. */
 bool character_drives(uint32_t c);
 
-/* The bytes of the character at S if it may be shown, else 0; *RET_SKIP is how many bytes to go on
- * by in either case. */
+/* How many bytes the character at S has if it may be shown, else 0. In both cases *RET_SKIP is how
+ * far the next one is. */
 size_t character_shown(const char *s, size_t *ret_skip);
 
 #endif

@@ -24,9 +24,11 @@ struct json {
     bool on_one_line[JSON_DEPTH_MAX];
 };
 
+/* Begin to append to OUT, which stays the caller's. */
 void json_begin(struct json *j, struct strbuf *out);
 
-/* KEY is NULL inside an array and at the top level. */
+/* In all that follow, KEY is NULL inside an array and at the top level. json_end ends the innermost
+ * object or array that is open. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 

@@ -3,7 +3,7 @@
  *
  * Keys come out of files of strangers, who know the hash: with keys that collide a map would take
  * time that grows with the square of the file. So the hash begins with a number that differs from
- * run to run. Nothing that is shown depends on it, for nobody can ask a map for its order. */
+ * run to run. Nothing that is shown depends on it, because nobody can ask a map for its order. */
 #include "util/map.h"
 
 #include <stdlib.h>

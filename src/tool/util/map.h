@@ -21,8 +21,10 @@ struct map {
  * next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
-/* The value slot of KEY or NULL. */
+/* The value slot of KEY, or NULL if there is none. Valid until the next map_put. */
 uint64_t *map_get(const struct map *m, uint64_t key);
+
+/* M is empty ({0}) afterwards. */
 void map_release(struct map *m);
 
 /* Whether M is as it was left (util/ensure.h): each key is found, and nothing else is there. */
@@ -43,6 +45,8 @@ uint32_t strtab_id(struct strtab *t, const char *s);
 
 /* The string of ID; "" for an id that was never given out. Interned. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
+
+/* Frees the strings as well; T is empty ({0}) afterwards. */
 void strtab_release(struct strtab *t);
 
 /* Whether ids of T lead to strings and chains end. Not whether each string is found: a loaded

@@ -1,8 +1,8 @@
-/* regular.c: first a handle that opens nothing, then a look at what it is, then the file itself.
+/* regular.c: gets a handle that opens nothing, looks at what it is, and only then opens the file.
  *
  * Names out of a profile or out of debug information are a stranger's. Opening a FIFO would block,
- * opening some devices does something (a watchdog starts, a tape rewinds), so looking at the type
- * after open() would be too late, and before it too early: the name could have been given to
+ * opening some devices does something (a watchdog starts, a tape rewinds), so it would be too late
+ * to look at the type after open(), and too early before it: the name could have been given to
  * something else meanwhile. O_PATH gives a handle to the thing itself without opening it; what is
  * opened in the end is that handle, by way of /proc/self/fd.
  *

@@ -6,10 +6,10 @@
 
 #include "base/base.h"
 
-/* PATH read-only, *RET_STAT filled in, or a negative error number: -ENODEV if it is no regular
- * file. A FIFO, a device or a socket is never opened, not even for an instant. With ROOT (a
- * directory, or NULL) PATH is looked up as a process would that has ROOT as its root directory, its
- * symbolic links included. */
+/* Open PATH for reading and fill in *RET_STAT. Returns a descriptor, which the caller closes, or a
+ * negative error number: -ENODEV if it is no regular file. A FIFO, a device or a socket is never
+ * opened, not even for an instant. With ROOT (a directory, or NULL) PATH and the symbolic links in
+ * it are followed as by a process that has ROOT as its root directory. */
 int regular_open(const char *root, const char *path, struct stat *ret_stat);
 
 /* Whether only root or we ourselves can have written the file of ST. */

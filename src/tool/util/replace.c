@@ -1,8 +1,8 @@
-/* replace.c: written beside the target, then renamed over it.
+/* replace.c: the new file is written beside the target, then renamed over it.
  *
- * The new file has no name until it is complete, so whoever is killed while writing leaves nothing;
- * only between the two steps, of microseconds, it has one of its own. Where the file system has no
- * files without a name, it has one from the start.
+ * It has no name until it is complete, so whoever is killed while writing leaves nothing behind;
+ * only for the microseconds between naming and renaming does it have one of its own. Where the file
+ * system has no files without a name, it has one from the start.
  */
 #include "util/replace.h"
 
@@ -60,7 +60,7 @@ has_name(int fd)
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-/* Give FD the name TEMPORARY, unless it has it. */
+/* Give FD the name TEMPORARY, unless it has it already. */
 static bool
 name_it(int fd, const char *temporary)
 {

@@ -17,18 +17,23 @@ struct strbuf {
     void *drain_arg;                 // The owner's.
 };
 
+/* Append to B. Running out of memory ends the program. */
 void strbuf_add(struct strbuf *b, const void *data, size_t size_bytes);
 void strbuf_str(struct strbuf *b, const char *s);
 void strbuf_char(struct strbuf *b, char c);
 void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
+
+/* The text so far, never NULL; valid until B changes. */
 const char *strbuf_text(const struct strbuf *b);
 
-/* A place where the writer will not look back at what it has written: if that is much, and B has an
- * owner who wants it, it goes there. */
+/* To be called where the writer will not look back at what it has written: if that is much, and B
+ * has a drain, it goes there. */
 void strbuf_pause(struct strbuf *b);
 
 /* Empty B and keep its memory. */
 void strbuf_clear(struct strbuf *b);
+
+/* Free B's memory; B is empty ({0}) afterwards and has no drain. */
 void strbuf_release(struct strbuf *b);
 
 /* Whether B is a string as above says (util/ensure.h). */
