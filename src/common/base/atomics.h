@@ -9,7 +9,7 @@
 #define add_relaxed(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define or_relaxed(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
 
-/* In one order with all others of their kind, in every thread. */
+/* All of these have one order, which is the same in every thread. */
 #define exchange_seq_cst(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define load_seq_cst(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define add_seq_cst(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
@@ -24,8 +24,8 @@
  * this thread. */
 #define signal_fence()          __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* One to the counter *P that only this thread writes. One instruction on an aligned word, so a
- * reader elsewhere sees whole values; as an atomic load and store the compiler makes three. */
+/* Add one to the counter *P that only this thread writes. It is one instruction on an aligned word,
+ * so a reader elsewhere sees whole values; an atomic load and store would become three. */
 #define bump(p)                 ((void)(*(p) += 1))
 #define bump_by(p, v)           ((void)(*(p) += (v)))
 

@@ -51,7 +51,8 @@ fmt_uint(struct fmt *f, uint64_t value)
         fmt_char(f, digits[--n]);
 }
 
-/* Reads a decimal number at *S, moves *S behind it. Without a digit: 0, and *S stays. */
+/* Read the decimal number at *S and move *S behind it. If there is no digit the result is 0 and *S
+ * stays. Signal-safe, as is parse_hex, which does the same with lower-case hexadecimal numbers. */
 static inline uint64_t
 parse_uint(const char **s)
 {

@@ -3,11 +3,11 @@
  *
  * The library (launch/hook_stub.c) defines the names that were asked for. Each is a stub that loads
  * the address of its slot into the sixth argument register and jumps to the recorder's entry for
- * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and what a
- * function's form does not have is passed on unread.
+ * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and arguments
+ * that a shape does not speak of are passed on unread.
  *
- * The library's last page is loaded by nobody: the recorder marks in it which functions were
- * called, one byte each, and the tool reads that when the run is over.
+ * The library's last page is not loaded with it: the recorder marks in that part of the file which
+ * functions were called, one byte each, and the tool reads that when the run is over.
  */
 #ifndef BASE_HOOK_SLOT_H
 #define BASE_HOOK_SLOT_H
@@ -45,7 +45,7 @@ struct hook_slot {
     int64_t symbol_off; // From the slot to its symbol, which can be written to.
     uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
     uint64_t found;     // Atomic: the same, as found at the start; 0 = it was not there.
-    uint64_t mark_off;  // Of its mark in the file.
+    uint64_t mark_off;  // Where its mark is in the file.
     uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
 };
 

@@ -11,10 +11,11 @@
 enum cfi_result {
     CFI_FOUND,
     CFI_NONE, // Nothing covers the address.
-    CFI_BAD,  // Something does, but it makes no sense or uses what we do not support.
+    CFI_BAD,  // A record does, but it makes no sense or uses what we do not support.
 };
 
-/* The record of the function that covers LOOKUP in OBJECT. */
+/* Find the record of the function that covers LOOKUP in OBJECT. This function and the others below
+ * are signal-safe. */
 enum cfi_result cfi_find(uint64_t lookup, const struct unwind_object *object,
                          struct cfi_function *ret_function);
 
