@@ -69,7 +69,7 @@ const struct command command_bins = {
         "larger: allocations and their bytes, frees, and the bytes kept, that is, still live. "
         "Percentages are of all bytes and of all bytes kept.\n\n"
         "Types come from the debug information of the program and its libraries: each structure, "
-        "union and class of that size. Those that the blocks are known to be come first, marked "
+        "union and class of that size. Types that the blocks are known to have come first, marked "
         "as certain or likely; `heaptap report --by type` shows them for all sizes. For C and C++ "
         "the source text is read, too, where it is at hand and not younger than the program.",
     .examples = "heaptap bins app.heaptap\tthe sizes with most bytes\n"

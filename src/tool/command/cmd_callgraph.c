@@ -231,9 +231,10 @@ const struct command command_callgraph = {
     .description =
         "Shows an entry for each function on the way to an allocation, the one with the most bytes "
         "first: above it its callers, with what they had allocated through it, below it what it "
-        "allocated itself and through what it calls. \"called\" counts allocations: of a caller "
-        "those through this function of all that it called, of a function those in which it was "
-        "called, and after + its recursive calls.\n\n"
+        "allocated itself and through what it calls. \"called\" counts allocations: of the "
+        "function those in which it was called, + its recursive calls; of a caller those through "
+        "this call / through all its calls; of a callee those through this call / through all "
+        "calls of it.\n\n"
         "Functions that call each other in a circle are a cycle and have an entry as a whole, too. "
         "All values come from whole stacks, in which a function or call counts once, however often "
         "it recurs; so they are exact inside of cycles, and never more than was allocated.",

@@ -152,13 +152,13 @@ const struct command command_control = {
         "Asks the recorder in a running program to record in another way. Without options, "
         "tells how it is recorded now. Of a session, all processes are asked.\n\n"
         "The program takes a request when it next looks: every 256 events of a thread, or every "
-        "256 KiB of its allocations when not everything is recorded. One that allocates nothing "
-        "takes nothing; the request stays in its profile until it does. The exit status is 0 when "
-        "it was taken, and 1 when it was not yet.\n\n"
-        "Estimates and exact counts add up: the report says what was in force when.",
+        "256 KiB of its allocations when not everything is recorded. A program that allocates "
+        "nothing does not look; the request stays in its profile until it does. The exit status "
+        "is 0 when it was taken, and 1 when it was not yet.\n\n"
+        "Estimates and exact counts are added up; the report says what was in force when.",
     .examples = "heaptap control 1234\thow is it recorded?\n"
                 "heaptap control 1234 --exact\trecord everything from now on\n"
-                "heaptap control 1234 --sample 512K\tand now nearly for nothing",
+                "heaptap control 1234 --sample 512K\tand now at next to no cost",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

@@ -64,9 +64,9 @@ const struct command command_direct = {
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show which functions allocate, by size of block",
     .description =
-        "Shows for each function that allocates itself: its share of the bytes allocated, how much "
-        "of it is kept (still live), and its calls. The first line has the totals. Functions that "
-        "only pass an allocation on are left out and their caller is charged, in JSON too.\n\n"
+        "Shows for each function that allocates directly its share of the bytes allocated, how "
+        "much of it is kept (still live), and its calls. The first line has the totals. Functions "
+        "that only pass an allocation on are left out and their caller is charged, in JSON too.\n\n"
         "The bars show the share of the total by letters, one for each class of size: s up to 32 "
         "bytes, m up to 256, l up to 2048, x above.\n\n"
         "What the loader and libraries did before main or after it stands in stacks that begin "

@@ -370,7 +370,7 @@ run(const void *given, int count, char **arguments)
 const struct command command_merge = {
     .name = "merge",
     .arguments = "PROFILE|PID|DIRECTORY|@LIST...",
-    .summary = "add many profiles up to one",
+    .summary = "add many profiles up into one",
     .description =
         "Writes one profile that is the sum of others: of the processes of a session, of many runs "
         "of a program, of many hosts. All views read it as they read any profile. @LIST is a file "
@@ -380,12 +380,12 @@ const struct command command_merge = {
         "build id, or by path where there is none. The peak is the sum of each process's own, "
         "which they need not have had at the same time; the timeline is that of all processes on "
         "one clock. Snapshots belong to one process and are left out.\n\n"
-        "Memory is that of the result and one profile, however many there are. A profile that "
+        "It takes the memory of the result and one profile, however many there are. A profile that "
         "cannot be read ends the merge with exit status 3, and nothing is written; --skip-bad "
         "leaves it out.",
     .examples = "heaptap merge -o all.heaptap heaptap.make.4711.processes\tall processes of a run\n"
                 "heaptap merge -o week.heaptap host*/server.heaptap\tfrom many hosts\n"
-                "find runs -name '*.heaptap' | heaptap merge -o runs.heaptap @-\tvery many\n",
+                "find runs -name '*.heaptap' | heaptap merge -o runs.heaptap @-\ta great many\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

@@ -126,8 +126,8 @@ const struct command command_pack = {
         "another machine, without the program and its debug information, in well under a second. "
         "Nothing is lost: the counters stay as they were recorded.\n\n"
         "The profile of a process that still runs can only be packed into another file (-o). If "
-        "that cannot be told, as from inside a container, the original is left alone, too, and the "
-        "packed profile is written beside it as NAME.packed.heaptap.",
+        "nobody can say whether it runs, as from inside a container, the original is left alone, "
+        "too, and the packed profile is written beside it as NAME.packed.heaptap.",
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
                 "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
     .options = options,

@@ -175,10 +175,10 @@ const struct command command_report = {
         "pass an allocation on (operator new, xmalloc, allocators of containers) are left out and "
         "their caller is charged.\n\n"
         "Heaps and labels are those that the program tells of with heaptap.h. What such a heap "
-        "makes its blocks from, its backing, is in no total: it is shown with how full it is.\n\n"
-        "A table by function, line, file or module has two columns: what the innermost frame is "
-        "charged with, and inclusive of what it calls, where each stack counts once, however "
-        "often it recurses.",
+        "makes its blocks from, its backing, is in no total; the report shows how full it is.\n\n"
+        "A table by function, line, file or module has two columns: what was allocated there, and "
+        "what was allocated there and in all that was called from there. In the second each stack "
+        "counts once, however often it recurses.",
     .examples = "heaptap report\tthe newest profile here\n"
                 "heaptap report 4711\ta running process\n"
                 "heaptap report --by function --peak app.heaptap\twho held memory at the peak\n"

@@ -61,7 +61,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
      "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
-     "profile can have SIZE bytes. By default nothing is reserved.",
+     "profile can grow to SIZE bytes. By default nothing is reserved.",
      NULL},
     {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
      "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
@@ -76,12 +76,12 @@ static const struct opt options[] = {
      NULL},
     {OPT_COUNT, 0, "frames", &asked.recording.frames, "N",
      "Keep only the N innermost frames of a stack. The profile is smaller, and tells less. The "
-     "default, and the most, is 1024, so that nearly all stacks are whole.",
+     "default is the most, 1024, with which nearly all stacks are whole.",
      NULL},
     {OPT_SIZE, 0, "max-memory", &asked.recording.max_memory_bytes, "SIZE",
      "Let the recorder take no more than SIZE of memory (1M at least), its file included: then new "
-     "stacks are counted as \"other\". What grows with the program instead, an eighth of its heap "
-     "and some for each thread, is not refused. By default there is no limit.",
+     "stacks are counted as \"other\". Memory that has to grow with the program, an eighth of its "
+     "heap and some for each thread, is taken all the same. By default there is no limit.",
      NULL},
     {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
      "Ask all processes for a snapshot every SECONDS. A process takes it at one of its next "
@@ -340,10 +340,10 @@ const struct command command_run = {
         "program's. Processes that it starts are recorded into profiles of their own. Signals "
         "sent to heaptap are passed on, and job control works as without it.\n\n"
         "When the program has ended, its profiles are packed (symbols added, compressed) and a "
-        "short summary goes to stderr. Without `heaptap run`, set LD_PRELOAD to libheaptap.so and "
-        "HEAPTAP_OUT to the file.",
+        "short summary goes to stderr. To do without `heaptap run`, set LD_PRELOAD to "
+        "libheaptap.so and HEAPTAP_OUT to the file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
-                "heaptap run --snapshot-every 60 ./server\tand what is live each minute\n"
+                "heaptap run --snapshot-every 60 ./server\tand note each minute what is live\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"
                 "heaptap run -o profiles/ -- make -j4\tone profile for each process\n"
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker",

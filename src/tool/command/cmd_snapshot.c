@@ -163,9 +163,9 @@ const struct command command_snapshot = {
         "since (--between NAME..end). Of a session, all processes that live are asked.\n\n"
         "Names may be given again: --at NAME is the latest, --at NAME#1 the first.\n\n"
         "The program takes the snapshot when it next looks: every 256 events of a thread, or every "
-        "256 KiB of its allocations when not everything is recorded. One that allocates nothing "
-        "takes none; the request stays in its profile until it does. The exit status is 0 when it "
-        "was taken, and 1 when it was not yet.",
+        "256 KiB of its allocations when not everything is recorded. A program that allocates "
+        "nothing does not look; the request stays in its profile until it does. The exit status "
+        "is 0 when it was taken, and 1 when it was not yet.",
     .examples = "heaptap snapshot 1234 warm\tafter the caches have filled\n"
                 "heaptap report --between warm..end 1234\twhat was allocated since, and kept\n"
                 "heaptap diff --flamegraph new.svg 1234@warm 1234\tthe same as a picture",

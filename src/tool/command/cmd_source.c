@@ -149,7 +149,7 @@ const struct command command_source = {
     .description =
         "Shows the source of FILE (a path as the debug information has it, or the end of one) or "
         "of all functions whose name contains FUNCTION, with live bytes, bytes at the peak, bytes "
-        "allocated and calls in front of each line. A star marks lines that allocate themselves; "
+        "allocated and calls in front of each line. A star marks lines that allocate directly; "
         "other numbers come from what the line calls.",
     .examples =
         "heaptap source parse.c app.heaptap\tthe lines of a file\n"

@@ -135,14 +135,15 @@ const struct command command_timeline = {
     .description =
         "Draws what was live from the start to the end, with the peak and the named snapshots, and "
         "shows the stacks that grow. A stack grows if it rises from one stretch of time to the "
-        "next nearly always, in the second half of the time too. That is told by order, not by "
-        "size: a small leak among large churn is found, a table filled at the start is not taken "
-        "for one. What grows may be a leak, a cache without bound, or honest work.\n\n"
-        "The median slope is what a stack gains in a minute. Two other ends of a trend are "
-        "\"grew\", steadily but no longer, and \"rests\". The last sixteenth of the time does not "
-        "count, because many programs free everything when they end.\n\n"
-        "Times between snapshots are not known apart: the recorder takes one every 16 ms at first "
-        "and fewer as the run gets longer. Of a packed profile some 256 are left.",
+        "next nearly always, in the second half of the time too. How often counts, not how much: a "
+        "small leak among large churn is found, a table filled at the start is not taken for one. "
+        "What grows may be a leak, a cache without bound, or honest work.\n\n"
+        "The median slope is what a stack gains in a minute. A stack \"grew\" if it did so "
+        "steadily but no longer does, and it \"rests\" if it hardly changes any more. The last "
+        "sixteenth of the time does not count, because many programs free everything when they "
+        "end.\n\n"
+        "What happened between two snapshots is known only as a whole. The recorder takes one "
+        "every 16 ms at first and fewer as the run gets longer; a packed profile keeps some 256.",
     .examples =
         "heaptap timeline\tthe newest profile here\n"
         "heaptap timeline 4711\ta running process\n"
