@@ -92,10 +92,10 @@ extern const struct heaptap_recorder heaptap_recorder_v1;
 extern const struct heaptap_recorder heaptap_recorder_v1
     __attribute__((weak, visibility("default")));
 
-/* One in each executable and shared object, for all its files together. In a shared object the
+/* One pointer in each executable and shared object, for all its files. In a shared object the
  * dynamic linker fills it in. In an executable linkers may take an undefined weak symbol for 0, so
  * there the note tells the recorder where to write: at the place of its word plus what the word
- * says. Every file has one, because linkers that throw away what nobody uses keep notes, but not
+ * says. Every file has a note, because linkers that throw away what nobody uses keep notes, but not
  * those that stand in a group. */
 __attribute__((weak, visibility("hidden"), used)) const struct heaptap_recorder *heaptap_recorder_ =
     &heaptap_recorder_v1;
@@ -193,8 +193,8 @@ heaptap_backing(heaptap_heap *heap, const void *p, size_t bytes)
     HEAPTAP_CALL_(backing(heap, p, bytes));
 }
 
-/* P, that has been backing HEAP, does so no more. To be called before P is given back. A block of
- * malloc counts as one of malloc's from then on; to free it, free alone will do. */
+/* P no longer backs HEAP. To be called before P is given back. If it is a block of malloc's it
+ * counts as one again from then on; to free such a block, free alone will do. */
 HEAPTAP_API_ void
 heaptap_backing_end(heaptap_heap *heap, const void *p)
 {
@@ -251,8 +251,8 @@ heaptap_is_present(void)
     return HEAPTAP_ASK_(version, 0u) != 0;
 }
 
-/* Record from now on, record nothing more. Frees and resets of what was recorded are always seen.
- * Heaps are recorded exactly, also where malloc is sampled. */
+/* Record from now on, or record nothing more. Frees and resets of what was recorded are always
+ * seen. Heaps are recorded exactly, also where malloc is sampled. */
 HEAPTAP_API_ void
 heaptap_start(void)
 {

@@ -16,9 +16,9 @@
  * for; anything else is written by hand in the same way, with heaptap.h. Without a recorder a call
  * costs a few instructions more.
  *
- * What it may not see: calls from the object file that defines the function, because with most
- * linkers they have no hand in them, and so any calls when link-time optimisation has put allocator
- * and callers together (compile the allocator without it). Calls from shared libraries.
+ * It does not see calls from shared libraries. It may not see calls from the object file that
+ * defines the function, because most linkers have no hand in them, and so any calls when link-time
+ * optimisation has put allocator and callers together (compile the allocator without it).
  *
  * An allocator that takes its memory from malloc should say so with heaptap_backing, or those bytes
  * are counted in both places. One that is told to resize a block in one thread, while another
@@ -42,7 +42,7 @@
 /* A frame of its own, which stacks leave out, also when all of the program is compiled at once. */
 #define HEAPTAP_WRAP_FRAME_ __attribute__((noinline, used))
 
-/* HEAP, by which the other macros know it, is shown as NAME. It is there before other
+/* Make HEAP, as the other macros call it, a heap that is shown as NAME. It is there before other
  * constructors. A function of the allocator may call another: only the outer call counts. */
 #define HEAPTAP_WRAP_HEAP(heap, name)                                                              \
     static heaptap_heap *heaptap_wrap_##heap##_;                                                   \
