@@ -88,8 +88,8 @@ static const struct opt options[] = {
      "events.",
      NULL},
     {OPT_SIZE, 0, "snapshot-growth", &asked.recording.snapshot_growth_bytes, "SIZE",
-     "Take a snapshot each time that live bytes have grown by SIZE since the last one of these, or "
-     "since they were least after it.",
+     "Take a snapshot each time that live bytes have grown by SIZE since the last such snapshot, "
+     "or since they were lowest after it.",
      NULL},
     {OPT_STRING, 0, "snapshot-signal", &snapshot_signal, "NAME",
      "Take a snapshot when a process gets the signal NAME, such as USR2, unless the program has a "

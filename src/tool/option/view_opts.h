@@ -31,8 +31,8 @@ struct view_options {
      "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work " \
      "as in the shell, and malloc is a name, too.", NULL},                                        \
     {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
-     "Keep only blocks that the program has given the label KEY, and if it says so with a value " \
-     "like VALUE; * and ? work as in the shell.", NULL}
+     "Keep only blocks that the program has given the label KEY, or only those where its value "   \
+     "is VALUE; * and ? work as in the shell.", NULL}
 #define VIEW_STACK_OPTIONS(of)                                                                    \
     VIEW_FOLD_OPTIONS(of),                                                                        \
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
@@ -41,7 +41,7 @@ struct view_options {
      "A time means the last snapshot before it.", NULL},                                          \
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
      "Show what happened between two such moments; live bytes are then what they grew by. The "   \
-     "name of a phase of the program means from its beginning to that of the next.", NULL}
+     "name of a phase of the program means the time from its beginning to that of the next.", NULL}
 #define VIEW_SHOW_OPTIONS(of)                                                                     \
     {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
