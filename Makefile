@@ -85,7 +85,7 @@ embedded_sources := $(wildcard src/tool/*/*.js src/tool/*/*.css)
 #   _static      the archives for static executables; _glibc and _musl: for those with that libc
 kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
-operators_source := src/recorder/monitor/operators_static.c
+operators_source := src/recorder/allocator/operators_static.c
 every_recorder_source := $(filter-out $(operators_source),$(common_sources) \
                                       $(wildcard src/recorder/*/*.c))
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
@@ -129,7 +129,7 @@ recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -g -fPIC 
                  -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
-                -Wl,--version-script=src/recorder/monitor/versions.map \
+                -Wl,--version-script=src/recorder/entry/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
 
 # The recorder's sources in a program with a sanitizer: test/harness.
@@ -226,7 +226,7 @@ $(OUT)/heaptap: $(main_object) $(tool_archive) $(OUT)/heaptap.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(tool_flags) $(LDFLAGS) -o $@ $(main_object) $(tool_archive) $(tool_libs)
 
-$(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/monitor/versions.map \
+$(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
                         $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)

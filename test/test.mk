@@ -143,7 +143,7 @@ $(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harnes
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(harness_flags) $(2) $$(werror) -MMD -MP -c -o $$@ $$<
 $(BUILD)/test/harness/$(1)/tap_%.o: \
-        $(BUILD)/obj/$(compiler)-harness-$(1)/recorder/monitor/%.o test/abi/exported.txt
+        $(BUILD)/obj/$(compiler)-harness-$(1)/recorder/entry/%.o test/abi/exported.txt
 	@mkdir -p $$(@D)
 	@sed -n 's/^[^#].*/& tap_&/p' test/abi/exported.txt >$$@.names
 	$$(Q)objcopy --redefine-syms=$$@.names $$< $$@

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/modules.c"
+#include "stack/modules.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

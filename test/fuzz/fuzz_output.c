@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/host.c"
-#include "monitor/output.c"
+#include "platform/host.c"
+#include "platform/output.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,13 +23,13 @@ static size_t buffer_bytes;
 
 /* There is one process, which makes no directory. */
 const char *
-wanted_output(void)
+selection_output(void)
 {
     return host_environment("HEAPTAP_OUT");
 }
 
 bool
-wanted_make_directory(char *path)
+selection_make_directory(char *path)
 {
     (void)path;
     return false;

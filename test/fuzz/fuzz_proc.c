@@ -32,7 +32,7 @@ fake_fopen(const char *path, const char *mode)
 #include "profile/owner.c"
 #undef fopen
 
-#include "monitor/bounds.c"
+#include "stack/bounds.c"
 
 struct state *state;
 

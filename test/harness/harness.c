@@ -32,8 +32,8 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
-#include "monitor/next.h"
-#include "monitor/state.h"
+#include "entry/next.h"
+#include "platform/state.h"
 #include "util/ensure.h"
 
 enum { OWN_BLOCKS = 512, SHARED_BLOCKS = 256, THREADS_MAX = 32, CHILD_EVENTS = 3000 };

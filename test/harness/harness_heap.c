@@ -23,12 +23,12 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
-#include "monitor/behind.h"
-#include "monitor/bypass.h"
-#include "monitor/guard.h"
-#include "monitor/libc.h"
-#include "monitor/next.h"
-#include "monitor/state.h"
+#include "allocator/behind.h"
+#include "entry/bypass.h"
+#include "event/guard.h"
+#include "entry/libc.h"
+#include "entry/next.h"
+#include "platform/state.h"
 
 enum {
     CLASSES = 32,

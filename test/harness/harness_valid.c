@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/file.h"
-#include "monitor/ledger.h"
-#include "monitor/nodes.h"
-#include "monitor/peak.h"
-#include "monitor/state.h"
-#include "monitor/thread.h"
+#include "account/file.h"
+#include "account/ledger.h"
+#include "account/nodes.h"
+#include "account/peak.h"
+#include "platform/state.h"
+#include "account/thread.h"
 #include "util/ensure.h"
 
 static uint64_t

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "monitor/api.h"
+#include "entry/api.h"
 #include "util/ensure.h"
 
 enum { THREADS = 6, EACH = 3000, RING = 512, CHUNK_BYTES = 2000 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/behind.h"
-#include "monitor/state.h"
+#include "allocator/behind.h"
+#include "platform/state.h"
 
 struct state *state;
 __thread struct tls tls;

@@ -30,7 +30,7 @@ char *own_strrchr(const char *s, int c);
 #define strncmp own_strncmp
 #define strchr  own_strchr
 #define strrchr own_strrchr
-#include "monitor/bytes.c"
+#include "platform/bytes.c"
 #undef memcpy
 #undef memmove
 #undef memset

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/draw.c"
+#include "sampling/draw.c"
 
 /* If this fails, the distances between samples are not distributed as the weights assume, and all
  * estimates are too high or too low. */

@@ -10,8 +10,8 @@
 
 #include "fake_monitor.h"
 
-#include "monitor/draw.c"
-#include "monitor/gate.h"
+#include "sampling/draw.c"
+#include "event/gate.h"
 
 struct sample sample;
 uint8_t filter_pages[FILTER_PAGES];

@@ -12,10 +12,10 @@
 
 #include "fake_monitor.h"
 
-#include "monitor/heap_table.c"
-#include "monitor/mem.c"
-#include "monitor/sys.c"
-#include "monitor/texts.c"
+#include "account/heap_table.c"
+#include "platform/mem.c"
+#include "platform/sys.c"
+#include "platform/texts.c"
 #include "util/ensure.h"
 
 enum { ADDRESSES = 30000, THREADS = 4 };

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "monitor/image.c"
+#include "platform/image.c"
 
 enum { COPY_BYTES = 16 * PAGE_BYTES, DAMAGES = 200000 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analyse/interval.h"
-#include "monitor/draw.c"
+#include "sampling/draw.c"
 
 /* If this fails, the interval around an estimate that few samples stand for does not hold what it
  * promises. */

@@ -10,11 +10,11 @@
 
 #include "fake_monitor.h"
 
-#include "monitor/ledger_hooked.c"
-#include "monitor/ledger.c"
-#include "monitor/mem.c"
-#include "monitor/ledger_side.c"
-#include "monitor/sys.c"
+#include "account/ledger_hooked.c"
+#include "account/ledger.c"
+#include "platform/mem.c"
+#include "account/ledger_side.c"
+#include "platform/sys.c"
 
 static int
 begin(void **unused)

@@ -11,9 +11,9 @@
 
 #include "fake_monitor.h"
 
-#include "monitor/mem.c"
-#include "monitor/nodes.c"
-#include "monitor/sys.c"
+#include "platform/mem.c"
+#include "account/nodes.c"
+#include "platform/sys.c"
 
 /* Tables without a file: all of it is mapped from the start. */
 uint64_t

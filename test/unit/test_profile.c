@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "format/format.h"
-#include "monitor/limits.h"
+#include "platform/limits.h"
 #include "load/load.h"
 #include "profile/origin.h"
 #include "profile/pack.h"

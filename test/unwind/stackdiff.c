@@ -46,7 +46,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-#include "monitor/arch_x86_64.h"
+#include "platform/arch_x86_64.h"
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 

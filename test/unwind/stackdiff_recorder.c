@@ -31,10 +31,10 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
 
 // The names of walk.c's calls and of those it includes.
 #define unwind_step counted_step
-#include "monitor/bounds.c"
-#include "monitor/rules.c"
-#include "monitor/sys.c"
-#include "monitor/walk.c"
+#include "stack/bounds.c"
+#include "stack/rules.c"
+#include "platform/sys.c"
+#include "stack/walk.c"
 #undef unwind_step
 
 static struct state the_state;

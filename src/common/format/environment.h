@@ -6,7 +6,7 @@
 #ifndef FORMAT_ENVIRONMENT_H
 #define FORMAT_ENVIRONMENT_H
 
-/* Where profiles go: patterns of paths (recorder/monitor/output.c says what % means in them). */
+/* Where profiles go: patterns of paths (recorder/platform/output.c says what % means in them). */
 #define ENVIRONMENT_OUT "HEAPTAP_OUT"       // That of the first process.
 #define ENVIRONMENT_OTHERS "HEAPTAP_OTHERS" // Those of all others; empty: they are not recorded.
 

@@ -1,6 +1,6 @@
 /* open_set.h: the profiles that the user named. */
-#ifndef CLI_OPEN_SET_H
-#define CLI_OPEN_SET_H
+#ifndef COMMAND_OPEN_SET_H
+#define COMMAND_OPEN_SET_H
 
 #include "option/view_opts.h"
 #include "view/session.h"

@@ -1,6 +1,6 @@
 /* pick_stacks.h: the stacks that the common options ask for. */
-#ifndef CLI_PICK_STACKS_H
-#define CLI_PICK_STACKS_H
+#ifndef COMMAND_PICK_STACKS_H
+#define COMMAND_PICK_STACKS_H
 
 #include "analyse/stacks.h"
 #include "option/view_opts.h"

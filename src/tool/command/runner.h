@@ -1,8 +1,8 @@
 /* runner.h: the way that all commands go which show profiles. A command says here what is special
  * about it, and how it shows one process.
  */
-#ifndef CLI_RUNNER_H
-#define CLI_RUNNER_H
+#ifndef COMMAND_RUNNER_H
+#define COMMAND_RUNNER_H
 
 #include "option/view_opts.h"
 #include "text/text_view.h"

@@ -1,6 +1,6 @@
 /* sink.h: where a command's results go. */
-#ifndef CLI_SINK_H
-#define CLI_SINK_H
+#ifndef COMMAND_SINK_H
+#define COMMAND_SINK_H
 
 #include <stdio.h>
 

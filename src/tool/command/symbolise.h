@@ -1,6 +1,6 @@
 /* symbolise.h: names for a profile's addresses, and what the user is told meanwhile. */
-#ifndef CLI_SYMBOLISE_H
-#define CLI_SYMBOLISE_H
+#ifndef COMMAND_SYMBOLISE_H
+#define COMMAND_SYMBOLISE_H
 
 #include "profile/profile.h"
 

@@ -1,6 +1,6 @@
 /* flame_page.h: the parts of a flame graph that do not depend on the profile. flame_page.c */
-#ifndef EXPORT_FLAME_PAGE_H
-#define EXPORT_FLAME_PAGE_H
+#ifndef FLAME_FLAME_PAGE_H
+#define FLAME_FLAME_PAGE_H
 
 #include "base/base.h"
 

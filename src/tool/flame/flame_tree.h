@@ -1,8 +1,8 @@
 /* flame_tree.h: stacks merged into one tree from the root on, as a flame graph draws them. One or
  * two sets of stacks go in; with two, each node knows its values on both sides.
  */
-#ifndef EXPORT_FLAME_TREE_H
-#define EXPORT_FLAME_TREE_H
+#ifndef FLAME_FLAME_TREE_H
+#define FLAME_FLAME_TREE_H
 
 #include "analyse/stacks.h"
 

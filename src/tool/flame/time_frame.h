@@ -1,7 +1,7 @@
 /* time_frame.h: what pictures over time share: page, title, time axis, named snapshots, colours.
  * Private to src/tool/flame. */
-#ifndef EXPORT_TIME_FRAME_H
-#define EXPORT_TIME_FRAME_H
+#ifndef FLAME_TIME_FRAME_H
+#define FLAME_TIME_FRAME_H
 
 #include "analyse/timeline.h"
 #include "util/strbuf.h"

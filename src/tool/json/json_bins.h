@@ -1,6 +1,6 @@
 /* json_bins.h: the allocation bins as JSON. */
-#ifndef JSON_BINS_H
-#define JSON_BINS_H
+#ifndef JSON_JSON_BINS_H
+#define JSON_JSON_BINS_H
 
 #include "util/json_out.h"
 #include "view/view.h"

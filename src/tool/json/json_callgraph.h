@@ -1,6 +1,6 @@
 /* json_callgraph.h: the call graph as JSON. */
-#ifndef JSON_CALLGRAPH_H
-#define JSON_CALLGRAPH_H
+#ifndef JSON_JSON_CALLGRAPH_H
+#define JSON_JSON_CALLGRAPH_H
 
 #include "util/json_out.h"
 #include "view/graph_view.h"

@@ -1,6 +1,6 @@
 /* json_diff.h: a comparison as JSON. */
-#ifndef JSON_DIFF_H
-#define JSON_DIFF_H
+#ifndef JSON_JSON_DIFF_H
+#define JSON_JSON_DIFF_H
 
 #include "util/json_out.h"
 #include "view/diff_view.h"

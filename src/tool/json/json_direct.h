@@ -1,6 +1,6 @@
 /* json_direct.h: what each function allocates itself, as JSON. */
-#ifndef JSON_DIRECT_H
-#define JSON_DIRECT_H
+#ifndef JSON_JSON_DIRECT_H
+#define JSON_JSON_DIRECT_H
 
 #include "analyse/direct.h"
 #include "util/json_out.h"

@@ -1,6 +1,6 @@
 /* json_heaps.h: heaps and labels as JSON. */
-#ifndef JSON_HEAPS_H
-#define JSON_HEAPS_H
+#ifndef JSON_JSON_HEAPS_H
+#define JSON_JSON_HEAPS_H
 
 #include "util/json_out.h"
 #include "view/view.h"

@@ -1,6 +1,6 @@
 /* json_leaks.h: what is still live, as JSON. */
-#ifndef JSON_LEAKS_H
-#define JSON_LEAKS_H
+#ifndef JSON_JSON_LEAKS_H
+#define JSON_JSON_LEAKS_H
 
 #include "analyse/leaks.h"
 #include "util/json_out.h"

@@ -1,8 +1,8 @@
 /* json_members.h: members that documents share. docs/json.md is the contract; change both or
  * neither.
  */
-#ifndef JSON_MEMBERS_H
-#define JSON_MEMBERS_H
+#ifndef JSON_JSON_MEMBERS_H
+#define JSON_JSON_MEMBERS_H
 
 #include "analyse/functions.h"
 #include "analyse/stacks.h"

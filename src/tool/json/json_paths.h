@@ -1,6 +1,6 @@
 /* json_paths.h: what is still live, by partial path, as JSON. */
-#ifndef JSON_PATHS_H
-#define JSON_PATHS_H
+#ifndef JSON_JSON_PATHS_H
+#define JSON_JSON_PATHS_H
 
 #include "util/json_out.h"
 #include "view/leak_paths.h"

@@ -1,6 +1,6 @@
 /* json_report.h: the report as JSON. */
-#ifndef JSON_REPORT_H
-#define JSON_REPORT_H
+#ifndef JSON_JSON_REPORT_H
+#define JSON_JSON_REPORT_H
 
 #include "analyse/group.h"
 #include "analyse/tree.h"

@@ -1,6 +1,6 @@
 /* json_session.h: a session as JSON. */
-#ifndef JSON_SESSION_H
-#define JSON_SESSION_H
+#ifndef JSON_JSON_SESSION_H
+#define JSON_JSON_SESSION_H
 
 #include "util/json_out.h"
 #include "view/session.h"

@@ -1,6 +1,6 @@
 /* json_source.h: source lines as JSON. */
-#ifndef JSON_SOURCE_H
-#define JSON_SOURCE_H
+#ifndef JSON_JSON_SOURCE_H
+#define JSON_JSON_SOURCE_H
 
 #include "analyse/source.h"
 #include "util/json_out.h"

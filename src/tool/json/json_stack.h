@@ -1,6 +1,6 @@
 /* json_stack.h: stacks and sites as JSON. */
-#ifndef JSON_STACK_H
-#define JSON_STACK_H
+#ifndef JSON_JSON_STACK_H
+#define JSON_JSON_STACK_H
 
 #include "analyse/stacks.h"
 #include "util/json_out.h"

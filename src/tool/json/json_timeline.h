@@ -1,6 +1,6 @@
 /* json_timeline.h: what stacks held over time, as JSON. */
-#ifndef JSON_TIMELINE_H
-#define JSON_TIMELINE_H
+#ifndef JSON_JSON_TIMELINE_H
+#define JSON_JSON_TIMELINE_H
 
 #include "analyse/timeline.h"
 #include "util/json_out.h"

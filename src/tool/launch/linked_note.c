@@ -2,7 +2,7 @@
  *
  * Notes are what strip leaves and program headers point at, so a few small reads find them. What is
  * looked at is any file that somebody wants to run, so all lengths in it are doubted.
- * monitor/idle_linked.c writes the note.
+ * platform/dormant_linked.c writes the note.
  */
 #include "launch/linked_note.h"
 

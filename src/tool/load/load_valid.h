@@ -1,7 +1,7 @@
 /* load_valid.h: what is true of a profile that has just been loaded, and of no other. Private to
  * src/tool/load. */
-#ifndef PROFILE_LOAD_VALID_H
-#define PROFILE_LOAD_VALID_H
+#ifndef LOAD_LOAD_VALID_H
+#define LOAD_LOAD_VALID_H
 
 #include "profile/profile.h"
 

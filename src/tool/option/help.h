@@ -1,6 +1,6 @@
 /* help.h: the tables of opts.h as text for people. Writes into a buffer; prints nothing itself. */
-#ifndef CLI_HELP_H
-#define CLI_HELP_H
+#ifndef OPTION_HELP_H
+#define OPTION_HELP_H
 
 #include "option/opts.h"
 #include "util/strbuf.h"

@@ -1,6 +1,6 @@
 /* metric_opts.h: choosing the metric, the same way in every command that has one. */
-#ifndef CLI_METRIC_OPTS_H
-#define CLI_METRIC_OPTS_H
+#ifndef OPTION_METRIC_OPTS_H
+#define OPTION_METRIC_OPTS_H
 
 #include "analyse/stacks.h"
 #include "option/opts.h"

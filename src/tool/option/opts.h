@@ -9,8 +9,8 @@
  * So nothing of one run is seen by another in the same process, and a row is still a plain address,
  * which the compiler checks: an offset and the struct's name in each row would say no more.
  */
-#ifndef CLI_OPTS_H
-#define CLI_OPTS_H
+#ifndef OPTION_OPTS_H
+#define OPTION_OPTS_H
 
 #include "base/base.h"
 #include "util/err.h"

@@ -1,6 +1,6 @@
 /* sample_opts.h: --sample and --sample-count, which `run` and `control` share. */
-#ifndef CLI_SAMPLE_OPTS_H
-#define CLI_SAMPLE_OPTS_H
+#ifndef OPTION_SAMPLE_OPTS_H
+#define OPTION_SAMPLE_OPTS_H
 
 #include "util/err.h"
 

@@ -1,6 +1,6 @@
 /* suggest.h: "did you mean …?" for a mistyped word. */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef OPTION_SUGGEST_H
+#define OPTION_SUGGEST_H
 
 #include "base/base.h"
 

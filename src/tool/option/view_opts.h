@@ -2,8 +2,8 @@
  * view_options in its own struct of options, and these rows in its table; what they hold is passed
  * down, so that two views in one process may differ.
  */
-#ifndef CLI_VIEW_OPTS_H
-#define CLI_VIEW_OPTS_H
+#ifndef OPTION_VIEW_OPTS_H
+#define OPTION_VIEW_OPTS_H
 
 #include "analyse/tags.h"
 #include "option/opts.h"

@@ -3,8 +3,8 @@
  *
  *     key = field << 3 | wire type;  wire type 0: varint;  wire type 2: varint length, then bytes
  */
-#ifndef EXPORT_PROTO_OUT_H
-#define EXPORT_PROTO_OUT_H
+#ifndef PPROF_PROTO_OUT_H
+#define PPROF_PROTO_OUT_H
 
 #include "util/strbuf.h"
 

@@ -1,6 +1,6 @@
 /* text_bins.h: the allocation bins of a profile, for people. */
-#ifndef TEXT_BINS_H
-#define TEXT_BINS_H
+#ifndef TEXT_TEXT_BINS_H
+#define TEXT_TEXT_BINS_H
 
 #include "text/text_view.h"
 

@@ -1,6 +1,6 @@
 /* text_callgraph.h: the call graph as text. */
-#ifndef TEXT_CALLGRAPH_H
-#define TEXT_CALLGRAPH_H
+#ifndef TEXT_TEXT_CALLGRAPH_H
+#define TEXT_TEXT_CALLGRAPH_H
 
 #include "text/text_view.h"
 #include "view/graph_view.h"

@@ -1,6 +1,6 @@
 /* text_classes.h: shares by class of size, as bars of letters. */
-#ifndef TEXT_CLASSES_H
-#define TEXT_CLASSES_H
+#ifndef TEXT_TEXT_CLASSES_H
+#define TEXT_TEXT_CLASSES_H
 
 #include "analyse/functions.h"
 #include "text/text_view.h"

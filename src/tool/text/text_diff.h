@@ -1,6 +1,6 @@
 /* text_diff.h: a comparison for people. */
-#ifndef TEXT_DIFF_H
-#define TEXT_DIFF_H
+#ifndef TEXT_TEXT_DIFF_H
+#define TEXT_TEXT_DIFF_H
 
 #include "view/diff_view.h"
 #include "view/style.h"

@@ -1,6 +1,6 @@
 /* text_direct.h: what each function allocates itself, as text. */
-#ifndef TEXT_DIRECT_H
-#define TEXT_DIRECT_H
+#ifndef TEXT_TEXT_DIRECT_H
+#define TEXT_TEXT_DIRECT_H
 
 #include "analyse/direct.h"
 #include "text/text_view.h"

@@ -1,6 +1,6 @@
 /* text_frees.h: frees that ended no live block, as text. */
-#ifndef TEXT_FREES_H
-#define TEXT_FREES_H
+#ifndef TEXT_TEXT_FREES_H
+#define TEXT_TEXT_FREES_H
 
 #include "text/text_view.h"
 

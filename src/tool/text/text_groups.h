@@ -1,6 +1,6 @@
 /* text_groups.h: groupings as text. */
-#ifndef TEXT_GROUPS_H
-#define TEXT_GROUPS_H
+#ifndef TEXT_TEXT_GROUPS_H
+#define TEXT_TEXT_GROUPS_H
 
 #include "analyse/group.h"
 #include "text/text_view.h"

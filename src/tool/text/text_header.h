@@ -1,6 +1,6 @@
 /* text_header.h: what stands above a view. */
-#ifndef TEXT_HEADER_H
-#define TEXT_HEADER_H
+#ifndef TEXT_TEXT_HEADER_H
+#define TEXT_TEXT_HEADER_H
 
 #include "text/text_view.h"
 

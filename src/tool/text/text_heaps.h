@@ -1,6 +1,6 @@
 /* text_heaps.h: heaps of the program's own and labels, as text. */
-#ifndef TEXT_HEAPS_H
-#define TEXT_HEAPS_H
+#ifndef TEXT_TEXT_HEAPS_H
+#define TEXT_TEXT_HEAPS_H
 
 #include "text/text_view.h"
 

@@ -1,6 +1,6 @@
 /* text_leaks.h: what is still live, as text. */
-#ifndef TEXT_LEAKS_H
-#define TEXT_LEAKS_H
+#ifndef TEXT_TEXT_LEAKS_H
+#define TEXT_TEXT_LEAKS_H
 
 #include "analyse/leaks.h"
 #include "text/text_view.h"

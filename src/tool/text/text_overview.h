@@ -1,6 +1,6 @@
 /* text_overview.h: the default report as text. */
-#ifndef TEXT_OVERVIEW_H
-#define TEXT_OVERVIEW_H
+#ifndef TEXT_TEXT_OVERVIEW_H
+#define TEXT_TEXT_OVERVIEW_H
 
 #include "text/text_view.h"
 

@@ -1,6 +1,6 @@
 /* text_paths.h: what is still live, by partial path, as text. */
-#ifndef TEXT_PATHS_H
-#define TEXT_PATHS_H
+#ifndef TEXT_TEXT_PATHS_H
+#define TEXT_TEXT_PATHS_H
 
 #include "text/text_view.h"
 #include "view/leak_paths.h"

@@ -1,6 +1,6 @@
 /* text_recording.h: the recorder's account of itself. */
-#ifndef TEXT_RECORDING_H
-#define TEXT_RECORDING_H
+#ifndef TEXT_TEXT_RECORDING_H
+#define TEXT_TEXT_RECORDING_H
 
 #include "text/text_view.h"
 

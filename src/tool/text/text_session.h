@@ -1,6 +1,6 @@
 /* text_session.h: a session as text. */
-#ifndef TEXT_SESSION_H
-#define TEXT_SESSION_H
+#ifndef TEXT_TEXT_SESSION_H
+#define TEXT_TEXT_SESSION_H
 
 #include "view/session.h"
 

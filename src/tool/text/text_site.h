@@ -1,6 +1,6 @@
 /* text_site.h: sites as text. */
-#ifndef TEXT_SITE_H
-#define TEXT_SITE_H
+#ifndef TEXT_TEXT_SITE_H
+#define TEXT_TEXT_SITE_H
 
 #include "text/text_view.h"
 

@@ -1,6 +1,6 @@
 /* text_source.h: source files with what their lines allocated, as text. */
-#ifndef TEXT_SOURCE_H
-#define TEXT_SOURCE_H
+#ifndef TEXT_TEXT_SOURCE_H
+#define TEXT_TEXT_SOURCE_H
 
 #include "analyse/source.h"
 #include "text/text_view.h"

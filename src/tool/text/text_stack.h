@@ -1,6 +1,6 @@
 /* text_stack.h: stacks as text. */
-#ifndef TEXT_STACK_H
-#define TEXT_STACK_H
+#ifndef TEXT_TEXT_STACK_H
+#define TEXT_TEXT_STACK_H
 
 #include "text/text_view.h"
 

@@ -1,6 +1,6 @@
 /* text_timeline.h: what stacks held over time, for a terminal. */
-#ifndef TEXT_TIMELINE_H
-#define TEXT_TIMELINE_H
+#ifndef TEXT_TEXT_TIMELINE_H
+#define TEXT_TEXT_TIMELINE_H
 
 #include "analyse/timeline.h"
 #include "text/text_view.h"

@@ -1,6 +1,6 @@
 /* text_tree.h: the tree of functions as text. */
-#ifndef TEXT_TREE_H
-#define TEXT_TREE_H
+#ifndef TEXT_TEXT_TREE_H
+#define TEXT_TEXT_TREE_H
 
 #include "analyse/tree.h"
 #include "text/text_view.h"

@@ -1,6 +1,6 @@
 /* text_view.h: a view as text for people. It goes to a buffer; nothing is printed here. */
-#ifndef TEXT_VIEW_H
-#define TEXT_VIEW_H
+#ifndef TEXT_TEXT_VIEW_H
+#define TEXT_TEXT_VIEW_H
 
 #include "analyse/functions.h"
 #include "view/style.h"

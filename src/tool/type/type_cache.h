@@ -1,8 +1,8 @@
 /* type_cache.h: the index of a module's types in a file, so that its debug information is walked
  * once. Nothing in a file is trusted: one that is damaged, foreign or of another version counts as
  * absent. */
-#ifndef SYMBOL_TYPE_CACHE_H
-#define SYMBOL_TYPE_CACHE_H
+#ifndef TYPE_TYPE_CACHE_H
+#define TYPE_TYPE_CACHE_H
 
 #include "type/type_index.h"
 #include "util/strbuf.h"

@@ -1,6 +1,6 @@
 /* type_clue.h: what the text of the statement that allocates says about the type. */
-#ifndef SYMBOL_TYPE_CLUE_H
-#define SYMBOL_TYPE_CLUE_H
+#ifndef TYPE_TYPE_CLUE_H
+#define TYPE_TYPE_CLUE_H
 
 #include "util/arena.h"
 

@@ -1,6 +1,6 @@
 /* type_die.h: what a DIE says about a type. Includes elfutils' headers. */
-#ifndef SYMBOL_TYPE_DIE_H
-#define SYMBOL_TYPE_DIE_H
+#ifndef TYPE_TYPE_DIE_H
+#define TYPE_TYPE_DIE_H
 
 #include "symbol/debuginfo.h"
 #include "type/type_fact.h"

@@ -1,6 +1,6 @@
 /* type_facts.h: what debug information and source text say about the block that a call returns. */
-#ifndef SYMBOL_TYPE_FACTS_H
-#define SYMBOL_TYPE_FACTS_H
+#ifndef TYPE_TYPE_FACTS_H
+#define TYPE_TYPE_FACTS_H
 
 #include "symbol/symbol_frame.h"
 #include "type/type_fact.h"

@@ -1,6 +1,6 @@
 /* type_index.h: which types of one module have which size. Includes elfutils' headers. */
-#ifndef SYMBOL_TYPE_INDEX_H
-#define SYMBOL_TYPE_INDEX_H
+#ifndef TYPE_TYPE_INDEX_H
+#define TYPE_TYPE_INDEX_H
 
 #include "symbol/debuginfo.h"
 #include "util/map.h"

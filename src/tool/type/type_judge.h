@@ -1,6 +1,6 @@
 /* type_judge.h: from facts about a call to what its blocks are. */
-#ifndef SYMBOL_TYPE_JUDGE_H
-#define SYMBOL_TYPE_JUDGE_H
+#ifndef TYPE_TYPE_JUDGE_H
+#define TYPE_TYPE_JUDGE_H
 
 #include "profile/profile.h"
 #include "type/type_facts.h"

@@ -1,7 +1,7 @@
 /* type_scope.h: what a name or an expression of the source means at a place of the program.
  * Includes elfutils' headers. */
-#ifndef SYMBOL_TYPE_SCOPE_H
-#define SYMBOL_TYPE_SCOPE_H
+#ifndef TYPE_TYPE_SCOPE_H
+#define TYPE_TYPE_SCOPE_H
 
 #include "type/type_clue.h"
 #include "type/type_die.h"

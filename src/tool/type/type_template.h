@@ -1,6 +1,6 @@
 /* type_template.h: types that a function's name tells. */
-#ifndef SYMBOL_TYPE_TEMPLATE_H
-#define SYMBOL_TYPE_TEMPLATE_H
+#ifndef TYPE_TYPE_TEMPLATE_H
+#define TYPE_TYPE_TEMPLATE_H
 
 #include "util/arena.h"
 

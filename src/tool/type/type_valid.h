@@ -1,7 +1,7 @@
 /* type_valid.h: whether the index of a module's types keeps the promises of type_index.h. See
  * util/ensure.h for what validity functions are. */
-#ifndef SYMBOL_TYPE_VALID_H
-#define SYMBOL_TYPE_VALID_H
+#ifndef TYPE_TYPE_VALID_H
+#define TYPE_TYPE_VALID_H
 
 #include "type/type_index.h"
 

@@ -1,6 +1,6 @@
 /* types.h: which types the blocks of a profile are. */
-#ifndef SYMBOL_TYPES_H
-#define SYMBOL_TYPES_H
+#ifndef TYPE_TYPES_H
+#define TYPE_TYPES_H
 
 #include "symbol/symbol.h"
 

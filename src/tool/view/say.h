@@ -1,6 +1,6 @@
 /* say.h: sentences for the user, beside the output. */
-#ifndef REPORT_SAY_H
-#define REPORT_SAY_H
+#ifndef VIEW_SAY_H
+#define VIEW_SAY_H
 
 #include "base/base.h"
 

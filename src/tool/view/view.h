@@ -1,6 +1,6 @@
 /* view.h: what is shown of a profile, however it is written down. */
-#ifndef VIEW_H
-#define VIEW_H
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
 
 #include "analyse/stacks.h"
 

@@ -1,0 +1,97 @@
+/* count.h: the counters of a site and the bins of sizes, as blocks come and go. Only the thread
+ * that owns them calls these. */
+#ifndef ACCOUNT_COUNT_H
+#define ACCOUNT_COUNT_H
+
+#include "account/peak.h"
+#include "account/thread.h"
+#include "base/atomics.h"
+
+static inline void
+count_bin_alloc(struct thread *t, uint64_t size_bytes)
+{
+    struct disk_range *range;
+
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].allocations);
+        return;
+    }
+    range = &t->bins->range[disk_range_bin(size_bytes)];
+    bump(&range->allocations);
+    bump_by(&range->allocated_bytes, size_bytes);
+}
+
+static inline void
+count_bin_free(struct thread *t, uint64_t size_bytes)
+{
+    struct disk_range *range;
+
+    if (likely(size_bytes < DISK_EXACT_BINS)) {
+        bump(&t->bins->exact[size_bytes].frees);
+        return;
+    }
+    range = &t->bins->range[disk_range_bin(size_bytes)];
+    bump(&range->frees);
+    bump_by(&range->freed_bytes, size_bytes);
+}
+
+/* Is SIZE_BYTES no smaller and no larger than what C has counted already? */
+static inline bool
+count_is_within(const struct disk_counter *c, uint64_t size_bytes)
+{
+    return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
+}
+
+/* A block of a size within, and C is prepared (peak.h). */
+static inline void
+count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    count_bin_alloc(t, size_bytes);
+}
+
+static inline void
+count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
+        store_relaxed(&c->size_min, size_bytes);
+    if (unlikely(size_bytes > c->size_max))
+        store_relaxed(&c->size_max, size_bytes);
+    peak_before_alloc(t, c);
+    count_prepared_alloc(t, c, size_bytes);
+}
+
+/* C is prepared. */
+static inline void
+count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    bump(&c->frees);
+    bump_by(&c->freed_bytes, size_bytes);
+    count_bin_free(t, size_bytes);
+}
+
+static inline void
+count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    peak_before_free(t, c);
+    count_prepared_free(t, c, size_bytes);
+}
+
+/* COUNT objects of a heap of the program's own, which the bins do not have. */
+static inline void
+count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
+{
+    peak_before_free(t, c);
+    bump_by(&c->frees, count);
+    bump_by(&c->freed_bytes, size_bytes);
+}
+
+/* Was P, a block of SITE, this thread's latest allocation? */
+static inline bool
+count_is_latest(const struct thread *t, const void *p, uint32_t site)
+{
+    return p == t->last_block && site == t->last_site;
+}
+
+#endif

@@ -1,0 +1,503 @@
+/* file.c: creating and growing the profile.
+ *
+ * Each table has address space for its maximum from the start; a front part of it is mapped from
+ * the file, segment by segment. So an index is an address, and the file stays dense and small.
+ *
+ * No descriptor is kept, because daemons close and reuse them: growing opens the file by its
+ * absolute path, checks that it is still the same inode, reserves the blocks (so that a full disk
+ * is noticed here and not as SIGBUS at a store), closes, and maps them. When that fails the table
+ * goes on in anonymous memory, once and for all tables: the live view and the counts stay whole,
+ * the file says that it ends here.
+ *
+ * A program that closes descriptors which are not its own may do so in between, and get the number
+ * for a file of its own. What is written to goes through no descriptor: the new part is mapped by
+ * way of the header's mapping, which is ours for sure. The blocks are reserved by a descriptor that
+ * is checked just before, and has a number to which such programs do not come (sys_open). One that
+ * was taken away is opened again.
+ *
+ * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, shared out among the
+ * tables, and no more: growing would need system calls that the program may have forbidden.
+ *
+ * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
+ * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
+ * mapping, then the directory entry's fields, then its kind.
+ */
+#include "account/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/atomics.h"
+#include "platform/host.h"
+#include "platform/mem.h"
+#include "platform/output.h"
+#include "platform/sys.h"
+
+/* How often the file is opened for one piece of it, if the program takes the descriptor away. */
+enum { REOPENED_MAX = 8 };
+
+/* Below this a table doubles, above it grows by half: few segments, little left over. */
+enum { DOUBLE_BELOW_BYTES = 1 << 20 };
+
+/* With a limit on memory it takes no more than this part of what is left, but as much as these two
+ * at least, lest the directory be full of segments. */
+enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
+
+/* A table takes no more than this part of a limit on address space. */
+enum { FILE_LIMIT_SHARE = 64 };
+
+/* Where a table starts and ends. First sizes are such that a small program never grows anything. */
+static const struct {
+    uint32_t kind;
+    uint32_t record_bytes;
+    uint32_t first_bytes;
+    uint32_t reserve_share; // Of a reserve, in 64ths.
+    uint64_t max_bytes;
+} layout[] = {
+    {DISK_STRINGS, 1, 8 << 10, 1, LIMIT_STRINGS},
+    {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1,
+     sizeof(struct disk_module) * LIMIT_MODULES},
+    {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
+     sizeof(struct disk_node) * (uint64_t)LIMIT_NODES},
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, LIMIT_COUNTER_BYTES},
+    {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
+     sizeof(struct disk_thread) * LIMIT_THREADS},
+    {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
+     sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS},
+    {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0,
+     sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
+    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
+     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_PHASES},
+    {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
+     sizeof(struct disk_error) * (uint64_t)LIMIT_SITES},
+    {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
+     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS},
+    {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
+     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY},
+    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS},
+    {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
+     sizeof(struct disk_label_set) * LIMIT_LABEL_SETS},
+};
+
+static void
+publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, uint64_t size_bytes)
+{
+    struct disk_segment *directory =
+        (struct disk_segment *)(void *)((unsigned char *)state->header + DISK_DIRECTORY_OFF);
+    uint32_t index = add_relaxed(&state->segment_count, 1u);
+    struct disk_segment *s = &directory[index];
+
+    if (index >= DISK_SEGMENT_MAX) {
+        or_relaxed(&state->header->process_flags, (uint32_t)DISK_PROCESS_FILE_FAILED);
+        return;
+    }
+    s->off = file_off;
+    s->stored_bytes = size_bytes;
+    s->bytes = size_bytes;
+    s->table_off = table_off;
+    s->record_bytes = t->record_bytes;
+    store_release(&s->kind, t->kind);
+}
+
+/* Map that part of the file: 0, or a negative error number. */
+static int
+map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
+{
+    void *p =
+        sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, file_off);
+
+    if (sys_failed(p))
+        return (int)(intptr_t)p;
+    sys_munlock(p, size_bytes);
+    sys_madvise(p, size_bytes, MADV_DONTFORK);
+    sys_madvise(p, size_bytes, MADV_DONTDUMP);
+    return 0;
+}
+
+/* Reserve [OFF, OFF + SIZE_BYTES) of the file: 0, or a negative error number. A file system without
+ * fallocate gets a sparse file: there a full disk cannot be noticed beforehand (docs/format.md,
+ * section 6). */
+static int
+reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
+{
+    long r;
+
+    // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
+    if (off + size_bytes > sys_limit(RLIMIT_FSIZE))
+        return -EFBIG;
+    r = sys_fallocate(fd, off, size_bytes);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return (int)r;
+    // Its last byte, which nobody has written yet. To set the size could make it less than what
+    // another thread has just reserved.
+    r = sys_pwrite(fd, "", 1, off + size_bytes - 1);
+    if (r < 0)
+        return (int)r;
+    return r == 1 ? 0 : -ENOSPC;
+}
+
+/* Open the file again; a negative error number if it is not ours any more. What stands at its place
+ * is looked at first, because opening a FIFO or a device may do things to others. */
+static int
+reopen(void)
+{
+    struct stat st;
+    // Before the file is looked at: another thread may make both more at any time, the file first.
+    uint64_t bytes = load_acquire(&state->file_bytes);
+    int fd = sys_lstat(state->path, &st);
+
+    if (fd == -EACCES || fd == -EPERM || fd == -ENOMEM)
+        return fd;
+    if (fd != 0 || (uint64_t)st.st_dev != state->device || (uint64_t)st.st_ino != state->inode)
+        return -ESTALE;
+    // Growing a file that has been cut short would make what was cut out read as zeros.
+    if ((uint64_t)st.st_size < bytes)
+        return -ENODATA;
+    return sys_open_again(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, state->device,
+                          state->inode);
+}
+
+static void
+file_fails(enum output_event event, int error)
+{
+    if (add_relaxed(&state->file_failed, 1u) != 0)
+        return;
+    or_relaxed(&state->header->process_flags, (uint32_t)DISK_PROCESS_FILE_FAILED);
+    output_message(event, error, state->path);
+}
+
+/* The file has END bytes or more. */
+static void
+note_size(uint64_t end)
+{
+    uint64_t known = load_relaxed(&state->file_bytes);
+
+    while (known < end && !cas_acq_rel(&state->file_bytes, &known, end))
+        continue;
+}
+
+/* Close FD if it still is the file. */
+static void
+close_ours(int fd)
+{
+    if (sys_is_file(fd, state->device, state->inode))
+        sys_close(fd);
+}
+
+/* Map that part of the file without a descriptor: 0, or a negative error number. All of the file up
+ * to its end is mapped once more, by way of the header, and that end moved to WHERE. */
+static int
+map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
+{
+    unsigned char *all =
+        sys_mremap(state->header, 0, file_off + size_bytes, MREMAP_MAYMOVE, NULL);
+    void *p;
+
+    if (sys_failed(all))
+        return (int)(intptr_t)all;
+    p = sys_mremap(all + file_off, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, where);
+    sys_munmap(all, sys_failed(p) ? file_off + size_bytes : file_off);
+    if (sys_failed(p))
+        return (int)(intptr_t)p;
+    sys_munlock(p, size_bytes);
+    return 0; // The advice is that of the header.
+}
+
+/* Reserve that part of the file: 0, or a negative error number. RET_FD is a descriptor of it, which
+ * may not be ours any more. */
+static int
+reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
+{
+    int r = -EBADF;
+
+    for (uint32_t i = 0; i < REOPENED_MAX && r == -EBADF; i++) {
+        int fd = reopen();
+
+        if (fd == -EBADF)
+            continue;
+        if (fd < 0)
+            return fd;
+        r = reserve_blocks(fd, file_off, size_bytes);
+        *ret_fd = fd;
+        if (r != 0)
+            close_ours(fd);
+        else if (!sys_is_file(fd, state->device, state->inode))
+            r = -EBADF;
+    }
+    return r;
+}
+
+static int
+grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
+{
+    unsigned char *where = t->base + table_off;
+    uint64_t file_off;
+    int fd = -1, r;
+
+    if (load_relaxed(&state->file_failed))
+        return -ENOSPC;
+    file_off = add_relaxed(&state->file_end, size_bytes);
+    r = reserve_room(file_off, size_bytes, &fd);
+    if (r != 0)
+        return r;
+    note_size(file_off + size_bytes);
+    r = map_again(where, file_off, size_bytes);
+    // Where there is too little address space for the file as a whole, and on systems that are like
+    // Linux.
+    if (r != 0 && sys_is_file(fd, state->device, state->inode))
+        r = map_file(fd, where, file_off, size_bytes);
+    close_ours(fd);
+    if (r == 0)
+        publish_segment(t, file_off, table_off, size_bytes);
+    else
+        store_relaxed(&t->full, 1u); // The reservation may be gone, and its place taken.
+    return r;
+}
+
+/* Zeroed memory that a forked child does not see in place of the file's. */
+static bool
+map_memory(unsigned char *where, uint64_t size_bytes)
+{
+    void *p = sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+
+    if (sys_failed(p))
+        return false;
+    sys_madvise(p, size_bytes, MADV_DONTFORK);
+    sys_madvise(p, size_bytes, MADV_DONTDUMP);
+    return true;
+}
+
+/* By how much a table of which MAPPED_BYTES are there grows. Near a limit on memory it is little,
+ * so that no table takes what others still need. */
+static uint64_t
+growth_bytes(uint64_t mapped_bytes)
+{
+    uint64_t wanted = mapped_bytes < DOUBLE_BELOW_BYTES ? mapped_bytes : mapped_bytes / 2;
+    uint64_t share = mem_left() / LEFT_SHARE, least = mapped_bytes / LEAST_SHARE;
+
+    if (load_relaxed(&state->segment_count) > DISK_SEGMENT_MAX / 2)
+        return round_up(wanted, DISK_PAGE_BYTES); // What is left of the directory is worth more.
+
+    least = least > LEAST_BYTES ? least : LEAST_BYTES;
+    share = share > least ? share : least;
+    return round_up(wanted < share ? wanted : share, DISK_PAGE_BYTES);
+}
+
+/* Map more of T. Called by the one thread that set `growing`. */
+static COLD void
+grow(struct table *t)
+{
+    uint64_t table_off = t->mapped_bytes;
+    uint64_t size_bytes = growth_bytes(table_off);
+    int error;
+
+    if (table_off + size_bytes > t->max_bytes)
+        size_bytes = t->max_bytes - table_off;
+    if (size_bytes == 0) {
+        store_relaxed(&t->full, 1u);
+        return;
+    }
+    error = grow_from_file(t, table_off, size_bytes);
+    if (error != 0) {
+        file_fails(error == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, error);
+        // Values of counters that are missing in the file would make what is there wrong.
+        if (load_relaxed(&t->full) || t->kind == DISK_HISTORY || t->kind == DISK_SNAPSHOTS ||
+            !mem_populate(t->base + table_off, size_bytes)) {
+            store_relaxed(&t->full, 1u);
+            return;
+        }
+    }
+    store_release(&t->mapped_bytes, table_off + size_bytes);
+}
+
+static COLD bool
+wait_until_mapped(struct table *t, uint64_t end_bytes)
+{
+    uint64_t mask = sys_block_signals();
+
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS && !load_relaxed(&t->full); i++) {
+        uint32_t idle = 0;
+
+        if (load_acquire(&t->mapped_bytes) >= end_bytes)
+            break;
+        if (cas_acq_rel(&t->growing, &idle, 1u)) {
+            if (load_acquire(&t->mapped_bytes) < end_bytes)
+                grow(t);
+            store_release(&t->growing, 0u);
+        } else {
+            sys_wait(i);
+        }
+    }
+    sys_unblock_signals(mask);
+    return load_acquire(&t->mapped_bytes) >= end_bytes;
+}
+
+uint64_t
+table_take(struct table *t, uint64_t count)
+{
+    uint64_t index;
+
+    if (unlikely(load_relaxed(&t->full)))
+        return TABLE_NONE;
+    index = add_relaxed(&t->used, count);
+    if (likely((index + count) * t->record_bytes <= load_acquire(&t->mapped_bytes)))
+        return index;
+    return wait_until_mapped(t, (index + count) * t->record_bytes) ? index : TABLE_NONE;
+}
+
+struct disk_string
+file_string(const char *text, size_t size_bytes)
+{
+    struct table *t = &state->tables[DISK_STRINGS];
+    uint64_t off = size_bytes ? table_take(t, size_bytes) : TABLE_NONE;
+
+    if (off == TABLE_NONE)
+        return (struct disk_string){0};
+    memcpy(t->base + off, text, size_bytes);
+    return (struct disk_string){(uint32_t)off, (uint32_t)size_bytes};
+}
+
+/* The size of the first segment of table I. */
+static uint64_t
+first_segment(size_t i)
+{
+    uint64_t share = state->reserve_bytes / 64 * layout[i].reserve_share;
+
+    if (share > layout[i].max_bytes)
+        share = layout[i].max_bytes;
+    return round_up(share > layout[i].first_bytes ? share : layout[i].first_bytes, DISK_PAGE_BYTES);
+}
+
+/* Address space for table I of the layout, scaled down when the host's is limited. */
+static bool
+reserve_table(size_t i, uint64_t address_limit)
+{
+    struct table *t = &state->tables[layout[i].kind];
+    uint64_t first_bytes = first_segment(i);
+    uint64_t max_bytes = state->reserve_bytes ? first_bytes : layout[i].max_bytes;
+
+    if (max_bytes > address_limit / FILE_LIMIT_SHARE)
+        max_bytes = address_limit / FILE_LIMIT_SHARE;
+    max_bytes = round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
+    t->base = mem_reserve(max_bytes);
+    if (t->base == NULL)
+        return false;
+    sys_madvise(t->base, max_bytes, MADV_DONTFORK);
+    sys_madvise(t->base, max_bytes, MADV_DONTDUMP);
+    t->max_bytes = max_bytes;
+    t->record_bytes = layout[i].record_bytes;
+    t->kind = layout[i].kind;
+    return true;
+}
+
+static int
+map_header(int fd)
+{
+    void *header = sys_mmap(NULL, DISK_DATA_OFF, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (sys_failed(header))
+        return (int)(intptr_t)header;
+    sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
+    sys_madvise(header, DISK_DATA_OFF, MADV_DONTDUMP);
+    state->header = header;
+    return 0;
+}
+
+/* Map the header and the first segment of each table from FD: 0, or a negative error number. */
+static int
+map_first(int fd)
+{
+    uint64_t file_off = DISK_DATA_OFF;
+    uint64_t address_limit = host_address_limit();
+    int r;
+
+    for (size_t i = 0; i < countof(layout); i++)
+        file_off += first_segment(i);
+    r = reserve_blocks(fd, 0, file_off);
+    if (r == 0)
+        r = map_header(fd);
+    state->file_end = state->file_bytes = file_off;
+    file_off = DISK_DATA_OFF;
+    for (size_t i = 0; r == 0 && i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+        uint64_t size_bytes = first_segment(i);
+
+        r = reserve_table(i, address_limit) ? map_file(fd, t->base, file_off, size_bytes) : -ENOMEM;
+        if (r != 0)
+            break;
+        t->mapped_bytes = size_bytes;
+        publish_segment(t, file_off, 0, size_bytes);
+        file_off += size_bytes;
+    }
+    return r;
+}
+
+void
+file_remove(void)
+{
+    for (size_t i = 0; i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+
+        if (t->base != NULL)
+            sys_munmap(t->base, t->max_bytes);
+    }
+    if (state->header != NULL)
+        sys_munmap(state->header, DISK_DATA_OFF);
+    sys_unlink(state->path);
+}
+
+int
+file_create(void)
+{
+    struct stat st;
+    int fd = output_open(state->path, sizeof state->path);
+    int r;
+
+    if (fd < 0)
+        return fd;
+    r = sys_fstat(fd, &st);
+    if (r == 0) {
+        state->device = (uint64_t)st.st_dev;
+        state->inode = (uint64_t)st.st_ino;
+        r = map_first(fd);
+        close_ours(fd);
+    } else {
+        sys_close(fd);
+    }
+    if (r != 0) {
+        file_remove();
+        return r;
+    }
+    state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
+    return 0;
+}
+
+static bool
+is_mapped_file(uintptr_t address)
+{
+    if (address - (uintptr_t)state->header < DISK_DATA_OFF)
+        return true;
+    for (size_t i = 0; i < countof(layout); i++) {
+        const struct table *t = &state->tables[layout[i].kind];
+
+        if (address - (uintptr_t)t->base < load_acquire(&t->mapped_bytes))
+            return true;
+    }
+    return false;
+}
+
+bool
+file_page_gone(uintptr_t address)
+{
+    unsigned char *page = (unsigned char *)round_down(address, DISK_PAGE_BYTES);
+
+    if (!is_mapped_file(address) || !map_memory(page, DISK_PAGE_BYTES))
+        return false;
+    file_fails(OUTPUT_CUT_SHORT, 0);
+    return true;
+}

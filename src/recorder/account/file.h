@@ -1,0 +1,36 @@
+/* file.h: the profile file while it is being written, and the tables in it. */
+#ifndef ACCOUNT_FILE_H
+#define ACCOUNT_FILE_H
+
+#include "base/base.h"
+#include "platform/state.h"
+
+#define TABLE_NONE UINT64_MAX
+
+/* Create the profile and map its header and the first part of each table; all of it when
+ * state->reserve_bytes says so. 0, or a negative error number: then nothing is left of it. */
+int file_create(void);
+
+/* Undo file_create. */
+void file_remove(void);
+
+/* Take COUNT records of table T and see that they are mapped: the index of the first, or
+ * TABLE_NONE. The records are zero. Never blocks for long: gives up when another thread does not
+ * finish growing. */
+uint64_t table_take(struct table *t, uint64_t count);
+
+/* The record INDEX, which table_take gave. */
+static inline void *
+table_record(const struct table *t, uint64_t index)
+{
+    return t->base + index * t->record_bytes;
+}
+
+/* A store to ADDRESS found no page. If it is in a mapping of the profile, put zeroed memory there,
+ * mark the profile as failed and return true. To be called from a signal handler. */
+bool file_page_gone(uintptr_t address);
+
+/* Append SIZE_BYTES of text to the strings. Without room: the empty string. */
+struct disk_string file_string(const char *text, size_t size_bytes);
+
+#endif

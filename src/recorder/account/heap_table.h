@@ -1,0 +1,56 @@
+/* heap_table.h: what one of the program's own heaps holds; see heap_table.c.
+ *
+ * All of these may be called by several threads at once and in signal handlers. All zero is empty.
+ * Memory is never given back but used again, so an instance costs what it held at its largest.
+ */
+#ifndef ACCOUNT_HEAP_TABLE_H
+#define ACCOUNT_HEAP_TABLE_H
+
+#include "base/base.h"
+
+enum { HEAP_MAP_LEVELS = 8, HEAP_LIVE_LEVELS = 10 };
+
+/* Live blocks by address. */
+struct heap_map {
+    uint32_t emptied;              // How many times; entries from before mean nothing.
+    void *levels[HEAP_MAP_LEVELS]; // struct heap_map_level
+};
+
+struct heap_block {
+    uint32_t site; // 0 = there is none.
+    uint64_t count, size_bytes;
+};
+
+/* Remember BLOCK at ADDRESS, where none is. False: no memory, or no such address. */
+bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block block);
+struct heap_block heap_map_remove(struct heap_map *m, const void *address);
+
+/* Forget all. Takes as long however many there are. */
+void heap_map_empty(struct heap_map *m);
+
+/* Live objects and bytes at one site. */
+struct heap_live {
+    uint32_t site; // Atomic; 0 = unused.
+    uint32_t reserved;
+    int64_t count, size_bytes; // Atomic.
+};
+
+struct heap_lives {
+    void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level
+    uint32_t used;                  // Atomic: levels that may have something.
+};
+
+/* The one of SITE, made if it is new; NULL without memory. */
+struct heap_live *heap_live_at(struct heap_lives *l, uint32_t site);
+
+/* The one with number *I or after it that is in use, and *I the number behind it; NULL after the
+ * last. As many steps as there are places, a few times the sites. */
+struct heap_live *heap_live_next(struct heap_lives *l, uint64_t *i);
+
+/* Forget all, which must be zero. */
+void heap_live_clear(struct heap_lives *l);
+
+/* SIZE_BYTES of private memory for such tables, zeroed, for ever; NULL if there is none. */
+void *heap_memory(size_t size_bytes);
+
+#endif

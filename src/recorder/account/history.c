@@ -1,0 +1,289 @@
+/* history.c: snapshots, of which nothing is copied.
+ *
+ *     snapshot ─► announce: latest id, its epoch ─► raise the epoch     (any thread, at any moment)
+ *     event ─► counter older than the epoch? (peak.h) ─► older than the latest snapshot?
+ *                                                         └► HISTORY: id, counter, its values
+ *
+ * A snapshot takes an id and raises the epoch by one. Each counter compares its own epoch with that
+ * before it changes, which it does for the peak anyway, and one that is behind first writes down
+ * the values that it had until now: those of the latest snapshot, and of all since it last wrote
+ * some. A counter that never changes again writes nothing: it has its values still. So a snapshot
+ * costs what changes after it, an event costs what it did, and the file is right at every instant.
+ *
+ * Announced first, raised last. A thread reads the epoch, then whether it is behind, then the id.
+ * Thus whoever sees the new epoch knows the new snapshot. Who sees an announcement whose epoch is
+ * still to come writes its values under the new id, too early by the length of one call, and writes
+ * others under the same id later, which a reader ignores: the first record of a counter for a
+ * snapshot counts. Nothing waits and nothing is locked, so threads may take snapshots at once. Ids
+ * are then announced in any order; one that comes after a higher one shares its values.
+ *
+ * The timeline is snapshots too, so it knows every stack. What is bounded is their number and the
+ * room in HISTORY: their distance doubles when either has used its share. A doubling may cost a
+ * fortieth of HISTORY at most, and 28 make 16 milliseconds into 50 days.
+ *
+ * When there is no room for a value its counter seems to have had a later one at that snapshot;
+ * that is counted as a loss. What does not get into the file is not kept in memory either.
+ *
+ * docs/internals/history.md has the proof and the figures.
+ */
+#include "account/history.h"
+
+#include <sys/mman.h>
+
+#include "account/epoch.h"
+#include "account/file.h"
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "format/environment.h"
+#include "platform/host.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+
+#define FIRST_WIDTH_NS (UINT64_C(16) * 1000 * 1000)
+
+/* Shares of the tables: a width lasts for a 64th of SNAPSHOTS, and for an 80th of HISTORY; it
+ * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
+enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
+
+/* Records after which those before are let go. */
+enum { LET_GO_RECORDS = 2048 };
+
+/* What the environment asks for; a constant of the process, also in its children. */
+static struct {
+    uint64_t growth_bytes;
+    uint32_t signal;
+} asked;
+
+void
+history_start(void)
+{
+    state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
+    // Kept: a daemon may clear its environment and then fork.
+    if (!state->forked) {
+        asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
+        asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
+    }
+    state->growth_bytes = asked.growth_bytes;
+    state->snapshot_signal = asked.signal;
+}
+
+/* --- Taking one ------------------------------------------------------------------------------- */
+
+/* How many snapshots of KIND and of all others there may be. */
+static uint64_t
+snapshots_max(enum disk_snapshot_kind kind)
+{
+    uint64_t all = state->tables[DISK_SNAPSHOTS].max_bytes / sizeof(struct disk_snapshot);
+    uint64_t kept;
+
+    if (all > LIMIT_SNAPSHOTS)
+        all = LIMIT_SNAPSHOTS;
+    kept = all / (LIMIT_SNAPSHOTS / LIMIT_SNAPSHOTS_ASKED);
+    if (kind == DISK_SNAPSHOT_TIMED)
+        return all - kept;
+    // Nobody decides on these one by one.
+    return kind == DISK_SNAPSHOT_GROWTH || kind == DISK_SNAPSHOT_PERIOD ? all - kept / 2 : all;
+}
+
+static uint64_t
+history_bytes(void)
+{
+    return load_relaxed(&state->tables[DISK_HISTORY].used) * sizeof(struct disk_history);
+}
+
+static bool
+is_room(enum disk_snapshot_kind kind)
+{
+    const struct table *history = &state->tables[DISK_HISTORY];
+    uint64_t bytes_max = history->max_bytes;
+
+    if (kind == DISK_SNAPSHOT_TIMED)
+        bytes_max = bytes_max / 4 * 3;
+    return !load_relaxed(&history->full) && !load_relaxed(&state->file_failed) && !mem_is_full() &&
+           history_bytes() < bytes_max &&
+           load_relaxed(&state->tables[DISK_SNAPSHOTS].used) < snapshots_max(kind);
+}
+
+static void
+announce(uint32_t id)
+{
+    uint32_t latest = load_relaxed(&state->snapshot_latest);
+
+    while (latest < id && !cas_acq_rel(&state->snapshot_latest, &latest, id))
+        continue;
+    // Paired with history_note, by way of peak_catch_up.
+    epoch_raise(&state->header->shared.snapshot_epoch);
+}
+
+static int64_t
+live_bytes(const struct thread *t)
+{
+    return load_relaxed(&state->multi) || !thread_is_ready(t)
+               ? load_relaxed(&state->sums.told_bytes)
+               : t->live_besides + t->live_bytes;
+}
+
+static enum disk_answer
+take(const char *name, enum disk_snapshot_kind kind)
+{
+    struct table *t = &state->tables[DISK_SNAPSHOTS];
+    uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
+    struct disk_snapshot *s;
+    uint64_t index;
+
+    if (!is_room(kind) || (index = table_take(t, 1)) == TABLE_NONE)
+        return DISK_ANSWER_FULL;
+    s = table_record(t, index);
+    for (size_t i = 0; name != NULL && i < sizeof s->name && name[i] != '\0'; i++)
+        s->name[i] = name[i];
+    s->live_bytes = live_bytes(tls.self);
+    s->id = (uint32_t)index + 1;
+    s->kind = (uint32_t)kind;
+    announce(s->id);
+    store_release(&s->elapsed_ns, elapsed_ns + 1);
+    return DISK_ANSWER_DONE;
+}
+
+enum disk_answer
+history_snapshot(const char *name, enum disk_snapshot_kind kind)
+{
+    // A handler that jumped out of here would leave an announcement that nobody keeps.
+    uint64_t mask = sys_block_signals();
+    enum disk_answer answer = take(name, kind);
+
+    sys_unblock_signals(mask);
+    return answer;
+}
+
+static void
+take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
+{
+    char name[DISK_SNAPSHOT_NAME_BYTES];
+    struct fmt f = fmt_init(name, sizeof name);
+
+    fmt_str(&f, what);
+    fmt_char(&f, ' ');
+    fmt_uint(&f, number);
+    history_snapshot(name, kind);
+}
+
+void
+history_signal(void)
+{
+    take_numbered("signal", add_relaxed(&state->signal_count, 1u) + 1, DISK_SNAPSHOT_SIGNAL);
+}
+
+/* --- When one is due -------------------------------------------------------------------------- */
+
+/* Make the timeline coarser if the present width has used its share. */
+static void
+widen(void)
+{
+    uint64_t snapshots = snapshots_max(DISK_SNAPSHOT_PROGRAM) / WIDTH_SNAPSHOTS;
+    uint64_t bytes_max = state->tables[DISK_HISTORY].max_bytes;
+    uint64_t bytes = history_bytes() - state->width_history;
+    uint64_t shift;
+
+    if (state->snapshots_of_width < snapshots && bytes < bytes_max / WIDTH_HISTORY)
+        return;
+    shift = (bytes + bytes_max / DOUBLING_HISTORY) / (bytes_max / DOUBLING_HISTORY);
+    while (shift-- > 0 && state->snapshot_width_ns < FIRST_WIDTH_NS << WIDTH_SHIFT_MAX)
+        state->snapshot_width_ns *= 2;
+    state->snapshots_of_width = 0;
+    state->width_history = history_bytes();
+}
+
+static COLD void
+take_timed(uint64_t elapsed_ns)
+{
+    uint64_t mask = sys_block_signals();
+    uint32_t idle = 0;
+
+    // Whoever comes second need not: it is the same moment.
+    if (cas_acq_rel(&state->snapshot_busy, &idle, 1u)) {
+        widen();
+        state->snapshots_of_width++;
+        take(NULL, DISK_SNAPSHOT_TIMED);
+        store_relaxed(&state->snapshot_next_ns, elapsed_ns + state->snapshot_width_ns);
+        store_release(&state->snapshot_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+}
+
+/* Live bytes are to be seen growing, also again after they have fallen: what counts is how far they
+ * are above the least since the latest such snapshot. */
+static COLD void
+look_at_growth(const struct thread *t)
+{
+    int64_t live = live_bytes(t);
+    int64_t base = load_relaxed(&state->growth_base);
+
+    if (live < base)
+        store_relaxed(&state->growth_base, live);
+    else if ((uint64_t)(live - base) >= state->growth_bytes &&
+             cas_acq_rel(&state->growth_base, &base, live))
+        take_numbered("growth", add_relaxed(&state->growth_count, 1u) + 1, DISK_SNAPSHOT_GROWTH);
+}
+
+void
+history_look(const struct thread *t, uint64_t elapsed_ns)
+{
+    if (unlikely(elapsed_ns >= load_relaxed(&state->snapshot_next_ns)))
+        take_timed(elapsed_ns);
+    if (unlikely(state->growth_bytes != 0))
+        look_at_growth(t);
+}
+
+/* --- What the counters were ------------------------------------------------------------------- */
+
+/* As in struct disk_history. */
+static uint32_t
+counter_index(const struct disk_counter *c)
+{
+    const unsigned char *base = state->tables[DISK_COUNTERS].base;
+    uint64_t off = (uint64_t)((const unsigned char *)c - base);
+    uint64_t within = off % sizeof(struct disk_block) - offsetof(struct disk_block, counters);
+
+    return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
+}
+
+/* Records are never read here again, so their pages need not stay in the process: the file has
+ * them. Whole pages, and the latest stay, because other threads may still be writing. */
+static void
+let_go_before(const struct table *t, uint64_t index)
+{
+    static_assert(LET_GO_RECORDS * sizeof(struct disk_history) % DISK_PAGE_BYTES == 0, "pages");
+    size_t size_bytes = LET_GO_RECORDS * sizeof(struct disk_history);
+    uint64_t end = index * sizeof(struct disk_history);
+
+    if (index % LET_GO_RECORDS == 0 && end >= 2 * size_bytes && !load_relaxed(&state->file_failed))
+        sys_madvise(t->base + end - 2 * size_bytes, size_bytes, MADV_DONTNEED);
+}
+
+COLD void
+history_note(struct disk_counter *c)
+{
+    uint32_t latest = load_acquire(&state->snapshot_latest);
+    struct table *t = &state->tables[DISK_HISTORY];
+    struct disk_history *h;
+    uint64_t index;
+
+    // A new one: that it was zero needs no record.
+    if (c->allocations == 0 && c->frees == 0) {
+        store_relaxed(&c->born, latest);
+        return;
+    }
+    index = table_take(t, 1);
+    if (index == TABLE_NONE) {
+        add_relaxed(&state->header->losses.history_records, UINT64_C(1));
+        return;
+    }
+    h = table_record(t, index);
+    h->counter = counter_index(c);
+    h->allocations = c->allocations;
+    h->allocated_bytes = c->allocated_bytes;
+    h->frees = c->frees;
+    h->freed_bytes = c->freed_bytes;
+    store_release(&h->snapshot, latest);
+    let_go_before(t, index);
+}

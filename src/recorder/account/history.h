@@ -1,0 +1,25 @@
+/* history.h: what the counters were at chosen moments. */
+#ifndef ACCOUNT_HISTORY_H
+#define ACCOUNT_HISTORY_H
+
+#include "account/thread.h"
+
+/* Learn what the environment asks for. The profile is there, and nothing is counted yet. */
+void history_start(void);
+
+/* Take a snapshot of this moment, of KIND and called NAME (NULL: none), of which
+ * DISK_SNAPSHOT_NAME_BYTES at most are read. Neither waits nor needs anything of the thread: any
+ * may call it, in an event or in a signal handler. */
+enum disk_answer history_snapshot(const char *name, enum disk_snapshot_kind kind);
+
+/* What the timeline and growth ask for at T's tick. */
+void history_look(const struct thread *t, uint64_t elapsed_ns);
+
+/* Counter C, which is about to change, has not changed since before the latest snapshot: write down
+ * what it was. */
+void history_note(struct disk_counter *c);
+
+/* The signal that is to be a snapshot has come. Async-signal-safe. */
+void history_signal(void);
+
+#endif

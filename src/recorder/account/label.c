@@ -1,0 +1,186 @@
+/* label.c: what a thread says it is working for.
+ *
+ * A thread has a *set* of labels, text sorted by key, and the set has a number. The number is all
+ * that a thread carries, in its own memory, so labels end with the thread and a child made by fork
+ * keeps those of the thread that forked; that is why the texts are process constants (texts.h).
+ * The profile has a table of its own: a set gets its record when a process first counts something
+ * under it, and blocks are charged to a node below that of their stack, a tag with the record.
+ *
+ * Threads without labels pay nothing. One that has some is THREAD_LABELLED instead of THREAD_READY,
+ * so that its allocations miss every short way, and on the general way label_sites finds the tag.
+ *
+ * There are no more sets than the profile has records for. Beyond, events go to record 1, "other",
+ * and that is counted. When even the texts find no room, the thread has the set "other" until a
+ * label is taken away or another set is put back.
+ */
+#include "account/label.h"
+
+#include <string.h>
+
+#include "account/file.h"
+#include "account/thread.h"
+#include "base/atomics.h"
+#include "platform/mem.h"
+#include "platform/texts.h"
+
+enum {
+    SET_NONE = 0,
+    SET_OTHER = 1,
+    SET_FIRST = 2,
+    PLACES = 4 * LIMIT_LABEL_SETS,
+    POOL_BYTES = 2 << 20,
+    RECORD_OTHER = 1,
+};
+
+static uint32_t places[PLACES];
+static unsigned char pool[POOL_BYTES];
+static struct texts sets = {
+    .places = places, .place_count = PLACES, .pool = pool, .pool_bytes = POOL_BYTES};
+
+bool
+label_start(void)
+{
+    struct table *t = &state->tables[DISK_LABELS];
+
+    state->label_records = mem_private(sizeof *state->label_records * (PLACES + SET_FIRST));
+    if (state->label_records == NULL || table_take(t, 1) != 0 || table_take(t, 1) != RECORD_OTHER)
+        return false;
+    store_release(&((struct disk_label_set *)table_record(t, RECORD_OTHER))->id,
+                  (uint32_t)RECORD_OTHER);
+    return true;
+}
+
+uint32_t
+label_checked(uint32_t set)
+{
+    size_t size_bytes;
+
+    if (set == SET_OTHER)
+        return set;
+    texts_get(&sets, set - SET_FIRST, &size_bytes);
+    return size_bytes != 0 ? set : (uint32_t)SET_NONE;
+}
+
+/* A text that is being put together; too long when it no longer fits. */
+struct draft {
+    size_t size_bytes;
+    bool too_long;
+    char text[TEXTS_LENGTH_MAX];
+};
+
+/* Add S with its NUL. */
+static void
+draft_add(struct draft *d, const char *s)
+{
+    size_t size_bytes = strlen(s) + 1;
+
+    if (size_bytes > sizeof d->text - d->size_bytes) {
+        d->too_long = true;
+        return;
+    }
+    memcpy(d->text + d->size_bytes, s, size_bytes);
+    d->size_bytes += size_bytes;
+}
+
+/* The labels of SET but for KEY, and KEY=VALUE in its place. */
+static void
+put_together(struct draft *d, uint32_t set, const char *key, const char *value)
+{
+    size_t size_bytes;
+    const char *p = texts_get(&sets, set - SET_FIRST, &size_bytes);
+    const char *end = p + size_bytes;
+
+    while (p < end) {
+        const char *its_value = p + strlen(p) + 1;
+        int order = strcmp(key, p);
+
+        if (order < 0 && value != NULL) {
+            draft_add(d, key);
+            draft_add(d, value);
+            value = NULL;
+        }
+        if (order != 0) {
+            draft_add(d, p);
+            draft_add(d, its_value);
+        }
+        p = its_value + strlen(its_value) + 1;
+    }
+    if (value != NULL) {
+        draft_add(d, key);
+        draft_add(d, value);
+    }
+}
+
+uint32_t
+label_with(uint32_t set, const char *key, const char *value)
+{
+    struct draft d;
+    uint32_t number;
+
+    if (key == NULL || *key == '\0')
+        return set;
+    if (set == SET_OTHER)
+        return value != NULL ? SET_OTHER : SET_NONE;
+    d.size_bytes = 0;
+    d.too_long = false;
+    put_together(&d, set, key, value);
+    if (d.size_bytes == 0 && !d.too_long)
+        return SET_NONE;
+    number = d.too_long ? (uint32_t)TEXTS_NONE : texts_intern(&sets, d.text, d.size_bytes);
+    if (number != TEXTS_NONE)
+        return number + SET_FIRST;
+    add_relaxed(&state->header->losses.label_sets, UINT64_C(1));
+    return SET_OTHER;
+}
+
+/* Handlers that interrupted the recorder have structs of their own; all of this thread's must look
+ * at its labels before their next event. */
+void
+label_adopt(uint32_t set)
+{
+    struct thread *t = tls.self;
+
+    tls.labels = set;
+    while (t->outer != NULL)
+        t = t->outer;
+    for (; t != NULL; t = t->nested)
+        exchange_seq_cst(&t->ready, (uint32_t)THREAD_STALE);
+}
+
+/* Give SET a record in this process's profile. */
+static COLD uint32_t
+make_record(uint32_t set)
+{
+    struct table *t = &state->tables[DISK_LABELS];
+    uint32_t *place = &state->label_records[set];
+    struct disk_label_set *r;
+    uint32_t none = 0;
+    uint64_t id = TABLE_NONE;
+    size_t size_bytes;
+    const void *text = texts_get(&sets, set - SET_FIRST, &size_bytes);
+
+    if (set != SET_OTHER && load_relaxed(&t->used) < LIMIT_LABEL_SETS)
+        id = table_take(t, 1);
+    if (id >= LIMIT_LABEL_SETS) {
+        if (set != SET_OTHER)
+            add_relaxed(&state->header->losses.label_sets, UINT64_C(1));
+        store_relaxed(place, (uint32_t)RECORD_OTHER);
+        return RECORD_OTHER;
+    }
+    r = table_record(t, id);
+    r->text = file_string(text, size_bytes);
+    if (!cas_acq_rel(place, &none, (uint32_t)id))
+        return none; // Another thread's record; this one stays unpublished.
+    store_release(&r->id, (uint32_t)id);
+    return (uint32_t)id;
+}
+
+COLD uint32_t
+label_node(uint32_t node)
+{
+    uint32_t record = load_acquire(&state->label_records[tls.labels]);
+
+    if (unlikely(record == 0))
+        record = make_record(tls.labels);
+    return nodes_tag(node, DISK_TAG_LABELS, record);
+}

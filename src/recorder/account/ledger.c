@@ -1,0 +1,195 @@
+/* ledger.c: the flat shadow.
+ *
+ * Address space is cut into granules, small enough that at most one block starts in each: 32
+ * bytes with glibc, whose chunks are no smaller, else 16. Each granule has four bytes of shadow:
+ *
+ *     31        24 23  22 21                     0
+ *     |  slack    | sub |         site           |       0 = no block has started here
+ *
+ * sub says where in the granule the block starts (in steps of 8), slack is the room that the
+ * allocator has given the block minus the requested size. Its room is known from the allocator
+ * when the block is freed, so the requested size costs no space. What does not fit
+ * (LEDGER_SLACK_SIDE) is in the side table, and so are blocks that are not 16-byte aligned, which
+ * may share a granule. A block that has ended leaves its entry with slack ENDED, which tells a
+ * second free from a free of what never was ours.
+ *
+ *     address ── top 23 bits ──► top level (pointers, touched on demand)
+ *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
+ *
+ * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
+ * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
+ *
+ * Keys with LEDGER_HOOKED set are of blocks that did not come from malloc: ledger_hooked.c.
+ */
+#include "account/ledger.h"
+
+#include <malloc.h>
+
+#include "account/ledger_hooked.h"
+#include "account/ledger_side.h"
+#include "allocator/behind.h"
+#include "base/atomics.h"
+#include "platform/arch_x86_64.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+static_assert(LEDGER_SITE_BITS + 2 == LEDGER_SLACK_SHIFT, "site, sub and slack fill the entry");
+static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
+
+bool
+ledger_start(void)
+{
+    size_t top_bytes = (size_t)LEDGER_TOP_ENTRIES * sizeof *state->ledger;
+
+    state->ledger = mem_private(top_bytes);
+    state->ledger_plain =
+        state->granule_shift == LEDGER_GLIBC_SHIFT ? state->ledger : mem_private(top_bytes);
+    return state->ledger != NULL && state->ledger_plain != NULL;
+}
+
+/* What the slack of block P is taken from. */
+static inline uint64_t
+room_bytes(const void *p)
+{
+    return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_room(p)
+                                                 : behind_usable(p);
+}
+
+static COLD uint32_t *
+slot_make(uintptr_t address)
+{
+    size_t size_bytes = (sizeof(uint32_t) << LEDGER_SPAN_BITS) >> state->granule_shift;
+    uint32_t *none = NULL;
+    uint32_t *leaf;
+
+    if (address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    leaf = mem_private(size_bytes);
+    if (leaf == NULL)
+        return NULL;
+    if (!cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
+        mem_release(leaf, size_bytes);
+    return ledger_slot(address);
+}
+
+/* What the entry E of the block at ADDRESS says. */
+static inline struct ledger_entry
+decode(uint32_t e, uintptr_t address)
+{
+    uint32_t slack = e >> LEDGER_SLACK_SHIFT;
+
+    if (unlikely(slack == LEDGER_SLACK_SIDE))
+        return ledger_side_remove(address);
+    return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
+                                 .size_bytes = room_bytes((const void *)address) - slack};
+}
+
+static bool
+insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
+       struct ledger_entry *ret_old)
+{
+    uint32_t *slot;
+    uint32_t entry;
+
+    if (unlikely(address & 15))
+        return ledger_side_insert(address, size_bytes, site, ret_old);
+    slot = ledger_slot(address);
+    if (unlikely(slot == NULL) && (slot = slot_make(address)) == NULL)
+        return false;
+    if (unlikely(ledger_is_live(*slot))) {
+        // A free went unseen. If the old block began elsewhere in this granule its size word is
+        // gone, so its bytes stay counted as live; otherwise the chunk is the same one, or at
+        // least as good a guess.
+        if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift))
+            *ret_old = decode(*slot, address);
+        else
+            *ret_old = (struct ledger_entry){.site = *slot & LEDGER_SITE_MASK};
+    }
+    entry = (site & LEDGER_SITE_MASK) | ledger_sub(address, state->granule_shift);
+    if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
+        struct ledger_entry none;
+
+        if (!ledger_side_insert(address, size_bytes, site, &none)) {
+            store_relaxed(slot, 0u);
+            return false;
+        }
+        slack = LEDGER_SLACK_SIDE;
+    }
+    store_relaxed(slot, entry | (uint32_t)slack << LEDGER_SLACK_SHIFT);
+    return true;
+}
+
+bool
+ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+{
+    uint64_t slack;
+
+    if (unlikely(ledger_is_hooked(p)))
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
+    slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
+    *ret_old = (struct ledger_entry){0};
+    return insert((uintptr_t)p, slack, size_bytes, site, ret_old);
+}
+
+bool
+ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+{
+    if (unlikely(ledger_is_hooked(p)))
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
+    *ret_old = (struct ledger_entry){0};
+    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, ret_old);
+}
+
+static inline struct ledger_entry
+remove_from(uintptr_t address)
+{
+    uint32_t *slot;
+    uint32_t e;
+
+    if (unlikely(address & 15))
+        return ledger_side_remove(address);
+    slot = ledger_slot(address);
+    if (unlikely(slot == NULL))
+        return (struct ledger_entry){0};
+    e = load_relaxed(slot);
+    if (unlikely((e & 3u << LEDGER_SUB_SHIFT) != ledger_sub(address, state->granule_shift)))
+        return (struct ledger_entry){0};
+    if (unlikely(!ledger_is_live(e)))
+        return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
+    store_relaxed(slot, ledger_ended(e));
+    return decode(e, address);
+}
+
+struct ledger_entry
+ledger_remove(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    bool hooked = unlikely(ledger_is_hooked(p));
+    struct ledger_entry e = hooked ? ledger_hooked_remove(address) : remove_from(address), other;
+
+    if (likely(e.site != 0) || !ledger_hooked_is_used())
+        return e;
+    // Many allocators take back by free what they gave out by another name, and the other way.
+    other = hooked ? remove_from(address & ~LEDGER_HOOKED)
+                   : ledger_hooked_remove(address | LEDGER_HOOKED);
+    return other.site != 0 ? other : e;
+}
+
+void
+ledger_forget(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
+
+    if (unlikely(ledger_is_hooked(p)))
+        ledger_hooked_forget(address);
+    if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
+        store_relaxed(slot, 0u);
+}
+
+uint64_t
+ledger_usable(const void *p)
+{
+    return p != NULL && state->usable != USABLE_NONE ? behind_usable(p)
+                                                     : 0;
+}

@@ -1,0 +1,157 @@
+/* ledger_hooked.c: blocks of allocators that are hooked by name (hooks_dynamic.c), told from
+ * malloc's.
+ *
+ * Nobody says how much room such a block has, and two may lie in one granule of malloc's ledger.
+ * So they have a ledger of their own, flat as the other one, with eight bytes for 16 of address
+ * space, site and size in full:
+ *
+ *     63                32 31                      0
+ *     |       size        |          site          |       0 = no block has started here
+ *
+ * SIZE_SIDE: the size is in the side table, being 4 GiB or more; SIZE_ENDED: the block that was
+ * here has ended. Blocks that are not 16-byte aligned, which may share a granule, are in the side
+ * table altogether.
+ *
+ * The rest of the recorder knows such a block by a key, its address with a bit above all addresses
+ * (ledger_hooked_key), which no short way takes for an address of malloc's. So a wrapper and the
+ * malloc behind it may give out the same address, and both blocks are kept.
+ *
+ * As in ledger.c an entry has one owner, the thread that holds the block, and leaves stay.
+ */
+#include "account/ledger_hooked.h"
+
+#include "account/ledger_side.h"
+#include "platform/mem.h"
+
+enum { GRANULE_SHIFT = 4 };
+
+#define SIZE_SIDE UINT64_C(0xffffffff)
+#define SIZE_ENDED UINT64_C(0xfffffffe)
+
+static inline uint32_t
+site_of(uint64_t e)
+{
+    return (uint32_t)e;
+}
+
+static inline bool
+is_live(uint64_t e)
+{
+    return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
+}
+
+/* Memory of SIZE_BYTES at *PLACE, made if there is none yet. */
+static void *
+take(void *place, size_t size_bytes)
+{
+    void **at = place;
+    void *there = load_acquire(at);
+    void *made;
+
+    if (likely(there != NULL))
+        return there;
+    made = mem_private(size_bytes);
+    if (made == NULL || cas_acq_rel(at, &there, made))
+        return made;
+    mem_release(made, size_bytes);
+    return there;
+}
+
+static inline uintptr_t
+address_of(uintptr_t key)
+{
+    return key & ~LEDGER_HOOKED;
+}
+
+static inline uint64_t *
+in_leaf(uint64_t *leaf, uintptr_t address)
+{
+    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
+}
+
+static uint64_t *
+find_slot(uintptr_t address)
+{
+    uint64_t **top = load_acquire(&state->hooked_ledger);
+    uint64_t *leaf;
+
+    if (top == NULL || address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    leaf = load_acquire(&top[address >> LEDGER_SPAN_BITS]);
+    return leaf != NULL ? in_leaf(leaf, address) : NULL;
+}
+
+static COLD uint64_t *
+make_slot(uintptr_t address)
+{
+    uint64_t **top = take(&state->hooked_ledger, LEDGER_TOP_ENTRIES * sizeof *top);
+    uint64_t *leaf;
+
+    if (top == NULL || address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    leaf = take(&top[address >> LEDGER_SPAN_BITS],
+                (sizeof *leaf << LEDGER_SPAN_BITS) >> GRANULE_SHIFT);
+    return leaf != NULL ? in_leaf(leaf, address) : NULL;
+}
+
+/* What the live entry E of KEY says. */
+static inline struct ledger_entry
+says(uint64_t e, uintptr_t key)
+{
+    if (unlikely(e >> 32 == SIZE_SIDE))
+        return ledger_side_remove(key);
+    return (struct ledger_entry){.site = site_of(e), .size_bytes = e >> 32};
+}
+
+bool
+ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
+                     struct ledger_entry *ret_old)
+{
+    uintptr_t address = address_of(key);
+    uint64_t size = size_bytes < SIZE_ENDED ? size_bytes : SIZE_SIDE;
+    uint64_t *slot = find_slot(address);
+    struct ledger_entry none;
+
+    *ret_old = (struct ledger_entry){0};
+    // Also for a block that goes to the side table: ledger_hooked_is_used must know.
+    if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
+        return false;
+    if (unlikely(address & 15))
+        return ledger_side_insert(key, size_bytes, site, ret_old);
+    if (unlikely(is_live(load_relaxed(slot))))
+        *ret_old = says(load_relaxed(slot), key); // Its free went unseen.
+    if (unlikely(size == SIZE_SIDE) && !ledger_side_insert(key, size_bytes, site, &none)) {
+        store_relaxed(slot, UINT64_C(0));
+        return false;
+    }
+    store_relaxed(slot, size << 32 | site);
+    return true;
+}
+
+struct ledger_entry
+ledger_hooked_remove(uintptr_t key)
+{
+    uintptr_t address = address_of(key);
+    uint64_t *slot;
+    uint64_t e;
+
+    if (unlikely(address & 15))
+        return ledger_side_remove(key);
+    slot = find_slot(address);
+    if (unlikely(slot == NULL))
+        return (struct ledger_entry){0};
+    e = load_relaxed(slot);
+    if (unlikely(!is_live(e)))
+        return (struct ledger_entry){.freed_site = site_of(e) & LEDGER_SITE_MASK};
+    store_relaxed(slot, SIZE_ENDED << 32 | site_of(e));
+    return says(e, key);
+}
+
+void
+ledger_hooked_forget(uintptr_t key)
+{
+    uint64_t *slot = key & 15 ? NULL : find_slot(address_of(key));
+
+    if (slot != NULL && !is_live(load_relaxed(slot)))
+        store_relaxed(slot, UINT64_C(0));
+}

@@ -1,0 +1,22 @@
+/* ledger_hooked.h: the ledger of blocks that do not come from malloc. See ledger_hooked.c. */
+#ifndef ACCOUNT_LEDGER_HOOKED_H
+#define ACCOUNT_LEDGER_HOOKED_H
+
+#include "account/ledger_entry.h"
+#include "base/atomics.h"
+#include "platform/state.h"
+
+/* As ledger_insert_odd and ledger_remove for a key of ledger_hooked_key. */
+bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
+                          struct ledger_entry *ret_old);
+struct ledger_entry ledger_hooked_remove(uintptr_t key);
+void ledger_hooked_forget(uintptr_t key);
+
+/* Has anything ever been in it? */
+static inline bool
+ledger_hooked_is_used(void)
+{
+    return unlikely(load_relaxed(&state->hooked_ledger) != NULL);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* ledger_side.c: pointer -> {size, site} for blocks with more slack than a byte can say, for those
+ * that share a granule, for allocators that cannot tell a block's size, and for samples, whose
+ * entry says how they were chosen.
+ *
+ * A sequence of tables, each four times the one before; a key may lie in any of them, within one
+ * window of WINDOW slots that starts where its hash says. So a lookup reads at most one window
+ * per table, mostly one cache line or two of one table, and nothing is ever moved.
+ *
+ * No locks: a slot is claimed by a CAS of its key from EMPTY or GONE. The value needs none: a
+ * block has one owner from before its insertion until after its removal. Two entries for one key
+ * cannot arise because the insertion first takes out an old one, and the owner is alone.
+ */
+#include "account/ledger_side.h"
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+enum {
+    WINDOW = 32,
+    FIRST_SLOTS = 1024,
+    KEY_EMPTY = 0,
+    KEY_GONE = 1,
+    SIZE_BITS = 64 - LEDGER_SITE_BITS
+};
+
+struct side_slot {
+    uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
+    uint64_t value; // Size in the low SIZE_BITS bits, site above.
+    uint64_t how;   // The bits above a sample's site; 0 for others.
+};
+
+struct side {
+    uint64_t mask; // Slots minus one.
+    uint64_t pad;
+    struct side_slot slots[];
+};
+
+static struct side_slot *
+find(struct side *s, uint64_t key, uint64_t hash)
+{
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct side_slot *slot = &s->slots[(hash + i) & s->mask];
+        uint64_t there = load_acquire(&slot->key);
+
+        if (there == key)
+            return slot;
+        if (there == KEY_EMPTY)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool
+claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint32_t how)
+{
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct side_slot *slot = &s->slots[(hash + i) & s->mask];
+        uint64_t there = load_relaxed(&slot->key);
+
+        if (there != KEY_EMPTY && there != KEY_GONE)
+            continue;
+        if (cas_acq_rel(&slot->key, &there, key)) {
+            store_relaxed(&slot->how, (uint64_t)how);
+            store_release(&slot->value, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Table I, made if it is not there yet; NULL without memory. */
+static struct side *
+table(uint32_t i)
+{
+    struct side *s = load_acquire(&state->side[i]);
+    struct side *none = NULL;
+    size_t slots = (size_t)FIRST_SLOTS << (2 * i);
+    size_t size_bytes = sizeof *s + slots * sizeof s->slots[0];
+
+    if (s != NULL)
+        return s;
+    s = mem_private(size_bytes);
+    if (s == NULL)
+        return NULL;
+    s->mask = slots - 1;
+    if (cas_acq_rel(&state->side[i], &none, s))
+        return s;
+    mem_release(s, size_bytes);
+    return none;
+}
+
+bool
+ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site,
+                   struct ledger_entry *ret_old)
+{
+    uint64_t hash = hash_u64(block);
+    uint64_t size_max = (UINT64_C(1) << SIZE_BITS) - 1;
+    uint64_t value = (size_bytes < size_max ? size_bytes : size_max) | (uint64_t)site << SIZE_BITS;
+
+    *ret_old = ledger_side_remove(block);
+    for (uint32_t i = 0; i < countof(state->side); i++) {
+        struct side *s = table(i);
+
+        if (s == NULL)
+            return false;
+        if (claim(s, block, hash, value, site >> LEDGER_SITE_BITS))
+            return true;
+    }
+    return false;
+}
+
+struct ledger_entry
+ledger_side_remove(uintptr_t block)
+{
+    uint64_t hash = hash_u64(block);
+
+    for (uint32_t i = 0; i < countof(state->side); i++) {
+        struct side *s = load_acquire(&state->side[i]);
+        struct side_slot *slot;
+
+        if (s == NULL)
+            break;
+        slot = find(s, block, hash);
+        if (slot != NULL) {
+            uint64_t value = load_acquire(&slot->value);
+            uint32_t how = (uint32_t)slot->how << LEDGER_SITE_BITS;
+
+            // A claim that a jump cuts off before its value is there must not show this one.
+            store_relaxed(&slot->value, UINT64_C(0));
+            store_release(&slot->key, (uint64_t)KEY_GONE);
+            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) | how,
+                                         .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
+        }
+    }
+    return (struct ledger_entry){0};
+}

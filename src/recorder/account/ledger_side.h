@@ -1,0 +1,12 @@
+/* ledger_side.h: the ledger's side table, for the few blocks that its four bytes cannot describe.
+ * As ledger_insert_odd and ledger_remove; any thread may call them, for blocks that are its own. */
+#ifndef ACCOUNT_LEDGER_SIDE_H
+#define ACCOUNT_LEDGER_SIDE_H
+
+#include "account/ledger_entry.h"
+
+bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site,
+                        struct ledger_entry *ret_old);
+struct ledger_entry ledger_side_remove(uintptr_t block);
+
+#endif

@@ -1,0 +1,278 @@
+/* nodes.c: interning frames.
+ *
+ * The nodes are in the file; the index to find a child is private memory:
+ *
+ *     first_children[parent]  one child, frame beside node id, and where the others are
+ *     children[more]          one cache line: up to NODES_FANOUT others; few nodes have any
+ *     overflow[level]         hash tables of node ids for parents with more children, each level
+ *                             four times the one before; a node lies in any level, within one
+ *                             window from its hash
+ *
+ * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first
+ * free place (of the line, of the window), then fills in the frame beside it. Whoever meets an id
+ * without a frame reads the frame from the node itself, so that no child is added twice to a
+ * line. Two threads that overflow at the same instant into different levels may add a child
+ * twice; the loader merges equal nodes.
+ *
+ * A node that lost the race is left in the file, unreachable and without counts; so is a line.
+ */
+#include "account/nodes.h"
+
+#include "account/file.h"
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+
+enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
+
+/* So many nodes at most can have more than one child. */
+static uint64_t
+lines_max(void)
+{
+    return state->tables[DISK_NODES].max_bytes / sizeof(struct disk_node) / 2;
+}
+
+bool
+nodes_start(void)
+{
+    struct table *t = &state->tables[DISK_NODES];
+    size_t nodes_max = t->max_bytes / sizeof(struct disk_node);
+
+    state->first_children = mem_private(nodes_max * sizeof(struct first_child));
+    state->children = mem_private(lines_max() * sizeof(struct children));
+    state->children_used = 1;
+    if (state->first_children == NULL || state->children == NULL ||
+        table_take(t, DISK_NODE_FIRST) != 0)
+        return false;
+    // Sites 1 to 4 belong to "other"; the tree cannot be without them.
+    for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
+        state->nodes[DISK_NODE_OTHER].site[i] = i + 1;
+    state->sites = DISK_SIZE_CLASSES + 1;
+    return true;
+}
+
+/* A new node, complete but not reachable. */
+static uint32_t
+make_node(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    uint64_t id = mem_is_full() ? TABLE_NONE : table_take(&state->tables[DISK_NODES], 1);
+    struct disk_node *n;
+
+    if (id == TABLE_NONE)
+        return 0;
+    n = &state->nodes[id];
+    n->parent = parent;
+    n->flags = flags;
+    store_release(&n->frame, frame);
+    return (uint32_t)id;
+}
+
+static uint32_t *
+level_table(uint32_t level)
+{
+    uint32_t *table = load_acquire(&state->overflow[level]);
+    uint32_t *none = NULL;
+    size_t size_bytes = sizeof(uint32_t) * ((size_t)LEVEL_FIRST << (LEVEL_SHIFT * level));
+
+    if (table != NULL)
+        return table;
+    table = mem_private(size_bytes);
+    if (table == NULL || cas_acq_rel(&state->overflow[level], &none, table))
+        return table;
+    mem_release(table, size_bytes);
+    return none;
+}
+
+static inline uint64_t
+level_mask(uint32_t level)
+{
+    return ((uint64_t)LEVEL_FIRST << (LEVEL_SHIFT * level)) - 1;
+}
+
+static inline uint64_t
+hash_child(uint32_t parent, uint64_t frame)
+{
+    return hash_u64(frame ^ (uint64_t)parent << 32);
+}
+
+static inline bool
+is_child(uint32_t node, uint32_t parent, uint64_t frame)
+{
+    return state->nodes[node].frame == frame && state->nodes[node].parent == parent;
+}
+
+/* The child in the overflow tables; 0 if it is not there. */
+static uint32_t
+overflow_find(uint32_t parent, uint64_t frame)
+{
+    uint64_t hash = hash_child(parent, frame);
+
+    for (uint32_t level = 0; level < countof(state->overflow); level++) {
+        uint32_t *table = load_acquire(&state->overflow[level]);
+
+        if (table == NULL)
+            break;
+        for (uint32_t i = 0; i < WINDOW; i++) {
+            uint32_t node = load_acquire(&table[(hash + i) & level_mask(level)]);
+
+            if (node == 0)
+                break;
+            if (is_child(node, parent, frame))
+                return node;
+        }
+    }
+    return 0;
+}
+
+static uint32_t
+overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    uint64_t hash = hash_child(parent, frame);
+    uint32_t made = make_node(parent, frame, flags);
+
+    for (uint32_t level = 0; made != 0 && level < countof(state->overflow); level++) {
+        uint32_t *table = level_table(level);
+
+        for (uint32_t i = 0; table != NULL && i < WINDOW; i++) {
+            uint32_t *place = &table[(hash + i) & level_mask(level)];
+            uint32_t there = load_acquire(place);
+
+            if (there == 0 && cas_acq_rel(place, &there, made))
+                return made;
+            if (is_child(there, parent, frame))
+                return there;
+        }
+    }
+    return DISK_NODE_OTHER;
+}
+
+/* The child of PARENT for FRAME at PLACE, with *FRAME_THERE beside it, if it is there already or
+ * the place was free, and then *MADE, made if it is 0. 0 if the place is another's. */
+static uint32_t
+settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, uint32_t flags,
+       uint32_t *made)
+{
+    uint32_t there = load_acquire(place);
+
+    if (there == 0) {
+        if (*made == 0 && (*made = make_node(parent, frame, flags)) == 0)
+            return DISK_NODE_OTHER;
+        if (cas_acq_rel(place, &there, *made)) {
+            store_release(frame_there, frame);
+            return *made;
+        }
+    }
+    return state->nodes[there].frame == frame ? there : 0;
+}
+
+/* The line of the other children of the node of FIRST, made if need be; NULL if there are no
+ * more. */
+static struct children *
+line_of(struct first_child *first)
+{
+    uint32_t more = load_acquire(&first->more);
+    uint64_t taken;
+
+    if (more == 0) {
+        if (mem_is_full())
+            return NULL;
+        taken = add_relaxed(&state->children_used, UINT64_C(1));
+        if (taken >= lines_max())
+            return NULL;
+        if (cas_acq_rel(&first->more, &more, (uint32_t)taken))
+            more = (uint32_t)taken;
+    }
+    return &state->children[more];
+}
+
+static COLD uint32_t
+add_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    struct first_child *first = &state->first_children[parent];
+    uint32_t made = 0;
+    uint32_t node = settle(&first->node, &first->frame, parent, frame, flags, &made);
+    struct children *line;
+
+    if (node != 0)
+        return node;
+    line = line_of(first);
+    if (line == NULL)
+        return DISK_NODE_OTHER;
+    for (uint32_t i = 0; i < NODES_FANOUT; i++) {
+        node = settle(&line->node[i], &line->frame[i], parent, frame, flags, &made);
+        if (node != 0)
+            return node;
+    }
+    node = load_relaxed(&line->overflowed) ? overflow_find(parent, frame) : 0;
+    store_relaxed(&line->overflowed, 1u);
+    return node ? node : overflow_add(parent, frame, flags);
+}
+
+uint32_t
+nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    uint32_t more = load_acquire(&state->first_children[parent].more);
+    const struct children *line = &state->children[more];
+    uint32_t found;
+
+    if (unlikely(parent == DISK_NODE_OTHER))
+        return DISK_NODE_OTHER;
+    if (more != 0) {
+        for (uint32_t i = 0; i < NODES_FANOUT; i++)
+            if (load_acquire(&line->frame[i]) == frame)
+                return load_relaxed(&line->node[i]);
+        if (load_relaxed(&line->overflowed) && (found = overflow_find(parent, frame)) != 0)
+            return found;
+    }
+    return add_child(parent, frame, flags);
+}
+
+COLD uint32_t
+nodes_make_site(uint32_t *sites, uint32_t size_class)
+{
+    uint32_t other = size_class + 1; // See nodes_start.
+    uint32_t there = load_relaxed(&sites[size_class]);
+    uint64_t site;
+
+    if (there != 0) // Another thread's by now, or garbage.
+        return nodes_is_site(there) ? there : other;
+    // A new site without counters would be lost; in "other" it is at least counted.
+    if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_full())
+        return other;
+    site = add_relaxed(&state->sites, UINT64_C(1));
+    if (site > LIMIT_SITES) {
+        store_relaxed(&state->sites, (uint64_t)LIMIT_SITES + 1);
+        return other;
+    }
+    if (cas_acq_rel(&sites[size_class], &there, (uint32_t)site))
+        return (uint32_t)site;
+    return nodes_is_site(there) ? there : other;
+}
+
+/* A reader that does not know of tags would take them for frames. */
+static uint64_t
+tag_frame(uint32_t tag, uint32_t id)
+{
+    uint64_t *flags = &state->header->incompatible;
+
+    if (unlikely(!(load_relaxed(flags) & DISK_INCOMPATIBLE_TAGS)))
+        or_relaxed(flags, (uint64_t)DISK_INCOMPATIBLE_TAGS);
+    return (uint64_t)tag << DISK_ADDRESS_BITS | id;
+}
+
+uint32_t
+nodes_tag(uint32_t node, uint32_t tag, uint32_t id)
+{
+    return nodes_child(node, tag_frame(tag, id), DISK_NODE_TAG);
+}
+
+uint32_t
+nodes_make_tag(uint32_t tag, uint32_t id)
+{
+    uint32_t node = make_node(DISK_NODE_OTHER, tag_frame(tag, id), DISK_NODE_TAG);
+
+    for (uint32_t i = 0; node != 0 && i < DISK_SIZE_CLASSES; i++)
+        if (nodes_make_site(state->nodes[node].site, i) <= DISK_SIZE_CLASSES)
+            return 0;
+    return node;
+}

@@ -1,0 +1,78 @@
+/* nodes.h: the call tree, and the sites on it. */
+#ifndef ACCOUNT_NODES_H
+#define ACCOUNT_NODES_H
+
+#include "base/atomics.h"
+#include "platform/state.h"
+
+bool nodes_start(void);
+
+/* The first child of one node. Most nodes have no other. */
+struct first_child {
+    uint64_t frame; // 0 = not filled in yet.
+    uint32_t node;  // Atomic; 0 = none.
+    uint32_t more;  // Atomic: index of the others in state->children; 0 = none.
+};
+static_assert(sizeof(struct first_child) == 16, "four nodes to a cache line");
+
+enum { NODES_FANOUT = 5 };
+
+/* The other children of one node, as many as fit in a cache line. */
+struct children {
+    uint64_t frame[NODES_FANOUT];
+    uint32_t node[NODES_FANOUT]; // Filled from the front.
+    uint32_t overflowed;         // Atomic: more children are in the overflow tables.
+};
+static_assert(sizeof(struct children) == 64, "one cache line");
+
+/* The slow halves of the two functions below. */
+uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
+uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
+
+/* Whether SITE may be one of ours. It was read from the file, which another process can write to,
+ * and becomes an index. */
+static inline bool
+nodes_is_site(uint32_t site)
+{
+    return site - 1 < LIMIT_SITES;
+}
+
+/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when the tree is full. */
+static inline uint32_t
+nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
+{
+    const struct first_child *first = &state->first_children[parent];
+
+    if (likely(load_acquire(&first->frame) == frame))
+        return load_relaxed(&first->node);
+    return nodes_find_child(parent, frame, flags);
+}
+
+/* The site, among SITES of a node, of blocks of SIZE_BYTES; one of DISK_NODE_OTHER when there are
+ * no more. */
+static inline uint32_t
+nodes_site(uint32_t *sites, uint64_t size_bytes)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+    uint32_t site = load_relaxed(&sites[size_class]);
+
+    return likely(nodes_is_site(site)) ? site : nodes_make_site(sites, size_class);
+}
+
+/* The node that SITES belong to. */
+static inline uint32_t
+nodes_of(const uint32_t *sites)
+{
+    size_t offset = (size_t)((const char *)sites - (const char *)state->nodes->site);
+
+    return (uint32_t)(offset / sizeof *state->nodes);
+}
+
+/* The child of NODE for a tag, an enum disk_tag, with index ID. */
+uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
+
+/* A new node for a tag below "other", with all its sites: to be kept by the caller, nodes_tag does
+ * not find it. 0 without room. */
+uint32_t nodes_make_tag(uint32_t tag, uint32_t id);
+
+#endif

@@ -1,0 +1,90 @@
+/* unknown.c: frees that end no live block.
+ *
+ * They are the program's bug (freed twice, a pointer that is not malloc's), another allocator's
+ * business, or the parent's past in a forked child. They are always passed on to the allocator;
+ * here they are counted, per kind, stack and site of the block that was there, in a bounded table
+ * of the profile.
+ *
+ * Records are found through an open hash table of their ids. Lock-free: a record is complete but
+ * for its count before its id is published by a CAS; the count is added to atomically. A record
+ * that lost the race stays behind with count 0.
+ */
+#include "account/unknown.h"
+
+#include "account/file.h"
+#include "account/ledger.h"
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+
+enum { INDEX_SLOTS = 2 * LIMIT_UNKNOWN_FREES, WINDOW = 32 };
+
+bool
+unknown_start(void)
+{
+    state->unknown = mem_private(sizeof *state->unknown * INDEX_SLOTS);
+    return state->unknown != NULL && table_take(&state->tables[DISK_UNKNOWN_FREES], 1) == 0;
+}
+
+static struct disk_unknown_free *
+record(uint64_t id)
+{
+    return table_record(&state->tables[DISK_UNKNOWN_FREES], id);
+}
+
+static uint32_t
+make_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
+{
+    uint64_t id = table_take(&state->tables[DISK_UNKNOWN_FREES], 1);
+    struct disk_unknown_free *r;
+
+    if (id == TABLE_NONE)
+        return 0;
+    r = record(id);
+    r->node = node;
+    r->site = site;
+    store_release(&r->kind, (uint32_t)kind);
+    return (uint32_t)id;
+}
+
+/* The record of KIND, NODE and SITE, made if it is new; 0 if there is no room. */
+static uint32_t
+find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
+{
+    uint64_t hash = hash_u64((uint64_t)node << 32 | site << 2 | kind);
+    uint32_t made = 0;
+
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        uint32_t *place = &state->unknown[(hash + i) % INDEX_SLOTS];
+        uint32_t id = load_acquire(place);
+
+        if (id == 0) {
+            if (made == 0 && (made = make_record(kind, node, site)) == 0)
+                return 0;
+            if (cas_acq_rel(place, &id, made))
+                return made;
+        }
+        if (record(id)->kind == (uint32_t)kind && record(id)->node == node &&
+            record(id)->site == site)
+            return id;
+    }
+    return 0;
+}
+
+void
+unknown_count(struct thread *t, enum disk_free_kind kind, uint32_t node, uint32_t site,
+              const void *p)
+{
+    uint32_t id = find_record(kind, node, site);
+    uint64_t address = (uintptr_t)p;
+
+    bump(kind == DISK_FREE_INHERITED ? &t->disk->inherited_frees : &t->disk->unknown_frees);
+    if (kind == DISK_FREE_TWICE)
+        bump(&t->disk->double_frees);
+    if (id == 0)
+        return;
+    if (ledger_is_hooked(p))
+        address &= ~LEDGER_HOOKED;
+    store_relaxed(&record(id)->address, address);
+    add_relaxed(&record(id)->count, UINT64_C(1));
+}

@@ -1,0 +1,9 @@
+/* write.h: the profile, written by the process that it is of. */
+#ifndef ACCOUNT_WRITE_H
+#define ACCOUNT_WRITE_H
+
+/* Write it to FD as FORMAT, "pprof" or "heaptap": 0, or -1. For a thread that is in the recorder.
+ * Needs no memory. */
+int write_profile(int fd, const char *format);
+
+#endif

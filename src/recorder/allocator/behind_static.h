@@ -1,0 +1,25 @@
+/* behind_static.h: what differs between C libraries in a static executable. */
+#ifndef ALLOCATOR_BEHIND_STATIC_H
+#define ALLOCATOR_BEHIND_STATIC_H
+
+#include "allocator/behind.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
+/* By --wrap, those that the program would call. Every allocator has these. */
+alloc_fn __real_malloc;
+calloc_fn __real_calloc;
+realloc_fn __real_realloc;
+free_fn __real_free;
+reallocarray_fn __real_reallocarray;
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* As struct next has them. One that the program does not have fails, or answers with 0. */
+posix_memalign_fn linked_posix_memalign;
+memalign_fn linked_memalign, linked_aligned_alloc;
+alloc_fn linked_valloc, linked_pvalloc;
+usable_fn linked_usable;
+
+/* As behind_usable_mode. */
+uint32_t linked_usable_mode(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* operators_static.c: the C++ operators in a static executable.
+ *
+ * A member of the archive of its own: it asks for the C++ library's operators, so it may only be
+ * there when the program has such a library. It is pulled in by the first call of an operator. If
+ * the only such calls are in the C++ library, which comes later in the command line, it must be
+ * asked for (-u __wrap__Znwm, as the options for C++ do), or the link fails.
+ *
+ * All work is done in shim.c, whose operators have the prefix heaptap_wrap in that archive. To
+ * know their caller they must be jumped to: the calls here must be the functions' last acts.
+ */
+#include "allocator/operators_static.h"
+
+#include "base/base.h"
+
+typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
+typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
+
+#define NEWS(each)                                                                                 \
+    each(_Znwm) each(_Znam) each(_ZnwmRKSt9nothrow_t) each(_ZnamRKSt9nothrow_t)                    \
+        each(_ZnwmSt11align_val_t) each(_ZnamSt11align_val_t)                                      \
+            each(_ZnwmSt11align_val_tRKSt9nothrow_t) each(_ZnamSt11align_val_tRKSt9nothrow_t)
+
+#define DELETES(each)                                                                              \
+    each(_ZdlPv) each(_ZdaPv) each(_ZdlPvm) each(_ZdaPvm) each(_ZdlPvRKSt9nothrow_t)               \
+        each(_ZdaPvRKSt9nothrow_t) each(_ZdlPvSt11align_val_t) each(_ZdaPvSt11align_val_t)         \
+            each(_ZdlPvmSt11align_val_t) each(_ZdaPvmSt11align_val_t)                              \
+                each(_ZdlPvSt11align_val_tRKSt9nothrow_t)                                          \
+                    each(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+
+#define NEW(name)                                                                                  \
+    new_fn __real_##name, heaptap_wrap##name, __wrap_##name;                                       \
+    EXPORT void *__wrap_##name(size_t size_bytes, uintptr_t second, uintptr_t third)               \
+    {                                                                                              \
+        return heaptap_wrap##name(size_bytes, second, third);                                      \
+    }
+
+#define DELETE(name)                                                                               \
+    delete_fn __real_##name, heaptap_wrap##name, __wrap_##name;                                    \
+    EXPORT void __wrap_##name(void *p, uintptr_t second, uintptr_t third)                          \
+    {                                                                                              \
+        heaptap_wrap##name(p, second, third);                                                      \
+    }
+
+NEWS(NEW)
+DELETES(DELETE)
+
+#define ROW(name) {#name, (void *)__real_##name},
+const struct linked_operator heaptap_operators[] = {NEWS(ROW) DELETES(ROW){NULL, NULL}};

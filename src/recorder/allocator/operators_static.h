@@ -1,0 +1,13 @@
+/* operators_static.h: the C++ operators in a static executable, by name. */
+#ifndef ALLOCATOR_OPERATORS_STATIC_H
+#define ALLOCATOR_OPERATORS_STATIC_H
+
+struct linked_operator {
+    const char *name; // NULL in the last.
+    void *real;       // The program's own, or the C++ library's.
+};
+
+/* Not there (its address is null) in a program without C++. */
+extern __attribute__((weak)) const struct linked_operator heaptap_operators[];
+
+#endif

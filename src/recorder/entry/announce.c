@@ -1,0 +1,132 @@
+/* announce.c: heaptap.h in an executable that was linked without us.
+ *
+ * Each object that includes heaptap.h has one pointer to our table, from a weak symbol. In shared
+ * objects the dynamic linker fills it in. In an executable the linker may have settled the symbol
+ * as 0 for good, always so where the executable is not position-independent. So the header leaves
+ * a note there (owner "heaptap", type 1) of one word: how far from itself the pointer is. We find
+ * the notes through the program headers that the kernel told of, and write the pointer.
+ *
+ * All that is read lies in mapped, readable segments of the executable, by its own headers; what is
+ * written must lie in a writable one that the dynamic linker does not seal, and be 0. There is a
+ * note for each file that includes the header.
+ */
+#include "entry/announce.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "entry/api.h"
+#include "platform/dormant.h"
+#include "platform/process.h"
+
+enum { NOTE_TYPE = 1, SEGMENTS_MAX = 64 };
+
+static const char owner[8] = "heaptap";
+
+struct program {
+    const ElfW(Phdr) * segments;
+    uint32_t count;
+    uint64_t bias; // Address in memory minus address in the file.
+};
+
+/* Is [ADDRESS, ADDRESS + SIZE_BYTES) within segment S? */
+static bool
+is_within(const struct program *p, const ElfW(Phdr) * s, uint64_t address, uint64_t size_bytes)
+{
+    uint64_t off = address - p->bias - s->p_vaddr;
+
+    return off <= s->p_memsz && size_bytes <= s->p_memsz - off;
+}
+
+static bool
+is_in_segment(const struct program *p, uint32_t type, uint32_t flags, uint64_t address,
+              uint64_t size_bytes)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->segments[i].p_type == type && (p->segments[i].p_flags & flags) == flags &&
+            is_within(p, &p->segments[i], address, size_bytes))
+            return true;
+    return false;
+}
+
+/* Where the executable's headers are and by how much it was moved; false if they do not tell. */
+static bool
+find_program(struct program *ret)
+{
+    uint64_t headers = process_value(AT_PHDR);
+
+    ret->segments = (const ElfW(Phdr) *)(uintptr_t)headers;
+    ret->count = (uint32_t)process_value(AT_PHNUM);
+    if (headers == 0 || headers % _Alignof(ElfW(Phdr)) != 0 || ret->count > SEGMENTS_MAX ||
+        process_value(AT_PHENT) != sizeof *ret->segments)
+        return false;
+    for (uint32_t i = 0; i < ret->count; i++) {
+        if (ret->segments[i].p_type == PT_PHDR) {
+            ret->bias = headers - ret->segments[i].p_vaddr;
+            return true;
+        }
+    }
+    // Without a dynamic linker there is no such segment; the headers are where the file begins.
+    for (uint32_t i = 0; i < ret->count; i++) {
+        if (ret->segments[i].p_type == PT_LOAD && ret->segments[i].p_offset == 0) {
+            ret->bias = headers - sizeof(ElfW(Ehdr)) - ret->segments[i].p_vaddr;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+fill_in(const struct program *p, uint64_t place)
+{
+    const struct heaptap_recorder **pointer = (const struct heaptap_recorder **)(uintptr_t)place;
+    // A linked recorder that has nothing to do is as good as none, and the linker has put it there.
+    const struct heaptap_recorder *from = dormant_here() ? &heaptap_recorder_v1 : NULL;
+    const struct heaptap_recorder *to = dormant_here() ? NULL : &heaptap_recorder_v1;
+
+    if (place % _Alignof(void *) == 0 &&
+        is_in_segment(p, PT_LOAD, PF_R | PF_W, place, sizeof *pointer) &&
+        !is_in_segment(p, PT_GNU_RELRO, 0, place, sizeof *pointer) && *pointer == from)
+        *pointer = to;
+}
+
+/* The notes in [NOTE, END), each part of which begins at a multiple of ALIGN. */
+static void
+read_notes(const struct program *p, uint64_t note, uint64_t end, uint64_t align)
+{
+    while (note <= end && sizeof(ElfW(Nhdr)) <= end - note) {
+        const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(uintptr_t)note;
+        uint64_t name = note + sizeof *n;
+        uint64_t word = note + round_up(sizeof *n + n->n_namesz, align);
+        int64_t distance;
+
+        if (word < name || word > end || n->n_descsz > end - word)
+            return;
+        if (n->n_type == NOTE_TYPE && n->n_namesz == sizeof owner &&
+            n->n_descsz == sizeof distance &&
+            memcmp((const void *)(uintptr_t)name, owner, sizeof owner) == 0) {
+            memcpy(&distance, (const void *)(uintptr_t)word, sizeof distance);
+            fill_in(p, word + (uint64_t)distance);
+        }
+        note = word + round_up(n->n_descsz, align);
+    }
+}
+
+void
+announce_recorder(void)
+{
+    struct program p;
+
+    if (!find_program(&p))
+        return;
+    for (uint32_t i = 0; i < p.count; i++) {
+        const ElfW(Phdr) *s = &p.segments[i];
+        uint64_t start = s->p_vaddr + p.bias;
+
+        if (s->p_type == PT_NOTE && start % _Alignof(ElfW(Nhdr)) == 0 &&
+            is_in_segment(&p, PT_LOAD, PF_R, start, s->p_memsz))
+            read_notes(&p, start, start + s->p_memsz, s->p_align == 8 ? 8 : 4);
+    }
+}

@@ -1,0 +1,293 @@
+/* api.c: what the program calls through heaptap.h.
+ *
+ * One exported object, heaptap_recorder_v1, a table of functions. Programs reach it through a
+ * pointer of their own that the dynamic linker or announce.c fills in. Each function here begins an
+ * event as the intercepted ones do (event.c), with the frame that called it as the innermost, and
+ * what is to be done in it is elsewhere: heap.c, label.c, request.c, write.c.
+ *
+ * Where nothing is recorded they return at once. They may come at any time, also from a signal
+ * handler that has interrupted the recorder: then the event nests, as one of malloc does. Arguments
+ * are the program's, so any value may come; names that are NULL are taken as empty ones.
+ */
+#include "entry/api.h"
+
+#include "account/history.h"
+#include "account/label.h"
+#include "account/write.h"
+#include "base/atomics.h"
+#include "event/enter.h"
+#include "event/event.h"
+#include "event/heap.h"
+#include "event/nest.h"
+#include "event/request.h"
+#include "platform/mem.h"
+
+/* One call from the program. */
+struct call {
+    struct thread *t;
+    bool nested;
+    bool entered;
+    uint64_t began;
+    struct nest nest;
+};
+
+/* What has been interrupted goes on after call C, which comes from SLOT. */
+static COLD bool
+nest(struct call *c, uint64_t slot)
+{
+    enum nest_kind kind = nest_begins(&c->nest, slot);
+
+    if (kind == NEST_LOST)
+        return false;
+    if (kind == NEST_CALLED_BACK) {
+        // From inside the next allocator, where nobody is at work with the thread's struct.
+        c->nest.first = false;
+        tls.busy = BUSY_NO;
+        signal_fence();
+    }
+    c->nested = true;
+    return true;
+}
+
+/* Always to be followed by call_ends. False: nothing is or can be recorded. */
+static bool
+call_begins(struct call *c, struct arch_caller caller)
+{
+    *c = (struct call){0};
+    // A child that has just ended an event of its parent's is off until its next one: orphan.c.
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF && state->orphan_tid == 0)
+        return false;
+    if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
+        return false;
+    c->entered = true;
+    c->t = enter_cold(caller.slot);
+    if (c->t != NULL)
+        c->began = event_begins(c->t);
+    return c->t != NULL;
+}
+
+static void
+call_ends(struct call *c)
+{
+    if (!c->entered)
+        return;
+    if (c->t != NULL)
+        event_ends(c->t, c->began);
+    enter_ends_cold();
+    if (unlikely(c->nested))
+        nest_ends(&c->nest);
+}
+
+static uint64_t
+handle_of(const heaptap_heap *heap)
+{
+    return (uint64_t)(uintptr_t)heap;
+}
+
+static heaptap_heap *
+api_heap_create(const char *name, unsigned skip_frames)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+    uint64_t handle = 0;
+
+    if (call_begins(&call, caller))
+        handle = heap_create(name, skip_frames);
+    call_ends(&call);
+    return (heaptap_heap *)(uintptr_t)handle;
+}
+
+static void
+api_heap_destroy(heaptap_heap *heap)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_destroy(call.t, handle_of(heap));
+    call_ends(&call);
+}
+
+static void
+api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_alloc(call.t, handle_of(heap), p, count, bytes, caller);
+    call_ends(&call);
+}
+
+static void
+api_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_resize(call.t, handle_of(heap), old, p, bytes, caller);
+    call_ends(&call);
+}
+
+static void
+api_free(heaptap_heap *heap, const void *p)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_free(call.t, handle_of(heap), p, caller);
+    call_ends(&call);
+}
+
+static void
+api_reset(heaptap_heap *heap)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_reset(call.t, handle_of(heap));
+    call_ends(&call);
+}
+
+static void
+api_backing(heaptap_heap *heap, const void *p, size_t bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_backing(call.t, handle_of(heap), (void *)(uintptr_t)p, bytes, caller);
+    call_ends(&call);
+}
+
+static void
+api_backing_end(heaptap_heap *heap, const void *p)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        heap_backing_end(call.t, handle_of(heap), (void *)(uintptr_t)p, caller);
+    call_ends(&call);
+}
+
+static void
+api_label(const char *key, const char *value)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        label_adopt(label_with(tls.labels, key, value));
+    call_ends(&call);
+}
+
+static heaptap_labels
+api_labels(void)
+{
+    return tls.labels;
+}
+
+static void
+api_set_labels(heaptap_labels labels)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        label_adopt(label_checked(labels));
+    call_ends(&call);
+}
+
+static void
+api_phase(const char *name)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        history_snapshot(name, DISK_SNAPSHOT_PHASE);
+    call_ends(&call);
+}
+
+static void
+api_snapshot(const char *name)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        history_snapshot(name, DISK_SNAPSHOT_PROGRAM);
+    call_ends(&call);
+}
+
+static void
+api_start(void)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        request_switch(true);
+    call_ends(&call);
+}
+
+static void
+api_stop(void)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        request_switch(false);
+    call_ends(&call);
+}
+
+static void
+api_max_memory(size_t bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+
+    if (call_begins(&call, caller))
+        mem_set_limit(bytes);
+    call_ends(&call);
+}
+
+static int
+api_write(int fd, const char *format)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+    int result = -1;
+
+    if (call_begins(&call, caller))
+        result = write_profile(fd, format);
+    call_ends(&call);
+    return result;
+}
+
+EXPORT const struct heaptap_recorder heaptap_recorder_v1 = {
+    .version = 1,
+    .size = sizeof(struct heaptap_recorder),
+    .heap_create = api_heap_create,
+    .heap_destroy = api_heap_destroy,
+    .alloc = api_alloc,
+    .resize = api_resize,
+    .release = api_free,
+    .reset = api_reset,
+    .backing = api_backing,
+    .backing_end = api_backing_end,
+    .label = api_label,
+    .labels = api_labels,
+    .set_labels = api_set_labels,
+    .phase = api_phase,
+    .snapshot = api_snapshot,
+    .start = api_start,
+    .stop = api_stop,
+    .max_memory = api_max_memory,
+    .write = api_write,
+};

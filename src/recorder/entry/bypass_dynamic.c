@@ -1,0 +1,418 @@
+/* bypass_dynamic.c: libc's own allocator, when that is called and not what comes first in link
+ * order.
+ *
+ * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc;
+ * dlsym finds it with libc's handle or behind the caller; some call __libc_malloc. An object opened
+ * by dlmopen has another libc all to itself. They would be unseen.
+ *
+ * __libc_malloc and its relatives we simply have too (libc_dynamic.c). For the rest, libc's dynamic
+ * symbols are made to lead to us: before the program can look them up, malloc and the others get
+ * the addresses of ours as their values. What is bound already stays as it is.
+ *
+ *     plug-in, deep: malloc ─► libc's symbol ─► own_malloc ─► next.malloc, which is libc's
+ *                                          or ─► malloc_0 ──► libc's, if another is next
+ *     plug-in, namespace 1:  ─► its libc's ───► malloc_1 ──► that libc's
+ *
+ * A libc that comes with dlmopen must be changed between its loading and its relocation. There the
+ * dynamic linker asks us for the memory of its version tables, by calloc: the one moment at which
+ * all is mapped and nothing bound.
+ *
+ * libc's reallocarray stays as it is: it calls realloc by name, which may be anybody's. Blocks of
+ * each libc go back to that libc. A libc beyond the last place of the table, and one whose pages
+ * may not be changed, are counted as losses.
+ */
+#include "entry/bypass.h"
+
+#include <elf.h>
+
+#include "allocator/symbols.h"
+#include "base/atomics.h"
+#include "entry/next.h"
+#include "entry/recorded.h"
+#include "entry/unload.h"
+#include "platform/process.h"
+#include "unwind/unwind.h"
+
+struct libc {
+    const struct link_map *map; // NULL = this place is free.
+    struct next next;           // Its own functions.
+};
+
+/* As many as there can be namespaces; the first is the program's. */
+enum { LIBCS = 16 };
+static struct libc libcs[LIBCS];
+
+/* Addresses of code. */
+struct code {
+    uint64_t start, size_bytes;
+};
+
+/* Ours, and that of the allocator behind us where that is another than libc's: it may be made of
+ * libc's, and then such a call is part of an event. */
+static struct code ours, allocators;
+
+static bool
+is_part(struct arch_caller caller)
+{
+    uint64_t return_address = *(const uint64_t *)(uintptr_t)caller.slot;
+
+    return return_address - ours.start < ours.size_bytes ||
+           return_address - allocators.start < allocators.size_bytes;
+}
+
+/* --- Its functions ---------------------------------------------------------------------------- */
+
+static inline void
+came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+{
+    if (n->kind != NEST_RECORDED || behind_usable_mode() == USABLE_GLIBC) {
+        allocated(n, gate, p, size_bytes, caller);
+        return;
+    }
+    tls.nested_block = NULL; // Of this block the allocator behind us cannot tell the size.
+    allocated_outer(gate, p, size_bytes, caller);
+}
+
+#define ALLOCATES(name, parameters, size, call)                                                    \
+    static NOINLINE void *bypass_##name parameters                                                 \
+    {                                                                                              \
+        enum gate gate = is_part(caller) ? GATE_PASS : gate_of(size, caller.slot);             \
+        void *p;                                                                                   \
+                                                                                                   \
+        if (gate == GATE_PASS)                                                                     \
+            return call;                                                                           \
+        NESTING(nesting, caller.slot);                                                             \
+        p = call;                                                                                  \
+        came(&nesting, gate, p, size, caller);                                                     \
+        return p;                                                                                  \
+    }
+
+ALLOCATES(malloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.malloc(n))
+ALLOCATES(valloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.valloc(n))
+ALLOCATES(pvalloc, (const struct libc *l, struct arch_caller caller, size_t n), n,
+          l->next.pvalloc(n))
+ALLOCATES(calloc, (const struct libc *l, struct arch_caller caller, size_t n, size_t each),
+          n *each, l->next.calloc(n, each))
+ALLOCATES(memalign, (const struct libc *l, struct arch_caller caller, size_t align, size_t n), n,
+          l->next.memalign(align, n))
+ALLOCATES(aligned_alloc, (const struct libc *l, struct arch_caller caller, size_t align, size_t n),
+          n, l->next.aligned_alloc(align, n))
+
+static NOINLINE int
+bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
+                      size_t n)
+{
+    enum gate gate = is_part(caller) ? GATE_PASS : gate_of(n, caller.slot);
+    int error;
+
+    if (gate == GATE_PASS)
+        return l->next.posix_memalign(ret_p, align, n);
+    NESTING(nesting, caller.slot);
+    error = l->next.posix_memalign(ret_p, align, n);
+    came(&nesting, gate, error != 0 ? NULL : *ret_p, n, caller);
+    return error;
+}
+
+static NOINLINE void
+bypass_free(const struct libc *l, struct arch_caller caller, void *p)
+{
+    if (p == NULL || is_part(caller) || gate_leaves_out(p)) {
+        l->next.free(p);
+        return;
+    }
+    NESTING(nesting, caller.slot);
+    if (nesting.kind == NEST_RECORDED && !behind_is_libc())
+        event_free_known(p, caller); // The allocator behind us may have jumped here.
+    else
+        freed(&nesting, p, caller);
+    l->next.free(p);
+}
+
+static NOINLINE void *
+bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
+{
+    bool part = is_part(caller);
+    enum gate gate = part ? GATE_PASS : gate_of(n, caller.slot);
+    void *q;
+
+    if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
+        return l->next.realloc(p, n);
+    NESTING(nesting, caller.slot);
+    if (nesting.kind != NEST_RECORDED || p == NULL || behind_usable_mode() == USABLE_GLIBC)
+        return realloc_in(&l->next, &nesting, gate, p, n, caller);
+    // Told as a free and an allocation, for which no size need be asked.
+    event_free_known(p, caller);
+    q = l->next.realloc(p, n);
+    if (q != NULL)
+        came(&nesting, gate, q, n, caller);
+    return q;
+}
+
+#define EACH_LIBC(X)                                                                               \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+#define OF_LIBC(i)                                                                                 \
+    static void *malloc_##i(size_t n) { return bypass_malloc(&libcs[i], ARCH_CALLER(), n); }       \
+    static void *valloc_##i(size_t n) { return bypass_valloc(&libcs[i], ARCH_CALLER(), n); }       \
+    static void *pvalloc_##i(size_t n) { return bypass_pvalloc(&libcs[i], ARCH_CALLER(), n); }     \
+    static void *calloc_##i(size_t n, size_t each)                                                 \
+    {                                                                                              \
+        return bypass_calloc(&libcs[i], ARCH_CALLER(), n, each);                                   \
+    }                                                                                              \
+    static void *memalign_##i(size_t align, size_t n)                                              \
+    {                                                                                              \
+        return bypass_memalign(&libcs[i], ARCH_CALLER(), align, n);                                \
+    }                                                                                              \
+    static void *aligned_alloc_##i(size_t align, size_t n)                                         \
+    {                                                                                              \
+        return bypass_aligned_alloc(&libcs[i], ARCH_CALLER(), align, n);                           \
+    }                                                                                              \
+    static int posix_memalign_##i(void **ret_p, size_t align, size_t n)                            \
+    {                                                                                              \
+        return bypass_posix_memalign(&libcs[i], ARCH_CALLER(), ret_p, align, n);                   \
+    }                                                                                              \
+    static void free_##i(void *p) { bypass_free(&libcs[i], ARCH_CALLER(), p); }                    \
+    static void *realloc_##i(void *p, size_t n)                                                    \
+    {                                                                                              \
+        return bypass_realloc(&libcs[i], ARCH_CALLER(), p, n);                                     \
+    }                                                                                              \
+
+EACH_LIBC(OF_LIBC)
+
+#define NEXT_OF_LIBC(i)                                                                            \
+    {.malloc = malloc_##i,                                                                         \
+     .calloc = calloc_##i,                                                                         \
+     .realloc = realloc_##i,                                                                       \
+     .free = free_##i,                                                                             \
+     .posix_memalign = posix_memalign_##i,                                                         \
+     .aligned_alloc = aligned_alloc_##i,                                                           \
+     .memalign = memalign_##i,                                                                     \
+     .valloc = valloc_##i,                                                                         \
+     .pvalloc = pvalloc_##i,                                                                       \
+     .dlclose = own_dlclose},
+
+/* What comes in front of each libc's functions. */
+static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
+
+/* --- Its symbols ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    size_t off; // In struct next.
+} functions[] = {
+    {"malloc", offsetof(struct next, malloc)},
+    {"calloc", offsetof(struct next, calloc)},
+    {"realloc", offsetof(struct next, realloc)},
+    {"free", offsetof(struct next, free)},
+    {"posix_memalign", offsetof(struct next, posix_memalign)},
+    {"aligned_alloc", offsetof(struct next, aligned_alloc)},
+    {"memalign", offsetof(struct next, memalign)},
+    {"valloc", offsetof(struct next, valloc)},
+    {"pvalloc", offsetof(struct next, pvalloc)},
+    {"dlclose", offsetof(struct next, dlclose)},
+    {"__libc_malloc", offsetof(struct next, malloc)},
+    {"__libc_calloc", offsetof(struct next, calloc)},
+    {"__libc_realloc", offsetof(struct next, realloc)},
+    {"__libc_free", offsetof(struct next, free)},
+    {"__libc_memalign", offsetof(struct next, memalign)},
+    {"__libc_valloc", offsetof(struct next, valloc)},
+    {"__libc_pvalloc", offsetof(struct next, pvalloc)},
+};
+
+static void **
+member(const struct next *n, size_t i)
+{
+    return (void **)(uintptr_t)((const char *)n + functions[i].off);
+}
+
+/* The indexes of the symbols of O's functions. */
+static void
+find_functions(const struct symbols *o, uint32_t *ret_index)
+{
+    for (size_t i = 0; i < countof(functions); i++) {
+        struct symbols_name name = symbols_name(functions[i].name, NULL);
+
+        ret_index[i] = symbols_find(o, &name);
+    }
+}
+
+/* MAP, whose symbols are O, as they are before anything is put in front of them. */
+static struct libc
+libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
+{
+    struct libc l = {.map = map, .next = next};
+
+    for (size_t i = 0; i < countof(functions); i++)
+        if (index[i] != 0)
+            *member(&l.next, i) = symbols_address(o, index[i]);
+    return l;
+}
+
+/* From now on who looks up the functions of O finds FRONT's. */
+static bool
+put_in_front(const struct symbols *o, const struct next *front, const uint32_t *index)
+{
+    uint32_t first = UINT32_MAX, end = 0;
+    struct symbols_opened opened;
+
+    for (size_t i = 0; i < countof(functions); i++) {
+        if (index[i] == 0)
+            continue;
+        first = index[i] < first ? index[i] : first;
+        end = index[i] >= end ? index[i] + 1 : end;
+    }
+    if (first >= end ||
+        !symbols_open(&opened, o, &o->table[first], (end - first) * sizeof *o->table))
+        return false;
+    for (size_t i = 0; i < countof(functions); i++)
+        if (index[i] != 0)
+            store_release((uint64_t *)(uintptr_t)&o->table[index[i]].st_value,
+                          (uint64_t)(uintptr_t)*member(front, i) - o->base);
+    symbols_close(&opened);
+    return true;
+}
+
+static COLD void
+count_unseen(void)
+{
+    if (state != NULL && load_acquire(&state->ready) == READY_YES)
+        add_relaxed(&state->header->losses.unseen_allocators, UINT64_C(1));
+}
+
+/* --- The program's ---------------------------------------------------------------------------- */
+
+static uint32_t known; // Atomic: 1 once the program's libc has its place.
+
+static struct code
+code_of(const struct link_map *map)
+{
+    struct unwind_object o;
+
+    if (map == NULL || !unwind_find_object((uintptr_t)map->l_ld, &o))
+        return (struct code){0};
+    return (struct code){o.start, o.end - o.start};
+}
+
+/* Signal-safe, and any number of threads may be the first: until `known` is set nothing is put in
+ * front, so all find the same. */
+static COLD void
+learn_own_libc(void)
+{
+    uint32_t index[countof(functions)];
+    struct symbols o;
+    struct libc l;
+
+    next_resolve(); // Functions that its libc lacks are those that we call.
+    if (behind_libc() == NULL || !symbols_read(behind_libc(), &o))
+        return;
+    find_functions(&o, index);
+    l = libc_of(behind_libc(), &o, index);
+    if (load_acquire(&known))
+        return;
+    libcs[0] = l;
+    if (!behind_is_libc()) {
+        ours = code_of(symbols_own());
+        allocators = code_of(behind_allocator());
+    }
+    store_release(&known, 1u);
+}
+
+const struct next *
+bypass_front(void)
+{
+    if (unlikely(!load_acquire(&known)))
+        learn_own_libc();
+    return likely(behind_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
+}
+
+COLD void
+bypass_take(const struct next *front)
+{
+    uint32_t index[countof(functions)];
+    struct symbols o;
+
+    if (!symbols_read(behind_libc(), &o))
+        return;
+    find_functions(&o, index);
+    if (!put_in_front(&o, front, index))
+        count_unseen();
+}
+
+/* --- Those of namespaces ---------------------------------------------------------------------- */
+
+/* A place that no libc has any more; LIBCS if there is none. One that is being loaded looks as if
+ * it were gone, but no other is loaded meanwhile. */
+static uint32_t
+free_place(void)
+{
+    uint32_t i = 1;
+
+    while (i < LIBCS) {
+        struct unwind_object o;
+
+        if (libcs[i].map == NULL ||
+            !unwind_find_object((uintptr_t)libcs[i].next.malloc, &o) || o.link_map != libcs[i].map)
+            break;
+        i++;
+    }
+    return i;
+}
+
+/* Does malloc of O, a libc, lead to us by now? */
+static bool
+is_taken(const struct symbols *o)
+{
+    struct symbols_name name = symbols_name("malloc", NULL);
+    uint32_t index = symbols_find(o, &name);
+
+    for (uint32_t i = 1; i < LIBCS; i++)
+        if (index != 0 && symbols_address(o, index) == (void *)fronts[i].malloc)
+            return true;
+    return false;
+}
+
+static void
+look_at(const struct link_map *map)
+{
+    struct symbols_name name = symbols_name("gnu_get_libc_version", NULL);
+    uint32_t index[countof(functions)], i;
+    struct symbols o;
+
+    if (!symbols_read(map, &o) || symbols_find(&o, &name) == 0 || is_taken(&o))
+        return;
+    find_functions(&o, index);
+    i = free_place();
+    if (i < LIBCS)
+        libcs[i] = libc_of(map, &o, index);
+    if (i == LIBCS || !put_in_front(&o, &fronts[i], index))
+        count_unseen();
+}
+
+/* Is ADDRESS in the dynamic linker? */
+static bool
+is_linker(uint64_t address)
+{
+    struct unwind_object linker, o;
+
+    return unwind_find_object(process_value(AT_BASE), &linker) && unwind_find_object(address, &o) &&
+           o.link_map == linker.link_map;
+}
+
+COLD void
+bypass_look(uint64_t slot)
+{
+    const struct r_debug_extended *each;
+
+    if (slot >= tls.namespace_slot) {
+        tls.namespace_slot = 0; // It has returned.
+        return;
+    }
+    if (!is_linker(*(const uint64_t *)(uintptr_t)slot))
+        return;
+    each = behind_symbol("_r_debug");
+    if (each == NULL || each->base.r_version < 2)
+        return;
+    for (each = each->r_next; each != NULL; each = each->r_next)
+        for (const struct link_map *map = each->base.r_map; map != NULL; map = map->l_next)
+            look_at(map);
+}

@@ -1,0 +1,54 @@
+/* constructor.c: what the recorder does when the program is loaded, and when it exits.
+ *
+ * Mostly nothing: recording starts with the first event, which may come long before the constructor
+ * or never. With a reserve it starts here at the latest, before the program can forbid it; and so
+ * it does where a signal is to be a snapshot, before one comes. In a program that brings us, it
+ * starts before there are threads: nothing else does that for sure.
+ */
+#include "base/atomics.h"
+#include "entry/announce.h"
+#include "entry/libc.h"
+#include "entry/next.h"
+#include "event/join.h"
+#include "event/start.h"
+#include "event/tick.h"
+#include "format/environment.h"
+#include "platform/dormant.h"
+#include "platform/host.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+static bool
+is_recording(void)
+{
+    return state != NULL && load_acquire(&state->ready) == READY_YES;
+}
+
+__attribute__((constructor)) static void
+process_begins(void)
+{
+    uint32_t busy = tls.busy;
+
+    next_resolve(); // A program without events, too, may ask which functions there are.
+    announce_recorder();
+    if (tls.self == NULL &&
+        (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
+         host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL))
+        join_thread();
+    if (is_recording() && state->reserve_bytes != 0) {
+        libc_prepare();
+        start_seal();
+    }
+    tls.busy = busy;
+}
+
+/* The exit handlers have run, ours among the last: what is still live was never freed by them. */
+__attribute__((destructor)) static void
+process_ends(void)
+{
+    if (!is_recording())
+        return;
+    tick_clock();
+    mem_measure(false);
+    store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
+}

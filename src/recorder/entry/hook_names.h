@@ -1,0 +1,21 @@
+/* hook_names.h: the names that are hooked, and who has them. See hook_names_dynamic.c. */
+#ifndef ENTRY_HOOK_NAMES_H
+#define ENTRY_HOOK_NAMES_H
+
+#include "base/hook_slot.h"
+
+/* What the recorder's table holds for stubs: the arguments of the hooked function as they came, and
+ * the stub's slot. */
+typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                uintptr_t e, struct hook_slot *slot);
+
+/* The function behind us whose name SLOT has; NULL if nobody has it. Signal-safe. */
+void *hook_names_find(const struct hook_slot *slot);
+
+/* Something may have been unloaded: what was found is to be found anew. */
+void hook_names_forget(void);
+
+/* HOOK_BEGIN: STUBS is the address of the first, SLOTS are COUNT. */
+hook_entry_fn hook_names_begin;
+
+#endif

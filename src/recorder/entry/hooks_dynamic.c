@@ -1,0 +1,373 @@
+/* hooks_dynamic.c: functions that are recorded under names chosen when the program is run.
+ *
+ *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
+ *                 (a library that the tool has written,        (here)
+ *                  base/hook_slot.h)
+ *
+ * A shape says where the size and the block stand among the arguments; all else is passed on as it
+ * came. What shim.c does for malloc is done here for any of them: the gate of sampling, frees told
+ * before and allocations after, signal handlers, exceptions that pass through, and a busy word by
+ * which what the function itself asks of malloc is told from what it gives (nest.c).
+ *
+ * Blocks are kept apart from malloc's (ledger_hooked.c), because nothing is known about what
+ * surrounds them. A free by another name than the allocation's is still the free of that block.
+ *
+ * The next function is looked for at the start and, if it was not there, when it is called; so
+ * also one that comes with dlopen. A name that nobody has (hook_names_dynamic.c sees to it that few
+ * programs find one) leads nowhere: allocations fail, frees do nothing.
+ *
+ * An allocator may do malloc's work by a function that is hooked too. Such a call comes from its
+ * own code, or, if it jumps, from ours, and passes.
+ *
+ * It does not see calls that reach the function without its dynamic name: inside the library or
+ * the executable that defines it, or inlined.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/hook_slot.h"
+#include "entry/hook_names.h"
+#include "entry/next.h"
+#include "entry/outcall_next.h"
+#include "entry/recorded.h"
+#include "platform/sys.h"
+#include "unwind/unwind.h"
+
+/* No form has more than five arguments, all words. */
+typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
+
+/* Where the block is that a call gives. */
+enum gives {
+    GIVES_NOTHING,
+    GIVES_BLOCK,        // It is returned.
+    GIVES_BY_REFERENCE, // It is left where a points, and 0 is returned.
+};
+
+struct call {
+    struct hook_slot *slot;
+    hooked_fn *function;
+    uintptr_t a, b, c, d, e;
+    struct arch_caller caller;
+    enum gives gives;
+};
+
+/* Code from which a hooked function may be called on behalf of malloc. */
+static struct code {
+    uint64_t start, size_bytes;
+} ours, allocators;
+
+static uintptr_t
+nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
+{
+    (void)a, (void)b, (void)c, (void)d, (void)e;
+    errno = ENOMEM;
+    return 0;
+}
+
+/* Tell the tool that the function of SLOT exists and was called. */
+static COLD void
+mark_called(const struct hook_slot *slot)
+{
+    uint64_t page = slot->mark_off & ~(uint64_t)(HOOK_MARK_PAGE_BYTES - 1);
+    const char *path = NULL;
+    struct unwind_object o;
+    struct stat st;
+    uint8_t *marks;
+    int fd;
+
+    if (!sys_is_quiet() && unwind_find_object((uintptr_t)slot, &o))
+        path = ((const struct link_map *)o.link_map)->l_name;
+    fd = path != NULL ? sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0) : -1;
+    if (fd < 0)
+        return;
+    if (sys_fstat(fd, &st) == 0 && (uint64_t)st.st_size >= page + HOOK_MARK_PAGE_BYTES) {
+        marks = sys_mmap(NULL, HOOK_MARK_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, page);
+        if (!sys_failed(marks)) {
+            store_relaxed(&marks[slot->mark_off - page], (uint8_t)1);
+            sys_munmap(marks, HOOK_MARK_PAGE_BYTES);
+        }
+    }
+    sys_close(fd);
+}
+
+static struct code
+code_around(const void *address)
+{
+    struct unwind_object o;
+
+    if (!unwind_find_object((uintptr_t)address, &o))
+        return (struct code){0};
+    return (struct code){o.start, o.end - o.start};
+}
+
+/* What stays the same for all hooks, told before the first function is. */
+static void
+find_allocator(void)
+{
+    struct code libc, found;
+
+    next_resolve();
+    libc = code_around((const void *)next.dlclose);
+    found = code_around((const void *)outcall_next_malloc_behind(&next));
+    ours = code_around((const void *)next_resolve);
+    if (found.start != libc.start)
+        allocators = found;
+}
+
+static COLD hooked_fn *
+look_up(struct hook_slot *slot)
+{
+    void *f = (void *)(uintptr_t)load_relaxed(&slot->found);
+
+    if (f == NULL && (f = hook_names_find(slot)) == NULL)
+        return nobody;
+    mark_called(slot);
+    find_allocator();
+    store_release(&slot->function, (uint64_t)(uintptr_t)f);
+    return (hooked_fn *)f;
+}
+
+static INLINE void
+find_function(struct call *c)
+{
+    c->function = (hooked_fn *)(uintptr_t)load_acquire(&c->slot->function);
+    if (unlikely(c->function == NULL))
+        c->function = look_up(c->slot);
+}
+
+/* Has malloc, realloc or free been called, and the allocator behind us does that by a function that
+ * is hooked? Then that event is recorded under its usual name. */
+static INLINE bool
+is_for_malloc(const struct call *c)
+{
+    uint64_t return_address = *(const uint64_t *)(uintptr_t)c->caller.slot;
+
+    return return_address - ours.start < ours.size_bytes ||
+           return_address - allocators.start < allocators.size_bytes;
+}
+
+static INLINE uintptr_t
+block_of(const struct call *c, uintptr_t result)
+{
+    if (c->gives == GIVES_BY_REFERENCE)
+        return (int)result == 0 ? *(const uintptr_t *)c->a : 0;
+    return c->gives == GIVES_BLOCK ? result : 0;
+}
+
+/* The call itself, in the stay S. */
+static INLINE uintptr_t
+make(const struct call *c, struct outcall *s)
+{
+    uintptr_t result;
+
+    outcall_begins(s);
+    result = c->function(c->a, c->b, c->c, c->d, c->e);
+    outcall_returned(s, (const void *)block_of(c, result));
+    return result;
+}
+
+#define STAY_OF(name, call)                                                                        \
+    struct outcall name                                                                            \
+        __attribute__((cleanup(outcall_ends))) = {.busy = tls.busy, .caller = (call)->caller}
+
+/* The call when nothing is to be told about it. */
+static NOINLINE uintptr_t
+pass(const struct call *c)
+{
+    STAY_OF(stay, c);
+
+    return make(c, &stay);
+}
+
+/* The same, charged. */
+static INLINE uintptr_t
+make_charged(const struct call *c, enum gate gate, size_t size_bytes)
+{
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(gate, size_bytes);
+    STAY_OF(stay, c);
+
+    return make(c, &stay);
+}
+
+static INLINE void *
+key_of(uintptr_t block)
+{
+    return block != 0 ? ledger_hooked_key(block) : NULL;
+}
+
+static INLINE uintptr_t
+allocate_outermost(const struct call *c, size_t size_bytes, enum gate gate)
+{
+    uintptr_t result = make_charged(c, gate, size_bytes);
+    uintptr_t block = block_of(c, result);
+
+    if (unlikely(gate == GATE_PASS))
+        return result;
+    if (unlikely(gate == GATE_FIRST))
+        gate = gate_first(size_bytes, c->caller.slot);
+    if (likely(gate == GATE_EXACT))
+        event_alloc(key_of(block), size_bytes, c->caller);
+    else if (gate == GATE_SAMPLE)
+        sampled_alloc(key_of(block), size_bytes, c->caller);
+    return result;
+}
+
+static INLINE uintptr_t
+allocate(struct call *c, size_t size_bytes)
+{
+    enum gate gate;
+    uintptr_t result;
+    struct nest n;
+
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
+    gate = gate_of(size_bytes, c->caller.slot);
+    if (likely(tls.busy == BUSY_NO))
+        return allocate_outermost(c, size_bytes, gate);
+    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+        return pass(c);
+    result = allocate_outermost(c, size_bytes, gate);
+    nest_ends(&n);
+    return result;
+}
+
+static INLINE uintptr_t
+resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum gate gate)
+{
+    struct resized r __attribute__((cleanup(resized_ends))) = {
+        .p = key_of(block), .slot = c->caller.slot, .told = true};
+    uintptr_t result;
+    bool ok;
+
+    if (gate == GATE_PASS && gate_leaves_out(key_of(block)))
+        return make_charged(c, gate, size_bytes);
+    r.old = event_realloc_begin(key_of(block), c->caller);
+    r.told = false;
+    if (unlikely(gate == GATE_FIRST))
+        gate = gate_first(size_bytes, c->caller.slot);
+    result = make_charged(c, gate, size_bytes);
+    r.told = true;
+    ok = result != 0 || size_bytes == 0;
+    if (likely(gate == GATE_EXACT))
+        event_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, c->caller);
+    else
+        sampled_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, gate, c->caller);
+    return result;
+}
+
+static INLINE uintptr_t
+resize(struct call *c, uintptr_t block, size_t size_bytes)
+{
+    enum gate gate;
+    uintptr_t result;
+    struct nest n;
+
+    if (block == 0)
+        return allocate(c, size_bytes);
+    find_function(c);
+    if (unlikely(is_for_malloc(c)))
+        return pass(c);
+    gate = gate_of(size_bytes, c->caller.slot);
+    if (likely(tls.busy == BUSY_NO))
+        return resize_outermost(c, block, size_bytes, gate);
+    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
+        return pass(c);
+    result = resize_outermost(c, block, size_bytes, gate);
+    nest_ends(&n);
+    return result;
+}
+
+static INLINE uintptr_t
+release(struct call *c, uintptr_t block)
+{
+    find_function(c);
+    if (block == 0 || is_for_malloc(c) || gate_leaves_out(key_of(block)))
+        return pass(c);
+    NESTING(nesting, c->caller.slot);
+    freed(&nesting, key_of(block), c->caller);
+    return pass(c);
+}
+
+/* A product that does not fit makes the call fail; then the size is nobody's. */
+static INLINE size_t
+product(size_t count, size_t each_bytes)
+{
+    size_t bytes;
+
+    return __builtin_mul_overflow(count, each_bytes, &bytes) ? SIZE_MAX : bytes;
+}
+
+static size_t
+length_up_to(const char *text, size_t most)
+{
+    size_t length = 0;
+
+    while (text != NULL && length < most && text[length] != '\0')
+        length++;
+    return length;
+}
+
+#define ALLOCATES(name, size, gives)                                                               \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  uintptr_t e, struct hook_slot *slot)                             \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), gives};                      \
+                                                                                                   \
+        return allocate(&call, size);                                                              \
+    }
+
+#define RESIZES(name, block, size)                                                                 \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  uintptr_t e, struct hook_slot *slot)                             \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_BLOCK};                \
+                                                                                                   \
+        return resize(&call, block, size);                                                         \
+    }
+
+#define RELEASES(name, block)                                                                      \
+    static uintptr_t enter_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,              \
+                                  uintptr_t e, struct hook_slot *slot)                             \
+    {                                                                                              \
+        struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_NOTHING};              \
+                                                                                                   \
+        return release(&call, block);                                                              \
+    }
+
+ALLOCATES(malloc, a, GIVES_BLOCK)
+ALLOCATES(calloc, product(a, b), GIVES_BLOCK)
+ALLOCATES(memalign, b, GIVES_BLOCK)
+ALLOCATES(posix_memalign, c, GIVES_BY_REFERENCE)
+ALLOCATES(heap_calloc, product(b, c), GIVES_BLOCK)
+ALLOCATES(strdup, length_up_to((const char *)a, SIZE_MAX) + 1, GIVES_BLOCK)
+ALLOCATES(strndup, length_up_to((const char *)a, b) + 1, GIVES_BLOCK)
+RESIZES(realloc, a, b)
+RESIZES(reallocarray, a, product(b, c))
+RESIZES(rust_realloc, a, d)
+RESIZES(heap_realloc, b, c)
+RELEASES(free, a)
+RELEASES(heap_free, b)
+
+extern hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES];
+
+EXPORT hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES] = {
+    [HOOK_MALLOC] = enter_malloc,
+    [HOOK_CALLOC] = enter_calloc,
+    [HOOK_MEMALIGN] = enter_memalign,
+    [HOOK_POSIX_MEMALIGN] = enter_posix_memalign,
+    [HOOK_REALLOC] = enter_realloc,
+    [HOOK_REALLOCARRAY] = enter_reallocarray,
+    [HOOK_RUST_REALLOC] = enter_rust_realloc,
+    [HOOK_HEAP_CALLOC] = enter_heap_calloc,
+    [HOOK_HEAP_REALLOC] = enter_heap_realloc,
+    [HOOK_STRDUP] = enter_strdup,
+    [HOOK_STRNDUP] = enter_strndup,
+    [HOOK_FREE] = enter_free,
+    [HOOK_HEAP_FREE] = enter_heap_free,
+    [HOOK_BEGIN] = hook_names_begin,
+};

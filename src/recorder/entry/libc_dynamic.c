@@ -1,0 +1,133 @@
+/* libc_dynamic.c: the program's libc, whose allocator can be called past us.
+ *
+ * We have __libc_malloc and its relatives, too. The rest is up to bypass_dynamic.c, before the
+ * program's first call of dlopen, dlmopen, dlsym or dlvsym can look it up. We have those four
+ * functions for this alone; each goes on to the next one by a jump, so that it knows its caller,
+ * which matters to what it finds.
+ */
+#include "entry/libc.h"
+
+#include "base/atomics.h"
+#include "entry/bypass.h"
+#include "entry/next.h"
+#include "entry/shim.h"
+#include "entry/unload.h"
+#include "platform/arch_x86_64.h"
+#include "platform/state.h"
+
+static uint32_t taken; // Atomic: 1 once a thread has begun to put ours in front of it.
+
+/* What comes in front of it where the allocator behind us is its own. */
+static const struct next own_front = {
+    .malloc = own_malloc,
+    .calloc = own_calloc,
+    .realloc = own_realloc,
+    .free = own_free,
+    .posix_memalign = own_posix_memalign,
+    .aligned_alloc = own_aligned_alloc,
+    .memalign = own_memalign,
+    .valloc = own_valloc,
+    .pvalloc = own_pvalloc,
+    .dlclose = own_dlclose,
+};
+
+/* A second thread does not wait: only what it looks up meanwhile is as ever. */
+COLD void
+libc_prepare(void)
+{
+    const struct next *front = bypass_front();
+    uint32_t no = 0;
+
+    if (behind_libc() == NULL || !cas_acq_rel(&taken, &no, 1u))
+        return;
+    bypass_take(front != NULL ? front : &own_front);
+}
+
+/* Whose functions are those of these names? */
+static inline const struct next *
+own_libc(void)
+{
+    const struct next *front = bypass_front();
+
+    return likely(front == NULL) ? &own_front : front;
+}
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): libc's names
+alloc_fn __libc_malloc, __libc_valloc, __libc_pvalloc;
+calloc_fn __libc_calloc;
+realloc_fn __libc_realloc;
+free_fn __libc_free, cfree;
+memalign_fn __libc_memalign;
+
+EXPORT void *
+__libc_malloc(size_t n)
+{
+    return own_libc()->malloc(n);
+}
+
+EXPORT void *
+__libc_valloc(size_t n)
+{
+    return own_libc()->valloc(n);
+}
+
+EXPORT void *
+__libc_pvalloc(size_t n)
+{
+    return own_libc()->pvalloc(n);
+}
+
+EXPORT void *
+__libc_calloc(size_t n, size_t each)
+{
+    return own_libc()->calloc(n, each);
+}
+
+EXPORT void *
+__libc_realloc(void *p, size_t n)
+{
+    return own_libc()->realloc(p, n);
+}
+
+EXPORT void
+__libc_free(void *p)
+{
+    own_libc()->free(p);
+}
+
+EXPORT void *
+__libc_memalign(size_t align, size_t n)
+{
+    return own_libc()->memalign(align, n);
+}
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* --- The dynamic linker's functions ----------------------------------------------------------- */
+
+#define BEFORE_DLOPEN  0
+#define BEFORE_DLMOPEN 1
+#define BEFORE_DLSYM   2
+#define BEFORE_DLVSYM  3
+
+void *
+libc_before_lookup(uint64_t slot, uint32_t which)
+{
+    static void *const *const behind[] = {
+        [BEFORE_DLOPEN] = &next.dlopen,
+        [BEFORE_DLMOPEN] = &next.dlmopen,
+        [BEFORE_DLSYM] = &next.dlsym,
+        [BEFORE_DLVSYM] = &next.dlvsym,
+    };
+
+    next_resolve();
+    if (!load_relaxed(&taken))
+        libc_prepare();
+    if (which == BEFORE_DLMOPEN)
+        tls.namespace_slot = slot;
+    return *behind[which];
+}
+
+ARCH_JUMP_AFTER(dlopen, libc_before_lookup, BEFORE_DLOPEN);
+ARCH_JUMP_AFTER(dlmopen, libc_before_lookup, BEFORE_DLMOPEN);
+ARCH_JUMP_AFTER(dlsym, libc_before_lookup, BEFORE_DLSYM);
+ARCH_JUMP_AFTER(dlvsym, libc_before_lookup, BEFORE_DLVSYM);

@@ -1,0 +1,47 @@
+/* next_static.c: the functions that we call in a static executable. They are known when the linker
+ * is done (behind_static.c).
+ */
+#include "entry/next.h"
+
+#include <errno.h>
+
+#include "allocator/behind_static.h"
+#include "entry/outcall_next.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
+fork_fn __real_fork, __real__Fork;
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* What a static program loads is beyond us, and so is its unloading: see object_static.c. */
+static int
+linked_dlclose(void *handle)
+{
+    (void)handle;
+    errno = ENOSYS;
+    return -1;
+}
+
+struct next next = {
+    .malloc = __real_malloc,
+    .calloc = __real_calloc,
+    .realloc = __real_realloc,
+    .reallocarray = __real_reallocarray,
+    .free = __real_free,
+    .posix_memalign = linked_posix_memalign,
+    .aligned_alloc = linked_aligned_alloc,
+    .memalign = linked_memalign,
+    .valloc = linked_valloc,
+    .pvalloc = linked_pvalloc,
+    .malloc_usable_size = linked_usable,
+    .dlclose = linked_dlclose,
+    .fork = __real_fork,
+    .async_fork = __real__Fork,
+};
+
+void
+next_resolve(void)
+{
+    behind_resolve();
+    if (next.calloc == __real_calloc && behind_calls_back())
+        outcall_next_in_front(&next);
+}

@@ -1,0 +1,14 @@
+/* outcall_next.h: functions of the next allocator that are made of others. */
+#ifndef ENTRY_OUTCALL_NEXT_H
+#define ENTRY_OUTCALL_NEXT_H
+
+#include "allocator/behind.h"
+
+/* Replace those of N, an allocator of which it is not known that they keep to themselves, by ones
+ * that call them so that their calls of one another are no events. Not for the result of itself. */
+void outcall_next_in_front(struct next *n);
+
+/* N's malloc itself. */
+alloc_fn *outcall_next_malloc_behind(const struct next *n);
+
+#endif

@@ -1,0 +1,474 @@
+/* shim.c: the intercepted functions.
+ *
+ * Each calls the next definition in link order and tells the recorder (event.h). Nothing is
+ * decided here but the order: a block enters the ledger after the allocator has given it out and
+ * leaves it before the allocator gets it back, because from then on another thread may own the
+ * address.
+ *
+ * What the gate lets pass (gate.h) goes straight through; so do frees of what it has let pass.
+ * Everything below it is as if the gate were not there.
+ *
+ * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
+ * new, are called with tls.busy at BUSY_NEXT: what they return is recorded once, under their
+ * caller, and whatever else they ask of us like anything else (nest.c). The busy word is put back
+ * by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new handler's own)
+ * leaves no trace (outcall.h).
+ *
+ * malloc_usable_size is passed on as it is: there is nothing to record, but a program that finds
+ * our malloc finds the function that belongs to it too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/atomics.h"
+#include "entry/bypass.h"
+#include "entry/next.h"
+#include "entry/outcall.h"
+#include "entry/recorded.h"
+#include "event/event.h"
+#include "event/gate.h"
+#include "event/ordinary.h"
+#include "event/orphan.h"
+#include "event/sampled.h"
+
+/* The rare half of a function whose other half must not pay for it; called as its last act, so that
+ * it has the place of the other on the stack, and the same caller. */
+#ifdef BASE_STACK_UNCHECKED
+#define TAIL INLINE // The harness is built without such calls.
+#else
+#define TAIL NOINLINE
+#endif
+
+static TAIL void *
+malloc_unusual(size_t size_bytes)
+{
+    enum gate gate = gate_what(size_bytes, ARCH_SLOT());
+    void *p;
+
+    if (gate == GATE_PASS)
+        return next.malloc(size_bytes);
+    NESTING(nesting, ARCH_SLOT());
+    p = next.malloc(size_bytes);
+    allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());
+    return p;
+}
+
+static TAIL void *
+malloc_recorded(size_t size_bytes)
+{
+    void *p;
+
+    if (unlikely(!gate_is_plain()))
+        return malloc_unusual(size_bytes);
+    // The caller is looked at afterwards, so that it need not be kept meanwhile.
+    p = next.malloc(size_bytes);
+    return event_alloc(p, size_bytes, ARCH_CALLER());
+}
+
+EXPORT void *
+malloc(size_t size_bytes)
+{
+    return gate_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
+}
+
+static TAIL void *
+calloc_recorded(size_t count, size_t each_bytes)
+{
+    enum gate gate = gate_what(count * each_bytes, ARCH_SLOT());
+    void *p;
+
+    if (gate == GATE_PASS)
+        return next.calloc(count, each_bytes);
+    NESTING(nesting, ARCH_SLOT());
+    p = next.calloc(count, each_bytes);
+    allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
+    return p;
+}
+
+EXPORT void *
+calloc(size_t count, size_t each_bytes)
+{
+    if (unlikely(tls.namespace_slot != 0))
+        bypass_look(ARCH_SLOT());
+    return gate_passes(count * each_bytes) ? next.calloc(count, each_bytes)
+                                             : calloc_recorded(count, each_bytes);
+}
+
+static TAIL void
+free_nested(void *p)
+{
+    NESTING(nesting, ARCH_SLOT());
+
+    freed(&nesting, p, ARCH_CALLER());
+    next.free(p);
+}
+
+static TAIL void
+free_unusual(void *p)
+{
+    if (unlikely(tls.busy != BUSY_NO)) {
+        free_nested(p);
+        return;
+    }
+    event_free(p, ARCH_CALLER());
+    next.free(p);
+}
+
+static TAIL void
+free_settles(void *p)
+{
+    event_settle();
+    next.free(p);
+}
+
+static TAIL void
+free_recorded(void *p)
+{
+    enum ordinary o = likely(tls.busy == BUSY_NO) ? ordinary_free(p, ARCH_SLOT()) : ORDINARY_NOT;
+
+    if (likely(o == ORDINARY_DONE))
+        next.free(p);
+    else if (o == ORDINARY_TO_SETTLE)
+        free_settles(p);
+    else
+        free_unusual(p);
+}
+
+EXPORT void
+free(void *p)
+{
+    if (p == NULL)
+        return;
+    if (gate_leaves_out(p))
+        next.free(p);
+    else
+        free_recorded(p);
+}
+
+/* The C23 forms; the size is a hint that the next allocator may not know how to take. */
+void free_sized(void *p, size_t size_bytes);
+void free_aligned_sized(void *p, size_t align, size_t size_bytes);
+
+EXPORT void
+free_sized(void *p, size_t size_bytes)
+{
+    (void)size_bytes;
+    free(p);
+}
+
+EXPORT void
+free_aligned_sized(void *p, size_t align, size_t size_bytes)
+{
+    (void)align;
+    (void)size_bytes;
+    free(p);
+}
+
+EXPORT void *
+realloc(void *p, size_t size_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    enum gate gate = gate_of(size_bytes, caller.slot);
+
+    if (gate == GATE_PASS && (p == NULL || gate_leaves_out(p)))
+        return next.realloc(p, size_bytes);
+    NESTING(nesting, caller.slot);
+    return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
+}
+
+EXPORT int
+posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    enum gate gate = gate_of(size_bytes, ARCH_SLOT());
+    int error;
+
+    if (gate == GATE_PASS)
+        return next.posix_memalign(ret_p, align, size_bytes);
+    NESTING(nesting, ARCH_SLOT());
+    error = next.posix_memalign(ret_p, align, size_bytes);
+    allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    return error;
+}
+
+#define ALIGNED(name)                                                                              \
+    EXPORT void *name(size_t align, size_t size_bytes)                                             \
+    {                                                                                              \
+        enum gate gate = gate_of(size_bytes, ARCH_SLOT());                                     \
+        void *p;                                                                                   \
+                                                                                                   \
+        if (gate == GATE_PASS)                                                                     \
+            return next.name(align, size_bytes);                                                   \
+        NESTING(nesting, ARCH_SLOT());                                                             \
+        p = next.name(align, size_bytes);                                                          \
+        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
+        return p;                                                                                  \
+    }
+
+#define PAGED(name)                                                                                \
+    void *name(size_t size_bytes);                                                                 \
+    EXPORT void *name(size_t size_bytes)                                                           \
+    {                                                                                              \
+        enum gate gate = gate_of(size_bytes, ARCH_SLOT());                                     \
+        void *p;                                                                                   \
+                                                                                                   \
+        if (gate == GATE_PASS)                                                                     \
+            return next.name(size_bytes);                                                          \
+        NESTING(nesting, ARCH_SLOT());                                                             \
+        p = next.name(size_bytes);                                                                 \
+        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
+        return p;                                                                                  \
+    }
+
+void *memalign(size_t align, size_t size_bytes);
+ALIGNED(aligned_alloc)
+ALIGNED(memalign)
+PAGED(valloc)
+PAGED(pvalloc)
+
+size_t malloc_usable_size(void *p);
+
+EXPORT size_t
+malloc_usable_size(void *p)
+{
+    return next.malloc_usable_size(p);
+}
+
+pid_t fork(void);
+pid_t _Fork(void);
+
+EXPORT pid_t
+fork(void)
+{
+    return likely(tls.busy != BUSY_MONITOR) ? next.fork() : orphan_fork(next.fork);
+}
+
+EXPORT pid_t
+_Fork(void)
+{
+    return likely(tls.busy != BUSY_MONITOR) ? next.async_fork() : orphan_fork(next.async_fork);
+}
+
+/* glibc's, at least, calls realloc, and by a name that leads to us. */
+static NOINLINE void *
+reallocarray_staying(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
+{
+    struct outcall stay
+        __attribute__((cleanup(outcall_ends))) = {.busy = tls.busy, .caller = caller};
+    void *q;
+
+    outcall_begins(&stay);
+    q = next.reallocarray(p, count, each_bytes);
+    outcall_returned(&stay, q);
+    return q;
+}
+
+static inline void *
+reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t count,
+                      size_t each_bytes, struct arch_caller caller)
+{
+    struct resized r __attribute__((cleanup(resized_ends))) = {
+        .p = p, .slot = caller.slot, .told = true};
+    size_t size_bytes;
+    bool fits = !__builtin_mul_overflow(count, each_bytes, &size_bytes);
+    bool ok;
+    void *q;
+
+    if (p != NULL && fits) {
+        r.old = event_realloc_begin(p, caller);
+        r.told = false;
+    }
+    if (unlikely(gate == GATE_FIRST) && p != NULL)
+        gate = gate_first(count * each_bytes, caller.slot);
+    if (gate == GATE_SAMPLE && r.old.site == 0)
+        r.old.size_bytes = ledger_usable(p);
+    q = reallocarray_staying(p, count, each_bytes, caller);
+    r.told = true;
+    ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
+    if (p == NULL && gate != GATE_PASS)
+        allocated(n, gate, q, size_bytes, caller);
+    else if (p != NULL && likely(gate == GATE_EXACT))
+        event_realloc_end(p, r.old, q, size_bytes, ok, caller);
+    else if (p != NULL)
+        sampled_realloc_end(p, r.old, q, size_bytes, ok, gate, caller);
+    return q;
+}
+
+EXPORT void *
+reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    // The next one may call back into realloc, which would be charged again.
+    enum gate gate = gate_of(count * each_bytes, caller.slot);
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(gate, count * each_bytes);
+    NESTING(nesting, caller.slot);
+
+    if (unlikely(nesting.kind != NEST_RECORDED))
+        return next.reallocarray(p, count, each_bytes);
+    return reallocarray_recorded(&nesting, gate, p, count, each_bytes, caller);
+}
+
+/* The operators, by their mangled names. Their parameters are at most three words, all passed in
+ * registers, so one shape serves every form: what a form does not have is passed on unread. */
+typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
+typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
+
+/* What comes behind operator O; OTHERWISE if nobody has it, and somebody calls it by hand. */
+static inline void *
+function_of(const struct behind_operator *o, void *otherwise)
+{
+    if (unlikely(load_relaxed(&o->function) == NULL))
+        next_resolve();
+    return likely(o->function != NULL) ? o->function : otherwise;
+}
+
+static inline void *
+call_new(const struct behind_operator *o, struct outcall *s, size_t size_bytes, uintptr_t second,
+         uintptr_t third)
+{
+    void *f = function_of(o, (void *)next.malloc);
+    void *p;
+
+    outcall_begins(s);
+    p = ((new_fn *)f)(size_bytes, second, third);
+    outcall_returned(s, p);
+    return p;
+}
+
+/* The short way of a plain operator: NULL if there is none, or malloc fails, which is the C++
+ * library's affair. The nested call and all that it takes to know it again are saved. */
+static inline void *
+plain_new(const struct behind_operator *o, size_t size_bytes)
+{
+    return likely(load_relaxed(&o->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
+}
+
+/* As call_new for a call that the gate has let pass. */
+static inline void *
+pass_new(const struct behind_operator *o, size_t size_bytes, uintptr_t second, uintptr_t third)
+{
+    void *p = plain_new(o, size_bytes);
+
+    if (likely(p != NULL))
+        return p;
+    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
+        charged_begins(GATE_PASS, size_bytes);
+
+    return ((new_fn *)function_of(o, (void *)next.malloc))(size_bytes, second, third);
+}
+
+static inline void
+call_delete(const struct behind_operator *o, struct outcall *s, void *p, uintptr_t second,
+            uintptr_t third)
+{
+    void *f = function_of(o, (void *)next.free);
+
+    outcall_begins(s);
+    ((delete_fn *)f)(p, second, third);
+    outcall_returned(s, NULL);
+}
+
+/* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
+static inline void
+pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_t third)
+{
+    ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
+}
+
+#define NEXT_OF(name) (&behind_operators[BEHIND_##name])
+
+#define NEW(name)                                                                                  \
+    new_fn name;                                                                                   \
+    static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
+    {                                                                                              \
+        enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
+        NESTING(nesting, ARCH_SLOT());                                                             \
+        void *p;                                                                                   \
+                                                                                                   \
+        {                                                                                          \
+            UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =                 \
+                charged_begins(gate, size_bytes);                                                  \
+            OUTCALL(stay);                                                                         \
+            p = call_new(NEXT_OF(name), &stay, size_bytes, second, third);                         \
+        }                                                                                          \
+        if (likely(nesting.kind == NEST_RECORDED))                                                 \
+            allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
+        return p;                                                                                  \
+    }                                                                                              \
+    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
+    {                                                                                              \
+        void *p = likely(gate_is_plain()) ? plain_new(NEXT_OF(name), size_bytes) : NULL;         \
+                                                                                                   \
+        return likely(p != NULL) ? event_alloc(p, size_bytes, ARCH_CALLER())                       \
+                                 : name##_unusual(size_bytes, second, third);                      \
+    }                                                                                              \
+    EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
+    {                                                                                              \
+        return gate_passes(size_bytes)                                                           \
+                   ? pass_new(NEXT_OF(name), size_bytes, second, third)                            \
+                   : name##_recorded(size_bytes, second, third);                                   \
+    }
+
+#define DELETE(name)                                                                               \
+    delete_fn name;                                                                                \
+    static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
+    {                                                                                              \
+        NESTING(nesting, ARCH_SLOT());                                                             \
+        OUTCALL(stay);                                                                             \
+                                                                                                   \
+        if (likely(nesting.kind == NEST_RECORDED))                                                 \
+            event_free(p, ARCH_CALLER());                                                          \
+        call_delete(NEXT_OF(name), &stay, p, second, third);                                       \
+    }                                                                                              \
+    static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
+    {                                                                                              \
+        if (likely(tls.busy == BUSY_NO) && likely(load_relaxed(&NEXT_OF(name)->plain))) {          \
+            event_free(p, ARCH_CALLER());                                                          \
+            next.free(p);                                                                          \
+        } else {                                                                                   \
+            name##_unusual(p, second, third);                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
+    {                                                                                              \
+        if (p == NULL || gate_leaves_out(p))                                                       \
+            pass_delete(NEXT_OF(name), p, second, third);                                          \
+        else                                                                                       \
+            name##_recorded(p, second, third);                                                     \
+    }
+
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+
+/* The same functions for ourselves, whoever has the names (shim.h). Not by the attribute: the
+ * compiler would have them be what libc's headers promise of those names. */
+#define OWN(name)                                                                                  \
+    __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);
+
+OWN(malloc)
+OWN(calloc)
+OWN(realloc)
+OWN(free)
+OWN(posix_memalign)
+OWN(aligned_alloc)
+OWN(memalign)
+OWN(valloc)
+OWN(pvalloc)

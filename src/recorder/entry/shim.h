@@ -1,0 +1,14 @@
+/* shim.h: the intercepted functions of shim.c, for ourselves, whoever has their names. */
+#ifndef ENTRY_SHIM_H
+#define ENTRY_SHIM_H
+
+#include "allocator/behind.h"
+
+alloc_fn own_malloc, own_valloc, own_pvalloc;
+calloc_fn own_calloc;
+realloc_fn own_realloc;
+free_fn own_free;
+posix_memalign_fn own_posix_memalign;
+memalign_fn own_aligned_alloc, own_memalign;
+
+#endif

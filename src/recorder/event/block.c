@@ -1,0 +1,217 @@
+/* block.c: how a block begins and ends: one that is recorded as it is, a sample, or one that backs
+ * a heap of the program's own.
+ *
+ * A counter holds an estimate when samples are taken: a sample adds as many blocks and bytes as it
+ * stands for (draw.c), and its free takes exactly the same away, so that live values, the peak and
+ * all views work as they do with exact counts, and exact and sampled phases add up. What the
+ * estimate may be off by is kept beside it (errors.c).
+ *
+ * Nothing here begins or ends an event: the caller has, and settles the change of live bytes.
+ */
+#include "event/block.h"
+
+#include "account/label.h"
+#include "event/errors.h"
+#include "event/filter.h"
+#include "event/heap_backing.h"
+#include "event/phase.h"
+#include "stack/stack.h"
+
+/* --- Recorded as they are --------------------------------------------------------------------- */
+
+COLD int64_t
+block_keep_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+{
+    struct ledger_entry old;
+    bool kept = odd ? ledger_insert_odd(p, size_bytes, site, &old)
+                    : ledger_insert(p, size_bytes, site, &old);
+
+    if (!kept)
+        bump(&t->disk->ledger_events);
+    return old.site != 0 ? block_ends_unseen(t, old, p) : 0;
+}
+
+COLD int64_t
+block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
+{
+    struct disk_counter *c;
+
+    bump(&t->disk->overwritten_blocks);
+    if (!ledger_is_exact(old))
+        return block_sample_ends(t, old, p, false);
+    c = thread_counter(t, old.site);
+    if (c == NULL)
+        return 0;
+    count_free(t, c, old.size_bytes);
+    return -(int64_t)old.size_bytes;
+}
+
+COLD void
+block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites)
+{
+    int64_t change;
+
+    block_begins(t, p, size_bytes, false, sites, &change);
+    peak_change(t, change);
+}
+
+int64_t
+block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
+{
+    struct disk_counter *c;
+
+    if (unlikely(!ledger_is_exact(old)))
+        return old.site != 0 ? block_sample_ends(t, old, p, reallocated) : 0;
+    c = thread_counter(t, old.site);
+    if (c == NULL)
+        return 0;
+    count_free(t, c, old.size_bytes);
+    if (reallocated)
+        bump(&c->moved);
+    else if (count_is_latest(t, p, old.site))
+        bump(&c->temporary);
+    return -(int64_t)old.size_bytes;
+}
+
+void
+block_keep_again(struct thread *t, void *p, struct ledger_entry old)
+{
+    if (old.site != 0)
+        block_keep(t, p, old.size_bytes, old.site, !ledger_is_exact(old));
+}
+
+/* --- Samples ---------------------------------------------------------------------------------- */
+
+static void
+bin_sample(struct thread *t, uint64_t size_bytes, const struct draw_weight *w,
+           enum errors_event event)
+{
+    uint32_t range = size_bytes < DISK_EXACT_BINS ? 0 : disk_range_bin(size_bytes);
+
+    if (size_bytes < DISK_EXACT_BINS && event == ERRORS_ALLOC) {
+        bump_by(&t->bins->exact[size_bytes].allocations, w->blocks);
+    } else if (size_bytes < DISK_EXACT_BINS) {
+        bump_by(&t->bins->exact[size_bytes].frees, w->blocks);
+    } else if (event == ERRORS_ALLOC) {
+        bump_by(&t->bins->range[range].allocations, w->blocks);
+        bump_by(&t->bins->range[range].allocated_bytes, w->bytes);
+    } else {
+        bump_by(&t->bins->range[range].frees, w->blocks);
+        bump_by(&t->bins->range[range].freed_bytes, w->bytes);
+    }
+}
+
+static void
+count_sample(struct thread *t, struct disk_counter *c, uint64_t size_bytes,
+             const struct draw_weight *w)
+{
+    peak_before_alloc(t, c);
+    if (c->allocations == 0 || size_bytes < c->size_min)
+        store_relaxed(&c->size_min, size_bytes);
+    if (size_bytes > c->size_max)
+        store_relaxed(&c->size_max, size_bytes);
+    bump_by(&c->allocations, w->blocks);
+    bump_by(&c->allocated_bytes, w->bytes);
+    bin_sample(t, size_bytes, w, ERRORS_ALLOC);
+}
+
+struct disk_counter *
+block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller,
+              struct draw_weight *ret_weight, int64_t *ret_change)
+{
+    const struct draw_phase *phase = &sample.phases[tls.sampled_phase];
+    uint32_t site = nodes_site(state->nodes[label_here(stack_node(t, caller))].site, size_bytes);
+    struct disk_counter *c = thread_counter(t, site);
+    bool up = draw_rounds_up(phase, size_bytes, &tls.random);
+    uint32_t how = (tls.sampled_phase + 1) << LEDGER_PHASE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
+    struct ledger_entry old;
+
+    *ret_change = 0;
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return NULL;
+    }
+    *ret_weight = draw_weight(phase, size_bytes, up);
+    errors_count(t, site, ret_weight, ERRORS_ALLOC);
+    count_sample(t, c, size_bytes, ret_weight);
+    *ret_change = (int64_t)ret_weight->bytes;
+    if (!ledger_insert_odd(p, size_bytes, site | how, &old))
+        bump_by(&t->disk->ledger_events, ret_weight->blocks);
+    if (old.site != 0)
+        *ret_change += block_ends_unseen(t, old, p);
+    filter_add(p);
+    t->last_block = p;
+    t->last_site = site;
+    return c;
+}
+
+/* The weight that OLD, which comes from the ledger, had when it began. */
+static struct draw_weight
+weight_of(struct ledger_entry old)
+{
+    uint32_t phase = (old.site >> LEDGER_PHASE_SHIFT) - 1;
+
+    return draw_weight(&sample.phases[phase < LIMIT_PHASES ? phase : 0], old.size_bytes,
+                       old.site & LEDGER_ROUNDED_UP);
+}
+
+int64_t
+block_sample_undo(struct thread *t, struct ledger_entry old, const void *p)
+{
+    uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
+    struct draw_weight w = weight_of(old);
+    struct disk_counter *c = thread_counter(t, site);
+    int64_t change = 0;
+
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return 0;
+    }
+    if (p != t->last_block || site != t->last_site || !peak_take_back(t, c, w.bytes)) {
+        peak_before_free(t, c);
+        change = -(int64_t)w.bytes;
+    }
+    errors_count(t, site, &w, ERRORS_FREE);
+    if (c->allocations == 0)
+        store_relaxed(&c->size_min, UINT64_MAX);
+    bump_by(&c->allocations, 0 - w.blocks);
+    bump_by(&c->allocated_bytes, 0 - w.bytes);
+    bin_sample(t, old.size_bytes, &w, ERRORS_FREE);
+    filter_drop(p);
+    return change;
+}
+
+int64_t
+block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved)
+{
+    uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
+    struct disk_counter *c;
+    struct draw_weight w;
+
+    if (ledger_is_backing(old)) {
+        filter_drop(p);
+        return heap_backing_ends(t, old, moved);
+    }
+    w = weight_of(old);
+    c = thread_counter(t, site);
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return 0;
+    }
+    errors_count(t, site, &w, ERRORS_FREE);
+    peak_before_free(t, c);
+    bump_by(&c->frees, w.blocks);
+    bump_by(&c->freed_bytes, w.bytes);
+    bin_sample(t, old.size_bytes, &w, ERRORS_FREE);
+    if (moved) {
+        bump_by(&c->moved, w.blocks);
+    } else if (p == t->last_block && site == t->last_site && tls.credit == tls.block_credit) {
+        bump_by(&c->temporary, w.blocks);
+        t->last_block = NULL;
+    }
+    filter_forget_freed();
+    tls.freed_block = p;
+    tls.freed_site = site;
+    tls.freed_credit = tls.credit;
+    return -(int64_t)w.bytes;
+}

@@ -1,0 +1,76 @@
+/* block.h: how blocks begin and end; see block.c. For a thread that is in an event of T. */
+#ifndef EVENT_BLOCK_H
+#define EVENT_BLOCK_H
+
+#include "account/count.h"
+#include "account/ledger.h"
+#include "account/nodes.h"
+#include "account/peak.h"
+#include "account/thread.h"
+#include "platform/arch_x86_64.h"
+#include "sampling/draw.h"
+
+/* block_keep for a block that does not fit into its place as a plain one, or is ODD: its size word
+ * cannot be trusted. */
+int64_t block_keep_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd);
+
+/* Put the block into the ledger. Returns the change of live bytes from a block that was still
+ * there. */
+static inline int64_t
+block_keep(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+{
+    uint32_t *slot = ledger_plain_slot(t->ledger, p);
+    uint32_t entry;
+
+    if (likely(!odd) && likely(slot != NULL) &&
+        likely(ledger_plain_entry(p, size_bytes, site, slot, &entry))) {
+        store_relaxed(slot, entry);
+        return 0;
+    }
+    return block_keep_slowly(t, p, size_bytes, site, odd);
+}
+
+/* Count P in at one of SITES; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
+static inline struct disk_counter *
+block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
+             int64_t *ret_change)
+{
+    uint32_t site = nodes_site(sites, size_bytes);
+    struct disk_counter *c = thread_counter(t, site);
+
+    t->last_block = p;
+    t->last_site = site;
+    *ret_change = 0;
+    if (unlikely(c == NULL)) {
+        bump(&t->disk->no_memory_events);
+        return NULL;
+    }
+    count_alloc(t, c, size_bytes);
+    *ret_change = (int64_t)size_bytes + block_keep(t, p, size_bytes, site, odd);
+    return c;
+}
+
+/* The same for a block that is not odd, and its change is settled. */
+void block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
+
+/* The block at P that the ledger calls OLD. Its free went unseen: count that now. It leaves its
+ * site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at P still:
+ * put it back. */
+int64_t block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p);
+int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated);
+void block_keep_again(struct thread *t, void *p, struct ledger_entry old);
+
+/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_phase. Its counter,
+ * weight and the change of live bytes; NULL: no memory, lost. */
+struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t size_bytes,
+                                         struct arch_caller caller,
+                                         struct draw_weight *ret_weight, int64_t *ret_change);
+
+/* The sample OLD at P ends, or the block there backs a heap no more; returns the change of live
+ * bytes. MOVED: by realloc. */
+int64_t block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved);
+
+/* The sample OLD, at a block that is its owner's still, was never taken; as block_sample_ends. */
+int64_t block_sample_undo(struct thread *t, struct ledger_entry old, const void *p);
+
+#endif

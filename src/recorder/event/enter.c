@@ -1,0 +1,29 @@
+/* enter.c: the beginning of an event when the thread is not simply ready for it. */
+#include "event/enter.h"
+
+#include "event/join.h"
+#include "event/phase.h"
+
+COLD struct thread *
+enter_slowly(struct thread *t)
+{
+    if (!thread_is_ready(t))
+        t = join_thread();
+    if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
+        join_look_up(t);
+        phase_adopt();
+    }
+    return t;
+}
+
+COLD struct thread *
+enter_cold(uint64_t slot)
+{
+    return enter(slot);
+}
+
+COLD void
+enter_ends_cold(void)
+{
+    enter_ends();
+}

@@ -1,0 +1,307 @@
+/* event.c: one event, from the stack to the counters.
+ *
+ *     enter ─► node of the stack ─► site ─► this thread's counters ─► ledger ─► peak ─► leave
+ *
+ * Counters change before the ledger learns of a new block and after it has forgotten an old one,
+ * each in a few plain stores of this thread; a process killed in between leaves one half-applied
+ * event per thread.
+ *
+ * The guard. tls.busy is set while the thread is in here. The events of a signal handler that runs
+ * at that moment are recorded as those of another thread would be, with a struct thread of their
+ * own: nothing shared is ever locked while a signal can come (nest.c).
+ */
+#include "event/event.h"
+
+#include "account/count.h"
+#include "account/label.h"
+#include "account/nodes.h"
+#include "account/peak.h"
+#include "account/thread.h"
+#include "account/unknown.h"
+#include "base/atomics.h"
+#include "event/block.h"
+#include "event/enter.h"
+#include "event/ordinary.h"
+#include "event/sampled.h"
+#include "stack/modules.h"
+#include "stack/stack.h"
+
+static inline void
+record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+{
+    struct thread *t = enter(caller.slot);
+
+    if (likely(t != NULL)) {
+        uint64_t began = event_begins(t);
+        int64_t change;
+
+        if (likely(p != NULL)) {
+            block_begins(t, p, size_bytes, odd, label_sites(stack_target(t, caller)->sites),
+                         &change);
+            peak_change(t, change);
+        } else {
+            bump(&t->disk->failed_calls);
+        }
+        event_ends(t, began);
+    }
+    enter_ends();
+}
+
+/* event_alloc when anything is out of the ordinary. */
+static NOINLINE void *
+alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    record_alloc(p, size_bytes, false, caller);
+    return p;
+}
+
+static inline void
+set_counter(struct stack_target *target, uint64_t size_bytes, uint32_t site, struct disk_counter *c)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+
+    // A handler may jump out between the two; the counter makes them count.
+    target->site[size_class] = site;
+    signal_fence();
+    target->counter[size_class] = c;
+}
+
+/* The same when the thread is ordinary and the stack is that of TARGET, which will know the counter
+ * from now on. */
+static NOINLINE void *
+alloc_at(void *p, size_t size_bytes, struct stack_target *target)
+{
+    struct thread *t = tls.self;
+    struct disk_counter *c;
+    int64_t change;
+
+    t->countdown--;
+    if (likely(p != NULL)) {
+        c = block_begins(t, p, size_bytes, false, target->sites, &change);
+        if (likely(c != NULL))
+            set_counter(target, size_bytes, t->last_site, c);
+        peak_change(t, change);
+    } else {
+        bump(&t->disk->failed_calls);
+    }
+    enter_ends();
+    return p;
+}
+
+void
+event_settle(void)
+{
+    peak_settle(tls.self);
+    enter_ends();
+}
+
+static NOINLINE void *
+alloc_settles(void *p)
+{
+    event_settle();
+    return p;
+}
+
+static INLINE enum ordinary
+count_at(struct thread *t, void *p, size_t size_bytes, const struct stack_target *target)
+{
+    uint32_t size_class = disk_size_class(size_bytes);
+
+    return ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+}
+
+/* Count P in at TARGET, whose counter may not be known yet. */
+static NOINLINE void *
+alloc_looks_up(void *p, size_t size_bytes, struct stack_target *target)
+{
+    struct thread *t = tls.self;
+    uint32_t site = load_relaxed(&target->sites[disk_size_class(size_bytes)]);
+    enum ordinary result;
+
+    if (unlikely(!nodes_is_site(site)) || t->blocks[site / DISK_BLOCK_SITES] == NULL)
+        return alloc_at(p, size_bytes, target);
+    set_counter(target, size_bytes, site, thread_counter(t, site));
+    result = count_at(t, p, size_bytes, target);
+    if (result == ORDINARY_NOT)
+        return alloc_at(p, size_bytes, target);
+    return result == ORDINARY_DONE ? p : alloc_settles(p);
+}
+
+static INLINE void *
+alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
+{
+    enum ordinary result = count_at(t, p, size_bytes, target);
+
+    if (likely(result == ORDINARY_DONE))
+        return p;
+    return result == ORDINARY_NOT ? alloc_looks_up(p, size_bytes, target) : alloc_settles(p);
+}
+
+static NOINLINE void *
+alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+
+    return alloc_in(t, p, size_bytes, stack_target_elsewhere(t, caller));
+}
+
+static NOINLINE void *
+alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    struct stack_target *target = stack_foreseen(t, caller);
+
+    if (unlikely(target == NULL))
+        return alloc_elsewhere(p, size_bytes, caller);
+    return alloc_in(t, p, size_bytes, target);
+}
+
+HOT void *
+event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+
+    enter_begins(caller.slot);
+    if (unlikely(!ordinary_thread(t)))
+        return alloc_slowly(p, size_bytes, caller);
+    if (!stack_is_leaf(t, caller))
+        return alloc_not_leaf(p, size_bytes, caller);
+    t->frames_reused += t->leaf.frames;
+    return alloc_in(t, p, size_bytes, &t->leaf);
+}
+
+void
+event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    record_alloc(p, size_bytes, p != tls.nested_block, caller);
+}
+
+/* P, of which the ledger says OLD, is a sample or not known to be live. */
+static COLD void
+unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
+{
+    enum disk_free_kind kind = DISK_FREE_FOREIGN;
+
+    if (old.site != 0) {
+        peak_change(t, block_sample_ends(t, old, p, false));
+        return;
+    }
+    if (state->gaps) {
+        sampled_unknown_free(t, p, old.freed_site, caller);
+        return;
+    }
+    if (old.freed_site != 0)
+        kind = DISK_FREE_TWICE;
+    else if (state->forked)
+        kind = DISK_FREE_INHERITED;
+    unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
+}
+
+enum unknown { UNKNOWN_COUNTED, UNKNOWN_PASSED };
+
+static inline void
+record_free(void *p, enum unknown unknown, struct arch_caller caller)
+{
+    struct thread *t = enter(caller.slot);
+
+    if (likely(t != NULL)) {
+        uint64_t began = event_begins(t);
+        struct ledger_entry old = ledger_remove(p);
+
+        if (likely(ledger_is_exact(old))) {
+            struct disk_counter *c = thread_counter(t, old.site);
+
+            if (likely(c != NULL)) {
+                if (count_is_latest(t, p, old.site)) {
+                    bump(&c->temporary);
+                    t->last_block = NULL;
+                }
+                count_free(t, c, old.size_bytes);
+                peak_change(t, -(int64_t)old.size_bytes);
+            } else {
+                bump(&t->disk->no_memory_events);
+            }
+        } else if (old.site != 0 || unknown == UNKNOWN_COUNTED) {
+            unusual_free(t, p, old, caller);
+        }
+        event_ends(t, began);
+    }
+    enter_ends();
+}
+
+void
+event_free(void *p, struct arch_caller caller)
+{
+    record_free(p, UNKNOWN_COUNTED, caller);
+}
+
+COLD void
+event_free_known(void *p, struct arch_caller caller)
+{
+    record_free(p, UNKNOWN_PASSED, caller);
+}
+
+struct ledger_entry
+event_realloc_begin(void *p, struct arch_caller caller)
+{
+    struct thread *t = enter(caller.slot);
+    struct ledger_entry old = {0};
+
+    if (likely(t != NULL)) {
+        old = ledger_remove(p);
+        if (unlikely(old.site == 0))
+            unusual_free(t, p, old, caller);
+    }
+    enter_ends();
+    return old;
+}
+
+void
+event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
+                 struct arch_caller caller)
+{
+    struct thread *t = enter(caller.slot);
+    int64_t change = 0, left;
+
+    if (t == NULL) {
+        enter_ends();
+        return;
+    }
+    if (!ok) {
+        bump(&t->disk->failed_calls);
+        block_keep_again(t, p, old);
+    } else {
+        uint64_t began = event_begins(t);
+        struct disk_counter *c;
+
+        left = block_moves(t, old, p, result != NULL);
+        t->last_block = NULL;
+        c = result != NULL ? block_begins(t, result, size_bytes, false,
+                                          label_sites(stack_target(t, caller)->sites), &change)
+                           : NULL;
+        if (c != NULL && old.site != 0) {
+            bump(&c->reallocations);
+            if (size_bytes > old.size_bytes)
+                bump_by(&c->grown_bytes, size_bytes - old.size_bytes);
+        }
+        peak_change(t, change + left);
+        event_ends(t, began);
+    }
+    enter_ends();
+}
+
+void
+event_unloaded(uint64_t slot)
+{
+    uint32_t busy = tls.busy;
+
+    if (state == NULL || load_acquire(&state->ready) != READY_YES)
+        return;
+    if (busy == BUSY_NO)
+        tls.entered = slot;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    modules_sweep();
+    signal_fence();
+    tls.busy = busy;
+}

@@ -1,0 +1,79 @@
+/* filter.c: which pages have blocks whose free must be seen although others are left out.
+ *
+ * Most frees are then of blocks that were left out. A table of one byte for each page tells so: how
+ * many samples live there. It is right about zero; all else asks the ledger. When exact recording
+ * ends the ledger is full of blocks that the table does not know, so it is filled up and says
+ * "perhaps" to everything. The sample that a thread has freed last stays in the table until the
+ * thread's next look at the gate, so that a second free of it is seen.
+ */
+#include "event/filter.h"
+
+#include "account/ledger.h"
+#include "account/ledger_hooked.h"
+#include "base/atomics.h"
+#include "platform/dormant.h"
+#include "platform/state.h"
+
+_Alignas(64) uint8_t filter_pages[FILTER_PAGES];
+
+enum { FILTER_MANY = 255 };
+
+void
+filter_add(const void *p)
+{
+    uint8_t *count = filter_of(p), there = load_relaxed(count);
+
+    while (there != FILTER_MANY && !cas_acq_rel(count, &there, (uint8_t)(there + 1)))
+        continue;
+}
+
+void
+filter_keep(const void *p)
+{
+    store_relaxed(filter_of(p), (uint8_t)FILTER_MANY);
+}
+
+void
+filter_drop(const void *p)
+{
+    uint8_t *count = filter_of(p), there = load_relaxed(count);
+
+    while (there != FILTER_MANY && there != 0 && !cas_acq_rel(count, &there, (uint8_t)(there - 1)))
+        continue;
+}
+
+void
+filter_fill(void)
+{
+    // Other threads look on: word by word, and no libc function that is not imported anyway.
+    for (size_t i = 0; i < FILTER_PAGES; i += sizeof(uint64_t))
+        store_relaxed((uint64_t *)(void *)&filter_pages[i], UINT64_MAX);
+}
+
+void
+filter_forget_freed(void)
+{
+    if (tls.freed_block != NULL)
+        filter_drop(tls.freed_block);
+    tls.freed_block = NULL;
+}
+
+COLD bool
+filter_is_nothing(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    const struct state *s = state;
+    const uint32_t *leaf;
+
+    if (unlikely(dormant_here()))
+        return true;
+    // A child that has not started yet sees no ledger. Other blocks than malloc's may be there.
+    if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS ||
+        ledger_hooked_is_used())
+        return false;
+    leaf = load_acquire(&s->ledger[address >> LEDGER_SPAN_BITS]);
+    return leaf == NULL ||
+           load_relaxed(
+               &leaf[(address & (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1)) >> s->granule_shift]) ==
+               0;
+}

@@ -1,0 +1,157 @@
+/* gate.c: which blocks are recorded, when not all are.
+ *
+ *     gate ─► credit left ─► the next allocator                          (gate.h, inline)
+ *          └► none: look ─┬► poll: clock, control words, phase
+ *                         ├► not yet a sample: new credit, pass
+ *                         └► sample: draw the next distance, record with weight
+ */
+#include "event/gate.h"
+
+#include "base/fmt.h"
+#include "base/hash.h"
+#include "event/enter.h"
+#include "event/filter.h"
+#include "event/request.h"
+#include "event/tick.h"
+#include "platform/arch_x86_64.h"
+#include "platform/dormant.h"
+#include "platform/host.h"
+#include "platform/sys.h"
+
+/* Calls that pass before a thread looks again; far from where additions would overflow. */
+#define IDLE_CREDIT (INT64_MAX / 2)
+
+/* The next sample is CHARGE away. */
+static void
+set_distance(int64_t charge)
+{
+    int64_t poll = sample.phases[tls.phase].poll;
+    int64_t credit = charge < poll ? charge : poll;
+
+    tls.reserve = charge - credit;
+    tls.credit = credit;
+}
+
+static COLD void
+seed(void)
+{
+    const char *text = host_environment("HEAPTAP_SEED");
+    uint64_t word = text != NULL ? parse_uint(&text) : 0;
+
+    if (text == NULL)
+        word = arch_cycles() ^ sys_clock_ns() << 20 ^ (uint64_t)(uintptr_t)&tls ^
+               (uint64_t)sys_gettid() << 40;
+    else if (tls.self != NULL)
+        // Threads must differ, also those that share a row one after another.
+        word += hash_u64((uint64_t)tls.self->row << 32 | tls.self->disk->uses);
+    tls.random = hash_u64(word) | 1;
+}
+
+static int64_t
+next_distance(void)
+{
+    if (unlikely(tls.random == 0))
+        seed();
+    return draw_distance(&sample.phases[tls.phase], &tls.random);
+}
+
+/* Decide about a call for SIZE_BYTES, which has been charged already unless this thread has just
+ * begun the phase. */
+static enum gate
+decide(uint64_t size_bytes)
+{
+    const struct draw_phase *p = &sample.phases[tls.phase];
+    int64_t left = tls.credit + tls.reserve;
+
+    if (p->mode == DISK_MODE_EXACT)
+        return GATE_EXACT;
+    if (p->mode == DISK_MODE_OFF) {
+        set_distance(p->poll);
+        return GATE_PASS;
+    }
+    if (tls.reserve < 0)
+        left = next_distance() - (int64_t)draw_charge(size_bytes, p->mask);
+    if (left >= 0) {
+        set_distance(left);
+        return GATE_PASS;
+    }
+    tls.sampled_phase = tls.phase;
+    set_distance(next_distance());
+    return GATE_SAMPLE;
+}
+
+/* In a signal handler, or when the next allocator has called back: nothing may change now. */
+static enum gate
+look_nested(uint64_t size_bytes)
+{
+    if (tls.change == 0)
+        return load_relaxed(&sample.mode) == DISK_MODE_EXACT ? GATE_EXACT : GATE_PASS;
+    return decide(size_bytes);
+}
+
+/* In a process that is never recorded: nothing brings this thread here again for as good as ever,
+ * and no free is looked at. */
+static enum gate
+pass_for_ever(void)
+{
+    store_relaxed(&sample.mode, (uint32_t)DISK_MODE_OFF);
+    tls.credit = IDLE_CREDIT;
+    return GATE_PASS;
+}
+
+COLD enum gate
+gate_look(uint64_t size_bytes, uint64_t slot)
+{
+    uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_NO;
+
+    if (dormant_here())
+        return pass_for_ever();
+    if (tls.busy != BUSY_NO)
+        return look_nested(size_bytes);
+    // The allocator behind us may have to start before we do.
+    if (ready == READY_NO)
+        return GATE_FIRST;
+    // A process that is not recorded at all, or the child of a handler that must end its event.
+    return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
+}
+
+/* May this call be judged by the phase it was charged in? A child's threads begin anew. */
+static bool
+is_charged(void)
+{
+    return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
+}
+
+/* A change takes effect behind the call that meets it: the point that brought the thread here was
+ * drawn for the phase before. Judged by the new one, it would be lost, and with it what the
+ * thread has left out since its last sample would be counted by nobody. */
+COLD enum gate
+gate_first(uint64_t size_bytes, uint64_t slot)
+{
+    enum gate gate = GATE_PASS;
+    struct thread *t;
+    bool charged;
+
+    tls.entered = slot;
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    charged = is_charged();
+    if (charged)
+        gate = decide(size_bytes);
+    t = enter_cold(slot);
+    if (t == NULL) {
+        enter_ends_cold();
+        return GATE_PASS; // Lost, and counted.
+    }
+    phase_adopt();
+    filter_forget_freed();
+    if (sample.phases[tls.phase].mode != DISK_MODE_EXACT) {
+        tick_look(t);
+        request_poll();
+    }
+    if (!charged)
+        gate = decide(size_bytes);
+    tls.block_credit = tls.credit;
+    enter_ends_cold();
+    return gate;
+}

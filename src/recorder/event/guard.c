@@ -1,0 +1,191 @@
+/* guard.c: the signals that we handle: SIGBUS from our own mappings, and one chosen by the user.
+ *
+ * Somebody truncates the profile while it is mapped, its disk fails, or a file system that could
+ * not reserve blocks is full: then the next store into a page that is gone raises SIGBUS, and the
+ * program would die of it. So while the program has SIGBUS at its default, we handle it: a page of
+ * ours is replaced by zeroed memory, the profile is marked as failed, and the program goes on. Any
+ * other SIGBUS gets the default action, as if we were not there.
+ *
+ * The signal that is to be a snapshot (HEAPTAP_SNAPSHOT_SIGNAL) is ours while the program leaves it
+ * to its default. In a child made by fork it does nothing until that is recorded; if that is not to
+ * be recorded, it gets the default action.
+ *
+ * The program must not see that. The functions by which it looks at dispositions are intercepted
+ * and say "default" where they would name our handler. A program that sets a disposition of its own
+ * simply replaces ours, and is without a guard from then on; so is one that had SIGBUS ignored from
+ * the start, and a thread that blocks it. Nothing is remembered here but the handler's address, so
+ * fork, vfork and exec need no care.
+ */
+#include "event/guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ucontext.h>
+
+#include "account/file.h"
+#include "account/history.h"
+#include "allocator/behind.h"
+#include "base/atomics.h"
+#include "platform/sys.h"
+
+typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
+typedef sighandler_t signal_fn(int, sighandler_t);
+
+/* The function NAME behind ours; found once. */
+static void *
+behind(void **cache, const char *name)
+{
+    void *f = load_acquire(cache);
+
+    if (f == NULL) {
+        f = behind_symbol(name);
+        store_release(cache, f);
+    }
+    return f;
+}
+
+static int
+next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
+{
+    static void *cache;
+    sigaction_fn *f = (sigaction_fn *)behind(&cache, "sigaction");
+
+    if (f == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return f(number, new, ret_old);
+}
+
+/* Do with signal NUMBER what would be done without us; SENT is false if what we return to raises it
+ * again. */
+static void
+act_by_default(int number, bool sent)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+
+    next_sigaction(number, &usual, NULL);
+    if (sent)
+        sys_tgkill(sys_getpid(), sys_gettid(), number);
+}
+
+static void
+on_sigbus(int number, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+
+    (void)context;
+    if (info->si_code > 0 && state != NULL && load_acquire(&state->ready) == READY_YES &&
+        file_page_gone((uintptr_t)info->si_addr))
+        return;
+    act_by_default(number, info->si_code <= 0);
+    errno = saved_errno;
+}
+
+static void
+on_snapshot(int number, siginfo_t *info, void *context)
+{
+    uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_OFF;
+    int saved_errno = errno;
+
+    (void)info;
+    (void)context;
+    if (ready == READY_YES)
+        history_signal();
+    else if (ready == READY_OFF)
+        act_by_default(number, true);
+    errno = saved_errno;
+}
+
+/* Faults come again and again if they are not handled. */
+static bool
+may_be_snapshot(int number)
+{
+    return number > 0 && number != SIGBUS && number != SIGSEGV && number != SIGFPE &&
+           number != SIGILL && number != SIGTRAP && number != SIGSYS && number != SIGABRT;
+}
+
+static void
+take_signal(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction ours = {.sa_sigaction = handler,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | flags};
+    struct sigaction old;
+
+    if (next_sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+        next_sigaction(number, &ours, NULL);
+}
+
+void
+guard_start(void)
+{
+    int saved_errno = errno;
+
+    take_signal(SIGBUS, on_sigbus, SA_NODEFER);
+    if (may_be_snapshot((int)state->snapshot_signal))
+        take_signal((int)state->snapshot_signal, on_snapshot, 0);
+    errno = saved_errno;
+}
+
+static bool
+is_ours(uintptr_t handler)
+{
+    return handler == (uintptr_t)on_sigbus || handler == (uintptr_t)on_snapshot;
+}
+
+/* What the program is to see of disposition *A. */
+static void
+hide(struct sigaction *a)
+{
+    if ((a->sa_flags & SA_SIGINFO) && is_ours((uintptr_t)a->sa_sigaction))
+        *a = (struct sigaction){.sa_handler = SIG_DFL};
+}
+
+static int
+hidden_sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
+{
+    int result = next_sigaction(number, new, ret_old);
+
+    if (result == 0 && ret_old != NULL)
+        hide(ret_old);
+    return result;
+}
+
+EXPORT int
+sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
+{
+    return hidden_sigaction(number, new, ret_old);
+}
+
+int __sigaction(int number, const struct sigaction *new, struct sigaction *ret_old);
+
+EXPORT int
+__sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
+{
+    return hidden_sigaction(number, new, ret_old);
+}
+
+#define SIGNAL(name)                                                                               \
+    signal_fn name;                                                                                \
+    EXPORT sighandler_t name(int number, sighandler_t handler)                                     \
+    {                                                                                              \
+        static void *cache;                                                                        \
+        signal_fn *f = (signal_fn *)behind(&cache, #name);                                         \
+        sighandler_t old;                                                                          \
+                                                                                                   \
+        if (f == NULL) {                                                                           \
+            errno = ENOSYS;                                                                        \
+            return SIG_ERR;                                                                        \
+        }                                                                                          \
+        old = f(number, handler);                                                                  \
+        return unlikely(is_ours((uintptr_t)old)) ? SIG_DFL : old;                                  \
+    }
+
+SIGNAL(signal)
+SIGNAL(ssignal)
+SIGNAL(bsd_signal)
+SIGNAL(sysv_signal)
+SIGNAL(__sysv_signal)
+SIGNAL(sigset)

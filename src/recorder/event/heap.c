@@ -1,0 +1,674 @@
+/* heap.c: blocks that are not malloc's.
+ *
+ * What the program calls a heap we call an *instance*; it may make millions, one for each request.
+ * The profile knows names only. A block is charged to the stack that called, less the allocator's
+ * own frames, and below that to a tag with the heap's record: its own node, with sites and counters
+ * like any other, so that every table shows it.
+ *
+ *     handle ──► instance ─┬► objects: address -> site, count, bytes      (heap_table.c)
+ *                          └► lives: site -> live count, live bytes
+ *
+ * An instance needs its own map because addresses mean something only within it: an arena's first
+ * block begins where its chunk does. It keeps what is live per site, so that a reset ends a million
+ * blocks in as many steps as there are sites, whether they had addresses or not.
+ *
+ * The handle is not an address but numbers: which name, how many frames to skip, which instance and
+ * which use of it. So a child made by fork, which sees all private memory as zeros, still knows the
+ * name; there the instance begins empty, and frees of what was live before count as inherited. A
+ * handle that does not fit its instance is one that was destroyed: the event is lost, and counted.
+ *
+ * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
+ * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
+ * in the ledger says so with the bits of a sample of no phase, so that an ordinary free, which must
+ * not pay for this, takes it for one and comes here through block_sample_ends.
+ *
+ * All of it may run in several threads at once. A reset while another thread allocates from the
+ * same instance is the program's race; then a block may be counted on either side of the reset, but
+ * sums stay right.
+ */
+#include "event/heap.h"
+
+#include <string.h>
+
+#include "account/count.h"
+#include "account/file.h"
+#include "account/label.h"
+#include "account/nodes.h"
+#include "account/peak.h"
+#include "account/unknown.h"
+#include "base/atomics.h"
+#include "event/block.h"
+#include "event/filter.h"
+#include "event/heap_backing.h"
+#include "event/phase.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+#include "platform/texts.h"
+#include "stack/stack.h"
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RECORD_OTHER = 1 };
+
+static const char other_heaps[] = "other heaps";
+static uint32_t places[HEAP_NAMES];
+static unsigned char pool[POOL_BYTES];
+static struct texts names = {
+    .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
+
+bool
+heap_names_start(void)
+{
+    state->heaps = mem_private(sizeof *state->heaps);
+    return state->heaps != NULL && table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
+           table_take(&state->tables[DISK_HEAPS], 1) == RECORD_OTHER;
+}
+
+static void
+lose_event(void)
+{
+    add_relaxed(&state->header->losses.heap_events, UINT64_C(1));
+}
+
+/* A full tree must not mix this heap's bytes with others: it has nodes below "other". */
+static void
+make_others(struct heap_name *n)
+{
+    for (uint32_t i = 0; i < countof(n->other); i++) {
+        uint32_t none = 0;
+
+        if (load_acquire(&n->other[i]) == 0)
+            cas_acq_rel(&n->other[i], &none, nodes_make_tag(DISK_TAG_HEAP + i, n->record));
+    }
+}
+
+/* Give the name NUMBER a record: the one of "other heaps" when there are no more. */
+static COLD uint32_t
+make_record(uint32_t number)
+{
+    struct heap_name *n = &state->heaps->names[number];
+    size_t size_bytes = sizeof other_heaps - 1;
+    const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
+    uint64_t id = number != NAME_OTHER ? table_take(&state->tables[DISK_HEAPS], 1) : RECORD_OTHER;
+    struct disk_heap *r;
+    uint32_t none = 0;
+
+    if (id >= LIMIT_HEAPS)
+        return 0;
+    r = table_record(&state->tables[DISK_HEAPS], id);
+    if (r->name.bytes == 0)
+        r->name = file_string(text, size_bytes);
+    r->created_ns = sys_clock_ns() - state->start_ns;
+    // The record of one that lost the race stays unpublished.
+    if (!cas_acq_rel(&n->record, &none, (uint32_t)id))
+        return none;
+    store_release(&r->id, (uint32_t)id);
+    make_others(n);
+    return (uint32_t)id;
+}
+
+/* The name of that number in this process. */
+static struct heap_name *
+name_of(uint32_t number)
+{
+    struct heap_name *n = &state->heaps->names[number];
+
+    if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
+        return n;
+    n = &state->heaps->names[NAME_OTHER];
+    if (load_acquire(&n->record) == 0)
+        make_record(NAME_OTHER);
+    return n;
+}
+
+static uint32_t
+number_of(const char *name)
+{
+    size_t size_bytes = name != NULL ? strlen(name) : 0;
+    uint32_t number = texts_intern(&names, name != NULL ? name : "",
+                                   size_bytes < NAME_BYTES_MAX ? size_bytes : NAME_BYTES_MAX);
+
+    return number != TEXTS_NONE ? number : (uint32_t)NAME_OTHER;
+}
+
+/* --- Instances -------------------------------------------------------------------------------- */
+
+struct instance {
+    uint64_t owner;     // Atomic: the handle; 0 = of no use yet, OWNER_NONE = free.
+    uint32_t next_free; // Index plus 1.
+    uint32_t uses;
+    bool inherited; // Made before the fork that made this process.
+    struct heap_map objects;
+    struct heap_lives lives;
+};
+
+/* A handle, from the lowest bit on. */
+enum {
+    HANDLE_NAME_BITS = 10,
+    HANDLE_SKIP_BITS = 8,
+    HANDLE_INDEX_BITS = 24, // Index plus 1, so that no handle is NULL.
+    HANDLE_USE_BITS = 22,
+    HANDLE_SKIP = HANDLE_NAME_BITS,
+    HANDLE_INDEX = HANDLE_SKIP + HANDLE_SKIP_BITS,
+    HANDLE_USE = HANDLE_INDEX + HANDLE_INDEX_BITS,
+};
+static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAME_BITS &&
+                  HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,
+              "a handle is full");
+
+#define OWNER_NONE UINT64_C(1) // Its index would be that of no instance.
+
+static uint32_t
+handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
+{
+    return (uint32_t)(handle >> shift & ((UINT64_C(1) << bits) - 1));
+}
+
+static struct heap_name *
+name_of_handle(uint64_t handle)
+{
+    return name_of(handle_part(handle, 0, HANDLE_NAME_BITS));
+}
+
+static struct disk_heap *
+record_of(uint64_t handle)
+{
+    return table_record(&state->tables[DISK_HEAPS], name_of_handle(handle)->record);
+}
+
+/* Indexes given out. A process constant, so that a child gives out none that it has inherited. */
+static uint32_t instance_count;
+
+static struct instance *
+instance_at(uint32_t index)
+{
+    void **place = &state->heaps->chunks[index / HEAP_CHUNK];
+    struct instance *chunk = load_acquire(place);
+    void *none = NULL;
+
+    if (unlikely(chunk == NULL)) {
+        chunk = mem_private(sizeof *chunk * HEAP_CHUNK);
+        if (chunk == NULL)
+            return NULL;
+        if (!cas_acq_rel(place, &none, (void *)chunk)) {
+            mem_release(chunk, sizeof *chunk * HEAP_CHUNK);
+            chunk = none;
+        }
+    }
+    return &chunk[index % HEAP_CHUNK];
+}
+
+/* The instance that HANDLE means. NULL: there is none, or it was destroyed or there is no memory,
+ * which is counted. */
+static struct instance *
+instance_of(uint64_t handle)
+{
+    uint32_t index = handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1;
+    struct instance *h;
+    uint64_t owner;
+
+    if (handle == 0)
+        return NULL;
+    h = index < load_relaxed(&instance_count) &&
+                (handle & ((1 << HANDLE_NAME_BITS) - 1)) <= NAME_OTHER
+            ? instance_at(index)
+            : NULL;
+    owner = h != NULL ? load_acquire(&h->owner) : (uint64_t)OWNER_NONE;
+    if (likely(owner == handle))
+        return h;
+    if (owner == 0 && state->forked) {
+        h->inherited = true;
+        if (cas_acq_rel(&h->owner, &owner, handle) || owner == handle)
+            return h;
+    }
+    lose_event();
+    return NULL;
+}
+
+/* The head of the list of free ones has a count above the index, so that one that was taken and put
+ * back meanwhile is not taken for never moved. */
+static uint64_t
+free_head(uint64_t before, uint32_t index_plus_1)
+{
+    return ((before >> 32) + 1) << 32 | index_plus_1;
+}
+
+static void
+put_free(struct instance *h, uint32_t index)
+{
+    uint64_t head = load_acquire(&state->heaps->free);
+
+    do
+        store_relaxed(&h->next_free, (uint32_t)head);
+    while (!cas_acq_rel(&state->heaps->free, &head, free_head(head, index + 1)));
+}
+
+/* The index of an instance that nobody uses; HEAP_CHUNKS * HEAP_CHUNK when there are no more. */
+static uint32_t
+take_free(void)
+{
+    uint64_t head = load_acquire(&state->heaps->free);
+    uint32_t count = load_relaxed(&instance_count);
+
+    while ((uint32_t)head != 0) {
+        uint32_t index = (uint32_t)head - 1;
+        const struct instance *first = instance_at(index);
+
+        if (first == NULL)
+            break;
+        if (cas_acq_rel(&state->heaps->free, &head,
+                        free_head(head, load_relaxed(&first->next_free))))
+            return index;
+    }
+    while (count < HEAP_CHUNKS * HEAP_CHUNK - 1)
+        if (cas_acq_rel(&instance_count, &count, count + 1))
+            return count;
+    return HEAP_CHUNKS * HEAP_CHUNK;
+}
+
+uint64_t
+heap_create(const char *name, unsigned skip_frames)
+{
+    uint32_t number = number_of(name);
+    uint32_t index = take_free();
+    struct instance *h = index < HEAP_CHUNKS * HEAP_CHUNK ? instance_at(index) : NULL;
+    uint32_t skip_max = (1 << HANDLE_SKIP_BITS) - 1;
+    uint64_t handle;
+
+    if (h == NULL) {
+        lose_event();
+        return 0;
+    }
+    handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(index + 1) << HANDLE_INDEX |
+             (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
+    h->inherited = false;
+    store_release(&h->owner, handle);
+    add_relaxed(&record_of(handle)->made, UINT64_C(1));
+    return handle;
+}
+
+/* --- Sites ------------------------------------------------------------------------------------ */
+
+/* NODE without its innermost SKIP frames; one stays. */
+static uint32_t
+skip_frames(uint32_t node, uint32_t skip)
+{
+    for (; skip > 0; skip--) {
+        uint32_t parent = load_relaxed(&state->nodes[node].parent);
+
+        // Others can write to the file, so what it says must lead outwards.
+        if (parent < DISK_NODE_FIRST || parent >= node)
+            break;
+        node = parent;
+    }
+    return node;
+}
+
+/* The site of an event of the heap HANDLE for blocks of SIZE_BYTES, below TAG; 0 without memory. */
+static uint32_t
+site_of(struct thread *t, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
+        struct arch_caller caller)
+{
+    struct heap_name *n = name_of_handle(handle);
+    uint32_t node = stack_node(t, caller);
+    uint32_t site;
+
+    node = label_here(skip_frames(node, handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS)));
+    node = nodes_tag(node, tag, load_relaxed(&n->record));
+    site = node != DISK_NODE_OTHER ? nodes_site(state->nodes[node].site, size_bytes) : 0;
+    if (likely(site > DISK_SIZE_CLASSES))
+        return site;
+    node = load_acquire(&n->other[tag - DISK_TAG_HEAP]);
+    site = node != 0 ? nodes_site(state->nodes[node].site, size_bytes) : 0;
+    return site > DISK_SIZE_CLASSES ? site : 0;
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+/* Sums of these stay far from 2^63. */
+#define AMOUNT_MAX ((uint64_t)1 << 46)
+
+static uint64_t
+clamp(uint64_t amount)
+{
+    return amount < AMOUNT_MAX ? amount : AMOUNT_MAX;
+}
+
+static void
+count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
+{
+    uint64_t each_bytes = b.count != 0 ? b.size_bytes / b.count : 0;
+
+    peak_before_alloc(t, c);
+    if (b.count != 0 && (c->allocations == 0 || each_bytes < c->size_min))
+        store_relaxed(&c->size_min, each_bytes);
+    if (each_bytes > c->size_max)
+        store_relaxed(&c->size_max, each_bytes);
+    bump_by(&c->allocations, b.count);
+    bump_by(&c->allocated_bytes, b.size_bytes);
+}
+
+/* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
+ * could not be counted. */
+static int64_t
+object_ends(struct thread *t, struct instance *h, struct heap_block b, struct disk_counter **ret_c)
+{
+    struct heap_live *live = heap_live_at(&h->lives, b.site);
+    struct disk_counter *c = thread_counter(t, b.site);
+
+    *ret_c = c;
+    if (c == NULL || live == NULL) {
+        bump(&t->disk->no_memory_events);
+        return 0;
+    }
+    add_relaxed(&live->count, -(int64_t)b.count);
+    add_relaxed(&live->size_bytes, -(int64_t)b.size_bytes);
+    count_objects_free(t, c, b.count, b.size_bytes);
+    return -(int64_t)b.size_bytes;
+}
+
+/* Remember where B is. Returns the change of live bytes from a block that was still there. */
+static int64_t
+keep_object(struct thread *t, struct instance *h, const void *p, struct heap_block b)
+{
+    struct heap_block old;
+    struct disk_counter *c;
+
+    if (p == NULL)
+        return 0;
+    old = heap_map_remove(&h->objects, p);
+    if (!heap_map_insert(&h->objects, p, b))
+        bump(&t->disk->ledger_events);
+    if (old.site == 0)
+        return 0;
+    bump(&t->disk->overwritten_blocks);
+    return object_ends(t, h, old, &c);
+}
+
+/* A block of COUNT objects and SIZE_BYTES begins at P. Returns its counter, NULL if it is lost. */
+static struct disk_counter *
+object_begins(struct thread *t, struct instance *h, uint64_t handle, const void *p, uint64_t count,
+             uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
+{
+    struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
+    uint64_t each_bytes = b.count != 0 ? b.size_bytes / b.count : b.size_bytes;
+    struct heap_live *live;
+    struct disk_counter *c = NULL;
+
+    *ret_change = 0;
+    b.site = site_of(t, handle, DISK_TAG_HEAP, each_bytes, caller);
+    live = b.site != 0 ? heap_live_at(&h->lives, b.site) : NULL;
+    if (live != NULL)
+        c = thread_counter(t, b.site);
+    if (c == NULL) {
+        lose_event();
+        return NULL;
+    }
+    count_in(t, c, b);
+    add_relaxed(&live->count, (int64_t)b.count);
+    add_relaxed(&live->size_bytes, (int64_t)b.size_bytes);
+    *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
+    t->last_block = p;
+    t->last_site = b.site;
+    return c;
+}
+
+/* Only whether anything is recorded counts: what a heap tells is never a matter of chance. */
+static bool
+is_off(void)
+{
+    return load_relaxed(&sample.mode) == DISK_MODE_OFF;
+}
+
+void
+heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uint64_t size_bytes,
+           struct arch_caller caller)
+{
+    struct instance *h = instance_of(handle);
+    int64_t change;
+
+    if (h == NULL || is_off())
+        return;
+    object_begins(t, h, handle, p, count, size_bytes, caller, &change);
+    peak_change(t, change);
+}
+
+/* The block that was at P, taken out; site 0, and counted, if there is none. */
+static struct heap_block
+take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller caller)
+{
+    struct heap_block b = heap_map_remove(&h->objects, p);
+
+    if (likely(b.site != 0))
+        return b;
+    if (is_off())
+        return b; // One that came while it was, as likely as not.
+    if (state->gaps)
+        bump(&t->disk->unrecorded_frees);
+    else
+        unknown_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
+                      stack_node(t, caller), 0, p);
+    return b;
+}
+
+void
+heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller caller)
+{
+    struct instance *h = p != NULL ? instance_of(handle) : NULL;
+    struct heap_block b = {0};
+    struct disk_counter *c;
+    int64_t change;
+
+    if (h != NULL)
+        b = take_out(t, h, p, caller);
+    if (b.site == 0)
+        return;
+    change = object_ends(t, h, b, &c);
+    if (c != NULL && count_is_latest(t, p, b.site)) {
+        bump_by(&c->temporary, b.count);
+        t->last_block = NULL;
+    }
+    peak_change(t, change);
+}
+
+void
+heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, uint64_t size_bytes,
+            struct arch_caller caller)
+{
+    struct instance *h = instance_of(handle);
+    struct heap_block b = {.count = 1};
+    struct disk_counter *c = NULL;
+    int64_t left = 0, change = 0;
+
+    if (h == NULL)
+        return;
+    if (old != NULL)
+        b = take_out(t, h, old, caller);
+    if (b.site != 0)
+        left = object_ends(t, h, b, &c);
+    if (c != NULL)
+        bump_by(&c->moved, b.count);
+    c = NULL;
+    t->last_block = NULL;
+    if (!is_off())
+        c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes, caller, &change);
+    if (c != NULL && b.site != 0) {
+        bump_by(&c->reallocations, b.count);
+        if (size_bytes > b.size_bytes)
+            bump_by(&c->grown_bytes, size_bytes - b.size_bytes);
+    }
+    peak_change(t, change + left);
+}
+
+/* All that is live in H ends. */
+static void
+end_all(struct thread *t, struct instance *h)
+{
+    struct heap_live *live;
+    int64_t change = 0;
+    uint64_t i = 0;
+
+    heap_map_empty(&h->objects);
+    while ((live = heap_live_next(&h->lives, &i)) != NULL) {
+        struct disk_counter *c = thread_counter(t, load_relaxed(&live->site));
+        int64_t count, size_bytes;
+
+        if (c == NULL) {
+            bump(&t->disk->no_memory_events);
+            continue;
+        }
+        count = exchange_seq_cst(&live->count, INT64_C(0));
+        size_bytes = exchange_seq_cst(&live->size_bytes, INT64_C(0));
+        if (count == 0 && size_bytes == 0)
+            continue;
+        count_objects_free(t, c, (uint64_t)count, (uint64_t)size_bytes);
+        change -= size_bytes;
+    }
+    t->last_block = NULL;
+    peak_change(t, change);
+}
+
+void
+heap_reset(struct thread *t, uint64_t handle)
+{
+    struct instance *h = instance_of(handle);
+
+    if (h == NULL)
+        return;
+    end_all(t, h);
+    add_relaxed(&record_of(handle)->resets, UINT64_C(1));
+}
+
+void
+heap_destroy(struct thread *t, uint64_t handle)
+{
+    struct instance *h = instance_of(handle);
+
+    if (h == NULL)
+        return;
+    // From here on nobody else finds it, so it is put on the list once.
+    if (!cas_acq_rel(&h->owner, &handle, OWNER_NONE))
+        return;
+    end_all(t, h);
+    heap_live_clear(&h->lives);
+    put_free(h, handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1);
+    add_relaxed(&record_of(handle)->destroyed, UINT64_C(1));
+}
+
+/* --- Backing ---------------------------------------------------------------------------------- */
+
+/* The block at P, which the ledger called OLD, was never allocated. */
+static void
+undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
+{
+    struct disk_counter *c = thread_counter(t, old.site);
+
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return;
+    }
+    if (!count_is_latest(t, p, old.site) || !peak_take_back(t, c, old.size_bytes)) {
+        peak_before_free(t, c);
+        peak_change(t, -(int64_t)old.size_bytes);
+    }
+    // Another thread's row has counted it; this one may not have a size yet.
+    if (c->allocations == 0)
+        store_relaxed(&c->size_min, UINT64_MAX);
+    bump_by(&c->allocations, UINT64_MAX);
+    bump_by(&c->allocated_bytes, 0 - old.size_bytes);
+    if (c->allocations == 0)
+        store_relaxed(&c->size_max, UINT64_C(0));
+}
+
+/* May the ledger be told of a block at P, of which it knows nothing? Not if P lies inside one. */
+static bool
+is_free_place(const void *p)
+{
+    const uint32_t *slot = (uintptr_t)p & 15 ? NULL : ledger_slot((uintptr_t)p);
+
+    return slot == NULL || !ledger_is_live(load_relaxed(slot));
+}
+
+/* Tell the ledger that P, of which it knew OLD, backs the heap at SITE. */
+static bool
+keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t site)
+{
+    uint64_t what = old.site == 0 ? BACKING_FOREIGN : ledger_is_exact(old) ? 0 : BACKING_SAMPLE;
+    struct ledger_entry none;
+
+    if (!is_free_place(p) ||
+        !ledger_insert_odd(p, size_bytes | what, site | LEDGER_BACKING, &none))
+        return false;
+    filter_add(p);
+    return true;
+}
+
+void
+heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
+             struct arch_caller caller)
+{
+    struct heap_block b = {.count = 1};
+    struct disk_counter *c = NULL;
+    struct ledger_entry old;
+
+    if (p == NULL || instance_of(handle) == NULL || is_off())
+        return;
+    old = ledger_remove(p);
+    if (ledger_is_backing(old)) {
+        block_keep_again(t, p, old); // It backs one heap at a time.
+        return;
+    }
+    b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
+    b.site = site_of(t, handle, DISK_TAG_BACKING, b.size_bytes, caller);
+    if (b.site != 0)
+        c = thread_counter(t, b.site);
+    if (c == NULL || !keep_backing(p, old, b.size_bytes, b.site)) {
+        block_keep_again(t, p, old);
+        lose_event();
+        return;
+    }
+    if (ledger_is_exact(old))
+        undo_alloc(t, p, old);
+    else if (old.site != 0)
+        peak_change(t, block_sample_undo(t, old, p));
+    t->last_block = NULL;
+    count_in(t, c, b);
+}
+
+/* P of SIZE_BYTES is malloc's again, as if allocated now. */
+static void
+back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
+{
+    uint32_t *sites = label_sites(state->nodes[stack_node(t, caller)].site);
+    struct ledger_entry now = {.site = nodes_site(sites, size_bytes), .size_bytes = size_bytes};
+    struct disk_counter *c = thread_counter(t, now.site);
+
+    if (c == NULL) {
+        bump(&t->disk->no_memory_events);
+        return;
+    }
+    count_alloc(t, c, size_bytes);
+    filter_keep(p); // It is exact, so its free must be seen in any phase.
+    block_keep_again(t, p, now);
+    peak_change(t, (int64_t)size_bytes);
+}
+
+void
+heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller)
+{
+    struct instance *h = p != NULL ? instance_of(handle) : NULL;
+    struct ledger_entry old;
+
+    if (h == NULL)
+        return;
+    old = ledger_remove(p);
+    if (!ledger_is_backing(old)) {
+        block_keep_again(t, p, old);
+        return;
+    }
+    block_sample_ends(t, old, p, false);
+    if (!(old.size_bytes & BACKING_FOREIGN))
+        back_to_malloc(t, p, old.size_bytes & BACKING_BYTES, caller);
+    else
+        ledger_forget(p);
+}

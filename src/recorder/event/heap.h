@@ -1,0 +1,44 @@
+/* heap.h: the program's own heaps, as it tells us of them; see heap.c. */
+#ifndef EVENT_HEAP_H
+#define EVENT_HEAP_H
+
+#include "account/heap_table.h"
+#include "account/ledger.h"
+#include "account/thread.h"
+#include "platform/arch_x86_64.h"
+
+enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
+
+/* One name in this process. */
+struct heap_name {
+    uint32_t record;   // Atomic: its index in DISK_HEAPS; 0 = none yet.
+    uint32_t other[2]; // Atomic: nodes below "other" for its objects and for its backing.
+};
+
+/* Private memory of the process. */
+struct heaps {
+    uint64_t free; // Atomic: the first free instance's index plus 1, and a count above.
+    struct heap_name names[HEAP_NAMES + 1]; // The last one is "other heaps".
+    void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.
+};
+
+bool heap_names_start(void);
+
+/* What the program has of a heap; 0 = none. */
+uint64_t heap_create(const char *name, unsigned skip_frames);
+
+/* The events, in an event that has begun for T. CALLER: whose stack it is. */
+void heap_destroy(struct thread *t, uint64_t handle);
+void heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count,
+                uint64_t size_bytes, struct arch_caller caller);
+void heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p,
+                 uint64_t size_bytes, struct arch_caller caller);
+void heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller caller);
+void heap_reset(struct thread *t, uint64_t handle);
+void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
+                  struct arch_caller caller);
+
+/* P, if it was malloc's, is the program's again, allocated at CALLER. */
+void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
+
+#endif

@@ -1,0 +1,271 @@
+/* join.c: how a thread gets its struct, and leaves it.
+ *
+ * A thread gets a row at its first event. Nothing tells us when it ends: hooks at thread exit are
+ * limited in number, run in an order that is not ours, and do not see what is allocated after
+ * them. Instead a row is known to be free when its owner's thread id is no longer one of this
+ * process; each newcomer looks at a few rows. A free row goes to the next thread of the same
+ * name, which simply counts on, so the file grows with the number of threads alive at once, per
+ * name, and not with the number that ever lived.
+ */
+#include "event/join.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "account/file.h"
+#include "account/peak.h"
+#include "base/atomics.h"
+#include "event/orphan.h"
+#include "event/start.h"
+#include "platform/arch_x86_64.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+#include "stack/bounds.h"
+#include "stack/stack.h"
+
+enum {
+    SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
+    NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
+    TID_BITS = 22,         // Linux has no larger ids.
+    // Signal handlers that interrupt the recorder inside one another, and jumps out of such: each
+    // costs a row.
+    NESTED_MAX = 4,
+    START_STACK_BYTES = 256 << 10,
+};
+
+/* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that
+ * finds a dead owner may come to free the row only after the thread id has been given to another
+ * thread, which has freed and taken the row itself; the use tells them apart. */
+static uint32_t
+owner_word(uint32_t tid, uint32_t uses)
+{
+    return tid | uses << TID_BITS;
+}
+
+/* Free the rows of ended threads among the next SWEEP_ROWS. */
+static void
+sweep(uint32_t own_tid)
+{
+    uint32_t rows = thread_row_count();
+
+    for (uint32_t i = 0; i < SWEEP_ROWS && i < rows; i++) {
+        uint32_t row = add_relaxed(&state->sweep, 1u) % rows;
+        struct thread *t = load_acquire(&state->threads[row]);
+        uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
+        uint32_t tid = owner & ((1u << TID_BITS) - 1);
+
+        // A row that carries our own id belonged to an ended thread that had the id before us.
+        if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
+            continue;
+        peak_collect_ended(t);
+        if (cas_acq_rel(&t->owner_tid, &owner, 0u)) {
+            add_relaxed(&state->live_threads, -1u);
+            add_relaxed(&state->free_rows, 1u);
+        }
+    }
+}
+
+/* A free row, of NAME unless there are too many already; NULL if there is none. */
+static struct thread *
+take_over(uint32_t tid, const char *name)
+{
+    uint32_t rows = thread_row_count();
+    uint32_t first = load_relaxed(&state->sweep); // The rows just before it were freed last.
+
+    for (uint32_t i = 1; i <= rows && load_relaxed(&state->free_rows) != 0; i++) {
+        struct thread *t = load_acquire(&state->threads[(first % rows + rows - i) % rows]);
+        uint32_t nobody = 0;
+
+        if (t == NULL || load_relaxed(&t->owner_tid) != 0)
+            continue;
+        if (rows < NAMED_ROWS_MAX && !thread_has_name(t->disk, name))
+            continue;
+        if (cas_acq_rel(&t->owner_tid, &nobody, owner_word(tid, load_relaxed(&t->disk->uses)))) {
+            add_relaxed(&state->free_rows, -1u);
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static struct thread *
+new_row(uint32_t tid)
+{
+    size_t blocks_bytes = sizeof(struct disk_block *) * (LIMIT_SITES / DISK_BLOCK_SITES + 1);
+    struct table *rows = &state->tables[DISK_THREADS], *all_bins = &state->tables[DISK_BINS];
+    uint64_t row = TABLE_NONE, bins = TABLE_NONE;
+    struct thread *t;
+
+    // Memory first, and all or nothing: this is tried again at every event of the thread.
+    if (load_relaxed(&rows->full) || load_relaxed(&all_bins->full))
+        return NULL;
+    t = mem_private(sizeof *t + blocks_bytes);
+    if (t == NULL)
+        return NULL;
+    if ((row = table_take(rows, 1)) >= LIMIT_THREADS ||
+        (bins = table_take(all_bins, 1)) == TABLE_NONE) {
+        mem_release(t, sizeof *t + blocks_bytes);
+        return NULL;
+    }
+    t->blocks = (struct disk_block **)(void *)(t + 1);
+    t->row = (uint32_t)row;
+    t->disk = table_record(rows, row);
+    t->bins = table_record(all_bins, bins);
+    t->owner_tid = owner_word(tid, 0);
+    t->shared = &state->header->shared;
+    t->ledger = state->ledger_plain;
+    t->generation = load_acquire(&state->generation);
+    store_release(&t->disk->id, (uint32_t)row);
+    t->disk->bins = (uint32_t)bins;
+    store_release(&state->threads[row], t);
+    return t;
+}
+
+/* A row for the calling thread, free or new. */
+static COLD struct thread *
+join(uint32_t tid)
+{
+    char name[16] = "";
+    struct thread *t;
+
+    sys_thread_name(name);
+    t = take_over(tid, name);
+    if (t == NULL)
+        t = new_row(tid);
+    if (t == NULL)
+        return NULL;
+    thread_set_name(t->disk, name);
+    t->disk->tid = tid;
+    bump(&t->disk->uses);
+    // Passing stacks of a few frames hang on nothing that shows that they can be read: they may
+    // have been further out than this thread's stack reaches.
+    if (state->depth_max != LIMIT_DEPTH)
+        stack_forget_all(t);
+    else
+        stack_forget(t);
+    peak_join(t);
+    t->last_block = NULL;
+    t->inner_count = 0;
+    t->countdown = LIMIT_TICK_EVENTS;
+    t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.
+    t->outer = NULL;
+    t->level = 0;
+    add_relaxed(&state->live_threads, 1u);
+    store_relaxed(&t->ready, (uint32_t)THREAD_STALE);
+    peak_share();
+    return t;
+}
+
+static COLD struct thread *
+join_first(void)
+{
+    uint32_t tid = (uint32_t)sys_gettid();
+    struct thread *t;
+
+    sweep(tid);
+    t = join(tid);
+    if (t == NULL)
+        return NULL;
+    bounds_thread_begins(t);
+    return t;
+}
+
+/* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
+ * one has left, so it gets its own for the time. */
+static COLD bool
+start_on_own_stack(void)
+{
+    unsigned char *stack = sys_mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool started;
+
+    if (sys_failed(stack))
+        return start_recording();
+    started = arch_call_on(stack + START_STACK_BYTES, start_recording);
+    sys_munmap(stack, START_STACK_BYTES);
+    return started;
+}
+
+static bool
+is_started(void)
+{
+    return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_on_own_stack();
+}
+
+struct thread *
+join_thread(void)
+{
+    uint64_t mask;
+
+    tls.busy = BUSY_MONITOR;
+    signal_fence();
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF && orphan_waits())
+        return NULL;
+    // A handler that jumped out of here would leave the thread without a row for ever.
+    mask = sys_block_signals();
+    // A handler may have been here since the caller looked.
+    if (thread_is_ready(tls.self)) {
+        sys_unblock_signals(mask);
+        return tls.self;
+    }
+    tls.self = NULL;
+    if (is_started()) {
+        if (unlikely(state->orphan_events != 0))
+            orphan_report();
+        tls.self = join_first();
+        if (tls.self == NULL)
+            add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
+    }
+    sys_unblock_signals(mask);
+    return tls.self;
+}
+
+static COLD void
+forget_stale(struct thread *t)
+{
+    stack_forget_all(t);
+    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
+        if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
+            t->rules[i].rule.kind = RULE_NONE;
+}
+
+COLD void
+join_look_up(struct thread *t)
+{
+    uint32_t generation;
+
+    exchange_seq_cst(&t->ready, (uint32_t)(tls.labels == 0 ? THREAD_READY : THREAD_LABELLED));
+    generation = load_acquire(&state->generation);
+    if (t->generation != generation) {
+        t->generation = generation;
+        forget_stale(t);
+    }
+    peak_look_up(t);
+}
+
+static COLD struct thread *
+make_nested(struct thread *t)
+{
+    uint64_t mask = sys_block_signals();
+    struct thread *n = t->nested;
+
+    if (n == NULL && t->level < NESTED_MAX && (n = join((uint32_t)sys_gettid())) != NULL) {
+        n->level = t->level + 1;
+        n->outer = t;
+        n->stack_low = t->stack_low;
+        n->stack_high = t->stack_high;
+        n->thread_pointer = t->thread_pointer;
+        n->foreign_next = 0;
+        __builtin_memcpy(n->foreign, t->foreign, sizeof n->foreign);
+        t->nested = n;
+    }
+    sys_unblock_signals(mask);
+    return n;
+}
+
+struct thread *
+join_nested(struct thread *t)
+{
+    return t->nested != NULL ? t->nested : make_nested(t);
+}

@@ -1,0 +1,126 @@
+/* orphan.c: a child that begins in the middle of the recorder.
+ *
+ * A handler that has interrupted the recorder may fork, and in the child return. The child goes on
+ * with the interrupted event, but the recorder's state reads as zeros there and the profile is not
+ * mapped: both on purpose, because they are the parent's.
+ *
+ * So the parent keeps a copy of the few structs that an event holds on to, struct state and the
+ * thread's structs, in memory that is not wiped, and the child puts them back where they were, with
+ * empty memory in place of the profile. On that the event comes to its end; nothing grows (every
+ * table is marked as full), nobody sees the result. Whatever else it meets are zeros at addresses
+ * that are still there, and all tables read zeros as "nothing". The thread's next event after that
+ * wipes the state and starts the child's own profile; the events meanwhile are counted in it as
+ * lost.
+ *
+ * A child made by a raw system call in such a handler does not come through here; it must not go on
+ * with what was interrupted.
+ */
+#include "event/orphan.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "account/thread.h"
+#include "base/atomics.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+
+enum { LEVELS_MAX = 8 };
+
+struct orphan {
+    struct state state;
+    struct thread *where[LEVELS_MAX];
+    struct thread threads[LEVELS_MAX];
+};
+
+static void
+fill(struct orphan *o)
+{
+    uint32_t level = 0;
+
+    o->state = *state;
+    for (struct thread *t = tls.self; t != NULL && level < LEVELS_MAX; t = t->outer) {
+        o->where[level] = t;
+        o->threads[level++] = *t;
+    }
+}
+
+static void
+map_nothing(void *where, size_t size_bytes)
+{
+    sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+}
+
+static void
+put_back(const struct orphan *o)
+{
+    memcpy(state, &o->state, sizeof *state);
+    store_relaxed(&state->file_failed, 1u);
+    map_nothing(state->header, DISK_DATA_OFF);
+    for (uint32_t i = 0; i < DISK_KINDS; i++) {
+        struct table *t = &state->tables[i];
+
+        if (t->base != NULL)
+            map_nothing(t->base, t->mapped_bytes);
+        store_relaxed(&t->full, 1u);
+    }
+    for (uint32_t i = 0; i < LEVELS_MAX && o->where[i] != NULL; i++) {
+        memcpy(o->where[i], &o->threads[i], sizeof o->threads[i]);
+        store_relaxed(&o->where[i]->ready, 0u);
+    }
+    state->orphan_tid = (uint32_t)sys_gettid();
+    state->orphan_events = 0;
+    store_release(&state->ready, (uint32_t)READY_OFF);
+}
+
+COLD pid_t
+orphan_fork(pid_t (*fork_function)(void))
+{
+    struct orphan *o;
+    uint64_t mask;
+    pid_t pid;
+
+    // Interrupted before the first event has begun, nothing is held on to.
+    if (!thread_is_ready(tls.self))
+        return fork_function();
+    o = sys_mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys_failed(o)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    mask = sys_block_signals();
+    fill(o);
+    pid = fork_function();
+    if (pid == 0)
+        put_back(o);
+    sys_unblock_signals(mask);
+    sys_munmap(o, sizeof *o);
+    return pid;
+}
+
+COLD bool
+orphan_waits(void)
+{
+    uint64_t lost;
+
+    if (state->orphan_tid == 0)
+        return true;
+    if (tls.nests != 0 || state->orphan_tid != (uint32_t)sys_gettid()) {
+        add_relaxed(&state->orphan_events, UINT64_C(1));
+        return true;
+    }
+    lost = state->orphan_events;
+    memset(state, 0, sizeof *state);
+    state->orphan_events = lost;
+    return false;
+}
+
+void
+orphan_report(void)
+{
+    add_relaxed(&state->header->losses.reentrant_events, state->orphan_events);
+    state->orphan_events = 0;
+}

@@ -1,0 +1,141 @@
+/* request.c: changes that are asked for while the program runs: by a tool, through words in the
+ * profile; by the program itself; and by the clock.
+ *
+ * The profile is a file that others can write to. What is read from it is a request: mode and
+ * period are checked, a name is bytes.
+ */
+#include "event/request.h"
+
+#include "account/history.h"
+#include "base/atomics.h"
+#include "event/phase.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+/* NAME and KIND come from a tool. */
+static enum disk_answer
+set_snapshot(const uint64_t *name, uint64_t kind)
+{
+    if (kind != DISK_SNAPSHOT_PERIOD && (kind != DISK_SNAPSHOT_ASKED || name[0] == 0))
+        return DISK_ANSWER_REFUSED;
+    return history_snapshot((const char *)name, (enum disk_snapshot_kind)kind);
+}
+
+static enum disk_answer
+set_phase(uint64_t mode, uint64_t period)
+{
+    struct draw_phase phase;
+
+    if (!draw_is_valid(mode, period))
+        return DISK_ANSWER_REFUSED;
+    phase = draw_phase(mode, period);
+    sample.begin_ns = sample.end_ns = 0; // Whoever asks by hand does not want it changed later.
+    return phase_change(&phase);
+}
+
+/* Become the one thread that changes the phase. Waits a bounded while. */
+static bool
+take_turn(void)
+{
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
+        uint32_t idle = 0;
+
+        if (cas_acq_rel(&state->change_busy, &idle, 1u))
+            return true;
+        sys_wait(i);
+    }
+    return false;
+}
+
+void
+request_switch(bool on)
+{
+    const struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
+    const struct draw_phase exact = draw_phase(DISK_MODE_EXACT, 0);
+    uint64_t mask = sys_block_signals();
+
+    if (take_turn()) {
+        bool is_on = sample.mode != DISK_MODE_OFF;
+
+        sample.begin_ns = sample.end_ns = 0; // As in set_phase.
+        if (on && !is_on)
+            phase_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+        else if (!on && is_on)
+            phase_change(&off);
+        store_release(&state->change_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+    phase_adopt();
+}
+
+static void
+take_request(uint64_t generation)
+{
+    struct disk_header *h = state->header;
+    uint64_t words[countof(h->control)];
+    enum disk_answer answer = DISK_ANSWER_REFUSED;
+
+    for (size_t i = 0; i < countof(words); i++)
+        words[i] = load_relaxed(&h->control[i]);
+    // Another request is being written over this one: that one will be seen soon.
+    if (load_acquire(&h->control_generation) != generation)
+        return;
+    state->control_seen = generation;
+    if (words[0] == DISK_CONTROL_PHASE)
+        answer = set_phase(words[1], words[2]);
+    else if (words[0] == DISK_CONTROL_SNAPSHOT)
+        answer = set_snapshot(&words[1], words[5]);
+    store_relaxed(&h->control_answer, (uint64_t)answer);
+    store_release(&h->control_taken, generation);
+}
+
+/* What delay and duration ask for at NOW. */
+static void
+keep_time(uint64_t now_ns)
+{
+    struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
+
+    if (sample.begin_ns != 0 && now_ns >= sample.begin_ns) {
+        sample.begin_ns = 0;
+        phase_change(&sample.wanted);
+    }
+    if (sample.end_ns != 0 && now_ns >= sample.end_ns) {
+        sample.end_ns = 0;
+        phase_change(&off);
+    }
+}
+
+static bool
+is_due(uint64_t now_ns)
+{
+    return load_acquire(&state->header->control_generation) != state->control_seen ||
+           (sample.begin_ns != 0 && now_ns >= sample.begin_ns) ||
+           (sample.end_ns != 0 && now_ns >= sample.end_ns);
+}
+
+static COLD void
+poll_now(uint64_t now_ns)
+{
+    uint64_t mask = sys_block_signals();
+    uint32_t idle = 0;
+
+    if (cas_acq_rel(&state->change_busy, &idle, 1u)) {
+        uint64_t generation = load_acquire(&state->header->control_generation);
+
+        keep_time(now_ns);
+        if (generation != state->control_seen)
+            take_request(generation);
+        store_release(&state->change_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+    phase_adopt();
+}
+
+void
+request_poll(void)
+{
+    uint64_t now_ns = load_relaxed(&state->header->shared.last_ns) + state->start_ns;
+
+    if (unlikely(is_due(now_ns)))
+        poll_now(now_ns);
+}

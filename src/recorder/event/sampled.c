@@ -1,0 +1,80 @@
+/* sampled.c: the events of blocks that were chosen at random, and the frees of those that were not.
+ *
+ * What a free finds in the ledger is exact or a sample. If it finds nothing, the block was left
+ * out: that is no loss. It stays so after a change to exact, so from then on unknown frees are
+ * counted apart. A free of what has just been freed is told from that of a block left out that
+ * has got the same address only if the thread has not allocated since, and is alone.
+ */
+#include "event/sampled.h"
+
+#include "account/peak.h"
+#include "account/unknown.h"
+#include "base/atomics.h"
+#include "event/block.h"
+#include "event/enter.h"
+#include "event/filter.h"
+#include "event/phase.h"
+#include "stack/stack.h"
+
+void
+sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = enter_cold(caller.slot);
+    struct draw_weight w;
+    int64_t change;
+
+    if (t != NULL && p != NULL) {
+        block_sample_begins(t, p, size_bytes, caller, &w, &change);
+        peak_change(t, change);
+    } else if (t != NULL) {
+        w = draw_weight(&sample.phases[tls.sampled_phase], size_bytes, false);
+        bump_by(&t->disk->failed_calls, w.blocks);
+    }
+    enter_ends_cold();
+}
+
+void
+sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
+                     struct arch_caller caller)
+{
+    if (freed_site != 0 && p == tls.freed_block && tls.credit == tls.freed_credit &&
+        freed_site == tls.freed_site && !load_relaxed(&state->multi)) {
+        unknown_count(t, DISK_FREE_TWICE, stack_node(t, caller), freed_site, p);
+        return;
+    }
+    if (load_relaxed(&sample.mode) == DISK_MODE_EXACT)
+        bump(&t->disk->unrecorded_frees);
+    // A block that is left out may get this address next.
+    if (freed_site != 0)
+        ledger_forget(p);
+}
+
+void
+sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
+                   enum gate gate, struct arch_caller caller)
+{
+    struct thread *t = enter_cold(caller.slot);
+    int64_t change = 0, left = 0;
+    struct disk_counter *c = NULL;
+    struct draw_weight w;
+
+    if (t != NULL && !ok) {
+        bump(&t->disk->failed_calls);
+        block_keep_again(t, p, old);
+    } else if (t != NULL) {
+        if (old.site != 0)
+            left = block_moves(t, old, p, result != NULL);
+        if (result != NULL)
+            filter_forget_freed(); // It may live on in the same place.
+        t->last_block = NULL;
+        if (gate == GATE_SAMPLE && result != NULL)
+            c = block_sample_begins(t, result, size_bytes, caller, &w, &change);
+        if (c != NULL) {
+            bump_by(&c->reallocations, w.blocks);
+            if (old.size_bytes != 0 && size_bytes > old.size_bytes)
+                bump_by(&c->grown_bytes, w.blocks * (size_bytes - old.size_bytes));
+        }
+        peak_change(t, change + left);
+    }
+    enter_ends_cold();
+}

@@ -1,0 +1,22 @@
+/* sampled.h: events when some blocks are left out; see sampled.c. */
+#ifndef EVENT_SAMPLED_H
+#define EVENT_SAMPLED_H
+
+#include "account/ledger.h"
+#include "account/thread.h"
+#include "event/gate.h"
+#include "platform/arch_x86_64.h"
+
+/* P (NULL: the call failed) of SIZE_BYTES was chosen by the gate as a sample; as event_alloc. */
+void sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller);
+
+/* As event_realloc_end when GATE is not GATE_EXACT. */
+void sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
+                         enum gate gate, struct arch_caller caller);
+
+/* A free of P, at which no block is known to live, in a process that has left blocks out.
+ * FREED_SITE: one of that site has lived there. In an event of T. */
+void sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
+                          struct arch_caller caller);
+
+#endif

@@ -1,0 +1,304 @@
+/* start.c: from the first event of a process to a profile that can be counted into.
+ *
+ * The state is made once per process image and stays where it is; in a child made by fork it
+ * reads as zeros, so the child starts here again, with a file of its own. Nothing is done before
+ * the first event: a process that never allocates leaves nothing behind.
+ */
+#include "event/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "account/file.h"
+#include "account/history.h"
+#include "account/label.h"
+#include "account/ledger.h"
+#include "account/nodes.h"
+#include "account/thread.h"
+#include "account/unknown.h"
+#include "allocator/behind.h"
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "base/version.h"
+#include "event/guard.h"
+#include "event/heap.h"
+#include "event/phase.h"
+#include "event/tick.h"
+#include "format/environment.h"
+#include "platform/arch_x86_64.h"
+#include "platform/dormant.h"
+#include "platform/host.h"
+#include "platform/mem.h"
+#include "platform/output.h"
+#include "platform/process.h"
+#include "platform/selection.h"
+#include "platform/sys.h"
+#include "stack/bounds.h"
+#include "stack/modules.h"
+#include "stack/rules.h"
+
+enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
+
+/* Address space taken at the start: the ledger's top level, caches and a few threads; and what
+ * scales with a limit: tables of the file and the index of nodes. */
+#define START_BYTES ((uint64_t)80 << 20)
+#define START_LIMIT_SHARE 6
+
+/* With a reserve: address space for private memory, touched as it is used, and the largest file. */
+#define ARENA_BYTES ((uint64_t)4 << 30)
+#define RESERVE_BYTES_MAX ((uint64_t)8 << 30)
+
+/* True from the first start on: a start with wiped state is then a forked child's. */
+static bool started_before;
+
+static size_t
+read_whole(const char *path, char *buffer, size_t size_bytes)
+{
+    int fd = sys_open(path, O_RDONLY, 0);
+    size_t got = 0;
+
+    while (fd >= 0 && got < size_bytes) {
+        long n = sys_pread(fd, buffer + got, size_bytes - got, got);
+
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    if (fd >= 0)
+        sys_close(fd);
+    return got;
+}
+
+/* Field 22 of /proc/self/stat; the name in field 2 may hold anything, so count from its last ')'.
+ * */
+static uint64_t
+process_start(void)
+{
+    char text[1024];
+    const char *p;
+
+    text[read_whole("/proc/self/stat", text, sizeof text - 1)] = '\0';
+    p = strrchr(text, ')');
+    for (uint32_t field = 2; p != NULL && field < 22; field++) {
+        p = strchr(p, ' ');
+        p = p != NULL ? p + 1 : NULL;
+    }
+    return p != NULL ? parse_uint(&p) : 0;
+}
+
+static void
+describe_system(struct disk_header *h)
+{
+    struct utsname u;
+    char text[256];
+    struct fmt f = fmt_init(text, sizeof text);
+
+    if (sys_uname(&u) == 0) {
+        fmt_str(&f, u.sysname);
+        fmt_char(&f, ' ');
+        fmt_str(&f, u.release);
+    }
+    h->kernel = file_string(text, f.length);
+    h->heaptap = file_string(HEAPTAP_VERSION, sizeof HEAPTAP_VERSION - 1);
+    h->page_bytes = 4096;
+    h->cpu_count = sys_processors();
+    h->machine = ARCH_ELF_MACHINE;
+}
+
+static void
+describe_process(struct disk_header *h)
+{
+    static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
+    h->pid = (uint32_t)sys_getpid();
+    h->parent_pid = (uint32_t)sys_getppid();
+    h->process_start = process_start();
+    h->process_flags = state->forked ? DISK_PROCESS_FORKED : 0;
+    h->session_id = selection_session();
+    h->start_unix_ns = sys_unix_ns();
+    h->start_monotonic_ns = state->start_ns;
+    h->start_cycles = arch_cycles();
+    h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
+    h->executable = file_string(command, host_executable(command, sizeof command));
+}
+
+static void
+fill_header(void)
+{
+    struct disk_header *h = state->header;
+
+    process_learn();
+    state->start_ns = sys_clock_ns();
+    state->interval_ns = FIRST_INTERVAL_NS;
+    h->depth_max = state->depth_max = selection_depth();
+    h->shared.epoch = h->shared.peak_epoch = 1;
+    describe_process(h);
+    describe_system(h);
+    tick_clock();
+    if (state->forked) // A daemon may clear its environment and then fork.
+        mem_limit_again();
+    else
+        mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
+    phase_start();
+    history_start();
+    store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
+}
+
+static void
+choose_ledger(void)
+{
+    const char *allocator = host_environment("HEAPTAP_ALLOCATOR");
+
+    state->usable = behind_usable_mode();
+    if (allocator != NULL && strcmp(allocator, "glibc") == 0)
+        state->usable = USABLE_GLIBC;
+    state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
+}
+
+/* Is there room under a limit on address space? What the recorder takes at most from the start on
+ * must be less than half of what is left: the program comes first. */
+static bool
+is_room(void)
+{
+    uint64_t limit = host_address_limit();
+    uint64_t used;
+    char text[128];
+    const char *p = text;
+
+    if (limit == UINT64_MAX)
+        return true;
+    text[read_whole("/proc/self/statm", text, sizeof text - 1)] = '\0';
+    used = parse_uint(&p) * 4096;
+    return used < limit && START_BYTES + limit / START_LIMIT_SHARE <= (limit - used) / 2;
+}
+
+/* Take all memory that will ever be used, as far as that is wanted: true unless that fails. */
+static bool
+take_reserve(void)
+{
+    uint64_t bytes = host_number(ENVIRONMENT_RESERVE);
+
+    if (bytes == 0)
+        return true;
+    state->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
+    return mem_use_arena(host_address_limit() == UINT64_MAX ? ARENA_BYTES
+                                                              : host_address_limit() / 4);
+}
+
+static bool
+start_tables(void)
+{
+    state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
+    choose_ledger();
+    bounds_process_begins();
+    return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
+           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
+           label_start() && heap_names_start();
+}
+
+static bool
+start_all(void)
+{
+    int error;
+
+    // A program with more rights than its user must not write files where that user stands, nor
+    // what that user chose.
+    if (process_value(AT_SECURE) != 0)
+        return false;
+    // Its interceptors must not be called before it is ready, and it would find our blocks strange.
+    if (behind_is_sanitizer()) {
+        if (!state->forked)
+            output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
+        return false;
+    }
+    error = is_room() && mem_start() && take_reserve() ? 0 : -ENOMEM;
+
+    if (error == 0 && (error = file_create()) == 0 && !start_tables()) {
+        file_remove();
+        error = -ENOMEM;
+    }
+    if (error != 0) {
+        mem_release_all();
+        if (!load_relaxed(&state->file_failed)) // Otherwise that has been told.
+            output_message(OUTPUT_NOT_RECORDING, error, state->path);
+        return false;
+    }
+    fill_header();
+    guard_start();
+    return true;
+}
+
+/* Once that has failed it is not tried again: a program short of memory has other worries. */
+static bool
+make_state(void)
+{
+    static uint32_t failed;
+    struct state *none = NULL;
+    struct state *made;
+
+    if (load_acquire(&state) != NULL)
+        return true;
+    if (load_relaxed(&failed))
+        return false;
+    made = mem_private(sizeof *made);
+    if (made == NULL) {
+        if (add_relaxed(&failed, 1u) == 0)
+            output_message(OUTPUT_NOT_RECORDING, -ENOMEM, "");
+        return false;
+    }
+    if (!cas_acq_rel(&state, &none, made))
+        mem_release(made, sizeof *made);
+    return true;
+}
+
+/* Move the events that came while another thread was starting to where losses are counted. */
+static void
+settle_early_events(void)
+{
+    uint64_t events = __atomic_exchange_n(&state->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
+
+    add_relaxed(&state->header->losses.no_thread_events, events);
+}
+
+COLD bool
+start_recording(void)
+{
+    uint32_t idle = 0;
+    uint32_t ready;
+
+    if (!make_state())
+        return false;
+    ready = load_acquire(&state->ready);
+    if (ready != READY_NO)
+        return ready == READY_YES;
+    if (cas_acq_rel(&state->starting, &idle, 1u)) {
+        state->forked = started_before;
+        // A child of a process that has gone quiet can create no file.
+        ready = !dormant_here() && !sys_is_quiet() && selection_here() && start_all() ? READY_YES
+                                                                                      : READY_OFF;
+        started_before = true;
+        store_release(&state->ready, ready);
+        if (ready == READY_YES)
+            settle_early_events();
+    } else {
+        // Waiting could be a deadlock: the other thread may want the loader's lock, and this one
+        // may have it.
+        add_relaxed(&state->early_events, UINT64_C(1));
+        if (load_acquire(&state->ready) == READY_YES)
+            settle_early_events();
+    }
+    return ready == READY_YES;
+}
+
+/* The main program's path is the one thing that would have to be asked for later. */
+void
+start_seal(void)
+{
+    struct unwind_object program;
+
+    if (unwind_find_object(process_value(AT_ENTRY), &program))
+        modules_id(&program);
+    mem_measure(false);
+    sys_be_quiet();
+}

@@ -1,0 +1,124 @@
+/* tick.c: time, kept away from the hot path.
+ *
+ * The clock is read once in LIMIT_TICK_EVENTS events of a thread. From that come the times in the
+ * header, the moment of the peak (to within a tick) and the timeline, a bounded list of totals:
+ * when it is full, every second point goes and the interval doubles. A reader sorts points by
+ * time and drops doubles, so one that looks on while points move loses nothing.
+ *
+ * One event per tick is timed with the cycle counter: that is the recorder's estimate of its own
+ * cost.
+ */
+#include "event/tick.h"
+
+#include "account/file.h"
+#include "account/history.h"
+#include "account/peak.h"
+#include "base/atomics.h"
+#include "event/request.h"
+#include "platform/arch_x86_64.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+
+/* An event that took longer was not the processor's all the time; some 50 microseconds. */
+enum { NAME_REFRESH_TICKS = 64, INTERRUPTED_CYCLES = 150000 };
+
+void
+tick_clock(void)
+{
+    struct disk_header *h = state->header;
+    uint64_t now_ns = sys_clock_ns();
+    uint64_t cycles = arch_cycles();
+
+    if (likely(cycles != 0)) {
+        store_relaxed(&h->last_cycles, cycles);
+        store_relaxed(&h->last_cycles_ns, now_ns);
+    }
+    store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
+}
+
+/* Drop every second point. Returns how many are left. */
+static uint64_t
+thin_out(struct disk_time_point *points)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < LIMIT_TIME_POINTS; i += 2)
+        points[kept++] = points[i];
+    for (uint64_t i = kept; i < LIMIT_TIME_POINTS; i++)
+        store_relaxed(&points[i].elapsed_ns, UINT64_C(0));
+    return kept;
+}
+
+static void
+add_point(uint64_t elapsed_ns)
+{
+    struct table *t = &state->tables[DISK_TIMELINE];
+    struct disk_time_point *points = (struct disk_time_point *)(void *)t->base;
+    uint64_t index = t->used;
+
+    if (index * sizeof *points >= t->mapped_bytes)
+        return;
+    points[index].live_bytes = load_relaxed(&state->sums.told_bytes);
+    points[index].events =
+        load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS + load_relaxed(&state->sampled_events);
+    store_release(&points[index].elapsed_ns, elapsed_ns);
+    t->used = index + 1;
+    if (t->used == LIMIT_TIME_POINTS) {
+        t->used = thin_out(points);
+        state->interval_ns *= 2;
+    }
+}
+
+static void
+timeline(uint64_t elapsed_ns)
+{
+    uint32_t idle = 0;
+    uint64_t mask;
+
+    if (elapsed_ns < load_relaxed(&state->next_point_ns))
+        return;
+    mask = sys_block_signals();
+    if (cas_acq_rel(&state->timeline_busy, &idle, 1u)) {
+        add_point(elapsed_ns);
+        store_relaxed(&state->next_point_ns, elapsed_ns + state->interval_ns);
+        store_release(&state->timeline_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+}
+
+void
+tick_look(struct thread *t)
+{
+    struct disk_shared *s = &state->header->shared;
+    uint64_t epoch = load_relaxed(&s->peak_epoch);
+    uint64_t now_ns;
+
+    tick_clock();
+    now_ns = load_relaxed(&s->last_ns);
+    store_relaxed(&t->disk->frames_reused, t->frames_reused);
+    peak_publish(t);
+    store_relaxed(&s->flushed_bytes, load_relaxed(&state->sums.told_bytes));
+    if (epoch != load_relaxed(&state->dated_epoch) || t->at_peak) {
+        store_relaxed(&state->dated_epoch, epoch);
+        store_relaxed(&s->peak_ns, now_ns);
+    }
+    timeline(now_ns);
+    history_look(t, now_ns);
+}
+
+void
+tick(struct thread *t, uint64_t cycles)
+{
+    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
+
+    t->countdown = LIMIT_TICK_EVENTS;
+    if (cycles < INTERRUPTED_CYCLES) {
+        bump(&t->disk->timed_events);
+        bump_by(&t->disk->timed_cycles, cycles);
+    }
+    tick_look(t);
+    request_poll();
+    mem_measure((ticks & (ticks - 1)) != 0);
+    if (ticks % NAME_REFRESH_TICKS == 0)
+        thread_refresh_name(t);
+}

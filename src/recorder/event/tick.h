@@ -1,0 +1,17 @@
+/* tick.h: what a thread does only every LIMIT_TICK_EVENTS events. */
+#ifndef EVENT_TICK_H
+#define EVENT_TICK_H
+
+#include "account/thread.h"
+
+/* The timeline and the clock words of the header; sets T's countdown anew. CYCLES is what the
+ * event that just ended has cost. */
+void tick(struct thread *t, uint64_t cycles);
+
+/* The part of a tick that has to do with time alone: also when events are left out. */
+void tick_look(struct thread *t);
+
+/* Bring the clock words of the header up to now. */
+void tick_clock(void);
+
+#endif

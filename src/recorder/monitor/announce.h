@@ -1,9 +1,0 @@
-/* announce.h: tell the program where the recorder is. */
-#ifndef MONITOR_ANNOUNCE_H
-#define MONITOR_ANNOUNCE_H
-
-/* Fill in the executable's pointer to heaptap_recorder_v1, if it has one that is empty. Starts no
- * recording, and may be called at any time. */
-void announce_recorder(void);
-
-#endif

@@ -1,8 +1,0 @@
-/* api.h: the table of functions that programs call; see api.c. */
-#ifndef MONITOR_API_H
-#define MONITOR_API_H
-
-#define HEAPTAP_IS_RECORDER
-#include "heaptap/heaptap.h"
-
-#endif

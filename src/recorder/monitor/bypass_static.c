@@ -1,8 +1,0 @@
-/* bypass_static.c: nothing, since a static program has one libc, and no namespaces. */
-#include "monitor/bypass.h"
-
-void
-bypass_look(uint64_t slot)
-{
-    (void)slot;
-}

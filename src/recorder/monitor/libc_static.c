@@ -1,7 +1,0 @@
-/* libc_static.c: nothing, since nobody looks up functions of a static program. */
-#include "monitor/libc.h"
-
-void
-libc_prepare(void)
-{
-}

@@ -1,9 +1,0 @@
-/* write.h: the profile, written by the process that it is of. */
-#ifndef MONITOR_WRITE_H
-#define MONITOR_WRITE_H
-
-/* Write it to FD as FORMAT, "pprof" or "heaptap": 0, or -1. For a thread that is in the recorder.
- * Needs no memory. */
-int write_profile(int fd, const char *format);
-
-#endif

@@ -1,0 +1,112 @@
+/* arch_x86_64.h: all that the monitor needs of the processor. Another one is another file like
+ * this. */
+#ifndef PLATFORM_ARCH_X86_64_H
+#define PLATFORM_ARCH_X86_64_H
+
+#include <elf.h>
+
+#include "base/base.h"
+
+enum { ARCH_ELF_MACHINE = EM_X86_64 };
+
+/* Bits of a user-space address. */
+enum { ARCH_ADDRESS_BITS = 47 };
+
+static inline long
+arch_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* Set when the cycle counter may be forbidden, as Linux does for SECCOMP_MODE_STRICT: then reading
+ * it kills. Defined in sys.c. */
+extern bool arch_cycles_forbidden;
+
+/* The cycle counter; 0 when it is forbidden. */
+static inline uint64_t
+arch_cycles(void)
+{
+    return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
+}
+
+/* The thread control block: glibc puts it at the upper end of every stack that it allocates
+ * itself. */
+static inline uint64_t
+arch_thread_pointer(void)
+{
+    uint64_t pointer;
+
+    __asm__("movq %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
+/* Call FUNCTION on the stack that ends at TOP. */
+static inline bool
+arch_call_on(void *top, bool (*function)(void))
+{
+    long result;
+
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[top], %%rsp\n\t"
+                     "call *%[function]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "=a"(result), [top] "+r"(top), [function] "+r"(function)
+                     :
+                     : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
+                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+    return result & 1;
+}
+
+/* Where a function was called from. Only valid in a function that uses ARCH_CALLER itself: the
+ * builtin makes the compiler save rbp at the frame's top, with the return address in the word
+ * above. */
+struct arch_caller {
+    uint64_t slot; // Address of the word that holds the return address.
+    uint64_t rbp;  // The caller's.
+};
+
+/* The slot alone; any function may use it, and it costs nothing. */
+#define ARCH_SLOT() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 8)
+
+#define ARCH_CALLER()                                                                              \
+    ({                                                                                             \
+        const uint64_t *frame_ = (const uint64_t *)__builtin_frame_address(0);                     \
+        (struct arch_caller){(uint64_t)(uintptr_t)(frame_ + 1), frame_[0]};                        \
+    })
+
+/* Define the exported function NAME: it calls FUNCTION with the address of the word that holds its
+ * return address and with NUMBER, then jumps to what that returns, with up to three arguments as
+ * they came. So who is jumped to sees NAME's caller as its own. */
+#define ARCH_JUMP_AFTER(name, function, number)                                                    \
+    __asm__(".text\n\t"                                                                            \
+            ".globl " #name "\n\t"                                                                 \
+            ".type " #name ", @function\n" #name ":\n\t"                                           \
+            ".cfi_startproc\n\t"                                                                   \
+            "endbr64\n\t"                                                                          \
+            "pushq %rdi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rsi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "leaq 24(%rsp), %rdi\n\t"                                                              \
+            "movl $" ARCH_TEXT(number) ", %esi\n\t"                                                \
+            "call " #function "\n\t"                                                               \
+            "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rsi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rdi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "jmp *%rax\n\t"                                                                        \
+            ".cfi_endproc\n\t"                                                                     \
+            ".size " #name ", . - " #name "\n\t"                                                   \
+            ".previous")
+#define ARCH_TEXT(number) ARCH_TEXT_OF(number)
+#define ARCH_TEXT_OF(number) #number
+
+#endif

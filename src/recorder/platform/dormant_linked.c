@@ -1,0 +1,50 @@
+/* dormant_linked.c: the recorder that is part of the program.
+ *
+ * It comes with every run of the program, so it does nothing unless it is asked: by HEAPTAP_OUT,
+ * which `heaptap run` sets too, or by HEAPTAP=1, which leaves the name of the profile to us.
+ *
+ * The executable carries a note that says so. It is read by `heaptap run`, which otherwise refuses
+ * static programs, and by a second recorder that is preloaded (dormant_preloaded.c). A note
+ * survives strip and the collection of unused sections.
+ */
+#include "platform/dormant.h"
+
+#include <string.h>
+
+#include "base/atomics.h"
+#include "format/environment.h"
+#include "platform/host.h"
+
+/* Length of the owner with its zero byte, of the description, which is empty, and type. */
+__asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
+        ".balign 4\n\t"
+        ".long 8, 0, 2\n\t"
+        ".asciz \"" DORMANT_NOTE_OWNER "\"\n\t"
+        ".popsection");
+static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the note says so");
+
+/* By what the process was started with: a later answer would be another one in its middle. */
+static bool
+is_asked(void)
+{
+    const char *wanted = host_environment("HEAPTAP");
+
+    return host_environment(ENVIRONMENT_OUT) != NULL ||
+           (wanted != NULL && strcmp(wanted, "1") == 0);
+}
+
+bool
+dormant_here(void)
+{
+    static uint32_t answer; // Atomic: 0 = not known yet, 1 = idle, 2 = not.
+
+    if (unlikely(load_relaxed(&answer) == 0))
+        store_relaxed(&answer, is_asked() ? 2u : 1u);
+    return load_relaxed(&answer) == 1;
+}
+
+bool
+dormant_starts_early(void)
+{
+    return !dormant_here();
+}

@@ -1,0 +1,65 @@
+/* host.c: what the recorder asks of the process that it is a guest in: the environment, limits, and
+ * which program it is. By system calls and the memory that the kernel has filled in, never by a
+ * function that the program could replace.
+ */
+#include "platform/host.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fmt.h"
+#include "platform/process.h"
+#include "platform/sys.h"
+
+const char *
+host_environment(const char *name)
+{
+    size_t length = strlen(name);
+
+    // By libc's own name of it: an old program may have an "environ" that nobody sets.
+    if (process_value(AT_SECURE) != 0 || __environ == NULL)
+        return NULL;
+    for (char **e = __environ; *e != NULL; e++)
+        if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+            return *e + length + 1;
+    return NULL;
+}
+
+uint64_t
+host_number(const char *name)
+{
+    const char *text = host_environment(name);
+
+    return text != NULL ? parse_uint(&text) : 0;
+}
+
+uint64_t
+host_address_limit(void)
+{
+    uint64_t space = sys_limit(RLIMIT_AS), data = sys_limit(RLIMIT_DATA);
+
+    return space < data ? space : data;
+}
+
+size_t
+host_executable(char *ret_path, size_t path_bytes)
+{
+    long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
+    const char *name = (const char *)(uintptr_t)process_value(AT_EXECFN);
+    struct fmt f;
+
+    if (length > 0) {
+        ret_path[length] = '\0';
+        return (size_t)length;
+    }
+    f = fmt_init(ret_path, path_bytes);
+    // Without /proc: what was given to exec.
+    if (name != NULL && *name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
+        f.length = strlen(ret_path);
+        fmt_char(&f, '/');
+    }
+    fmt_str(&f, name != NULL ? name : "");
+    return f.length;
+}

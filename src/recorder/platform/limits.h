@@ -1,0 +1,55 @@
+/* limits.h: every cap of the recorder, and why it is this high. Beyond a cap events are charged
+ * to "other" or counted as lost; nothing fails. */
+#ifndef PLATFORM_LIMITS_H
+#define PLATFORM_LIMITS_H
+
+#include "base/base.h"
+#include "format/format.h"
+
+enum {
+    /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB of
+     * file and at most 48 MiB of index: what a JIT with endless new stacks may cost at the most. */
+    LIMIT_NODES = 1 << 20,
+    /* The ledger entry has 22 bits for the site. */
+    LIMIT_SITES = (1 << 22) - 1,
+    /* Threads alive at once. More are not recorded. */
+    LIMIT_THREADS = 16384,
+    /* Distinct modules over the life of the process; the frame has 16 bits for the module. */
+    LIMIT_MODULES = 8192,
+    /* Pieces of private memory whose use is reported: a few per thread, one per 16 MiB of heap. */
+    LIMIT_REGIONS = 8192,
+    /* Frames kept of one stack, from the innermost out. */
+    LIMIT_DEPTH = DISK_DEPTH_MAX,
+    /* Bytes of strings: paths and the command line. */
+    LIMIT_STRINGS = 8 << 20,
+    /* Stacks that free what is not known; more are counted without their stack. */
+    LIMIT_UNKNOWN_FREES = 8192,
+    /* Changes of the way of recording; the ledger has 9 bits for them. An earlier phase of the same
+     * kind is used again when they have run out. */
+    LIMIT_PHASES = 511,
+    /* Moments whose counters are known, those of the timeline included, and how many of them are
+     * kept for others. More are refused. In a month the timeline takes some 3,000. */
+    LIMIT_SNAPSHOTS = 8192,
+    LIMIT_SNAPSHOTS_ASKED = 1024,
+    /* Values of counters at such moments: 40 MiB. */
+    LIMIT_HISTORY = 1 << 20,
+    /* Names of the program's own heaps, and sets of labels. Others go to one record. */
+    LIMIT_HEAPS = 1024,
+    LIMIT_LABEL_SETS = 4096,
+    /* Points of the timeline; when it is full every second one goes and the interval doubles. */
+    LIMIT_TIME_POINTS = 1024,
+    /* Events between two looks at the clock and the control words. */
+    LIMIT_TICK_EVENTS = 256,
+    /* Attempts to see another thread finish growing a table, up to a second in all, before the
+     * event goes to "other" or is lost. */
+    LIMIT_GROW_WAITS = 10000,
+};
+
+/* Address space for the counters of all threads. Reserved, not touched. */
+#define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
+
+/* With threads, live bytes in the timeline and in snapshots may be off by this much or 1/1024 of
+ * the peak, whichever is more. The peak itself: peak.c. */
+#define LIMIT_PEAK_ERROR_BYTES ((int64_t)64 << 10)
+
+#endif

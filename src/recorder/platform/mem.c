@@ -1,0 +1,263 @@
+/* mem.c: mmap with the advice that mem.h promises, and the limit on all of it.
+ *
+ * The limit is on what grows with the number of different stacks. Private memory that has been
+ * touched is measured now and then, and reckoned in between by the nodes that have been added. What
+ * grows with the program instead is never refused, or its numbers would be wrong: the ledger (an
+ * eighth of the heap), a row for each thread, counters of threads at known sites. All that counts,
+ * so new stacks stop the earlier.
+ *
+ * A program may lock all that is mapped from some time on (mlockall), and not be allowed to lock
+ * much: then the kernel refuses new mappings. One that was there before is not locked, and neither
+ * is what it grows by. So a page is kept for that: it grows by what is wanted, which then stays
+ * behind while the page goes on to the next.
+ */
+#include "platform/mem.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+// RESIDENT_PAGES is a byte each, on a stack that may be small.
+enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
+
+/* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
+ * the limit that is kept for stacks that are known. */
+enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
+
+static void
+remember(void *address, size_t size_bytes)
+{
+    uint32_t i = state != NULL ? add_relaxed(&state->region_count, 1u) : LIMIT_REGIONS;
+
+    if (i >= LIMIT_REGIONS)
+        return;
+    state->regions[i].size_bytes = size_bytes;
+    store_release(&state->regions[i].address, address);
+}
+
+bool
+mem_start(void)
+{
+    void *p = mem_reserve(PAGE_BYTES);
+
+    if (p != NULL)
+        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes one for itself.
+    store_release(&state->growing_page, p);
+    return p != NULL;
+}
+
+/* SIZE_BYTES without access that are not locked, whatever the program has asked for. */
+static void *
+grow_page(size_t size_bytes)
+{
+    unsigned char *page = NULL, *grown;
+
+    // Another thread is at it for two system calls.
+    for (uint32_t i = 0; state != NULL && page == NULL && i < GROW_WAITS; i++) {
+        page = __atomic_exchange_n(&state->growing_page, NULL, __ATOMIC_ACQ_REL);
+        if (page == NULL)
+            sys_wait(i);
+    }
+    if (page == NULL)
+        return NULL;
+    grown = sys_mremap(page, PAGE_BYTES, PAGE_BYTES + size_bytes, MREMAP_MAYMOVE, NULL);
+    store_release(&state->growing_page, sys_failed(grown) ? page : grown);
+    if (sys_failed(grown))
+        return NULL;
+    sys_madvise(grown + PAGE_BYTES, size_bytes, MADV_DOFORK);
+    return grown + PAGE_BYTES;
+}
+
+/* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
+ * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
+static void *
+map_private(size_t size_bytes)
+{
+    void *p =
+        sys_mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == (void *)-EAGAIN)
+        p = grow_page(size_bytes);
+    if (p == NULL || sys_failed(p))
+        return NULL;
+    sys_munlock(p, size_bytes);
+    // Without wiping (Linux before 4.14) a forked child would write into its parent's profile.
+    if (sys_madvise(p, size_bytes, MADV_WIPEONFORK) < 0 ||
+        sys_mprotect(p, size_bytes, PROT_READ | PROT_WRITE) < 0) {
+        sys_munmap(p, size_bytes);
+        return NULL;
+    }
+    // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
+    sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
+    sys_madvise(p, size_bytes, MADV_DONTDUMP);
+    remember(p, size_bytes);
+    return p;
+}
+
+bool
+mem_use_arena(uint64_t max_bytes)
+{
+    for (uint64_t size_bytes = round_down(max_bytes, PAGE_BYTES); size_bytes >= ARENA_BYTES_MIN;
+         size_bytes = round_down(size_bytes / 2, PAGE_BYTES)) {
+        state->arena = map_private(size_bytes);
+        if (state->arena != NULL) {
+            state->arena_bytes = size_bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *
+take_from_arena(size_t size_bytes)
+{
+    uint64_t off = load_relaxed(&state->arena_used);
+
+    // Never past the end, so that the counter cannot wrap however often this fails.
+    do {
+        if (size_bytes > state->arena_bytes - off)
+            return NULL;
+    } while (!cas_acq_rel(&state->arena_used, &off, off + size_bytes));
+    return state->arena + off;
+}
+
+void *
+mem_private(size_t size_bytes)
+{
+    size_t whole = round_up(size_bytes, PAGE_BYTES);
+
+    if (state != NULL && state->arena != NULL)
+        return take_from_arena(whole);
+    return map_private(whole);
+}
+
+void *
+mem_reserve(size_t size_bytes)
+{
+    void *p = sys_mmap(NULL, round_up(size_bytes, PAGE_BYTES), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (sys_failed(p))
+        return NULL;
+    sys_munlock(p, round_up(size_bytes, PAGE_BYTES));
+    return p;
+}
+
+bool
+mem_populate(void *address, size_t size_bytes)
+{
+    return sys_mprotect(address, size_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+static bool
+in_arena(const void *address)
+{
+    return state != NULL && state->arena != NULL &&
+           (uintptr_t)address - (uintptr_t)state->arena < state->arena_bytes;
+}
+
+void
+mem_release_all(void)
+{
+    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
+        void *address = load_acquire(&state->regions[i].address);
+
+        if (address != NULL && address != state)
+            sys_munmap(address, state->regions[i].size_bytes);
+        store_relaxed(&state->regions[i].address, NULL);
+    }
+    state->arena = NULL;
+    if (load_relaxed(&state->growing_page) != NULL)
+        sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
+    store_relaxed(&state->growing_page, NULL);
+}
+
+void
+mem_release(void *address, size_t size_bytes)
+{
+    if (in_arena(address))
+        return; // Lost to a race, which is rare; it may not be all zeros any more.
+    for (uint32_t i = 0;
+         state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)
+        if (load_relaxed(&state->regions[i].address) == address)
+            store_relaxed(&state->regions[i].address, NULL);
+    sys_munmap(address, round_up(size_bytes, PAGE_BYTES));
+}
+
+/* A constant of the process, also in its children, whose state is wiped. */
+static uint64_t limit_wanted;
+
+void
+mem_set_limit(uint64_t max_bytes)
+{
+    store_relaxed(&limit_wanted, max_bytes);
+    store_relaxed(&state->memory_limit, max_bytes);
+}
+
+void
+mem_limit_again(void)
+{
+    store_relaxed(&state->memory_limit, load_relaxed(&limit_wanted));
+}
+
+/* Nodes added since the last measurement. */
+static uint64_t
+nodes_added(void)
+{
+    return load_relaxed(&state->tables[DISK_NODES].used) - load_relaxed(&state->nodes_counted);
+}
+
+uint64_t
+mem_left(void)
+{
+    uint64_t limit = load_relaxed(&state->memory_limit), used;
+
+    if (likely(limit == 0))
+        return UINT64_MAX;
+    used = load_relaxed(&state->file_end) + load_relaxed(&state->header->recorder_bytes) +
+           nodes_added() * NODE_PRIVATE_BYTES;
+    return used < limit ? limit - used : 0;
+}
+
+bool
+mem_is_full(void)
+{
+    return mem_left() < load_relaxed(&state->memory_limit) / KEPT_SHARE;
+}
+
+void
+mem_measure(bool due)
+{
+    if (due && (load_relaxed(&state->memory_limit) == 0 || nodes_added() < NODES_UNMEASURED))
+        return;
+    store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
+    store_relaxed(&state->header->recorder_bytes, mem_resident());
+}
+
+uint64_t
+mem_resident(void)
+{
+    unsigned char present[RESIDENT_PAGES];
+    uint64_t pages = 0;
+
+    if (sys_is_quiet())
+        return state->header->recorder_bytes;
+    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
+        const unsigned char *address = load_acquire(&state->regions[i].address);
+        uint64_t left = address != NULL ? state->regions[i].size_bytes / PAGE_BYTES : 0;
+
+        while (left > 0) {
+            uint64_t some = left < RESIDENT_PAGES ? left : RESIDENT_PAGES;
+
+            if (sys_mincore(address, some * PAGE_BYTES, present) == 0)
+                for (uint64_t k = 0; k < some; k++)
+                    pages += present[k] & 1;
+            address += some * PAGE_BYTES;
+            left -= some;
+        }
+    }
+    return pages * PAGE_BYTES;
+}

@@ -1,0 +1,55 @@
+/* mem.h: the recorder's own memory, straight from the kernel.
+ *
+ * Private memory is zero-filled, kept out of core dumps and never merged into huge pages, and a
+ * child made by fork sees zeros in it (MADV_WIPEONFORK): that is how the child notices that it is
+ * not its parent, and why no lock and no pointer of the parent can confuse it. Signal-safe,
+ * lock-free.
+ */
+#ifndef PLATFORM_MEM_H
+#define PLATFORM_MEM_H
+
+#include "base/base.h"
+
+/* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
+void *mem_private(size_t size_bytes);
+
+/* Once `state` is there. False without memory. */
+bool mem_start(void);
+
+/* From now on serve mem_private from one piece of address space, taken here, as large as up to
+ * MAX_BYTES as can be had. False when that would be too small to be of use. */
+bool mem_use_arena(uint64_t max_bytes);
+
+/* Address space only: nothing may be touched in it until a file is mapped over. NULL on failure. */
+void *mem_reserve(size_t size_bytes);
+
+/* Make reserved, untouched address space usable memory. False also where it is not reserved. */
+bool mem_populate(void *address, size_t size_bytes);
+
+/* Give back all private memory but `state` itself; it must not be in use any more. */
+void mem_release_all(void);
+
+void mem_release(void *address, size_t size_bytes);
+
+/* From now on take no more than MAX_BYTES, the file included, as far as new stacks are the reason;
+ * 0 = as much as there is. */
+void mem_set_limit(uint64_t max_bytes);
+
+/* In a forked child: the limit is its parent's. */
+void mem_limit_again(void);
+
+/* How much of that is left. UINT64_MAX without a limit. */
+uint64_t mem_left(void);
+
+/* Is so little left that stacks not yet known must be charged to "other"? What is kept is for those
+ * that are. */
+bool mem_is_full(void);
+
+/* Bring the header's word on our own memory up to now; if only DUE, then only when there is a limit
+ * and much has been added since the last time. */
+void mem_measure(bool due);
+
+/* How much of the private memory has been touched: one system call per 16 MiB of it. */
+uint64_t mem_resident(void);
+
+#endif

@@ -1,0 +1,309 @@
+/* output.c: naming and creating the profile file.
+ *
+ * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n a number from 1
+ * on that makes the name new, %% a percent sign. Without it: heaptap.%e.%p.heaptap in the current
+ * directory. A path that is a directory gets that default name inside it. The file is created
+ * with O_EXCL and never replaced: a name that is taken (a child of the run, or another image of
+ * the same process) gets program and process id appended, then a number.
+ *
+ * Messages. Descriptor 2 is the program's: it may have closed it and opened something precious
+ * there. So nothing is written unless it is still the file that it was when the program began, and
+ * nothing that would wait, kill by SIGPIPE or be cut in two (a pipe takes PIPE_BUF bytes whole).
+ */
+#include "platform/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fmt.h"
+#include "format/environment.h"
+#include "format/format.h"
+#include "platform/host.h"
+#include "platform/selection.h"
+#include "platform/sys.h"
+
+enum { NAME_ATTEMPTS = 1000 };
+
+/* Where stderr went when the program began. A constant of the process, also in its children. */
+static struct {
+    bool known;
+    dev_t device;
+    ino_t inode;
+} first_stderr;
+
+/* Before main, or at the first event if that comes earlier. */
+__attribute__((constructor)) static void
+remember_stderr(void)
+{
+    static bool done;
+    struct stat st;
+
+    if (done)
+        return;
+    done = true;
+    first_stderr.known = sys_fstat(2, &st) == 0;
+    if (first_stderr.known) {
+        first_stderr.device = st.st_dev;
+        first_stderr.inode = st.st_ino;
+    }
+}
+
+static const struct {
+    int error;
+    const char *text; // The cause, and what to do.
+} causes[] = {
+    {EACCES, "permission denied; choose another place with -o"},
+    {EPERM, "a sandbox forbids it; try --reserve"},
+    {EROFS, "read-only file system; choose another place with -o"},
+    {ENOSPC, "disk full; free some space or choose another place with -o"},
+    {EDQUOT, "disk quota exceeded; free some space or choose another place with -o"},
+    {EFBIG, "the limit on file size is too low; raise it with ulimit -f"},
+    {ENOENT, "no such directory; create it or choose another place with -o"},
+    {ENOTDIR, "no such directory; create it or choose another place with -o"},
+    {ESTALE, "the file was removed, renamed or replaced; leave it alone until the program ends"},
+    {EEXIST, "the file exists and is never overwritten; choose another name with -o"},
+    {EMFILE, "too many open files; raise the limit with ulimit -n"},
+    {ENFILE, "too many open files in the system; close some programs"},
+    {ENAMETOOLONG, "the file's name is too long; choose a shorter one with -o"},
+    {ENOMEM, "no memory; raise the limits (ulimit -v, -d and -l) or free some memory"},
+    {EAGAIN, "the limit on locked memory is too low; raise it with ulimit -l"},
+    {ELIBBAD, "a sanitizer has taken malloc's place; run a build without it"},
+    {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
+};
+
+static const char *
+cause_of(int error)
+{
+    for (size_t i = 0; i < countof(causes); i++)
+        if (causes[i].error == -error)
+            return causes[i].text;
+    return "the profile cannot be written; choose another place with -o";
+}
+
+void
+output_message(enum output_event event, int error, const char *path)
+{
+    static const char *const what[] = {
+        [OUTPUT_NOT_RECORDING] = "not recording: ",
+        [OUTPUT_CANNOT_GROW] = "the profile cannot grow, what follows is missing in it: ",
+        [OUTPUT_CUT_SHORT] = ("the profile was cut short by another program, or its disk failed; "
+                              "what follows is lost, the program goes on"),
+    };
+    static char line[PIPE_BUF]; // Used once. The stack may be a coroutine's, or a signal handler's.
+    struct fmt f = fmt_init(line, sizeof line - 1);
+    struct stat st;
+
+    remember_stderr();
+    if (!first_stderr.known || sys_fstat(2, &st) != 0 || st.st_dev != first_stderr.device ||
+        st.st_ino != first_stderr.inode)
+        return;
+    fmt_str(&f, "heaptap: ");
+    fmt_str(&f, what[event]);
+    if (event != OUTPUT_CUT_SHORT)
+        fmt_str(&f, cause_of(error));
+    if (*path != '\0') {
+        fmt_str(&f, ": ");
+        fmt_str(&f, path);
+    }
+    line[f.length] = '\n';
+    sys_write_politely(2, line, f.length + 1);
+}
+
+/* The last component of the executable's path, with what would trouble a shell replaced. */
+static void
+program_name(char *ret_name, size_t name_bytes)
+{
+    char path[4096];
+    struct fmt f = fmt_init(ret_name, name_bytes);
+    const char *base;
+
+    host_executable(path, sizeof path);
+    base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    if (*base == '\0')
+        base = "program";
+    for (; *base != '\0' && *base != ' '; base++)
+        fmt_char(&f, (char)(*base > ' ' && *base < 0x7f && *base != '%' ? *base : '_'));
+}
+
+/* True if NUMBER is in the result. */
+static bool
+expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
+{
+    bool numbered = false;
+
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '%' || p[1] == '\0') {
+            fmt_char(f, *p);
+            continue;
+        }
+        switch (*++p) {
+        case 'p':
+            fmt_uint(f, (uint64_t)sys_getpid());
+            break;
+        case 'e':
+            fmt_str(f, program);
+            break;
+        case 'n':
+            fmt_uint(f, number);
+            numbered = true;
+            break;
+        case '%':
+            fmt_char(f, '%');
+            break;
+        default:
+            fmt_char(f, '%');
+            fmt_char(f, *p);
+        }
+    }
+    return numbered;
+}
+
+/* Make NAME another one: NAME without suffix, program, process id and, from the second time on,
+ * NUMBER. */
+static void
+vary(struct fmt *f, const char *program, uint32_t number)
+{
+    size_t suffix = sizeof PROFILE_SUFFIX - 1;
+
+    if (f->length > suffix && strcmp(f->text + f->length - suffix, PROFILE_SUFFIX) == 0)
+        f->text[f->length -= suffix] = '\0';
+    fmt_char(f, '.');
+    fmt_str(f, program);
+    fmt_char(f, '.');
+    fmt_uint(f, (uint64_t)sys_getpid());
+    if (number > 2) {
+        fmt_char(f, '.');
+        fmt_uint(f, number - 1);
+    }
+    fmt_str(f, PROFILE_SUFFIX);
+}
+
+static bool
+is_directory(const char *path)
+{
+    int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
+
+    if (fd >= 0)
+        sys_close(fd);
+    return fd >= 0;
+}
+
+/* Fill in what makes an empty file an empty profile: 0, or a negative error number. */
+static int
+write_first_words(int fd)
+{
+    struct disk_header h = {.magic = DISK_MAGIC, .version = DISK_VERSION, .header_bytes = sizeof h};
+    size_t first_bytes = offsetof(struct disk_header, state);
+    int r = sys_ftruncate(fd, DISK_DATA_OFF);
+    long written = r == 0 ? sys_write(fd, &h, first_bytes) : r;
+
+    if (written < 0)
+        return (int)written;
+    return written == (long)first_bytes ? 0 : -ENOSPC;
+}
+
+/* Is FD, just opened, the file that PATH names? The program may have taken the number for another,
+ * which must not be written to. */
+static bool
+is_named(int fd, const char *path)
+{
+    struct stat st;
+
+    return sys_lstat(path, &st) == 0 && sys_is_file(fd, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+}
+
+static bool
+has_no_name(int fd)
+{
+    struct stat st;
+
+    return sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
+}
+
+/* As create, but so that a process killed on the way leaves nothing: the file gets its name when it
+ * is a profile. Not every file system can do that. */
+static int
+create_whole(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int fd, named, error;
+
+    *slash = '\0';
+    fd = sys_open(slash == path ? "/" : path, O_TMPFILE | O_RDWR, 0600);
+    *slash = '/';
+    if (fd < 0 || !has_no_name(fd))
+        return fd < 0 ? fd : -EBADF;
+    error = write_first_words(fd);
+    if (error == 0)
+        error = sys_link(fd, path);
+    // A mapping has the name under which the file was opened.
+    named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
+    if (error == 0 && (named < 0 || !is_named(named, path)))
+        return fd;
+    sys_close(fd);
+    return named;
+}
+
+/* Create PATH, which must not exist, as an empty profile: a descriptor or a negative error
+ * number. */
+static int
+create(char *path)
+{
+    int fd = create_whole(path);
+    int error;
+
+    if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
+        return fd;
+    fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return fd;
+    error = is_named(fd, path) ? write_first_words(fd) : -EBADF;
+    if (error == 0)
+        return fd;
+    sys_unlink(path);
+    sys_close(fd);
+    return error;
+}
+
+int
+output_open(char *ret_path, size_t path_bytes)
+{
+    const char *pattern = selection_output();
+    char program[64];
+    int fd = -EEXIST;
+
+    // Beyond the limit the kernel would send a signal that kills.
+    if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
+        return -EFBIG;
+    program_name(program, sizeof program);
+    if (pattern == NULL || *pattern == '\0')
+        pattern = PROFILE_DEFAULT_NAME;
+    for (uint32_t number = 1; number <= NAME_ATTEMPTS && fd == -EEXIST; number++) {
+        struct fmt f = fmt_init(ret_path, path_bytes);
+        bool numbered;
+
+        if (pattern[0] != '/') {
+            if (sys_getcwd(ret_path, path_bytes) < 0 || ret_path[0] != '/')
+                return -ENOENT;
+            f.length = strlen(ret_path);
+            fmt_char(&f, '/');
+        }
+        numbered = expand(&f, pattern, program, number);
+        if (is_directory(ret_path)) {
+            fmt_char(&f, '/');
+            expand(&f, PROFILE_DEFAULT_NAME, program, number);
+        }
+        if (number > 1 && !numbered)
+            vary(&f, program, number);
+        if (f.cut)
+            return -ENAMETOOLONG;
+        fd = create(ret_path);
+        if (fd == -ENOENT && selection_make_directory(ret_path))
+            fd = create(ret_path);
+    }
+    return fd;
+}

@@ -1,0 +1,203 @@
+/* process.c: what the kernel told this process at its start, without asking libc.
+ *
+ * libc would answer all of this by a function that the program may have replaced, perhaps by one
+ * that takes a lock and allocates below it: then the program would wait for us, and we for it.
+ *
+ *     stack, upwards:  argc | arguments | 0 | environment | 0 | auxiliary vector | strings
+ *
+ * The vector lies behind the environment that the process was started with, and libc's pointer to
+ * that is a mere word. It is read there first, because a loader that was started by hand corrects
+ * the vector there and nowhere else. A program may have put its environment elsewhere before the
+ * first event. Then what is behind it is no vector (the bytes of AT_RANDOM would have to lie close
+ * above), and the kernel is asked: prctl since Linux 6.4, before that /proc.
+ *
+ * From the vector come the program's headers for the unwinder; the kernel's own object (vdso), in
+ * which the clock can be read without a system call; and libc, through the list of objects that the
+ * dynamic linker keeps for debuggers. libc was there from the start, and of that part of the list
+ * nothing is ever taken out; what is loaded later comes behind it.
+ *
+ * Process constants, the same for children. Two threads that learn them at once store the same.
+ */
+#include "platform/process.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "platform/image.h"
+#include "platform/sys.h"
+#include "unwind/unwind.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    TYPES = 64,
+    ENTRIES_MAX = 64,
+    ABOVE_BYTES = 1 << 16, // So close above the vector is what it points to.
+};
+
+struct entry {
+    uint64_t type, value;
+};
+
+static uint64_t values[TYPES]; // Atomic.
+static uint32_t known;         // Atomic.
+static struct unwind_object libc; // Its segments are NULL if it was not found.
+
+/* Is there a whole vector at V? Only its first word is known to be readable. */
+static bool
+is_vector(const struct entry *v)
+{
+    uint64_t random = 0, page_bytes = 0;
+
+    for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
+        uint64_t at = (uint64_t)(uintptr_t)&v[i];
+
+        // It is aligned to its words, so that either of an entry may begin a page.
+        if ((at % PAGE_BYTES == 0 && !sys_is_readable(at)) ||
+            ((at + 8) % PAGE_BYTES == 0 && !sys_is_readable(at + 8)))
+            return false;
+        if (v[i].type == AT_NULL)
+            return page_bytes == PAGE_BYTES && random - at < ABOVE_BYTES;
+        if (v[i].type == AT_RANDOM)
+            random = v[i].value;
+        if (v[i].type == AT_PAGESZ)
+            page_bytes = v[i].value;
+    }
+    return false;
+}
+
+static void
+take(const struct entry *v, size_t count)
+{
+    for (size_t i = 0; i < count && v[i].type != AT_NULL; i++)
+        if (v[i].type < TYPES)
+            store_relaxed(&values[v[i].type], v[i].value);
+}
+
+static bool
+take_from_stack(void)
+{
+    char **e = __environ;
+
+    if (e == NULL)
+        return false;
+    while (*e != NULL)
+        e++;
+    e++;
+    if (!sys_is_readable((uint64_t)(uintptr_t)e) ||
+        !is_vector((const struct entry *)(const void *)e))
+        return false;
+    take((const struct entry *)(const void *)e, ENTRIES_MAX);
+    return true;
+}
+
+/* Apart, for its frame is large and hardly ever needed. */
+static COLD bool
+take_from_kernel(void)
+{
+    struct entry v[ENTRIES_MAX];
+    long bytes = sys_auxiliary(v, sizeof v);
+
+    if (bytes <= 0)
+        return false;
+    take(v, bytes < (long)sizeof v ? (size_t)bytes / sizeof *v : ENTRIES_MAX);
+    return true;
+}
+
+/* Whether the process has more rights than its user is the one thing that must be known. */
+static void
+take_rights(void)
+{
+    store_relaxed(&values[AT_SECURE], (uint64_t)sys_has_more_rights());
+}
+
+/* The clock of the kernel's object, as far as there is one. */
+static void
+find_clock(void)
+{
+    struct unwind_object vdso;
+
+    if (image_at(load_relaxed(&values[AT_SYSINFO_EHDR]), &vdso))
+        sys_use_clock((sys_clock_fn *)image_function(&vdso, "__vdso_clock_gettime"));
+}
+
+/* What the dynamic linker tells debuggers: the list of objects. NULL in a static program. */
+static const struct r_debug *
+find_list(void)
+{
+    const Elf64_Phdr *s = (const Elf64_Phdr *)(uintptr_t)load_relaxed(&values[AT_PHDR]);
+    uint64_t count = load_relaxed(&values[AT_PHNUM]);
+    const Elf64_Phdr *own = NULL, *dynamic = NULL;
+    const Elf64_Dyn *d = NULL;
+
+    for (uint64_t i = 0; s != NULL && i < count; i++) {
+        if (s[i].p_type == PT_PHDR)
+            own = &s[i];
+        if (s[i].p_type == PT_DYNAMIC)
+            dynamic = &s[i];
+    }
+    // A program for a dynamic linker has both. Where the headers lie tells where all else does.
+    if (own != NULL && dynamic != NULL)
+        d = (const Elf64_Dyn *)((uintptr_t)s - own->p_vaddr + dynamic->p_vaddr);
+    for (; d != NULL && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_DEBUG)
+            return (const struct r_debug *)(uintptr_t)d->d_un.d_ptr;
+    return NULL;
+}
+
+static bool
+is_libc(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL && strcmp(slash + 1, "libc.so.6") == 0;
+}
+
+static void
+find_libc(void)
+{
+    const struct r_debug *list = find_list();
+    const struct link_map *m = list != NULL ? list->r_map : NULL;
+
+    while (m != NULL && !is_libc(m->l_name))
+        m = m->l_next;
+    if (m != NULL)
+        image_at(m->l_addr, &libc);
+}
+
+void *
+process_libc_function(const char *name)
+{
+    process_learn();
+    return libc.segments != NULL ? image_function(&libc, name) : NULL;
+}
+
+COLD void
+process_learn(void)
+{
+    if (load_acquire(&known))
+        return;
+    if (!take_from_stack() && !take_from_kernel())
+        take_rights();
+    find_clock();
+    find_libc();
+    unwind_begin(&(struct unwind_process){
+        .headers = load_relaxed(&values[AT_PHDR]),
+        .header_count = load_relaxed(&values[AT_PHNUM]),
+        .vdso = load_relaxed(&values[AT_SYSINFO_EHDR]),
+        .find_object = libc.segments != NULL ? (int (*)(void *, struct dl_find_object *))
+                                                   image_function(&libc, "_dl_find_object")
+                                             : NULL,
+    });
+    store_release(&known, 1u);
+}
+
+uint64_t
+process_value(uint32_t type)
+{
+    if (unlikely(!load_acquire(&known)))
+        process_learn();
+    return load_relaxed(&values[type]);
+}

@@ -1,0 +1,18 @@
+/* process.h: what the kernel told this process at its start. */
+#ifndef PLATFORM_PROCESS_H
+#define PLATFORM_PROCESS_H
+
+#include "base/base.h"
+
+/* The value of TYPE (AT_PHDR and so on, below 64) in the auxiliary vector; 0 if it has none. The
+ * first call of the process learns it and must come before sys_be_quiet. Signal-safe. */
+uint64_t process_value(uint32_t type);
+
+/* libc's own function NAME, even if the program has another of that name; NULL in a static program.
+ * Signal-safe. */
+void *process_libc_function(const char *name);
+
+/* Learn all of it now, the kernel's clock included. */
+void process_learn(void);
+
+#endif

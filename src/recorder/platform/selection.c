@@ -1,0 +1,210 @@
+/* selection.c: which processes of a run are recorded, and where.
+ *
+ * `heaptap run` says it in the environment, because that is what reaches every process of the run:
+ *
+ *     HEAPTAP_OUT      the path of the profile, a pattern (output.c)
+ *     HEAPTAP_PID      the process that run started
+ *     HEAPTAP_OTHERS   the path for all other processes; empty: they are not recorded
+ *     HEAPTAP_ONLY     patterns of program names, separated by commas; others are not recorded
+ *     HEAPTAP_SESSION  the id of the run
+ *     HEAPTAP_FRAMES   how many frames of a stack are kept; by default all
+ *
+ * The first process is the one with the id HEAPTAP_PID that no recorded process has forked; so a
+ * process that has the same number in a namespace of its own is not taken for it, unless an exec
+ * lies in between. What was read is kept: a daemon may clear its environment and then fork.
+ *
+ * A program has several names: the last component of its executable, of its argument 0 (a
+ * symbolic link such as python3), and for a script that of the script, by which the kernel names
+ * the process too. Any of them may match.
+ */
+#include "platform/selection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "format/environment.h"
+#include "platform/host.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ = 3 };
+
+/* Process constants. */
+static struct {
+    bool known; // Set last: a child may be forked while this is being filled.
+    bool has_output, has_others;
+    char output[4096], others[4096], only[1024];
+    uint64_t session;
+    uint64_t pid; // 0 = not given.
+    uint64_t frames;
+} asked;
+
+/* Copy the variable NAME; false if it is not there or too long. */
+static bool
+copy(const char *name, char *ret, size_t size_bytes)
+{
+    const char *value = host_environment(name);
+    struct fmt f = fmt_init(ret, size_bytes);
+
+    if (value != NULL)
+        fmt_str(&f, value);
+    return value != NULL && !f.cut;
+}
+
+static void
+learn(void)
+{
+    const char *pid = host_environment(ENVIRONMENT_PID);
+    const char *session = host_environment(ENVIRONMENT_SESSION);
+    const char *frames = host_environment(ENVIRONMENT_FRAMES);
+
+    asked.pid = pid != NULL ? parse_uint(&pid) : 0;
+    asked.session = session != NULL ? parse_hex(&session) : 0;
+    asked.frames = frames != NULL ? parse_uint(&frames) : 0;
+    asked.has_output = copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output);
+    asked.has_others = copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
+    if (!copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
+        asked.only[0] = '\0';
+    __atomic_store_n(&asked.known, true, __ATOMIC_RELEASE); // Read by this thread's children.
+}
+
+static bool
+is_first(void)
+{
+    return asked.pid == 0 || ((uint64_t)sys_getpid() == asked.pid && !state->forked);
+}
+
+/* Does PATTERN, which ends before END, describe all of NAME? "*" is any text, "?" one character. */
+static bool
+matches(const char *pattern, const char *end, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+
+    while (*name != '\0') {
+        if (pattern < end && *pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (pattern < end && (*pattern == '?' || *pattern == *name)) {
+            pattern++;
+            name++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (pattern < end && *pattern == '*')
+        pattern++;
+    return pattern == end;
+}
+
+/* Does one of the patterns describe the last component of PATH? */
+static bool
+any_matches(const char *path)
+{
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    const char *p = asked.only;
+
+    while (*p != '\0') {
+        const char *end = strchr(p, ',');
+
+        if (end == NULL)
+            end = p + strlen(p);
+        if (*name != '\0' && matches(p, end, name))
+            return true;
+        p = *end != '\0' ? end + 1 : end;
+    }
+    return false;
+}
+
+static size_t
+read_start(const char *path, char *ret, size_t size_bytes)
+{
+    int fd = sys_open(path, O_RDONLY, 0);
+    long n = fd >= 0 ? sys_pread(fd, ret, size_bytes - 1, 0) : 0;
+
+    if (fd >= 0)
+        sys_close(fd);
+    n = n > 0 ? n : 0;
+    ret[n] = '\0';
+    return (size_t)n;
+}
+
+/* By argument 0, or by the script: the argument after which the kernel has named the process. */
+static bool
+arguments_match(void)
+{
+    char text[ARGUMENT_BYTES], comm[NAME_BYTES];
+    size_t length = read_start("/proc/self/cmdline", text, sizeof text), comm_length;
+    const char *argument = text;
+
+    comm_length = read_start("/proc/self/comm", comm, sizeof comm);
+    if (comm_length > 0)
+        comm[comm_length - 1] = '\0'; // The newline.
+    for (int i = 0; i < ARGUMENTS_READ && argument < text + length; i++) {
+        const char *slash = strrchr(argument, '/');
+        const char *name = slash != NULL ? slash + 1 : argument;
+
+        if ((i == 0 || (*comm != '\0' && strncmp(name, comm, COMM_BYTES) == 0)) &&
+            any_matches(name))
+            return true;
+        argument += strlen(argument) + 1;
+    }
+    return false;
+}
+
+static bool
+program_matches(void)
+{
+    char path[4096];
+
+    host_executable(path, sizeof path);
+    return any_matches(path) || arguments_match();
+}
+
+bool
+selection_here(void)
+{
+    if (!asked.known)
+        learn();
+    if (!is_first() && asked.has_others && asked.others[0] == '\0')
+        return false;
+    return asked.only[0] == '\0' || program_matches();
+}
+
+const char *
+selection_output(void)
+{
+    if (!is_first() && asked.has_others)
+        return asked.others;
+    return asked.has_output ? asked.output : NULL;
+}
+
+uint64_t
+selection_session(void)
+{
+    return asked.session;
+}
+
+uint32_t
+selection_depth(void)
+{
+    return asked.frames - 1 < LIMIT_DEPTH ? (uint32_t)asked.frames : LIMIT_DEPTH;
+}
+
+bool
+selection_make_directory(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int made;
+
+    if (slash == NULL || slash == path || is_first() || !asked.has_others)
+        return false;
+    *slash = '\0';
+    made = sys_mkdir(path, 0700);
+    *slash = '/';
+    return made == 0 || made == -EEXIST;
+}

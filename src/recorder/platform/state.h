@@ -1,0 +1,202 @@
+/* state.h: everything the recorder knows, in one place.
+ *
+ * Two kinds of memory. *Process constants* (the next allocator's functions) live in ordinary data
+ * and survive fork. *State* lives in private memory that a forked child sees as zeros (mem.h), so
+ * `state->ready == 0` means: this process has not started recording, be it new or a child. No
+ * static pointer into a file mapping exists outside it.
+ *
+ * Invariants
+ *   - tls.busy != BUSY_NO exactly while this thread is inside the recorder, or inside a function of
+ *     the next allocator that may call back into ours.
+ *   - a struct thread is used by one thread at a time; others read none of it but owner_tid.
+ *   - tables only grow; an index once given out stays valid as long as the process.
+ */
+#ifndef PLATFORM_STATE_H
+#define PLATFORM_STATE_H
+
+#include "base/base.h"
+#include "format/format.h"
+#include "platform/limits.h"
+#include "unwind/unwind.h"
+
+enum ready {
+    READY_NO = 0, // Not started, or a forked child.
+    READY_YES = 1,
+    READY_OFF = 2, // Start failed or recording is not wanted: pass everything through.
+};
+
+/* How requested sizes are found again when a block is freed. */
+enum usable_mode {
+    USABLE_NONE,  // The allocator tells nothing: every size goes to the ledger's side table.
+    USABLE_CALL,  // By malloc_usable_size.
+    USABLE_GLIBC, // From the chunk's size word in front of the block.
+};
+
+/* A table of the profile: address space of which a growing front part is mapped from the file. */
+struct table {
+    unsigned char *base;
+    uint64_t max_bytes;    // Reserved.
+    uint64_t mapped_bytes; // Atomic; released after the mapping is there.
+    uint64_t used; // Atomic: records (bytes, for strings) handed out. May run past what is mapped.
+    uint32_t record_bytes;
+    uint32_t kind;    // enum disk_kind.
+    uint32_t growing; // Atomic: 1 while a thread maps more.
+    uint32_t full;    // Set when growing failed for good.
+};
+
+/* What threads tell one another of live bytes, on a line of its own; peak.c. All atomic. */
+struct peak_sums {
+    int64_t told_bytes;  // The sum of what each has told: live bytes, but for what it keeps back.
+    int64_t spare_bytes; // The sum of what each may have more: live bytes are no more than both.
+    uint32_t settles;    // How often one had to tell, nearly. May wrap round.
+} __attribute__((aligned(64)));
+
+struct state {
+    uint32_t ready;      // Atomic, enum ready.
+    uint32_t starting;   // Atomic: 1 once a thread has begun to start.
+    uint32_t multi;      // More than one thread has been seen.
+    uint32_t generation; // Atomic: rises when code may have been unloaded.
+    struct disk_header *header;
+    struct disk_node *nodes;            // tables[DISK_NODES].base
+    struct first_child *first_children; // By node; nodes.c.
+    struct children *children;
+    uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
+    uint32_t **ledger;       // Top level; ledger.c.
+    uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
+    uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
+    uint32_t granule_shift;  // 5 with glibc, else 4.
+    uint32_t usable;         // enum usable_mode.
+    uint32_t depth_max;      // Frames kept of a stack, from the innermost on.
+    bool forked;
+
+    uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.
+    uint64_t sites;            // Atomic: site ids handed out, 0 and the ones of "other" included.
+    uint64_t ticks;            // Atomic.
+    uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
+    struct side *side[12];     // ledger_side.c: tables of growing size.
+    uint32_t *unknown;         // unknown.c: hash table of record ids.
+    struct rule_bucket *rules; // rules.c: the second level.
+    uint64_t rules_added;      // Atomic.
+    struct table tables[DISK_KINDS];
+
+    /* heap.c, heap_table.c, label.c */
+    struct heaps *heaps;         // NULL until the program makes a heap.
+    struct heap_slab *heap_slab; // Atomic; heap_table.c.
+    uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
+
+    /* mem.c */
+    struct {
+        void *address;
+        uint64_t size_bytes;
+    } regions[LIMIT_REGIONS];
+    uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+    unsigned char *growing_page; // Atomic: see grow_page; NULL = a thread is at it.
+    unsigned char *arena;        // All private memory comes from here; NULL = from the kernel.
+    uint64_t arena_bytes;
+    uint64_t arena_used; // Atomic.
+    uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
+    uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
+
+    /* peak.c */
+    uint32_t peak_mode;   // Atomic, enum peak_mode.
+    uint32_t near_since;  // Atomic: settles when it became PEAK_NEAR.
+    uint32_t far_since;   // Atomic: settles when it became PEAK_FAR.
+    uint32_t near_shift;  // Atomic: near takes 2 to the power of this settles of each thread.
+    uint32_t share_shift; // Atomic: the error is shared out among 2 to the power of this.
+    uint32_t floor_settles; // Atomic: settles when floor_bytes was last changed,
+    uint64_t floor_ticks;   // Atomic: and ticks.
+    int64_t floor_bytes;    // Atomic: an error that is allowed however small the peak.
+
+    /* file.c */
+    char path[4096];
+    uint64_t device, inode;
+    uint64_t reserve_bytes; // Size of the file from the start, which never grows; 0 = it grows.
+    uint64_t file_end;      // Atomic: bytes of the file handed out to segments.
+    uint64_t file_bytes;    // Atomic: bytes it is known to have had.
+    uint32_t segment_count; // Atomic.
+    uint32_t file_failed;   // Atomic.
+
+    /* thread.c */
+    struct thread **threads; // By row id.
+    uint32_t sweep;          // Atomic: where the search for dead owners goes on.
+    uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
+    uint32_t free_rows;      // Atomic: rows without one, so that nobody looks in vain.
+    uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
+
+    /* phase.c, request.c, errors.c */
+    uint32_t gaps;           // Set once some blocks may have been left out.
+    uint32_t change_busy;    // Atomic: a thread is changing the phase or setting a mark.
+    uint64_t control_seen;   // Generation of the latest request that was answered.
+    uint64_t sampled_events; // Atomic: events that samples stand for.
+    uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
+
+    /* orphan.c */
+    uint32_t orphan_tid;    // The thread that must finish an event of the parent's; 0 = none.
+    uint64_t orphan_events; // Atomic: events lost meanwhile.
+
+    /* modules.c */
+    struct module_range *modules; // By module id.
+    uint32_t module_count;        // Atomic.
+    uint32_t modules_busy;        // Atomic.
+
+    /* tick.c */
+    uint64_t start_ns;
+    uint64_t interval_ns;   // Of the timeline.
+    uint64_t next_point_ns; // Atomic.
+    uint64_t dated_epoch;   // The peak epoch whose time is in the header.
+    uint32_t timeline_busy; // Atomic.
+    uint64_t stack_top;     // Upper end of the main thread's stack.
+    uint64_t stack_limit;   // Lower end to which it may grow.
+
+    /* history.c */
+    uint32_t snapshot_latest;  // Atomic: the highest id that was announced; 0 = none.
+    uint32_t snapshot_busy;    // Atomic: a thread is at the timeline's next snapshot.
+    uint64_t snapshot_next_ns; // Atomic: elapsed, when that is due.
+    uint64_t snapshot_width_ns;
+    uint32_t snapshots_of_width; // Taken since the width has doubled.
+    uint64_t width_history;      // Bytes of HISTORY in use at that time.
+    uint64_t growth_bytes;       // A snapshot for so much growth of live bytes; 0 = none.
+    int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
+    uint32_t growth_count;       // Atomic: such snapshots.
+    uint32_t signal_count;       // Atomic: signals that asked for one.
+    uint32_t snapshot_signal;    // Its number; 0 = none.
+
+    struct peak_sums sums;
+};
+
+/* NULL before the first start; then it stays at its address, also in children. */
+extern struct state *state;
+
+enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_MONITOR = 2 };
+
+struct tls {
+    struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
+    // The result of the next allocator's latest function if it had that from malloc as it is.
+    const void *nested_block;
+    uint64_t entered; // The frame that set busy.
+    uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t exact;   // 1 while the thread records every call; phase.c.
+    uint32_t labels;  // The thread's set; label.h. 0 = none.
+    uint64_t namespace_slot; // Of the call of dlmopen that is under way; 0 = none.
+    uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
+    // Return addresses of calls back from the next allocator, the latest first: seen before without
+    // a signal frame between.
+    uint64_t callbacks[8];
+
+    /* The gate in front of each allocation; gate.h. All zero: look at it. */
+    int64_t credit;       // Charge left; below zero: record or look.
+    uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
+    int64_t reserve;      // Charge from that look to the next sample.
+    uint64_t random;      // Of the generator.
+    uint32_t change;      // sample.change when the thread last took the phase over; 0 = never.
+    uint32_t phase;
+    uint32_t sampled_phase; // Of the sample that is being recorded.
+    uint32_t freed_site;    // The latest sample that was freed, and the credit then.
+    const void *freed_block;
+    int64_t freed_credit;
+    int64_t block_credit; // The credit after the thread's latest sample.
+};
+
+extern __thread struct tls tls;
+
+#endif

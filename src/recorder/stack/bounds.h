@@ -1,0 +1,32 @@
+/* bounds.h: where stacks lie, and where words of them may be read; see bounds.c. Called by the
+ * thread that owns T, in an event. */
+#ifndef STACK_BOUNDS_H
+#define STACK_BOUNDS_H
+
+#include "account/thread.h"
+
+/* Find the main thread's stack; once per process, before any thread is asked for. */
+void bounds_process_begins(void);
+
+/* T begins to serve the calling thread: find out where its stack ends. */
+void bounds_thread_begins(struct thread *t);
+
+/* SLOT is outside what T knows of its own stack. True if it lies on it all the same (T knows more
+ * then). */
+bool bounds_own_stack(struct thread *t, uint64_t slot);
+
+/* Where words may be read when rsp is at SP; false if SP is on no stack that is known. EXACT: it is
+ * that of an interrupted function. DOUBTFUL: SP comes from a guess, so read no further than what is
+ * mapped. */
+bool bounds_at(struct thread *t, uint64_t sp, bool exact, bool doubtful,
+               struct unwind_bounds *ret);
+
+/* The same for the usual frame of the thread's own stack; false means ask bounds_at. */
+static inline bool
+bounds_of_own(const struct thread *t, uint64_t sp, bool exact, struct unwind_bounds *ret)
+{
+    *ret = (struct unwind_bounds){sp, t->stack_high};
+    return likely(!exact) && likely(sp >= t->stack_low && sp < t->stack_high);
+}
+
+#endif

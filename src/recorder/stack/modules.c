@@ -1,0 +1,250 @@
+/* modules.c: which object an address belongs to, for ever.
+ *
+ * A module is one loading of an object at one place. It is recorded when the first frame in it is
+ * seen, with its build id and path, so that its frames still resolve after it is gone. The same
+ * object loaded again at the same place gets its old id back: a program that loads and unloads in
+ * a loop does not grow.
+ *
+ * Unloading is noticed in two ways: dlclose is intercepted, and a new module that lies over an
+ * old one means that the old one went without dlclose (libc unloads some by itself). Either way
+ * state->generation rises, which makes every cached rule and remembered stack stale.
+ */
+#include "stack/modules.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "account/file.h"
+#include "account/thread.h"
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "platform/host.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+
+enum { PATH_BYTES = 4096, HEADERS_MAX = 64 };
+
+bool
+modules_start(void)
+{
+    state->modules = mem_private(sizeof(struct module_range) * LIMIT_MODULES);
+    return state->modules != NULL && table_take(&state->tables[DISK_MODULES], 1) == 0;
+}
+
+static uint32_t
+find_live(const struct unwind_object *o)
+{
+    uint32_t count = load_acquire(&state->module_count);
+
+    for (uint32_t i = 1; i <= count; i++) {
+        const struct module_range *m = &state->modules[i];
+
+        if (m->start == o->start && m->end == o->end && m->link_map == o->link_map &&
+            !load_relaxed(&m->gone))
+            return i;
+    }
+    return 0;
+}
+
+/* The build id in the notes of the object mapped at O, if its headers are where they should be. */
+static void
+read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *m)
+{
+    const unsigned char *base = (const unsigned char *)(uintptr_t)o->start;
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)base;
+    const ElfW(Phdr) * segments;
+
+    if (o->end - o->start < 4096 || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_phnum > HEADERS_MAX || header->e_phoff % _Alignof(ElfW(Phdr)) != 0 ||
+        header->e_phoff > 4096 - header->e_phnum * sizeof *segments)
+        return;
+    segments = (const ElfW(Phdr) *)(const void *)(base + header->e_phoff);
+    for (uint32_t i = 0; i < header->e_phnum; i++) {
+        uint64_t note = segments[i].p_vaddr + bias;
+        uint64_t end = note + segments[i].p_memsz;
+
+        if (segments[i].p_type != PT_NOTE || end < note || end > unwind_readable_end(o, note) ||
+            note % _Alignof(ElfW(Nhdr)) != 0)
+            continue;
+        while (note + sizeof(ElfW(Nhdr)) <= end) {
+            const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(uintptr_t)note;
+            uint64_t desc = note + sizeof *n + round_up(n->n_namesz, 4);
+
+            if (n->n_descsz > end - note || desc + n->n_descsz > end)
+                break;
+            if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+                n->n_descsz <= DISK_BUILD_ID_MAX && memcmp(n + 1, "GNU", 4) == 0) {
+                memcpy(m->build_id, (const void *)(uintptr_t)desc, n->n_descsz);
+                m->build_id_bytes = n->n_descsz;
+                return;
+            }
+            note = desc + round_up(n->n_descsz, 4);
+        }
+    }
+}
+
+/* The absolute path of the object, as the dynamic linker knows it. */
+static void
+object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
+{
+    struct fmt f = fmt_init(ret_path, path_bytes);
+    const char *name = map->l_name ? map->l_name : "";
+
+    if (*name == '\0') {
+        host_executable(ret_path, path_bytes);
+        return;
+    }
+    if (strncmp(name, "linux-vdso.so", 13) == 0 || strncmp(name, "linux-gate.so", 13) == 0) {
+        fmt_str(&f, "[vdso]");
+        return;
+    }
+    if (*name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
+        f.length = strlen(ret_path);
+        fmt_char(&f, '/');
+    }
+    fmt_str(&f, name);
+}
+
+static bool
+same_object(const struct disk_module *a, const struct disk_module *b, const char *path)
+{
+    const struct table *strings = &state->tables[DISK_STRINGS];
+    size_t path_bytes = strlen(path);
+
+    return a->start == b->start && a->end == b->end && a->bias == b->bias &&
+           a->build_id_bytes == b->build_id_bytes &&
+           memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 &&
+           a->path.bytes == path_bytes &&
+           // The file is shared: what another process wrote there must not lead out of it.
+           a->path.off + (uint64_t)path_bytes <= load_acquire(&strings->mapped_bytes) &&
+           memcmp(strings->base + a->path.off, path, path_bytes) == 0;
+}
+
+/* Mark module ID as gone, in memory and in the file. */
+static void
+mark_gone(uint32_t id)
+{
+    struct disk_module *m = table_record(&state->tables[DISK_MODULES], id);
+
+    store_release(&state->modules[id].gone, 1u);
+    m->unloaded = load_relaxed(&state->generation) + 1;
+}
+
+static void
+new_generation(void)
+{
+    add_relaxed(&state->generation, 1u);
+    thread_tell_all();
+}
+
+/* Whatever was recorded where O lies now is gone. */
+static void
+displace(const struct unwind_object *o)
+{
+    uint32_t count = state->module_count;
+    bool any = false;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        struct module_range *m = &state->modules[i];
+
+        if (!m->gone && m->start < o->end && o->start < m->end) {
+            mark_gone(i);
+            any = true;
+        }
+    }
+    if (any)
+        new_generation();
+}
+
+/* Record O, or give an unloaded module its place back. Called by one thread at a time. */
+static uint32_t
+record(const struct unwind_object *o)
+{
+    const struct link_map *map = o->link_map;
+    struct disk_module found = {.start = o->start, .end = o->end, .bias = map->l_addr};
+    struct table *t = &state->tables[DISK_MODULES];
+    static char path[PATH_BYTES]; // Not on the stack, which may be a signal handler's small one.
+    uint64_t id;
+
+    displace(o);
+    object_path(map, path, sizeof path);
+    read_build_id(o, found.bias, &found);
+    for (id = 1; id <= state->module_count; id++) {
+        struct disk_module *old = table_record(t, id);
+
+        if (state->modules[id].gone && same_object(old, &found, path)) {
+            state->modules[id].link_map = o->link_map;
+            old->unloaded = 0;
+            store_release(&state->modules[id].gone, 0u);
+            return (uint32_t)id;
+        }
+    }
+    if (state->module_count + 1 >= LIMIT_MODULES || (id = table_take(t, 1)) == TABLE_NONE ||
+        id >= LIMIT_MODULES)
+        return 0;
+    found.path = file_string(path, strlen(path));
+    found.loaded = load_relaxed(&state->generation);
+    memcpy(table_record(t, id), &found, sizeof found);
+    store_release(&((struct disk_module *)table_record(t, id))->id, (uint32_t)id);
+    state->modules[id] = (struct module_range){o->start, o->end, o->link_map, 0};
+    store_release(&state->module_count, (uint32_t)id);
+    return (uint32_t)id;
+}
+
+/* Record OBJECT as the one thread that does so, unless another has recorded it meanwhile. */
+static COLD uint32_t
+record_alone(const struct unwind_object *object)
+{
+    uint64_t mask = sys_block_signals();
+    uint32_t id = 0;
+    bool done = false;
+
+    for (uint32_t i = 0; !done && i < LIMIT_GROW_WAITS; i++) {
+        uint32_t idle = 0;
+
+        if (cas_acq_rel(&state->modules_busy, &idle, 1u)) {
+            id = find_live(object);
+            if (id == 0)
+                id = record(object);
+            store_release(&state->modules_busy, 0u);
+            done = true;
+        } else {
+            sys_wait(i);
+            id = find_live(object);
+            done = id != 0;
+        }
+    }
+    sys_unblock_signals(mask);
+    return id;
+}
+
+uint32_t
+modules_id(const struct unwind_object *object)
+{
+    uint32_t id = find_live(object);
+
+    if (unlikely(id == 0) && (id = record_alone(object)) == 0)
+        add_relaxed(&state->header->losses.frames_without_module, UINT64_C(1));
+    return id;
+}
+
+void
+modules_sweep(void)
+{
+    uint32_t count = load_acquire(&state->module_count);
+    bool any = false;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        struct module_range *m = &state->modules[i];
+        struct unwind_object o;
+
+        if (load_relaxed(&m->gone) ||
+            (unwind_find_object(m->start, &o) && o.link_map == m->link_map && o.start == m->start))
+            continue;
+        mark_gone(i);
+        any = true;
+    }
+    if (any)
+        new_generation();
+}

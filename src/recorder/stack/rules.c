@@ -1,0 +1,159 @@
+/* rules.c: two levels of cache in front of the unwind tables.
+ *
+ * The first belongs to the thread: direct-mapped, no synchronisation, one load when it hits. The
+ * second is shared, so that a rule that was displaced or that another thread has compiled costs a
+ * cache miss and not a walk through .eh_frame.
+ *
+ * A second-level slot is two words. The key carries the generation in which the rule was
+ * compiled, so a rise of state->generation (code was unloaded) makes all of them stale without
+ * touching them. A writer empties the key, writes the rule, then the key with release; a reader
+ * takes the rule between two reads of the key. A full bucket replaces one slot.
+ *
+ * Few programs need all buckets, and to touch them costs page faults, so rules go to the first few
+ * until these are half full. Those that are there stay there.
+ */
+#include "stack/rules.h"
+
+#include <string.h>
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+#include "stack/modules.h"
+
+enum {
+    BUCKET_SLOTS = 4,
+    BUCKETS_FIRST_SHIFT = 8, // So many buckets are used at first, and four times as many next.
+    BUCKETS_SHIFT = 14,
+    BUCKETS_STEP = 2,
+    KEY_BUSY = 1
+};
+
+struct rule_slot {
+    // Address | low 16 bits of the generation << 48; 0 = empty, KEY_BUSY while being written.
+    uint64_t key;
+    uint64_t rule; // A struct unwind_rule.
+};
+
+struct rule_bucket {
+    struct rule_slot slots[BUCKET_SLOTS];
+    uint32_t modules[BUCKET_SLOTS]; // Beside the slot of the same index; written before its key.
+    uint32_t pad[4];
+};
+
+bool
+rules_start(void)
+{
+    state->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
+    return state->rules != NULL;
+}
+
+/* Log2 of how many buckets are used for new rules. */
+static uint32_t
+bucket_shift(void)
+{
+    uint32_t shift = BUCKETS_FIRST_SHIFT;
+
+    while (shift < BUCKETS_SHIFT && load_relaxed(&state->rules_added) >> (shift + 1) != 0)
+        shift += BUCKETS_STEP;
+    return shift;
+}
+
+static struct rule_bucket *
+bucket_of(uint64_t ra, uint32_t shift)
+{
+    return &state->rules[hash_u64(ra) & ((1u << shift) - 1)];
+}
+
+static uint64_t
+make_key(uint64_t ra)
+{
+    return (ra & DISK_ADDRESS_MASK) | (uint64_t)load_acquire(&state->generation)
+                                          << DISK_ADDRESS_BITS;
+}
+
+static bool
+bucket_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
+{
+    uint64_t key = make_key(ra);
+
+    for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
+        struct rule_slot *s = &b->slots[i];
+        uint64_t rule;
+        uint32_t module;
+
+        if (load_acquire(&s->key) != key)
+            continue;
+        rule = load_acquire(&s->rule);
+        module = load_acquire(&b->modules[i]);
+        if (load_acquire(&s->key) != key)
+            continue;
+        memcpy(&ret->rule, &rule, sizeof ret->rule);
+        ret->frame = ra | (uint64_t)module << DISK_ADDRESS_BITS;
+        return true;
+    }
+    return false;
+}
+
+static bool
+shared_find(uint64_t ra, struct rule_entry *ret)
+{
+    for (uint32_t shift = bucket_shift(); shift >= BUCKETS_FIRST_SHIFT; shift -= BUCKETS_STEP)
+        if (bucket_find(bucket_of(ra, shift), ra, ret))
+            return true;
+    return false;
+}
+
+static void
+shared_add(uint64_t ra, const struct rule_entry *e)
+{
+    struct rule_bucket *b = bucket_of(ra, bucket_shift());
+    uint64_t key = make_key(ra);
+    uint32_t victim = (uint32_t)(hash_u64(ra) >> 60) % BUCKET_SLOTS;
+    uint64_t there;
+    uint64_t rule;
+
+    for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
+        there = load_relaxed(&b->slots[i].key);
+        if (there == 0 ||
+            (there != KEY_BUSY && there >> DISK_ADDRESS_BITS != key >> DISK_ADDRESS_BITS)) {
+            victim = i;
+            break;
+        }
+    }
+    there = load_relaxed(&b->slots[victim].key);
+    if (there == KEY_BUSY || !cas_acq_rel(&b->slots[victim].key, &there, (uint64_t)KEY_BUSY))
+        return; // Somebody else is at it; the rule stays in the thread's cache.
+    memcpy(&rule, &e->rule, sizeof rule);
+    store_release(&b->slots[victim].rule, rule);
+    store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
+    store_release(&b->slots[victim].key, key);
+    add_relaxed(&state->rules_added, UINT64_C(1));
+}
+
+/* Is RULE what struct rule_entry says of those that start from rsp? */
+static bool
+leads_out(const struct unwind_rule *rule)
+{
+    return rule->cfa_offset >= 8 && rule->cfa_offset % 8 == 0 && rule->rbp_words <= 0 &&
+           rule->cfa_offset + 8 * rule->rbp_words + 8 > 0;
+}
+
+COLD void
+rules_fill(struct rule_entry *e, uint64_t ra)
+{
+    struct unwind_object object;
+
+    if (shared_find(ra, e))
+        return;
+    if (ra >> DISK_ADDRESS_BITS || !unwind_find_object(ra - 1, &object)) {
+        e->rule = (struct unwind_rule){.kind = RULE_NO_TABLE};
+        e->frame = ra & DISK_ADDRESS_MASK;
+        return; // Not shared: code may be loaded there at any time without our being told.
+    }
+    e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
+    e->rule = unwind_compile(ra - 1, &object);
+    if (e->rule.kind == RULE_RSP && !leads_out(&e->rule))
+        e->rule.kind = RULE_FULL;
+    shared_add(ra, e);
+}

@@ -1,0 +1,646 @@
+/* stack.c: from the return address of malloc to a node of the call tree, cheaply.
+ *
+ * A thread remembers its last stack, outermost frame first:
+ *
+ *     memo:    [1] _start … [j] parse … [n] xmalloc's caller           {slot, frame, rbp, node}
+ *     checks:  the stack words that make it so: each frame's return address and, where a frame
+ *              further out is found through rbp, the word that rbp was restored from, and the word
+ *              in which a function that realigned its stack keeps its CFA
+ *
+ * A new event walks outwards by rules only until it meets a remembered frame (same slot, same
+ * return address and, if it matters, same rbp), then reads the checks of the frames outside it.
+ * If all hold, the rest of the stack is what it was, and so is its node: for a frame whose rule
+ * starts from rsp, the next slot depends on nothing but (slot, return address); where it starts
+ * from rbp, that value has been checked too. A realigned function may have the same slot and rbp
+ * when its caller's stack begins elsewhere, so its CFA is compared as well. So it is exact by
+ * induction, as right as the unwind tables. If a check fails, the frames inside it are still good
+ * and the walk goes on from the one that changed.
+ *
+ * Not every stack is worth remembering: programs go back and forth between places that share all
+ * but their innermost frames. A walk that was short leaves the memo as it is and notes its
+ * frames' checks beside it, as a passing stack, anchored in the remembered frame that it met.
+ * When it comes again, the same checks prove it, without rules or the call tree. Programs repeat
+ * themselves, so what came last time after the same few is tried first; otherwise it is looked for
+ * by its innermost frames. What comes many times in a row, or is long, is remembered.
+ *
+ * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
+ * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full
+ * (walk.c) and the memo is left alone.
+ *
+ * Reads are safe: remembered slots lie on the thread's own stack, further out than the frame that
+ * is executing; each step must move outwards and stay inside the stack.
+ */
+#include "stack/stack.h"
+
+#include "account/nodes.h"
+#include "base/atomics.h"
+#include "stack/bounds.h"
+#include "stack/rules.h"
+#include "stack/walk.h"
+
+enum {
+    KEY_FRAMES = 6, // So many frames, from the innermost on, say where a passing stack is kept.
+    KEY_NOT_KNOWN = PASSINGS,
+    KEY_REMEMBER, // Nowhere: the memo shall hold it.
+};
+
+/* A counter that no block fits. */
+static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
+
+static struct stack_target
+target_of(uint32_t node, uint32_t frames)
+{
+    static_assert(DISK_SIZE_CLASSES == 4, "the list");
+    return (struct stack_target){
+        .sites = state->nodes[node].site,
+        .frames = frames,
+        .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
+    };
+}
+
+COLD void
+stack_forget(struct thread *t)
+{
+    t->memo_count = 0;
+    t->check_count = CHECKS_HELD;
+    t->memo_version++;
+    for (uint32_t i = 0; i < CHECKS_HELD; i++) {
+        uint64_t *itself = &t->checks[i].address;
+
+        t->checks[i] = (struct stack_check){(uintptr_t)itself, (uintptr_t)itself};
+    }
+    t->memo[0].slot = UINT64_MAX;
+    t->leaf_slot = 0;
+}
+
+COLD void
+stack_forget_all(struct thread *t)
+{
+    stack_forget(t);
+    for (uint32_t i = 0; i < PASSINGS; i++)
+        if (t->passings[i].slot != 0)
+            t->passings[i].slot = 0;
+}
+
+/* Why a walk ended. */
+enum outcome {
+    JOINED,   // Met the memo at `join`.
+    COMPLETE, // Reached the outermost frame.
+    BROKEN,
+    TOO_DEEP,
+    NOT_HERE, // Only walk_full can do it.
+};
+
+struct walk {
+    struct thread *t;
+    // The frame to look at next.
+    uint64_t slot, rbp;
+    uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
+    struct stack_frame *next; // The free place in t->walked, of those before `end`.
+    struct stack_frame *end;
+    struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
+};
+
+static inline uint32_t
+walked_count(const struct walk *w)
+{
+    return (uint32_t)(w->next - w->t->walked);
+}
+
+/* Of the remembered frames outside w->join one has changed: take those inside it over and go on
+ * from it. */
+static NOINLINE void
+keep_good(struct walk *w)
+{
+    struct stack_frame *changed = w->join - 1;
+    uint32_t check = w->join->check_start;
+
+    while (check > CHECKS_HELD && stack_check_holds(&w->t->checks[check - 1]))
+        check--;
+    while (changed->check_start >= check)
+        changed--;
+    for (const struct stack_frame *f = w->join; f > changed; f--) {
+        if (f != w->join) {
+            w->rbp_slot = f->rbp_slot;
+            if (f->rbp_slot)
+                w->rbp = stack_word(f->rbp_slot);
+        }
+        *w->next = *f;
+        w->next->rbp = w->rbp;
+        w->next->rbp_slot = w->rbp_slot;
+        w->next++;
+    }
+    w->slot = changed->slot;
+    w->rbp_slot = changed->rbp_slot;
+    if (w->rbp_slot)
+        w->rbp = stack_word(w->rbp_slot);
+    w->join = changed - 1;
+}
+
+/* Does stepping out of remembered frame F still lead to the frame that is remembered outside it, as
+ * far as that hangs on a word in which a CFA is kept? */
+static inline bool
+same_cfa(const struct thread *t, const struct stack_frame *f)
+{
+    return likely(f->cfa_slot == 0) || f - 1 == t->memo ||
+           stack_word(f->cfa_slot) == f[-1].slot + 8;
+}
+
+/* Code without unwind information: the frame that a frame pointer would give, if it makes sense. */
+static const struct unwind_rule guess = {.kind = RULE_RBP, .cfa_offset = 16, .rbp_words = -2};
+
+/* The step out of the last walked frame by RULE left the stack. In a loaded object without unwind
+ * information that is how stacks end (the dynamic linker's first instructions); anywhere else it
+ * is our failure. */
+static COLD enum outcome
+breaks_off(const struct walk *w, const struct unwind_rule *rule)
+{
+    struct stack_frame *last = w->next - 1;
+
+    if (rule != &guess || last->frame >> DISK_ADDRESS_BITS == 0)
+        return BROKEN;
+    last->flags = 0;
+    return COMPLETE;
+}
+
+/* The CFA by RULE_RBP_DEREF, which a function that realigned its stack keeps in the word at FROM; 0
+ * if that is none. */
+static inline uint64_t
+deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
+{
+    return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
+}
+
+/* Is ADDRESS a word of the stack further out than SLOT, and no further than HIGH? */
+static inline bool
+is_further_out(uint64_t address, uint64_t slot, uint64_t high)
+{
+    return address - slot - 1 < high - slot && (address & 7) == 0;
+}
+
+/* Does remembered frame F look like the one at SLOT, with FRAME and RBP? */
+static inline bool
+is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
+{
+    return f->slot == w->slot && f->frame == frame && (f->rbp == w->rbp || !f->needs_rbp) &&
+           same_cfa(w->t, f);
+}
+
+/* Has W, at FRAME, come to a remembered frame outside of which all is as it was? If only what lies
+ * just outside of it is, W has gone on to the frame that has changed, and *RET_MOVED is true. */
+static inline bool
+meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
+{
+    *ret_moved = false;
+    while (w->join->slot < w->slot)
+        w->join--;
+    if (!is_frame(w, w->join, frame))
+        return false;
+    if (likely(stack_holds(w->t->checks, w->join->check_start)))
+        return true;
+    // Without room to take frames over, walk on by rules until the limit.
+    if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
+        keep_good(w);
+        *ret_moved = true;
+    }
+    return false;
+}
+
+/* The frame outside one. */
+struct outer {
+    uint64_t slot, rbp;
+    uint64_t rbp_slot; // The word that rbp was restored from, or 0.
+};
+
+/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP; false if that leaves
+ * the stack, which ends at HIGH. */
+static inline bool
+step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    // It leads further out by whole words, and so does the place of rbp: see struct rule_entry.
+    ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(ret->slot >= high))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* The same by one of kind RULE_RBP. */
+static inline bool
+step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+         struct outer *ret)
+{
+    ret->slot = rbp + (uint64_t)(int64_t)rule->cfa_offset - 8;
+    ret->rbp = rbp;
+    ret->rbp_slot = 0;
+    if (unlikely(!is_further_out(ret->slot, slot, high - 8)))
+        return false;
+    if (rule->rbp_words != 0) {
+        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
+        if (unlikely(!is_further_out(ret->rbp_slot, slot, high - 8)))
+            return false;
+        ret->rbp = stack_word(ret->rbp_slot);
+    }
+    return true;
+}
+
+/* By one of kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+static NOINLINE bool
+step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
+           uint64_t *ret_cfa_slot, struct outer *ret)
+{
+    *ret_cfa_slot = rbp + (uint64_t)(int64_t)rule->cfa_offset;
+    ret->slot = deref_cfa(*ret_cfa_slot, slot, high) - 8;
+    ret->rbp_slot = rbp + (uint64_t)((int64_t)rule->rbp_words * 8);
+    if (!is_further_out(ret->slot, slot, high - 8) ||
+        !is_further_out(ret->rbp_slot, slot, high - 8))
+        return false;
+    ret->rbp = stack_word(ret->rbp_slot);
+    return true;
+}
+
+/* Put the frame of W into the walked ones, with what its RULE says, and move W to its caller; false
+ * if that leaves the stack. */
+static inline bool
+step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t flags)
+{
+    const uint64_t high = w->t->stack_high;
+    struct stack_frame *f = w->next++;
+    struct outer outer;
+    bool stays;
+
+    f->slot = w->slot;
+    f->frame = frame;
+    f->rbp = w->rbp;
+    f->rbp_slot = w->rbp_slot;
+    f->cfa_slot = 0;
+    f->uses_rbp = rule->kind != RULE_RSP;
+    f->flags = flags;
+    if (likely(rule->kind == RULE_RSP))
+        stays = step_rsp(w->slot, w->rbp, rule, high, &outer);
+    else if (likely(rule->kind == RULE_RBP))
+        stays = step_rbp(w->slot, w->rbp, rule, high, &outer);
+    else
+        stays = step_deref(w->slot, w->rbp, rule, high, &f->cfa_slot, &outer);
+    if (unlikely(!stays))
+        return false;
+    w->slot = outer.slot;
+    w->rbp = outer.rbp;
+    w->rbp_slot = outer.rbp_slot;
+    return true;
+}
+
+/* Walk from W outwards until the memo is met or the stack ends. */
+static INLINE enum outcome
+walk_out(struct walk *w)
+{
+    struct thread *t = w->t;
+
+    for (;;) {
+        uint64_t ra = stack_word(w->slot);
+        const struct rule_entry *e;
+        const struct unwind_rule *rule;
+        uint8_t flags = 0;
+        bool moved;
+
+        if (unlikely(ra == 0))
+            return COMPLETE;
+        e = rules_find(t->rules, ra);
+        if (meets_memo(w, e->frame, &moved))
+            return JOINED;
+        if (moved)
+            continue;
+        if (unlikely(w->next == w->end))
+            return TOO_DEEP;
+        rule = &e->rule;
+        if (unlikely(rule->kind > RULE_RBP_DEREF)) {
+            if (rule->kind == RULE_END) {
+                *w->next++ = (struct stack_frame){
+                    .slot = w->slot, .frame = e->frame, .rbp = w->rbp, .rbp_slot = w->rbp_slot};
+                return COMPLETE;
+            }
+            if (rule->kind != RULE_NO_TABLE)
+                return NOT_HERE;
+            rule = &guess;
+            flags = DISK_NODE_GUESSED;
+        }
+        if (unlikely(!step(w, e->frame, rule, flags)))
+            return breaks_off(w, rule);
+    }
+}
+
+/* Remember F, a callee of PARENT's innermost frame, in M, the place inside that of the frame that
+ * called it. Its checks go to C; returns where they end. */
+static inline struct stack_check *
+remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
+         const struct stack_frame *f, uint32_t parent)
+{
+    const struct stack_frame *outer = m - 1;
+
+    m->slot = f->slot;
+    m->frame = f->frame;
+    m->rbp = f->rbp;
+    m->rbp_slot = f->rbp_slot;
+    m->cfa_slot = f->cfa_slot;
+    m->uses_rbp = f->uses_rbp;
+    m->flags = f->flags;
+    m->node = nodes_child(parent, f->frame, f->flags);
+    m->check_start = (uint32_t)(c - t->checks);
+    m->needs_rbp = f->uses_rbp || (outer->needs_rbp && outer->rbp_slot == 0);
+    *c++ = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+    if (unlikely(f->cfa_slot) && outer != t->memo)
+        *c++ = (struct stack_check){f->cfa_slot, outer->slot + 8};
+    if (m->needs_rbp && f->rbp_slot)
+        *c++ = (struct stack_check){f->rbp_slot, f->rbp};
+    return c;
+}
+
+/* Remember the walked frames, from the outermost of them in, as callees of PARENT, the node of the
+ * innermost frame that is remembered now. Returns the node of the innermost one. */
+static uint32_t
+remember_walked(struct walk *w, uint32_t parent)
+{
+    struct thread *t = w->t;
+    struct stack_frame *m = &t->memo[t->memo_count];
+    struct stack_check *c = &t->checks[t->check_count];
+
+    for (const struct stack_frame *f = w->next; f-- > t->walked; parent = m->node)
+        c = remember(t, ++m, c, f, parent);
+    t->memo_count = (uint32_t)(m - t->memo);
+    t->check_count = (uint32_t)(c - t->checks);
+    return parent;
+}
+
+/* The frame that the walk met was reached in another way than before: its rbp may come from
+ * elsewhere now. Returns its node. */
+static inline uint32_t
+rejoin(struct walk *w)
+{
+    struct thread *t = w->t;
+    struct stack_frame *m = w->join;
+
+    t->memo_count = (uint32_t)(m - t->memo);
+    t->check_count = m->check_start + 1 + (m->cfa_slot && m - 1 != t->memo);
+    m->rbp = w->rbp;
+    m->rbp_slot = w->rbp_slot;
+    if (m->needs_rbp && m->rbp_slot)
+        t->checks[t->check_count++] = (struct stack_check){m->rbp_slot, m->rbp};
+    t->frames_reused += t->memo_count;
+    return m->node;
+}
+
+/* The stack is deeper than the memo: forget its outer frames, all but those that leave half of it
+ * free. Returns the node of the innermost one. */
+static COLD uint32_t
+cut_memo(struct walk *w)
+{
+    struct thread *t = w->t;
+    uint32_t count = walked_count(w);
+    uint32_t keep = LIMIT_DEPTH / 2 > count ? LIMIT_DEPTH / 2 - count : 0;
+    uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
+    uint32_t gone = t->memo_count - kept;
+    struct stack_check *c = &t->checks[CHECKS_HELD];
+    uint32_t parent = DISK_NODE_TRUNCATED;
+
+    stack_forget(t);
+    for (uint32_t i = 1; i <= kept; i++) {
+        struct stack_frame f = t->memo[gone + i];
+
+        c = remember(t, &t->memo[i], c, &f, parent);
+        parent = t->memo[i].node;
+    }
+    t->memo_count = kept;
+    t->check_count = (uint32_t)(c - t->checks);
+    return parent;
+}
+
+/* The innermost remembered frame is that of the latest call, and NODE its node. */
+static inline struct stack_target *
+remember_leaf(struct thread *t, uint32_t node)
+{
+    const struct stack_frame *leaf = &t->memo[t->memo_count];
+
+    t->leaf_slot = leaf->slot;
+    t->leaf_rbp = leaf->rbp;
+    t->leaf_needs_rbp = leaf->needs_rbp;
+    t->leaf = target_of(node, t->memo_count);
+    t->memo_version++;
+    t->history = 0;
+    return &t->leaf;
+}
+
+/* The first of the two places among t->passings for the stack that called from CALLER. Rules that
+ * are not at hand end the key, so it may differ from one time to the next; that only costs. */
+static inline uint32_t
+passing_key(struct thread *t, struct arch_caller caller)
+{
+    struct outer at = {.slot = caller.slot, .rbp = caller.rbp};
+    uint64_t key = at.slot;
+    bool stays = true;
+
+    for (int i = 0; i < KEY_FRAMES && stays; i++) {
+        uint64_t ra = stack_word(at.slot);
+        const struct rule_entry *e = rules_slot(t->rules, ra);
+
+        key = (key ^ ra) * UINT64_C(0x9e3779b97f4a7c15);
+        if (unlikely(e->frame << (64 - DISK_ADDRESS_BITS) != ra << (64 - DISK_ADDRESS_BITS)))
+            break;
+        if (likely(e->rule.kind == RULE_RSP))
+            stays = step_rsp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
+        else
+            stays =
+                e->rule.kind == RULE_RBP && step_rbp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
+    }
+    static_assert(PASSINGS == 1 << (64 - 54), "the hash");
+    return (uint32_t)(key >> 54);
+}
+
+/* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
+ * room or it is too strange. */
+static inline bool
+fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
+{
+    const struct stack_frame *join = w->join;
+    uint64_t rbp_slot = w->rbp_slot;
+    bool needs_rbp = join->needs_rbp;
+    uint32_t n = 0;
+
+    if (likely(join != w->t->memo))
+        p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
+    if (needs_rbp && rbp_slot)
+        p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
+    for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
+        needs_rbp = f->uses_rbp || (needs_rbp && rbp_slot == 0);
+        rbp_slot = f->rbp_slot;
+        if (n + 2 > PASSING_CHECKS || f->cfa_slot != 0)
+            return false;
+        p->checks[n++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+        if (needs_rbp && rbp_slot)
+            p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
+    }
+    if (unlikely(n == 0)) // No frame at all.
+        return false;
+    for (; n % CHECK_GROUP != 0; n++)
+        p->checks[n] = p->checks[0];
+    p->rbp = caller.rbp;
+    p->needs_rbp = needs_rbp;
+    p->check_count = (uint8_t)n;
+    p->join_slot = join->slot;
+    p->join_rbp = w->rbp;
+    p->join_node = join->node;
+    p->version = w->t->memo_version;
+    p->outer_checks = join->check_start;
+    p->join = (uint16_t)(join - w->t->memo);
+    return join->cfa_slot == 0;
+}
+
+/* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
+ * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
+ * costs less, and leaves the memo for those that come back to it. */
+static INLINE struct stack_target *
+pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node)
+{
+    struct thread *t = w->t;
+    struct stack_passing *p;
+    uint32_t i;
+
+    if (key == KEY_REMEMBER || walked_count(w) > PASSING_CHECKS)
+        return NULL;
+    i = key != KEY_NOT_KNOWN ? key : passing_key(t, caller);
+    // Any of the two places will do.
+    if (t->passings[i].slot != 0)
+        i ^= t->history & 1;
+    p = &t->passings[i];
+    // Unused until all of it is there: a handler may jump out of here.
+    p->slot = 0;
+    signal_fence();
+    if (!fill_passing(p, w, caller))
+        return NULL;
+    for (const struct stack_frame *f = w->next; f-- > t->walked;)
+        node = nodes_child(node, f->frame, f->flags);
+    p->target = target_of(node, p->join + walked_count(w));
+    signal_fence();
+    p->slot = caller.slot;
+    t->frames_reused += p->join;
+    t->foreseen[t->history] = (uint16_t)i;
+    t->history = stack_history(t, i);
+    return &p->target;
+}
+
+/* The target of a stack that only walk_full can walk. */
+static COLD struct stack_target *
+walk_strange(struct thread *t, struct arch_caller caller)
+{
+    t->strange = target_of(walk_full(t, caller), 0);
+    return &t->strange;
+}
+
+/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
+static inline uint32_t
+node_outside(enum outcome outcome)
+{
+    if (outcome == COMPLETE)
+        return DISK_NODE_ROOT;
+    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+}
+
+/* When only some frames are kept, a frame further in means another one less, so that no part of the
+ * memo can be taken over. */
+static COLD struct stack_target *
+walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
+{
+    struct thread *t = w->t;
+    struct stack_target *target;
+    enum outcome outcome;
+
+    w->join = t->memo;
+    w->end = t->walked + state->depth_max;
+    outcome = walk_out(w);
+    if (outcome == NOT_HERE)
+        return walk_strange(t, caller);
+    bump_by(&t->disk->frames_unwound, walked_count(w));
+    target = pass(w, caller, key, node_outside(outcome));
+    if (target != NULL)
+        return target;
+    stack_forget(t);
+    return remember_leaf(t, remember_walked(w, node_outside(outcome)));
+}
+
+/* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
+ * says. */
+static HOT NOINLINE struct stack_target *
+walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
+{
+    struct walk w = {
+        .t = t,
+        .slot = caller.slot,
+        .rbp = caller.rbp,
+        .next = t->walked,
+        .end = t->walked + LIMIT_DEPTH,
+        .join = &t->memo[t->memo_count],
+    };
+    uint32_t parent;
+    enum outcome outcome;
+
+    if (unlikely(caller.slot & 7) ||
+        (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
+         !bounds_own_stack(t, caller.slot)))
+        return walk_strange(t, caller);
+    if (unlikely(state->depth_max != LIMIT_DEPTH))
+        return walk_few(&w, caller, key);
+    outcome = walk_out(&w);
+    if (unlikely(outcome == NOT_HERE))
+        return walk_strange(t, caller);
+    bump_by(&t->disk->frames_unwound, walked_count(&w));
+    if (likely(outcome == JOINED)) {
+        struct stack_target *target = pass(&w, caller, key, w.join->node);
+
+        if (likely(target != NULL))
+            return target;
+        parent = rejoin(&w);
+    } else {
+        stack_forget(t);
+        if (outcome == COMPLETE)
+            bump(&t->disk->full_unwinds);
+        parent = node_outside(outcome);
+    }
+    if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
+        parent = cut_memo(&w);
+    return remember_leaf(t, remember_walked(&w, parent));
+}
+
+HOT struct stack_target *
+stack_target_elsewhere(struct thread *t, struct arch_caller caller)
+{
+    uint32_t key;
+
+    // A slot out of its bounds may be no address.
+    if (unlikely(caller.slot - t->stack_low >= t->stack_high - t->stack_low))
+        return walk_to_target(t, caller, KEY_NOT_KNOWN);
+    key = passing_key(t, caller);
+    for (uint32_t i = key, place = 0; place < 2; place++, i ^= 1) {
+        uint32_t history = stack_history(t, i);
+
+        if (!stack_is_passing(t, &t->passings[i], caller))
+            continue;
+        if (unlikely(history == t->history))
+            return walk_to_target(t, caller, KEY_REMEMBER);
+        t->foreseen[t->history] = (uint16_t)i;
+        t->history = history;
+        t->frames_reused += t->passings[i].target.frames;
+        return &t->passings[i].target;
+    }
+    return walk_to_target(t, caller, key);
+}
+
+uint32_t
+stack_node(struct thread *t, struct arch_caller caller)
+{
+    return nodes_of(stack_target(t, caller)->sites);
+}

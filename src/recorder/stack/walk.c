@@ -1,0 +1,284 @@
+/* walk.c: whole stacks with all registers.
+ *
+ * Used where the fast walk of stack.c cannot go: signal frames, functions whose frame needs
+ * another register than rsp and rbp, and stacks other than the thread's own (alternate signal
+ * stacks, coroutines). Starts from this function's own registers and steps out through the
+ * recorder's own frames until it has left the intercepted function.
+ *
+ * Most frames are left by rules here too, because a handler that allocates may not take longer
+ * than the time to its next signal. Rules know of rsp, rbp and pc only. A frame that no rule can
+ * say is first tried with these. If they are not enough, the walk is taken again, by the tables,
+ * from where nothing was lost yet: the beginning or the latest signal frame, which has all
+ * registers in memory. So rsp, rbp and pc are at each frame what the tables say, and so is whether
+ * rbp is known.
+ *
+ * The thread's own cache of rules is for its events. What asks for signal frames before an event
+ * may itself be interrupted by one while it fills in a rule, so it keeps to the second level.
+ */
+#include "stack/walk.h"
+
+#include "account/nodes.h"
+#include "base/atomics.h"
+#include "platform/sys.h"
+#include "stack/bounds.h"
+#include "stack/rules.h"
+
+/* Step by the frame pointer where there is no table. */
+READS_STACK static bool
+guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
+{
+    uint64_t rbp = r->r[UNWIND_RBP];
+    const uint64_t *frame = (const uint64_t *)(uintptr_t)rbp;
+
+    if (!(r->valid >> UNWIND_RBP & 1) || (rbp & 7) || rbp < b->low || rbp < r->r[UNWIND_RSP] ||
+        b->high < 16 || rbp > b->high - 16 || frame[1] == 0)
+        return false;
+    r->r[UNWIND_RBP] = frame[0];
+    r->r[UNWIND_PC] = frame[1];
+    r->r[UNWIND_RSP] = rbp + 16;
+    r->exact = false;
+    return true;
+}
+
+enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
+
+/* A walk outwards. The first frame is that of the function that began it. */
+struct walk {
+    struct thread *t;
+    struct unwind_registers r;     // Of the frame that the walk has come to; rsp, rbp, pc at least.
+    struct unwind_registers whole; // Of an earlier frame or the same, from which the tables can go.
+    uint32_t at, whole_at;         // Which frames these are.
+    bool doubtful, whole_doubtful; // A step to them was guessed.
+    struct rule_entry *rules;      // The thread's cache; NULL = leave it alone.
+    struct rule_entry entry;       // What the cache is not for.
+};
+
+/* There is no table for R's pc: guess. In a loaded object that is how stacks end (see stack.c). */
+static enum outcome
+step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
+{
+    struct unwind_object o;
+
+    *ret_guessed = guess_step(r, b);
+    if (*ret_guessed)
+        return WALK_ON;
+    return unwind_find_object(unwind_lookup(r), &o) ? WALK_ENDS : WALK_BREAKS;
+}
+
+/* The same within the bounds of a guess. */
+static enum outcome
+step_without_table(struct thread *t, struct unwind_registers *r, bool *ret_guessed)
+{
+    struct unwind_bounds b;
+
+    return bounds_at(t, r->r[UNWIND_RSP], r->exact, true, &b) ? step_blindly(r, &b, ret_guessed)
+                                                              : WALK_BREAKS;
+}
+
+/* One step outwards by the tables; *RET_GUESSED if it had to be guessed. DOUBTFUL: an earlier one
+ * was. */
+static enum outcome
+step_by_tables(struct thread *t, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
+{
+    struct unwind_bounds b;
+
+    *ret_guessed = false;
+    if (!bounds_at(t, r->r[UNWIND_RSP], r->exact, doubtful, &b))
+        return WALK_BREAKS;
+    switch (unwind_step(r, &b)) {
+    case UNWIND_STEPPED:
+        return WALK_ON;
+    case UNWIND_END:
+        return WALK_ENDS;
+    case UNWIND_NO_TABLE:
+        return step_without_table(t, r, ret_guessed);
+    default:
+        return WALK_BREAKS;
+    }
+}
+
+/* One step of W that needs registers which rules have not kept: take all steps again from the frame
+ * of which they are known. */
+static enum outcome
+step_whole(struct walk *w, bool *ret_guessed)
+{
+    enum outcome outcome;
+
+    do {
+        outcome = step_by_tables(w->t, &w->whole, w->whole_doubtful, ret_guessed);
+        w->whole_doubtful |= *ret_guessed;
+    } while (outcome == WALK_ON && w->whole_at++ < w->at);
+    w->r = w->whole;
+    return outcome;
+}
+
+/* One step of W that no rule can say, within B. */
+static enum outcome
+step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
+{
+    if (w->at == w->whole_at)
+        return step_whole(w, ret_guessed);
+    switch (unwind_step(&w->r, b)) {
+    case UNWIND_STEPPED:
+        return w->r.valid >> UNWIND_RBP & 1 ? WALK_ON : step_whole(w, ret_guessed);
+    case UNWIND_END:
+        return WALK_ENDS;
+    default:
+        return step_whole(w, ret_guessed);
+    }
+}
+
+/* The frame that W has come to and how to step out of it; valid until the next call. An interrupted
+ * instruction is looked up itself, so its key is that of a return address just behind it. */
+static inline const struct rule_entry *
+rule_at(struct walk *w)
+{
+    uint64_t pc = w->r.r[UNWIND_PC];
+
+    if (likely(w->rules != NULL) && likely(!w->r.exact))
+        return rules_find(w->rules, pc);
+    rules_fill(&w->entry, pc + w->r.exact);
+    w->entry.frame = (w->entry.frame & ~DISK_ADDRESS_MASK) | (pc & DISK_ADDRESS_MASK);
+    return &w->entry;
+}
+
+static enum outcome
+step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
+{
+    struct unwind_bounds b;
+
+    if (!bounds_of_own(w->t, w->r.r[UNWIND_RSP], w->r.exact, &b) &&
+        !bounds_at(w->t, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
+        return WALK_BREAKS;
+    switch (rule->kind) {
+    case RULE_END:
+        return WALK_ENDS;
+    case RULE_NO_TABLE:
+        return step_without_table(w->t, &w->r, ret_guessed);
+    case RULE_FULL:
+        return step_full(w, &b, ret_guessed);
+    case RULE_SIGNAL:
+        // From here the tables find all registers again.
+        w->whole = w->r;
+        w->whole_at = w->at;
+        w->whole_doubtful = w->doubtful;
+        break;
+    default:
+        break;
+    }
+    switch (unwind_step_by_rule(&w->r, rule, &b)) {
+    case UNWIND_STEPPED:
+        return WALK_ON;
+    case UNWIND_END:
+        return WALK_ENDS;
+    default:
+        return WALK_BREAKS;
+    }
+}
+
+/* One step of W outwards by RULE; *RET_GUESSED if it had to be guessed. */
+static enum outcome
+step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
+{
+    enum outcome outcome;
+
+    *ret_guessed = false;
+    outcome = step_by_rule(w, rule, ret_guessed);
+    w->doubtful |= *ret_guessed;
+    w->at++;
+    return outcome;
+}
+
+/* W begins at the frame of the registers that were captured in W->whole. */
+static void
+begin(struct walk *w, struct thread *t, struct rule_entry *rules)
+{
+    w->t = t;
+    w->rules = rules;
+    w->r = w->whole;
+    w->at = w->whole_at = 0;
+    w->doubtful = w->whole_doubtful = false;
+}
+
+/* Step out of the recorder's own frames to the caller of the intercepted function. */
+static bool
+leave_recorder(struct walk *w, uint64_t slot)
+{
+    bool guessed;
+
+    while (w->r.r[UNWIND_RSP] <= slot)
+        if (step_out(w, &rule_at(w)->rule, &guessed) != WALK_ON)
+            return false;
+    return w->r.r[UNWIND_RSP] == slot + 8;
+}
+
+COLD enum walk_between
+walk_between(struct thread *t, uint64_t slot, uint64_t end)
+{
+    bool guessed, any_guessed = false;
+    struct walk w;
+
+    unwind_capture(&w.whole);
+    begin(&w, t, NULL);
+    if (!leave_recorder(&w, slot))
+        return WALK_UNKNOWN;
+    for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++) {
+        if (step_out(&w, &rule_at(&w)->rule, &guessed) != WALK_ON)
+            return WALK_UNKNOWN;
+        any_guessed |= guessed;
+    }
+    if (w.r.exact)
+        return WALK_SIGNAL;
+    if (w.r.r[UNWIND_RSP] <= end || any_guessed)
+        return WALK_UNKNOWN;
+    return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
+}
+
+/* Put the frames from W on into its thread's walked ones, and their number into RET_COUNT. */
+static enum outcome
+walk_out(struct walk *w, uint32_t *ret_count)
+{
+    enum outcome outcome;
+    uint32_t count = 0;
+    bool guessed;
+
+    do {
+        struct stack_frame *f = &w->t->walked[count++];
+        const struct rule_entry *e = rule_at(w);
+
+        f->frame = e->frame;
+        f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
+        outcome = step_out(w, &e->rule, &guessed);
+        f->flags |= guessed ? DISK_NODE_GUESSED : 0;
+    } while (outcome == WALK_ON && count < state->depth_max);
+    *ret_count = count;
+    return outcome;
+}
+
+COLD uint32_t
+walk_full(struct thread *t, struct arch_caller caller)
+{
+    struct walk w;
+    enum outcome outcome = WALK_BREAKS;
+    uint32_t parent = DISK_NODE_ROOT;
+    uint32_t count = 1;
+
+    unwind_capture(&w.whole);
+    begin(&w, t, t->rules);
+    bump(&t->disk->full_unwinds);
+    if (leave_recorder(&w, caller.slot)) {
+        outcome = walk_out(&w, &count);
+    } else {
+        // Nobody can tell where this stack lies, but the caller is known.
+        t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;
+        t->walked[0].flags = 0;
+    }
+    bump_by(&t->disk->frames_unwound, count);
+    if (outcome == WALK_BREAKS)
+        parent = DISK_NODE_BROKEN;
+    else if (outcome == WALK_ON)
+        parent = DISK_NODE_TRUNCATED;
+    for (uint32_t i = count; i > 0; i--)
+        parent = nodes_child(parent, t->walked[i - 1].frame, t->walked[i - 1].flags);
+    return parent;
+}
