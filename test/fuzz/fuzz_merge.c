@@ -33,7 +33,7 @@ sound_profile(void)
     static struct profile_site sites[] = {{.node = 2}};
     static struct profile_thread threads[] = {{.name = "prog", .uses = 1}};
     static struct profile_thread_site thread_sites[1];
-    static struct profile_phase phases[1];
+    static struct profile_way phases[1];
     static struct profile_heap heaps[] = {{.name = "malloc", .backing = COUNTERS_ZERO}};
     static struct profile_label_set label_sets[] = {{.text = ""}};
     struct profile *p = xmalloc(sizeof *p);
@@ -58,8 +58,8 @@ sound_profile(void)
                           .label_sets = label_sets,
                           .label_set_count = 1,
                           .path = "",
-                          .phases = phases,
-                          .phase_count = 1};
+                          .ways = phases,
+                          .way_count = 1};
     p->process = (struct profile_process){.command = "prog",
                                           .executable = "/bin/prog",
                                           .kernel = "",

@@ -439,9 +439,9 @@ add_sampled(struct profile *p, const char *function, int64_t samples)
 static void
 make_sampled(struct profile *p)
 {
-    p->phases = arena_array(&p->arena, 1, sizeof *p->phases);
-    p->phases[0] = (struct profile_phase){.mode = MODE_BYTES, .period = PERIOD};
-    p->phase_count = 1;
+    p->ways = arena_array(&p->arena, 1, sizeof *p->ways);
+    p->ways[0] = (struct profile_way){.mode = MODE_BYTES, .period = PERIOD};
+    p->way_count = 1;
     p->longest_bytes = PERIOD;
 }
 

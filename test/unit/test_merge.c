@@ -405,7 +405,7 @@ the_timeline_is_bounded_whatever_the_order(void **state)
 static void
 ways_of_recording_and_errors_add_up(void **state)
 {
-    static const struct profile_phase phases[] = {
+    static const struct profile_way phases[] = {
         {MODE_BYTES, 4096, 0}, {MODE_EXACT, 0, 0}, {MODE_BYTES, 65536, 7}, {MODE_BYTES, 4096, 9}};
     struct sum *t = *state;
     const struct profile *p;
@@ -416,15 +416,15 @@ ways_of_recording_and_errors_add_up(void **state)
 
         build_site(one, ten, "f@a.c:1", NULL);
         site = &one->sites[0];
-        one->phases = arena_array(&one->arena, 2, sizeof *one->phases);
-        memcpy(one->phases, phases + 2 * i, 2 * sizeof *one->phases);
-        one->phase_count = 2;
+        one->ways = arena_array(&one->arena, 2, sizeof *one->ways);
+        memcpy(one->ways, phases + 2 * i, 2 * sizeof *one->ways);
+        one->way_count = 2;
         one->longest_bytes = i ? 65536 : 4096;
         site->errors.allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
         one->errors = site->errors;
     }
     p = reread(t, sum_up(t));
-    assert_int_equal(p->phase_count, 3);
+    assert_int_equal(p->way_count, 3);
     assert_int_equal(p->longest_bytes, 65536);
     assert_int_equal(p->sites[0].errors.allocated.samples, 6);
     assert_int_equal(p->sites[0].errors.allocated.bytes, 20);

@@ -60,9 +60,9 @@ add_times(struct profile *p)
     p->timeline[0] = (struct profile_time_point){SECOND, 200, 4};
     p->timeline[1] = (struct profile_time_point){2 * SECOND, 216, 6};
     p->time_point_count = 2;
-    p->phases = arena_array(&p->arena, 2, sizeof *p->phases);
-    p->phases[1].elapsed_ns = SECOND;
-    p->phase_count = 2;
+    p->ways = arena_array(&p->arena, 2, sizeof *p->ways);
+    p->ways[1].elapsed_ns = SECOND;
+    p->way_count = 2;
     p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
     p->snapshots[0] = (struct profile_snapshot){SECOND, "one", SNAPSHOT_ASKED, {3, 300, 1, 100}};
     p->snapshots[1] = (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, {5, 316, 1, 100}};
@@ -266,8 +266,8 @@ what_is_out_of_order_is_found(void **unused)
 {
     (void)unused;
     BREAKS("p->timeline[i - 1].elapsed_ns <", p->timeline[1].elapsed_ns = SECOND);
-    BREAKS("p->phases[i].mode <= MODE_OFF", p->phases[1].mode = MODE_OFF + 1);
-    BREAKS("i == 0 || p->phases[i - 1]", p->phases[0].elapsed_ns = 2 * SECOND);
+    BREAKS("p->ways[i].mode <= MODE_OFF", p->ways[1].mode = MODE_OFF + 1);
+    BREAKS("i == 0 || p->ways[i - 1]", p->ways[0].elapsed_ns = 2 * SECOND);
     BREAKS("s->kind < SNAPSHOT_KINDS", p->snapshots[0].kind = SNAPSHOT_KINDS);
     BREAKS("s->name != NULL", p->snapshots[1].name = NULL);
     BREAKS("i == 0 || p->snapshots[i - 1]", p->snapshots[1].elapsed_ns = 0);
@@ -397,7 +397,7 @@ what_only_the_loader_promises_is_found(void **unused)
     BREAKS_IF(loaded_is_valid(p), "is_first(known, (uint64_t)t->thread", p->thread_sites[1],
               p->thread_sites[0]);
     BREAKS_IF(loaded_is_valid(p), "p->extent == EXTENT_WHOLE", p->extent, EXTENT_AT);
-    BREAKS_IF(loaded_is_valid(p), "p->phase_count >= 1", p->phase_count, 0);
+    BREAKS_IF(loaded_is_valid(p), "p->way_count >= 1", p->way_count, 0);
     BREAKS_IF(loaded_is_valid(p), "counters_live_bytes(&p->totals) <=", p->totals.peak_bytes, 1);
     BREAKS_IF(loaded_is_valid(p), "p->peak_error_bytes >= 0", p->peak_error_bytes, -1);
     BREAKS_IF(loaded_is_valid(p), "p->bin_count ==", p->bin_count, 2);

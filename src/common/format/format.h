@@ -108,7 +108,7 @@ struct disk_header {
     uint32_t cpu_count;
     uint32_t machine;             // ELF e_machine.
     uint32_t depth_max;           // Frames kept of a stack.
-    uint64_t sample_period_bytes; // Of the present phase; 0 = exact, by count or off.
+    uint64_t sample_period_bytes; // Of the present way of recording; 0 = exact, by count or off.
     uint64_t recorder_bytes;    // Private memory that the recorder had touched when it last looked.
     struct disk_string command; // Arguments separated by NUL.
     struct disk_string executable;
@@ -141,7 +141,7 @@ enum disk_control {
 enum disk_answer {
     DISK_ANSWER_DONE = 1,
     DISK_ANSWER_REFUSED = 2, // It makes no sense to this recorder.
-    DISK_ANSWER_FULL = 3,    // No room for another phase or snapshot.
+    DISK_ANSWER_FULL = 3,    // No room for another way of recording or snapshot.
 };
 
 enum disk_kind {

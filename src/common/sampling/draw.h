@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 /* A way of choosing blocks, as the hot path wants it. */
-struct draw_phase {
+struct draw_way {
     uint32_t mode;   // enum disk_mode.
     uint64_t period; // As in struct disk_phase.
     double mean;     // Of the distance between two points, in units of charge.
@@ -27,7 +27,7 @@ struct draw_weight {
 bool draw_is_valid(uint64_t mode, uint64_t period);
 
 /* MODE and PERIOD, which are valid. */
-struct draw_phase draw_phase(uint64_t mode, uint64_t period);
+struct draw_way draw_way(uint64_t mode, uint64_t period);
 
 /* What a block of SIZE_BYTES is charged. */
 static inline uint64_t
@@ -40,14 +40,14 @@ draw_charge(uint64_t size_bytes, uint64_t mask)
 uint64_t draw_random(uint64_t *random);
 
 /* How much charge goes by without a sample before the next one, at the generator RANDOM. */
-int64_t draw_distance(const struct draw_phase *phase, uint64_t *random);
+int64_t draw_distance(const struct draw_way *way, uint64_t *random);
 
 /* Was 1 / p rounded up? Decided once, when a block of SIZE_BYTES is sampled. */
-bool draw_rounds_up(const struct draw_phase *phase, uint64_t size_bytes, uint64_t *random);
+bool draw_rounds_up(const struct draw_way *way, uint64_t size_bytes, uint64_t *random);
 
-/* The weight of a block of SIZE_BYTES that was sampled in PHASE: always the same for the same
+/* The weight of a block of SIZE_BYTES that was sampled in WAY: always the same for the same
  * arguments, so that a free takes away what the allocation added. */
-struct draw_weight draw_weight(const struct draw_phase *phase, uint64_t size_bytes,
+struct draw_weight draw_weight(const struct draw_way *way, uint64_t size_bytes,
                                bool rounded_up);
 
 /* The natural logarithm of X, which is positive and normal. */

@@ -71,7 +71,7 @@ static const struct {
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
     {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
      sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
-    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_PHASES},
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_WAYS},
     {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
      sizeof(struct disk_error) * (uint64_t)LIMIT_SITES},
     {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,

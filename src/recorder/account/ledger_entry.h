@@ -35,9 +35,10 @@ ledger_is_hooked(const void *p)
 
 /* In a sample's entry the bits above the site say how it was chosen. */
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
-enum { LEDGER_PHASE_SHIFT = LEDGER_SITE_BITS + 1 }; // Phase plus 1.
+enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Way plus 1.
 
-/* All of these bits of a block that backs one of the program's own heaps: no phase, rounded up. */
+/* All of these bits of a block that backs one of the program's own heaps: no way of recording,
+ * rounded up. */
 #define LEDGER_BACKING LEDGER_ROUNDED_UP
 
 struct ledger_entry {

@@ -61,7 +61,7 @@ outcall_returned(struct outcall *s, const void *result)
 /* A call that was charged and may call back into ours, which would be charged again. */
 struct charged {
     int64_t credit;  // To be had again when it is over.
-    uint32_t change; // Unless the phase has changed meanwhile. 0 = nothing to do.
+    uint32_t change; // Unless the way of recording has changed meanwhile. 0 = nothing to do.
 };
 
 /* The inner call of an aligned allocation asks for a multiple of the alignment. */

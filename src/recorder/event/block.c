@@ -3,8 +3,8 @@
  *
  * A counter holds an estimate when samples are taken: a sample adds as many blocks and bytes as it
  * stands for (draw.c), and its free takes exactly the same away, so that live values, the peak and
- * all views work as they do with exact counts, and exact and sampled phases add up. What the
- * estimate may be off by is kept beside it (errors.c).
+ * all views work as they do with exact counts, and stretches of exact and of sampled recording add
+ * up. What the estimate may be off by is kept beside it (errors.c).
  *
  * Nothing here begins or ends an event: the caller has, and settles the change of live bytes.
  */
@@ -14,7 +14,7 @@
 #include "event/errors.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
-#include "event/phase.h"
+#include "event/way.h"
 #include "stack/stack.h"
 
 /* --- Recorded as they are --------------------------------------------------------------------- */
@@ -119,11 +119,11 @@ struct disk_counter *
 block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller,
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
-    const struct draw_phase *phase = &sample.phases[tls.sampled_phase];
+    const struct draw_way *way = &sample.ways[tls.sampled_way];
     uint32_t site = nodes_site(state->nodes[label_here(stack_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
-    bool up = draw_rounds_up(phase, size_bytes, &tls.random);
-    uint32_t how = (tls.sampled_phase + 1) << LEDGER_PHASE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
+    bool up = draw_rounds_up(way, size_bytes, &tls.random);
+    uint32_t how = (tls.sampled_way + 1) << LEDGER_WAY_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
     struct ledger_entry old;
 
     *ret_change = 0;
@@ -131,7 +131,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
         bump(&t->disk->no_memory_events);
         return NULL;
     }
-    *ret_weight = draw_weight(phase, size_bytes, up);
+    *ret_weight = draw_weight(way, size_bytes, up);
     errors_count(t, site, ret_weight, ERRORS_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);
     *ret_change = (int64_t)ret_weight->bytes;
@@ -149,9 +149,9 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
 static struct draw_weight
 weight_of(struct ledger_entry old)
 {
-    uint32_t phase = (old.site >> LEDGER_PHASE_SHIFT) - 1;
+    uint32_t way = (old.site >> LEDGER_WAY_SHIFT) - 1;
 
-    return draw_weight(&sample.phases[phase < LIMIT_PHASES ? phase : 0], old.size_bytes,
+    return draw_weight(&sample.ways[way < LIMIT_WAYS ? way : 0], old.size_bytes,
                        old.site & LEDGER_ROUNDED_UP);
 }
 

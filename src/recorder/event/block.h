@@ -60,7 +60,7 @@ int64_t block_ends_unseen(struct thread *t, struct ledger_entry old, const void 
 int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated);
 void block_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
-/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_phase. Its counter,
+/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_way. Its counter,
  * weight and the change of live bytes; NULL: no memory, lost. */
 struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t size_bytes,
                                          struct arch_caller caller,

@@ -2,7 +2,7 @@
 #include "event/enter.h"
 
 #include "event/join.h"
-#include "event/phase.h"
+#include "event/way.h"
 
 COLD struct thread *
 enter_slowly(struct thread *t)
@@ -11,7 +11,7 @@ enter_slowly(struct thread *t)
         t = join_thread();
     if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
         join_look_up(t);
-        phase_adopt();
+        way_adopt();
     }
     return t;
 }

@@ -15,7 +15,8 @@ filter_of(const void *p)
     return &filter_pages[(uintptr_t)p >> FILTER_PAGE_BITS & (FILTER_PAGES - 1)];
 }
 
-/* The block at P must be seen when it is freed, whatever the phase; and no more, since it ends. */
+/* The block at P must be seen when it is freed, in any way of recording; and no more, since it
+ * ends. */
 void filter_add(const void *p);
 void filter_drop(const void *p);
 

@@ -1,7 +1,7 @@
 /* gate.c: which blocks are recorded, when not all are.
  *
  *     gate ─► credit left ─► the next allocator                          (gate.h, inline)
- *          └► none: look ─┬► poll: clock, control words, phase
+ *          └► none: look ─┬► poll: clock, control words, way
  *                         ├► not yet a sample: new credit, pass
  *                         └► sample: draw the next distance, record with weight
  */
@@ -25,7 +25,7 @@
 static void
 set_distance(int64_t charge)
 {
-    int64_t poll = sample.phases[tls.phase].poll;
+    int64_t poll = sample.ways[tls.way].poll;
     int64_t credit = charge < poll ? charge : poll;
 
     tls.reserve = charge - credit;
@@ -52,15 +52,15 @@ next_distance(void)
 {
     if (unlikely(tls.random == 0))
         seed();
-    return draw_distance(&sample.phases[tls.phase], &tls.random);
+    return draw_distance(&sample.ways[tls.way], &tls.random);
 }
 
 /* Decide about a call for SIZE_BYTES, which has been charged already unless this thread has just
- * begun the phase. */
+ * begun to record in this way. */
 static enum gate
 decide(uint64_t size_bytes)
 {
-    const struct draw_phase *p = &sample.phases[tls.phase];
+    const struct draw_way *p = &sample.ways[tls.way];
     int64_t left = tls.credit + tls.reserve;
 
     if (p->mode == DISK_MODE_EXACT)
@@ -75,7 +75,7 @@ decide(uint64_t size_bytes)
         set_distance(left);
         return GATE_PASS;
     }
-    tls.sampled_phase = tls.phase;
+    tls.sampled_way = tls.way;
     set_distance(next_distance());
     return GATE_SAMPLE;
 }
@@ -115,7 +115,8 @@ gate_look(uint64_t size_bytes, uint64_t slot)
     return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
 }
 
-/* May this call be judged by the phase it was charged in? A child's threads begin anew. */
+/* May this call be judged by the way of recording that it was charged in? A child's threads begin
+ * anew. */
 static bool
 is_charged(void)
 {
@@ -123,8 +124,8 @@ is_charged(void)
 }
 
 /* A change takes effect behind the call that meets it: the point that brought the thread here was
- * drawn for the phase before. Judged by the new one, it would be lost, and with it what the
- * thread has left out since its last sample would be counted by nobody. */
+ * drawn for the way of recording before. Judged by the new one, it would be lost, and with it what
+ * the thread has left out since its last sample would be counted by nobody. */
 COLD enum gate
 gate_first(uint64_t size_bytes, uint64_t slot)
 {
@@ -143,9 +144,9 @@ gate_first(uint64_t size_bytes, uint64_t slot)
         enter_ends_cold();
         return GATE_PASS; // Lost, and counted.
     }
-    phase_adopt();
+    way_adopt();
     filter_forget_freed();
-    if (sample.phases[tls.phase].mode != DISK_MODE_EXACT) {
+    if (sample.ways[tls.way].mode != DISK_MODE_EXACT) {
         tick_look(t);
         request_poll();
     }

@@ -11,12 +11,12 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/filter.h"
-#include "event/phase.h"
+#include "event/way.h"
 
 enum gate {
     GATE_PASS,   // Not chosen: leave it alone.
     GATE_EXACT,  // Record it as it is.
-    GATE_SAMPLE, // Record it as a sample, in tls.sampled_phase.
+    GATE_SAMPLE, // Record it as a sample, in tls.sampled_way.
     GATE_FIRST,  // Recording has not started: make the call, then ask gate_first.
 };
 

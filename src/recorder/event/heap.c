@@ -19,8 +19,8 @@
  *
  * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
  * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
- * in the ledger says so with the bits of a sample of no phase, so that an ordinary free, which must
- * not pay for this, takes it for one and comes here through block_sample_ends.
+ * in the ledger says so with the bits of a sample of no way of recording, so that an ordinary free,
+ * which must not pay for this, takes it for one and comes here through block_sample_ends.
  *
  * All of it may run in several threads at once. A reset while another thread allocates from the
  * same instance is the program's race; then a block may be counted on either side of the reset, but
@@ -40,7 +40,7 @@
 #include "event/block.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
-#include "event/phase.h"
+#include "event/way.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "platform/texts.h"
@@ -648,7 +648,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
         return;
     }
     count_alloc(t, c, size_bytes);
-    filter_keep(p); // It is exact, so its free must be seen in any phase.
+    filter_keep(p); // It is exact, so its free must be seen in any way of recording.
     block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }

@@ -309,7 +309,7 @@ hold_back(void *p, size_t size_bytes, struct arch_caller caller)
     enter_ends_cold();
 }
 
-/* What a phase of samples leaves out, or would choose, is left to the function's result. */
+/* What sampling leaves out, or would choose, is left to the function's result. */
 COLD void
 nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller)
 {

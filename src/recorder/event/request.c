@@ -8,7 +8,7 @@
 
 #include "account/history.h"
 #include "base/atomics.h"
-#include "event/phase.h"
+#include "event/way.h"
 #include "platform/state.h"
 #include "platform/sys.h"
 
@@ -22,18 +22,18 @@ set_snapshot(const uint64_t *name, uint64_t kind)
 }
 
 static enum disk_answer
-set_phase(uint64_t mode, uint64_t period)
+set_way(uint64_t mode, uint64_t period)
 {
-    struct draw_phase phase;
+    struct draw_way way;
 
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
-    phase = draw_phase(mode, period);
+    way = draw_way(mode, period);
     sample.begin_ns = sample.end_ns = 0; // Whoever asks by hand does not want it changed later.
-    return phase_change(&phase);
+    return way_change(&way);
 }
 
-/* Become the one thread that changes the phase. Waits a bounded while. */
+/* Become the one thread that changes the way of recording. Waits a bounded while. */
 static bool
 take_turn(void)
 {
@@ -50,22 +50,22 @@ take_turn(void)
 void
 request_switch(bool on)
 {
-    const struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
-    const struct draw_phase exact = draw_phase(DISK_MODE_EXACT, 0);
+    const struct draw_way off = draw_way(DISK_MODE_OFF, 0);
+    const struct draw_way exact = draw_way(DISK_MODE_EXACT, 0);
     uint64_t mask = sys_block_signals();
 
     if (take_turn()) {
         bool is_on = sample.mode != DISK_MODE_OFF;
 
-        sample.begin_ns = sample.end_ns = 0; // As in set_phase.
+        sample.begin_ns = sample.end_ns = 0; // As in set_way.
         if (on && !is_on)
-            phase_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+            way_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
         else if (!on && is_on)
-            phase_change(&off);
+            way_change(&off);
         store_release(&state->change_busy, 0u);
     }
     sys_unblock_signals(mask);
-    phase_adopt();
+    way_adopt();
 }
 
 static void
@@ -82,7 +82,7 @@ take_request(uint64_t generation)
         return;
     state->control_seen = generation;
     if (words[0] == DISK_CONTROL_PHASE)
-        answer = set_phase(words[1], words[2]);
+        answer = set_way(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_snapshot(&words[1], words[5]);
     store_relaxed(&h->control_answer, (uint64_t)answer);
@@ -93,15 +93,15 @@ take_request(uint64_t generation)
 static void
 keep_time(uint64_t now_ns)
 {
-    struct draw_phase off = draw_phase(DISK_MODE_OFF, 0);
+    struct draw_way off = draw_way(DISK_MODE_OFF, 0);
 
     if (sample.begin_ns != 0 && now_ns >= sample.begin_ns) {
         sample.begin_ns = 0;
-        phase_change(&sample.wanted);
+        way_change(&sample.wanted);
     }
     if (sample.end_ns != 0 && now_ns >= sample.end_ns) {
         sample.end_ns = 0;
-        phase_change(&off);
+        way_change(&off);
     }
 }
 
@@ -128,7 +128,7 @@ poll_now(uint64_t now_ns)
         store_release(&state->change_busy, 0u);
     }
     sys_unblock_signals(mask);
-    phase_adopt();
+    way_adopt();
 }
 
 void

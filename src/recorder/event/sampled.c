@@ -13,7 +13,7 @@
 #include "event/block.h"
 #include "event/enter.h"
 #include "event/filter.h"
-#include "event/phase.h"
+#include "event/way.h"
 #include "stack/stack.h"
 
 void
@@ -27,7 +27,7 @@ sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         block_sample_begins(t, p, size_bytes, caller, &w, &change);
         peak_change(t, change);
     } else if (t != NULL) {
-        w = draw_weight(&sample.phases[tls.sampled_phase], size_bytes, false);
+        w = draw_weight(&sample.ways[tls.sampled_way], size_bytes, false);
         bump_by(&t->disk->failed_calls, w.blocks);
     }
     enter_ends_cold();

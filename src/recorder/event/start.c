@@ -24,8 +24,8 @@
 #include "base/version.h"
 #include "event/guard.h"
 #include "event/heap.h"
-#include "event/phase.h"
 #include "event/tick.h"
+#include "event/way.h"
 #include "format/environment.h"
 #include "platform/arch_x86_64.h"
 #include "platform/dormant.h"
@@ -140,7 +140,7 @@ fill_header(void)
         mem_limit_again();
     else
         mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
-    phase_start();
+    way_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }

@@ -24,9 +24,9 @@ enum {
     LIMIT_STRINGS = 8 << 20,
     /* Stacks that free what is not known; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
-    /* Changes of the way of recording; the ledger has 9 bits for them. An earlier phase of the same
+    /* Changes of the way of recording; the ledger has 9 bits for them. An earlier way of the same
      * kind is used again when they have run out. */
-    LIMIT_PHASES = 511,
+    LIMIT_WAYS = 511,
     /* Moments whose counters are known, those of the timeline included, and how many of them are
      * kept for others. More are refused. In a month the timeline takes some 3,000. */
     LIMIT_SNAPSHOTS = 8192,

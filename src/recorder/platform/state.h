@@ -123,9 +123,9 @@ struct state {
     uint32_t free_rows;      // Atomic: rows without one, so that nobody looks in vain.
     uint32_t block_off;      // Atomic: where glibc keeps a thread's stack; walk.c. 0 = not known.
 
-    /* phase.c, request.c, errors.c */
+    /* way.c, request.c, errors.c */
     uint32_t gaps;           // Set once some blocks may have been left out.
-    uint32_t change_busy;    // Atomic: a thread is changing the phase or setting a mark.
+    uint32_t change_busy;    // Atomic: a thread is changing the way of recording or setting a mark.
     uint64_t control_seen;   // Generation of the latest request that was answered.
     uint64_t sampled_events; // Atomic: events that samples stand for.
     uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
@@ -175,7 +175,7 @@ struct tls {
     const void *nested_block;
     uint64_t entered; // The frame that set busy.
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
-    uint32_t exact;   // 1 while the thread records every call; phase.c.
+    uint32_t exact;   // 1 while the thread records every call; way.c.
     uint32_t labels;  // The thread's set; label.h. 0 = none.
     uint64_t namespace_slot; // Of the call of dlmopen that is under way; 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
@@ -188,9 +188,9 @@ struct tls {
     uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
     int64_t reserve;      // Charge from that look to the next sample.
     uint64_t random;      // Of the generator.
-    uint32_t change;      // sample.change when the thread last took the phase over; 0 = never.
-    uint32_t phase;
-    uint32_t sampled_phase; // Of the sample that is being recorded.
+    uint32_t change;      // sample.change when the thread last took a way over; 0 = never.
+    uint32_t way;
+    uint32_t sampled_way; // Of the sample that is being recorded.
     uint32_t freed_site;    // The latest sample that was freed, and the credit then.
     const void *freed_block;
     int64_t freed_credit;

@@ -52,16 +52,16 @@ check_options(const struct control_options *o, struct err *err)
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
-/* The phase that the options ask for; false if none. */
+/* The way of recording that the options ask for; false if none. */
 static bool
-wanted_phase(const struct control_options *o, struct profile_phase *ret)
+wanted_way(const struct control_options *o, struct profile_way *ret)
 {
     if (o->sample_bytes != 0)
-        *ret = (struct profile_phase){.mode = MODE_BYTES, .period = o->sample_bytes};
+        *ret = (struct profile_way){.mode = MODE_BYTES, .period = o->sample_bytes};
     else if (o->sample_count != 0)
-        *ret = (struct profile_phase){.mode = MODE_COUNT, .period = o->sample_count};
+        *ret = (struct profile_way){.mode = MODE_COUNT, .period = o->sample_count};
     else
-        *ret = (struct profile_phase){.mode = o->off ? MODE_OFF : MODE_EXACT};
+        *ret = (struct profile_way){.mode = o->off ? MODE_OFF : MODE_EXACT};
     return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
@@ -77,15 +77,15 @@ show(const char *path, struct err *err)
         return r;
     printf("process %u: %s, since %s after its start\n",
            profile_pid_here(p),
-           sampling_mode(&a, &p->phases[p->phase_count - 1]),
-           style_duration(&a, p->phases[p->phase_count - 1].elapsed_ns));
+           sampling_mode(&a, &p->ways[p->way_count - 1]),
+           style_duration(&a, p->ways[p->way_count - 1].elapsed_ns));
     profile_free(p);
     arena_release(&a);
     return 0;
 }
 
 static int
-request(const struct control_options *o, const char *path, const struct profile_phase *phase,
+request(const struct control_options *o, const char *path, const struct profile_way *way,
         struct err *err)
 {
     struct arena a = {0};
@@ -94,9 +94,9 @@ request(const struct control_options *o, const char *path, const struct profile_
 
     if (r < 0)
         return r;
-    r = control_phase(&c, (enum disk_mode)phase->mode, phase->period, o->wait_s * NS_PER_S, err);
+    r = control_way(&c, (enum disk_mode)way->mode, way->period, o->wait_s * NS_PER_S, err);
     if (r == 0)
-        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, phase));
+        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, way));
     control_close(&c);
     arena_release(&a);
     return r;
@@ -105,14 +105,14 @@ request(const struct control_options *o, const char *path, const struct profile_
 static int
 one(const struct control_options *o, const char *what, struct err *err)
 {
-    struct profile_phase phase;
+    struct profile_way way;
     struct arena a = {0};
     const char *path = what;
     uint32_t pid;
     int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
 
     if (r == 0)
-        r = wanted_phase(o, &phase) ? request(o, path, &phase, err) : show(path, err);
+        r = wanted_way(o, &way) ? request(o, path, &way, err) : show(path, err);
     arena_release(&a);
     return r;
 }

@@ -145,17 +145,17 @@ json_merged(struct json *j, const struct profile *p)
 }
 
 static void
-json_phases(struct json *j, const struct profile *p)
+json_ways(struct json *j, const struct profile *p)
 {
     static const char *const modes[] = {
         [MODE_EXACT] = "exact", [MODE_BYTES] = "bytes", [MODE_COUNT] = "count", [MODE_OFF] = "off"};
 
     json_array(j, "phases");
-    for (size_t i = 0; i < p->phase_count; i++) {
+    for (size_t i = 0; i < p->way_count; i++) {
         json_object_line(j, NULL);
-        json_uint(j, "elapsed_ns", p->phases[i].elapsed_ns);
-        json_string(j, "mode", modes[p->phases[i].mode]);
-        json_uint(j, "period", p->phases[i].period);
+        json_uint(j, "elapsed_ns", p->ways[i].elapsed_ns);
+        json_string(j, "mode", modes[p->ways[i].mode]);
+        json_uint(j, "period", p->ways[i].period);
         json_end(j);
     }
     json_end(j);
@@ -227,7 +227,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
     json_of_whole(j, "peak_elapsed_ns", totals, (int64_t)p->peak_elapsed_ns);
     json_end(j);
-    json_phases(j, p);
+    json_ways(j, p);
     json_snapshots(j, p);
     json_extent(j, p);
 }

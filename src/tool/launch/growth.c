@@ -119,8 +119,8 @@ growth_recorded(struct growth *g, const struct profile *p)
                   (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
                   p->recorder.memory_bytes);
     known->incomplete |= p->process.forked || p->losses.file_failed;
-    for (size_t i = 0; i < p->phase_count; i++)
-        known->incomplete |= p->phases[i].mode == MODE_OFF;
+    for (size_t i = 0; i < p->way_count; i++)
+        known->incomplete |= p->ways[i].mode == MODE_OFF;
 }
 
 /* Has it only been forked? Then what it has may be its parent's. */

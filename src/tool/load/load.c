@@ -242,7 +242,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);
-    load_phases(&l);
+    load_ways(&l);
     load_units(&l);
     load_unknown_frees(&l);
     loader_count_doubtful(p);

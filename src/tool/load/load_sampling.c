@@ -1,9 +1,9 @@
-/* load_sampling.c: how the numbers came about: the phases of recording, and what estimates
+/* load_sampling.c: how the numbers came about: the ways of recording, and what estimates
  * may be off by.
  *
- * A profile whose recorder took every call has one exact phase and no errors; one of an older
- * recorder has no such tables at all, and is read as the same. Numbers that estimates cannot have
- * (not finite, negative, beyond any sum) count as 0. How errors become intervals is
+ * A profile whose recorder took every call has one way of recording, exact, and no errors; one of
+ * an older recorder has no such tables at all, and is read as the same. Numbers that estimates
+ * cannot have (not finite, negative, beyond any sum) count as 0. How errors become intervals is
  * analyse/interval.c's.
  */
 #include "load/load_sampling.h"
@@ -65,10 +65,10 @@ load_errors(struct loader *l)
     return homeless;
 }
 
-/* The sizes that blocks may have had at SITE in phases of which it has no sample: any of its class,
- * and any of the next one too if its stack VARIES so much that it has blocks of two classes. In the
- * smallest class sizes differ too little to matter; the largest class ends with the largest size
- * seen. */
+/* The sizes that blocks may have had at SITE in ways of recording of which it has no sample: any of
+ * its class, and any of the next one too if its stack VARIES so much that it has blocks of two
+ * classes. In the smallest class sizes differ too little to matter; the largest class ends with the
+ * largest size seen. */
 static struct counters
 possible_sizes(const struct profile_site *site, bool varies)
 {
@@ -118,34 +118,34 @@ load_units(struct loader *l)
 static int
 by_begin(const void *a, const void *b)
 {
-    const struct profile_phase *x = a, *y = b;
+    const struct profile_way *x = a, *y = b;
 
     return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
 }
 
 void
-load_phases(struct loader *l)
+load_ways(struct loader *l)
 {
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_PHASES);
 
-    p->phases = arena_array(&p->arena, count + 1, sizeof *p->phases);
-    p->phases[0] = (struct profile_phase){0};
+    p->ways = arena_array(&p->arena, count + 1, sizeof *p->ways);
+    p->ways[0] = (struct profile_way){0};
     for (size_t i = 0; i < count; i++) {
         const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
 
         if (d->id == i + 1 && d->mode <= MODE_OFF)
-            p->phases[p->phase_count++] = (struct profile_phase){d->mode, d->period, d->since_ns};
+            p->ways[p->way_count++] = (struct profile_way){d->mode, d->period, d->since_ns};
     }
-    if (p->phase_count > 1)
-        qsort(p->phases, p->phase_count, sizeof *p->phases, by_begin);
-    p->phase_count += p->phase_count == 0;
-    for (size_t i = 0; i < p->phase_count; i++) {
-        uint64_t *longest = p->phases[i].mode == MODE_BYTES   ? &p->longest_bytes
-                            : p->phases[i].mode == MODE_COUNT ? &p->longest_calls
+    if (p->way_count > 1)
+        qsort(p->ways, p->way_count, sizeof *p->ways, by_begin);
+    p->way_count += p->way_count == 0;
+    for (size_t i = 0; i < p->way_count; i++) {
+        uint64_t *longest = p->ways[i].mode == MODE_BYTES   ? &p->longest_bytes
+                            : p->ways[i].mode == MODE_COUNT ? &p->longest_calls
                                                               : NULL;
 
-        if (longest != NULL && p->phases[i].period > *longest)
-            *longest = p->phases[i].period;
+        if (longest != NULL && p->ways[i].period > *longest)
+            *longest = p->ways[i].period;
     }
 }

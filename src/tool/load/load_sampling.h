@@ -7,11 +7,11 @@
 /* What the estimates may be off by; returns the number of records that belong to no site. */
 size_t load_errors(struct loader *l);
 
-/* A profile of an older recorder has no phases: it is exact. */
-void load_phases(struct loader *l);
+/* A profile of an older recorder has no ways of recording: it is exact. */
+void load_ways(struct loader *l);
 
 /* What a sample that was just missed would have added to each site. After load_errors, load_blocks
- * and load_phases. */
+ * and load_ways. */
 void load_units(struct loader *l);
 
 #endif

@@ -14,9 +14,8 @@
  * which recordings are. The peak is the sum of the processes' own peaks: an upper bound of what
  * they held together, because they need not have had it at the same time; the timeline tells more.
  *
- * Threads are one if their names are. Snapshots, history and the order of phases belong to one
- * process and its clock, and are left out; of phases it is kept which ways of recording there
- * were.
+ * Threads are one if their names are. Snapshots, history and the order of ways of recording belong
+ * to one process and its clock, and are left out; which ways there were is told.
  */
 #include "merge/merge.h"
 
@@ -30,7 +29,7 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
-enum { PHASES_MAX = 511 };
+enum { WAYS_MAX = 511 };
 
 struct merge *
 merge_new(void)
@@ -141,31 +140,31 @@ merge_types(struct merge *m, struct merge_input *in)
 
 /* Add a way of recording; when there are too many, a like one stands for it. */
 static void
-add_phase(struct profile *p, uint32_t mode, uint64_t period)
+add_way(struct profile *p, uint32_t mode, uint64_t period)
 {
-    struct profile_phase *like = NULL;
+    struct profile_way *like = NULL;
 
-    for (size_t i = 0; i < p->phase_count; i++) {
-        if (p->phases[i].mode == mode && p->phases[i].period == period)
+    for (size_t i = 0; i < p->way_count; i++) {
+        if (p->ways[i].mode == mode && p->ways[i].period == period)
             return;
-        if (p->phases[i].mode == mode)
-            like = &p->phases[i];
+        if (p->ways[i].mode == mode)
+            like = &p->ways[i];
     }
-    if (p->phase_count < PHASES_MAX)
-        p->phases[p->phase_count++] = (struct profile_phase){.mode = mode, .period = period};
+    if (p->way_count < WAYS_MAX)
+        p->ways[p->way_count++] = (struct profile_way){.mode = mode, .period = period};
     else if (like != NULL && like->period < period)
         like->period = period;
 }
 
 static void
-merge_phases(struct merge *m, const struct profile *from)
+merge_ways(struct merge *m, const struct profile *from)
 {
     struct profile *p = m->p;
 
-    if (p->phases == NULL)
-        p->phases = arena_array(&p->arena, PHASES_MAX, sizeof *p->phases);
-    for (size_t i = 0; i < from->phase_count; i++)
-        add_phase(p, from->phases[i].mode, from->phases[i].period);
+    if (p->ways == NULL)
+        p->ways = arena_array(&p->arena, WAYS_MAX, sizeof *p->ways);
+    for (size_t i = 0; i < from->way_count; i++)
+        add_way(p, from->ways[i].mode, from->ways[i].period);
     if (from->longest_bytes > p->longest_bytes)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
@@ -298,7 +297,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_counters(m, &in);
     merge_bins(m, p);
     merge_types(m, &in);
-    merge_phases(m, p);
+    merge_ways(m, p);
     merge_unknown_frees(m, &in);
     merge_losses(&m->p->losses, &p->losses);
     merge_recorder(&m->p->recorder, &p->recorder);
@@ -335,7 +334,7 @@ by_processes(const void *a, const void *b)
 static int
 by_mode(const void *a, const void *b)
 {
-    const struct profile_phase *x = a, *y = b;
+    const struct profile_way *x = a, *y = b;
 
     if (x->mode != y->mode)
         return x->mode < y->mode ? -1 : 1;
@@ -352,8 +351,8 @@ merge_finish(struct merge *m)
         qsort(p->types, p->type_count, sizeof *p->types, by_size);
     if (p->program_count > 1)
         qsort(p->programs, p->program_count, sizeof *p->programs, by_processes);
-    if (p->phase_count > 1)
-        qsort(p->phases, p->phase_count, sizeof *p->phases, by_mode);
+    if (p->way_count > 1)
+        qsort(p->ways, p->way_count, sizeof *p->ways, by_mode);
     if (m->end_unix_ns > p->process.start_unix_ns)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
     profile_mark_programs(p);

@@ -204,7 +204,7 @@ control_finish(struct control *c, uint64_t wait_ns, struct err *err)
 }
 
 int
-control_phase(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+control_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
               struct err *err)
 {
     const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};

@@ -251,7 +251,7 @@ struct profile_time_point {
 enum profile_mode { MODE_EXACT = 0, MODE_BYTES = 1, MODE_COUNT = 2, MODE_OFF = 3 };
 
 /* A stretch of time with one way of recording. */
-struct profile_phase {
+struct profile_way {
     uint32_t mode;       // enum profile_mode
     uint64_t period;     // Bytes or calls per sample on average; 0 when exact or off.
     uint64_t elapsed_ns; // When it began.
@@ -397,7 +397,7 @@ struct profile {
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
     int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
     struct errors errors;         // Of the totals.
-    uint64_t sample_period_bytes; // Of the latest phase; 0 = exact, by count or off.
+    uint64_t sample_period_bytes; // Of the latest way; 0 = exact, by count or off.
     uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
     bool symbolised;              // Every location has frames.
 
@@ -426,9 +426,9 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
-    struct profile_phase *phases; // By time; at least one, but in a sum of nothing.
-    size_t phase_count;
-    uint64_t longest_bytes, longest_calls; // Periods of the phases by bytes and by calls; 0 = none.
+    struct profile_way *ways; // By time; at least one, but in a sum of nothing.
+    size_t way_count;
+    uint64_t longest_bytes, longest_calls; // Periods of the ways by bytes and by calls; 0 = none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
     bool has_history; // What counters were at the snapshots is known: at.h can cut the profile.
@@ -475,7 +475,7 @@ void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
-    return p->phase_count > 1 || (p->phase_count == 1 && p->phases[0].mode != MODE_EXACT);
+    return p->way_count > 1 || (p->way_count == 1 && p->ways[0].mode != MODE_EXACT);
 }
 
 /* Whether P's numbers are estimates, and it is known what they may be off by. */

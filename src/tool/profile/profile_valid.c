@@ -149,9 +149,9 @@ times_are_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->time_point_count; i++)
         HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns); // One point at a time.
-    for (size_t i = 0; i < p->phase_count; i++) {
-        HOLDS(p->phases[i].mode <= MODE_OFF); // Others are left out.
-        HOLDS(i == 0 || p->phases[i - 1].elapsed_ns <= p->phases[i].elapsed_ns); // They are sorted.
+    for (size_t i = 0; i < p->way_count; i++) {
+        HOLDS(p->ways[i].mode <= MODE_OFF); // Others are left out.
+        HOLDS(i == 0 || p->ways[i - 1].elapsed_ns <= p->ways[i].elapsed_ns); // They are sorted.
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];

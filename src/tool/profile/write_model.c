@@ -279,17 +279,17 @@ write_timeline(struct writer *w)
 }
 
 static void
-write_phases(struct writer *w)
+write_ways(struct writer *w)
 {
     const struct profile *p = w->p;
-    struct disk_phase *d = arena_array(&w->arena, p->phase_count, sizeof *d);
+    struct disk_phase *d = arena_array(&w->arena, p->way_count, sizeof *d);
 
-    for (size_t i = 0; i < p->phase_count; i++)
+    for (size_t i = 0; i < p->way_count; i++)
         d[i] = (struct disk_phase){.id = (uint32_t)i + 1,
-                                   .mode = p->phases[i].mode,
-                                   .period = p->phases[i].period,
-                                   .since_ns = p->phases[i].elapsed_ns};
-    write_table(w, DISK_PHASES, d, p->phase_count * sizeof *d, sizeof *d);
+                                   .mode = p->ways[i].mode,
+                                   .period = p->ways[i].period,
+                                   .since_ns = p->ways[i].elapsed_ns};
+    write_table(w, DISK_PHASES, d, p->way_count * sizeof *d, sizeof *d);
 }
 
 /* X, which was an integer in the files, as one. */
@@ -482,7 +482,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_threads(&w);
     write_bins(&w);
     write_timeline(&w);
-    write_phases(&w);
+    write_ways(&w);
     write_errors(&w);
     write_unknown_frees(&w);
     write_heaps(&w);

@@ -153,8 +153,8 @@ put_side(struct diff_text *v, const char *side, const struct profile *p)
 static bool
 left_out(const struct profile *p)
 {
-    for (size_t i = 0; i < p->phase_count; i++)
-        if (p->phases[i].mode == MODE_OFF)
+    for (size_t i = 0; i < p->way_count; i++)
+        if (p->ways[i].mode == MODE_OFF)
             return true;
     return false;
 }
@@ -162,8 +162,8 @@ left_out(const struct profile *p)
 static bool
 recorded_alike(const struct profile *a, const struct profile *b)
 {
-    return a->phase_count == 1 && b->phase_count == 1 && a->phases[0].mode == b->phases[0].mode &&
-           a->phases[0].period == b->phases[0].period;
+    return a->way_count == 1 && b->way_count == 1 && a->ways[0].mode == b->ways[0].mode &&
+           a->ways[0].period == b->ways[0].period;
 }
 
 /* How the two sides were recorded, unless both were exactly. */

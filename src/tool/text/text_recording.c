@@ -10,31 +10,31 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { PHASES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
+enum { WAYS_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 
 static void
-put_phases(struct text_view *v)
+put_ways(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     struct arena *a = v->base.arena;
 
     if (p->merged_processes > 1) {
-        for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+        for (size_t i = 0; i < p->way_count && i < WAYS_SHOWN; i++)
             text_line(v, INK_DIM,
                       arena_printf(a, "  %s %s", i ? "               some" : "Recording      some",
-                                   sampling_mode(a, &p->phases[i])));
+                                   sampling_mode(a, &p->ways[i])));
         return;
     }
-    for (size_t i = 0; i < p->phase_count && i < PHASES_SHOWN; i++)
+    for (size_t i = 0; i < p->way_count && i < WAYS_SHOWN; i++)
         text_line(v, INK_DIM,
                   arena_printf(
                       a, "  %s %-10s  %s", i ? "               from" : "Recording      from",
-                      style_duration(a, p->phases[i].elapsed_ns), sampling_mode(a, &p->phases[i])));
-    if (p->phase_count > PHASES_SHOWN)
+                      style_duration(a, p->ways[i].elapsed_ns), sampling_mode(a, &p->ways[i])));
+    if (p->way_count > WAYS_SHOWN)
         text_line(
             v, INK_DIM,
             arena_printf(a, "                     \xe2\x80\xa6 and %s",
-                         style_plural(a, (int64_t)(p->phase_count - PHASES_SHOWN), "more change")));
+                         style_plural(a, (int64_t)(p->way_count - WAYS_SHOWN), "more change")));
 }
 
 static void
@@ -102,8 +102,8 @@ text_recording(struct text_view *v)
     if (!profile_is_estimate(v->base.p))
         return;
     strbuf_char(v->out, '\n');
-    if (v->base.p->phase_count > 1)
-        put_phases(v);
+    if (v->base.p->way_count > 1)
+        put_ways(v);
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_DIM,

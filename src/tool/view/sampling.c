@@ -10,14 +10,14 @@
 #include "view/style.h"
 
 const char *
-sampling_mode(struct arena *arena, const struct profile_phase *phase)
+sampling_mode(struct arena *arena, const struct profile_way *way)
 {
-    switch (phase->mode) {
+    switch (way->mode) {
     case MODE_BYTES:
-        return arena_printf(arena, "sampled, one block in %s", phrase_size(arena, phase->period));
+        return arena_printf(arena, "sampled, one block in %s", phrase_size(arena, way->period));
     case MODE_COUNT:
         return arena_printf(arena, "sampled, one call in %s",
-                            style_count(arena, (int64_t)phase->period));
+                            style_count(arena, (int64_t)way->period));
     case MODE_OFF:
         return "off";
     default:
@@ -30,9 +30,9 @@ sampling_how(struct arena *arena, const struct profile *p)
 {
     if (!profile_is_estimate(p))
         return "exact";
-    if (p->phase_count == 1)
-        return sampling_mode(arena, &p->phases[0]);
-    return arena_printf(arena, "%zu ways of recording", p->phase_count);
+    if (p->way_count == 1)
+        return sampling_mode(arena, &p->ways[0]);
+    return arena_printf(arena, "%zu ways of recording", p->way_count);
 }
 
 static const char *

@@ -5,7 +5,7 @@
 #include "analyse/stacks.h"
 
 /* "exact", "one block in 512 KiB", "one call in 1,000", "off". */
-const char *sampling_mode(struct arena *arena, const struct profile_phase *phase);
+const char *sampling_mode(struct arena *arena, const struct profile_way *way);
 
 /* How P was recorded, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);

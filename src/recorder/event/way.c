@@ -1,11 +1,11 @@
-/* phase.c: the ways of recording, one after another.
+/* way.c: the ways of recording, one after another.
  *
- * A *phase* is one way of recording, from one change to the next: every event, samples, or none.
- * The ledger's entry of a sample has the number of its phase; so its free counts what its
- * allocation did, whatever the phase is by then. A thread takes a new phase over at its next look
+ * A *way* of recording lasts from one change to the next: every event, samples, or none.
+ * The ledger's entry of a sample has the number of its way; so its free counts what its
+ * allocation did, whatever way is in force by then. A thread takes a new way over at its next look
  * at the gate, or at its next event when it records them all.
  */
-#include "event/phase.h"
+#include "event/way.h"
 
 #include "account/file.h"
 #include "account/ledger_entry.h"
@@ -22,7 +22,7 @@ struct sample sample;
 
 #define NS_PER_MS UINT64_C(1000000)
 
-static_assert(LIMIT_PHASES < 1 << (32 - LEDGER_PHASE_SHIFT), "a phase fits into an entry");
+static_assert(LIMIT_WAYS < 1 << (32 - LEDGER_WAY_SHIFT), "a way fits into an entry");
 
 /* What the environment asks for. A program that was started by a forked child reads it anew, so
  * for it the time begins again. */
@@ -33,58 +33,58 @@ learn(void)
     uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
     uint64_t duration_ms = host_number(ENVIRONMENT_DURATION);
 
-    sample.wanted = draw_phase(DISK_MODE_EXACT, 0);
+    sample.wanted = draw_way(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))
-        sample.wanted = draw_phase(DISK_MODE_BYTES, bytes);
+        sample.wanted = draw_way(DISK_MODE_BYTES, bytes);
     else if (draw_is_valid(DISK_MODE_COUNT, calls))
-        sample.wanted = draw_phase(DISK_MODE_COUNT, calls);
+        sample.wanted = draw_way(DISK_MODE_COUNT, calls);
     if (delay_ms != 0)
         sample.begin_ns = sys_clock_ns() + delay_ms * NS_PER_MS;
     if (duration_ms != 0)
         sample.end_ns = sys_clock_ns() + (delay_ms + duration_ms) * NS_PER_MS;
-    sample.phases[0] = delay_ms != 0 ? draw_phase(DISK_MODE_OFF, 0) : sample.wanted;
+    sample.ways[0] = delay_ms != 0 ? draw_way(DISK_MODE_OFF, 0) : sample.wanted;
     sample.known = true;
 }
 
 static struct disk_phase *
-phase_record(uint32_t index)
+way_record(uint32_t index)
 {
     return table_record(&state->tables[DISK_PHASES], index);
 }
 
-/* Add a phase to the profile: its index, or LIMIT_PHASES when there is no room. */
+/* Add a way to the profile: its index, or LIMIT_WAYS when there is no room. */
 static uint32_t
-add_phase(const struct draw_phase *phase)
+add_way(const struct draw_way *way)
 {
     struct table *t = &state->tables[DISK_PHASES];
     struct disk_phase *r;
     uint64_t index;
 
-    if (t->used >= LIMIT_PHASES || (index = table_take(t, 1)) == TABLE_NONE)
-        return LIMIT_PHASES;
-    r = phase_record((uint32_t)index);
-    r->mode = phase->mode;
-    r->period = phase->period;
+    if (t->used >= LIMIT_WAYS || (index = table_take(t, 1)) == TABLE_NONE)
+        return LIMIT_WAYS;
+    r = way_record((uint32_t)index);
+    r->mode = way->mode;
+    r->period = way->period;
     r->since_ns = sys_clock_ns() - state->start_ns;
     store_release(&r->id, (uint32_t)index + 1);
-    sample.phases[index] = *phase;
+    sample.ways[index] = *way;
     return (uint32_t)index;
 }
 
-/* An earlier phase like PHASE; LIMIT_PHASES if there is none. */
+/* An earlier way like WAY; LIMIT_WAYS if there is none. */
 static uint32_t
-find_phase(const struct draw_phase *phase)
+find_way(const struct draw_way *way)
 {
     for (uint32_t i = 0; i < state->tables[DISK_PHASES].used; i++)
-        if (sample.phases[i].mode == phase->mode && sample.phases[i].period == phase->period)
+        if (sample.ways[i].mode == way->mode && sample.ways[i].period == way->period)
             return i;
-    return LIMIT_PHASES;
+    return LIMIT_WAYS;
 }
 
 static void
 make_present(uint32_t index)
 {
-    const struct draw_phase *p = &sample.phases[index];
+    const struct draw_way *p = &sample.ways[index];
 
     if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT && state->ready == READY_YES)
         filter_fill();
@@ -93,48 +93,48 @@ make_present(uint32_t index)
         store_relaxed(&state->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
-    // After what it announces; paired with phase_adopt.
+    // After what it announces; paired with way_adopt.
     store_release(&sample.change, sample.change + 1);
     thread_tell_all();
 }
 
 void
-phase_start(void)
+way_start(void)
 {
     if (!sample.known)
         learn();
     else
-        sample.phases[0] = sample.phases[sample.present];
+        sample.ways[0] = sample.ways[sample.present];
     state->errors = mem_private(sizeof *state->errors * (size_t)(LIMIT_SITES + 1));
-    add_phase(&sample.phases[0]);
+    add_way(&sample.ways[0]);
     make_present(0);
 }
 
 void
-phase_adopt(void)
+way_adopt(void)
 {
     uint32_t change = load_acquire(&sample.change);
     uint32_t index = load_relaxed(&sample.present);
-    const struct draw_phase *p = &sample.phases[index];
+    const struct draw_way *p = &sample.ways[index];
 
     if (likely(change == tls.change))
         return;
     tls.change = change;
-    tls.phase = index;
+    tls.way = index;
     tls.charge_mask = p->mask;
     tls.reserve = -1; // No distance yet.
     tls.exact = p->mode == DISK_MODE_EXACT;
-    tls.credit = tls.exact ? PHASE_EXACT_CREDIT : -1;
+    tls.credit = tls.exact ? WAY_EXACT_CREDIT : -1;
     if (tls.self != NULL)
         tls.self->last_block = NULL; // Calls that follow may go unseen.
 }
 
 enum disk_answer
-phase_change(const struct draw_phase *phase)
+way_change(const struct draw_way *way)
 {
-    uint32_t index = add_phase(phase);
+    uint32_t index = add_way(way);
 
-    if (index == LIMIT_PHASES && (index = find_phase(phase)) == LIMIT_PHASES)
+    if (index == LIMIT_WAYS && (index = find_way(way)) == LIMIT_WAYS)
         return DISK_ANSWER_FULL;
     make_present(index);
     return DISK_ANSWER_DONE;
