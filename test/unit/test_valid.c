@@ -14,8 +14,15 @@
 
 #include <cmocka.h>
 
-#include "analyse/stacks_valid.h"
-#include "analyse/tables_valid.h"
+#include "analyse/group.h"
+#include "analyse/stacks.h"
+#include "analyse/tree.h"
+#include "analyse/bins.h"
+#include "analyse/callgraph.h"
+#include "analyse/diff.h"
+#include "analyse/interval.h"
+#include "analyse/paths.h"
+#include "analyse/timeline.h"
 #include "build_profile.h"
 #include "format/format.h"
 #include "load/load.h"
@@ -26,8 +33,9 @@
 #include "profile/at.h"
 #include "profile/profile_valid.h"
 #include "profile/write_model.h"
-#include "symbol/symbol_valid.h"
-#include "type/type_valid.h"
+#include "symbol/ranges.h"
+#include "symbol/symcache.h"
+#include "type/type_index.h"
 #include "util/ensure.h"
 #include "util/strbuf.h"
 

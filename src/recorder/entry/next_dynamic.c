@@ -18,24 +18,25 @@ static usable_fn first_usable;
 static dlclose_fn first_dlclose;
 static fork_fn first_fork, first_async_fork;
 
-static const struct next nothing_yet = {
-    .malloc = first_malloc,
-    .calloc = first_calloc,
-    .realloc = first_realloc,
-    .reallocarray = first_reallocarray,
-    .free = first_free,
-    .posix_memalign = first_posix_memalign,
-    .aligned_alloc = first_aligned_alloc,
-    .memalign = first_memalign,
-    .valloc = first_valloc,
-    .pvalloc = first_pvalloc,
-    .malloc_usable_size = first_usable,
-    .dlclose = first_dlclose,
-    .fork = first_fork,
-    .async_fork = first_async_fork,
-};
+// A macro, since clang takes no constant for the value of another.
+#define NOTHING_YET                                                                                \
+    {.malloc = first_malloc,                                                                       \
+     .calloc = first_calloc,                                                                       \
+     .realloc = first_realloc,                                                                     \
+     .reallocarray = first_reallocarray,                                                           \
+     .free = first_free,                                                                           \
+     .posix_memalign = first_posix_memalign,                                                       \
+     .aligned_alloc = first_aligned_alloc,                                                         \
+     .memalign = first_memalign,                                                                   \
+     .valloc = first_valloc,                                                                       \
+     .pvalloc = first_pvalloc,                                                                     \
+     .malloc_usable_size = first_usable,                                                           \
+     .dlclose = first_dlclose,                                                                     \
+     .fork = first_fork,                                                                           \
+     .async_fork = first_async_fork}
 
-struct next next = nothing_yet;
+static const struct next nothing_yet = NOTHING_YET;
+struct next next = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
 /* What is known of all but the addresses to jump to goes where there would be none. */

@@ -54,7 +54,7 @@ end(const struct outcall_next *s)
 }
 
 #define OUTCALL_NEXT(name, size_bytes)                                                             \
-    struct outcall_next name __attribute__((cleanup(end))) = begin(size_bytes, ARCH_SLOT())
+    struct outcall_next name __attribute__((cleanup(end), unused)) = begin(size_bytes, ARCH_SLOT())
 
 static void *
 outcall_next_calloc(size_t count, size_t each_bytes)

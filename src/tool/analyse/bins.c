@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/tables_valid.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 #include "util/map.h"
 
@@ -186,4 +186,23 @@ bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT])
         for (; row < bins->count && bins->v[row].size <= end; row++)
             counters_add(&ret[i].counters, &bins->v[row].counters);
     }
+}
+
+bool
+bins_are_valid(const struct profile *p, const struct bins *b)
+{
+    struct counters sum = COUNTERS_ZERO;
+
+    HOLDS(b->count >= 1);                         // There is always the row for larger blocks,
+    HOLDS(b->v[b->count - 1].size == BIN_LARGER); // which is the last.
+    for (size_t i = 0; i < b->count; i++) {
+        const struct bin_row *row = &b->v[i];
+
+        HOLDS(i == 0 || row[-1].size < row->size); // Rows are searched for a size.
+        HOLDS(row->type_count == 0 ||
+              (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
+        counters_add(&sum, &row->counters);
+    }
+    HOLDS(counters_are_same(&sum, &b->total)); // What is left out is zero.
+    return true;
 }

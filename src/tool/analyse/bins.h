@@ -50,4 +50,7 @@ struct bin_bar {
 /* Fill RET with all bars, empty ones too. */
 void bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT]);
 
+/* Does B, made from P, keep the promises above? Only reads; see util/ensure.h. */
+bool bins_are_valid(const struct profile *p, const struct bins *b);
+
 #endif

@@ -16,9 +16,9 @@
 #include "analyse/callgraph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/components.h"
-#include "analyse/tables_valid.h"
 #include "util/ensure.h"
 
 struct builder {
@@ -348,4 +348,91 @@ callgraph_build(struct functions *functions, const struct stacks *stacks, enum m
     sort_arcs(&b);
     map_release(&b.arc_ids);
     ENSURE_VALID(callgraph_is_valid(ret));
+}
+
+static bool
+amounts_are_same(const struct amount *a, const struct amount *b)
+{
+    return memcmp(a->by_class, b->by_class, sizeof a->by_class) == 0 && a->calls == b->calls;
+}
+
+static bool
+arcs_are_valid(const struct callgraph *g)
+{
+    for (size_t i = 0; i < g->arc_count; i++) {
+        const struct callgraph_arc *a = &g->arcs[i];
+
+        HOLDS(a->caller < g->function_count); // Only functions call;
+        HOLDS(a->callee < g->node_count);     // what they call may be a whole cycle.
+        HOLDS(a->caller != a->callee);        // A function that calls itself is no arc.
+        HOLDS(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An arc in its turn,
+        HOLDS(a->enters == CALLGRAPH_NONE ||
+              g->arcs[a->enters].callee == g->nodes[a->callee].cycle); // to the callee's cycle.
+    }
+    return true;
+}
+
+/* The lists of node I hold its arcs, the largest first, and its sums are theirs. */
+static bool
+lists_are_valid(const struct callgraph *g, uint32_t i)
+{
+    const struct callgraph_node *n = &g->nodes[i];
+    int64_t in = 0, out = 0, last = INT64_MAX;
+
+    for (uint32_t k = 0; k < n->caller_count; k++) {
+        const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + k]];
+
+        HOLDS(a->callee == i);                 // An arc into it,
+        HOLDS(amount_sum(&a->amount) <= last); // in order.
+        last = amount_sum(&a->amount);
+        in = counters_sum(in, a->amount.calls);
+    }
+    last = INT64_MAX;
+    for (uint32_t k = 0; k < n->callee_count; k++) {
+        const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
+
+        HOLDS(a->caller == i);                 // An arc out of it,
+        HOLDS(amount_sum(&a->amount) <= last); // in order.
+        last = amount_sum(&a->amount);
+        out = counters_sum(out, a->amount.calls);
+    }
+    HOLDS(in == n->calls_in);   // Views show parts of this,
+    HOLDS(out == n->calls_out); // and of this.
+    return true;
+}
+
+static bool
+graph_nodes_are_valid(const struct callgraph *g)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const struct callgraph_node *n = &g->nodes[i];
+        bool is_cycle = i >= g->function_count;
+
+        HOLDS(n->cycle == CALLGRAPH_NONE || !is_cycle); // A cycle is in none,
+        HOLDS(n->cycle == CALLGRAPH_NONE ||
+              (n->cycle >= g->function_count && n->cycle < g->node_count)); // and a node itself.
+        HOLDS(n->index == CALLGRAPH_NONE ||
+              (n->index < g->entry_count && g->entries[n->index] == i)); // Its place leads back.
+        if (!lists_are_valid(g, i))
+            return false;
+    }
+    return true;
+}
+
+bool
+callgraph_is_valid(const struct callgraph *g)
+{
+    struct amount selves = {0};
+
+    HOLDS(g->function_count <= g->node_count); // Cycles come behind.
+    for (size_t i = 0; i < g->function_count; i++)
+        amount_add(&selves, &g->nodes[i].self);
+    HOLDS(amounts_are_same(&selves, &g->total)); // A stack ends in one function.
+    for (size_t i = 0; i < g->entry_count; i++) {
+        HOLDS(g->entries[i] < g->node_count); // It is a node's,
+        // and the largest comes first.
+        HOLDS(i == 0 || amount_sum(&g->nodes[g->entries[i - 1]].inclusive) >=
+                            amount_sum(&g->nodes[g->entries[i]].inclusive));
+    }
+    return arcs_are_valid(g) && graph_nodes_are_valid(g);
 }

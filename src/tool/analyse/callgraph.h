@@ -56,4 +56,7 @@ struct callgraph {
 void callgraph_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
                      struct arena *arena, struct callgraph *ret);
 
+/* Does it keep the promises above? Only reads; see util/ensure.h. */
+bool callgraph_is_valid(const struct callgraph *g);
+
 #endif

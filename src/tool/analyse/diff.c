@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "analyse/tables_valid.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 #include "util/strbuf.h"
 
@@ -346,4 +346,26 @@ sort_rows(struct builder *b)
     for (size_t i = 0; i < b->ret->count; i++)
         b->ret->rows[i] = ranked[i].row;
     free(ranked);
+}
+
+bool
+diff_is_valid(const struct diff *d, enum metric metric)
+{
+    struct counters before = COUNTERS_ZERO, after = COUNTERS_ZERO;
+    uint64_t last = UINT64_MAX;
+
+    for (size_t i = 0; i < d->count; i++) {
+        const struct diff_row *r = &d->rows[i];
+        int64_t growth = diff_growth(&r->before, &r->after, metric);
+        uint64_t change = growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
+
+        HOLDS(r->depth >= 1);  // A row has a name.
+        HOLDS(change <= last); // The largest growth or shrinking first.
+        last = change;
+        counters_add(&before, &r->before);
+        counters_add(&after, &r->after);
+    }
+    HOLDS(counters_are_same(&before, &d->before)); // Each stack is in one row,
+    HOLDS(counters_are_same(&after, &d->after));   // on both sides.
+    return true;
 }

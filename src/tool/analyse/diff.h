@@ -69,4 +69,7 @@ bool diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusiv
 /* Whether any metric of ROW changed. */
 bool diff_changed(const struct diff_row *row);
 
+/* Does D, by METRIC, keep the promises above? Only reads; see util/ensure.h. */
+bool diff_is_valid(const struct diff *d, enum metric metric);
+
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/stacks_valid.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 
 enum key_tag { KEY_NAMED = 0, KEY_ADDRESS = 1, KEY_FUNCTION = 2, KEY_OTHER = 3 };
@@ -377,4 +377,39 @@ group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUN
         if (all[i].counters.allocations != 0 || all[i].counters.frees != 0)
             ret[n++] = all[i];
     return n;
+}
+
+/* A row says what it is a row of. */
+static bool
+row_is_valid(const struct profile *p, enum group_by by, const struct group_row *r)
+{
+    HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Its name is looked up there.
+    HOLDS(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
+    HOLDS(by != BY_THREAD || r->thread != NULL);                    // the name of this,
+    HOLDS(by != BY_SIZE || r->bin != NULL);                         // the range of this,
+    HOLDS(by != BY_TYPE || r->site != NULL);                        // the type of this,
+    HOLDS(by != BY_HEAP || r->heap != NULL);                        // and the name of this.
+    HOLDS(r->inclusive.size_min <= r->self.size_min); // What ends in a row leads through it,
+    HOLDS(r->inclusive.size_max >= r->self.size_max); // at both ends of the range.
+    return true;
+}
+
+bool
+groups_are_valid(const struct profile *p, const struct stacks *stacks, enum group_by by,
+                 enum metric metric, const struct groups *g)
+{
+    struct counters selves = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < g->count; i++) {
+        if (!row_is_valid(p, by, &g->v[i]))
+            return false;
+        counters_add(&selves, &g->v[i].self);
+        // Views show the first ones.
+        HOLDS(i == 0 ||
+              metric_value(&g->v[i - 1].self, metric) >= metric_value(&g->v[i].self, metric));
+    }
+    HOLDS(by != BY_SITE || g->count == stacks->count); // Each stack is a row.
+    // A stack ends in one row. Rows by thread and by size are left out if they seem unused.
+    HOLDS(by == BY_THREAD || by == BY_SIZE || counters_are_same(&selves, &stacks->total));
+    return true;
 }

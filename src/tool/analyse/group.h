@@ -76,4 +76,8 @@ struct size_range {
 /* Fill RET with the ranges that hold anything, in order of size; returns how many. */
 size_t group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT]);
 
+/* Does G, made from STACKS of P, keep the promises above? Only reads; see util/ensure.h. */
+bool groups_are_valid(const struct profile *p, const struct stacks *stacks, enum group_by by,
+                      enum metric metric, const struct groups *g);
+
 #endif

@@ -22,7 +22,6 @@
 
 #include <math.h>
 
-#include "analyse/tables_valid.h"
 #include "util/ensure.h"
 
 #define Z 1.959963984540054 // The normal distribution's quantile at 97.5 %.
@@ -278,4 +277,12 @@ double
 interval_unseen(void)
 {
     return LOG_TAIL;
+}
+
+bool
+interval_is_valid(struct interval i, double value)
+{
+    HOLDS(isfinite(i.low) && isfinite(i.high)); // No division by what may be 0.
+    HOLDS(i.low <= value && value <= i.high);   // What was found is always possible.
+    return true;
 }

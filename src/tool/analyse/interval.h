@@ -57,4 +57,7 @@ double interval_unseen(void);
 /* The quantile P of the gamma distribution with this SHAPE and scale 1. */
 double interval_gamma_quantile(double p, double shape);
 
+/* Does I, said of VALUE, keep the promises above? Only reads; see util/ensure.h. */
+bool interval_is_valid(struct interval i, double value);
+
 #endif

@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/tables_valid.h"
 #include "base/hash.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 
 struct merger {
@@ -135,4 +135,23 @@ paths_build(struct functions *functions, const struct stack *const *stacks, size
         qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
     map_release(&m.by_hash);
     ENSURE_VALID(paths_are_valid(ret, stacks, count));
+}
+
+bool
+paths_are_valid(const struct paths *paths, const struct stack *const *stacks, size_t count)
+{
+    struct counters all = COUNTERS_ZERO, sum = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < count; i++)
+        counters_add(&all, &stacks[i]->counters);
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct path *path = &paths->v[i];
+
+        HOLDS(path->stack != NULL && path->depth >= 1); // Views show that many of its functions.
+        HOLDS(i == 0 || counters_live_bytes(&path[-1].counters) >=
+                            counters_live_bytes(&path->counters)); // The most live bytes first.
+        counters_add(&sum, &path->counters);
+    }
+    HOLDS(counters_are_same(&sum, &all)); // Each stack is in one path.
+    return true;
 }

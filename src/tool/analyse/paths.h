@@ -26,4 +26,8 @@ struct paths {
 void paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
                  const struct paths_options *options, struct arena *arena, struct paths *ret);
 
+/* Does PATHS, made from the COUNT STACKS, keep the promises above? Only reads; see util/ensure.h.
+ * */
+bool paths_are_valid(const struct paths *paths, const struct stack *const *stacks, size_t count);
+
 #endif

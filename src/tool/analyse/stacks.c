@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "analyse/fold.h"
-#include "analyse/stacks_valid.h"
 #include "base/hash.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
@@ -440,4 +440,71 @@ bool
 metric_is_known(const struct counters *c, enum metric m)
 {
     return !c->partial || (m != METRIC_PEAK && m != METRIC_TEMPORARY);
+}
+
+static bool
+frames_are_valid(const struct profile *p, const struct stack *s)
+{
+    for (uint32_t i = 0; i < s->depth; i++) {
+        const struct profile_location *l;
+
+        HOLDS(s->locations[i] < p->location_count); // That of a node.
+        l = &p->locations[s->locations[i]];
+        HOLDS(s->frames[i] - l->first_frame < l->frame_count); // A frame is one of its location's.
+    }
+    return true;
+}
+
+static bool
+stack_is_valid(const struct profile *p, const struct stack *s)
+{
+    HOLDS(s->node != 0 && s->node < p->node_count); // That of one of its sites,
+    HOLDS(s->heap < p->heap_count);                 // as this is. Of labels it may have several.
+    HOLDS(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
+    return frames_are_valid(p, s);
+}
+
+/* Each site is in one stack or in none; SUMS has a zero for each stack. */
+static bool
+shares_are_valid(const struct profile *p, const struct stacks *s, struct counters *sums)
+{
+    struct counters total = COUNTERS_ZERO;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        uint32_t stack = s->site_stacks[i];
+
+        HOLDS(stack <= s->count);         // It is found by this.
+        HOLDS(stack != 0 || s->filtered); // Views say that something is missing.
+        if (stack == 0)
+            continue;
+        counters_add(&sums[stack - 1], &p->sites[i].counters);
+        counters_add(&total, &p->sites[i].counters);
+    }
+    for (size_t i = 0; i < s->count; i++)
+        HOLDS(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
+    HOLDS(counters_are_same(&total, &s->total));               // and the total that of all.
+    return true;
+}
+
+static struct counters *
+new_sums(struct arena *scratch, size_t count)
+{
+    struct counters *sums = arena_array(scratch, count, sizeof *sums);
+
+    for (size_t i = 0; i < count; i++)
+        sums[i] = COUNTERS_ZERO;
+    return sums;
+}
+
+bool
+stacks_are_valid(const struct profile *p, const struct stacks *s)
+{
+    struct arena scratch = {0};
+    bool valid = true;
+
+    for (size_t i = 0; i < s->count && valid; i++)
+        valid = stack_is_valid(p, &s->v[i]);
+    valid = valid && shares_are_valid(p, s, new_sums(&scratch, s->count));
+    arena_release(&scratch);
+    return valid;
 }

@@ -84,4 +84,7 @@ bool metric_is_bytes(enum metric m);
 /* Whether C knows M: of a moment neither the peak nor temporary blocks are known. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
+/* Does S, built from P, which is valid, keep the promises above? Only reads; see util/ensure.h. */
+bool stacks_are_valid(const struct profile *p, const struct stacks *s);
+
 #endif

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/tables_valid.h"
 #include "util/ensure.h"
 
 #define NS_PER_MINUTE 60e9
@@ -476,4 +475,49 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     choose_rows(&b);
     fill_values(&b);
     ENSURE_VALID(timeline_is_valid(p, stacks, ret));
+}
+
+static bool
+points_are_valid(const struct profile *p, const struct timeline *t)
+{
+    HOLDS(t->point_count >= 2); // The window has a beginning and an end.
+    HOLDS(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // Which is the last.
+    for (size_t i = 1; i < t->point_count; i++) {
+        HOLDS(t->points[i - 1].snapshots < t->points[i].snapshots);    // One after another,
+        HOLDS(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // also by the clock.
+    }
+    return true;
+}
+
+/* At each point the rows and the rest are all there is. */
+static bool
+values_are_valid(const struct timeline *t)
+{
+    for (size_t k = 0; k < t->point_count; k++) {
+        int64_t sum = t->rest.values[k];
+
+        for (size_t i = 0; i < t->row_count; i++) {
+            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // What a picture is scaled by.
+            sum = counters_sum(sum, t->rows[i].values[k]);
+        }
+        HOLDS(sum == t->total.values[k]); // A change is of one row or of the rest.
+    }
+    return true;
+}
+
+bool
+timeline_is_valid(const struct profile *p, const struct stacks *stacks, const struct timeline *t)
+{
+    if (!points_are_valid(p, t))
+        return false;
+    HOLDS(t->row_count <= t->stack_count); // A row is a stack's,
+    HOLDS(t->growing <= t->stack_count);   // and so is one that grows.
+    for (size_t i = 0; i < t->row_count; i++) {
+        HOLDS(t->rows[i].stack != NULL);         // Views show it.
+        HOLDS(t->rows[i].trend <= TREND_VARIES); // Each has a name.
+    }
+    // What was there at the end is what the profile says of these stacks.
+    HOLDS(t->by != TIMELINE_LIVE || t->points[t->point_count - 1].snapshots <= p->snapshot_count ||
+          t->total.values[t->point_count - 1] == counters_live_bytes(&stacks->total));
+    return values_are_valid(t);
 }

@@ -99,4 +99,8 @@ void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 /* "grows", "grew", "falls", "rests", "varies", "unknown". */
 const char *timeline_trend_name(enum timeline_trend trend);
 
+/* Does T, made from STACKS of P, keep the promises above? Only reads; see util/ensure.h. */
+bool timeline_is_valid(const struct profile *p, const struct stacks *stacks,
+                       const struct timeline *t);
+
 #endif

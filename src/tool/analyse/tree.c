@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analyse/group.h"
-#include "analyse/stacks_valid.h"
+#include "profile/profile_valid.h"
 #include "util/ensure.h"
 
 struct planter {
@@ -138,4 +138,45 @@ sort_children(struct tree *t, enum metric metric, struct arena *arena)
         for (size_t k = 0; k < n; k++)
             t->nodes[children[k]].next_sibling = k + 1 < n ? children[k + 1] : 0;
     }
+}
+
+/* The children of node I, none of which is another's: SEEN has one for each node. */
+static bool
+children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *seen)
+{
+    const struct tree_node *n = &t->nodes[i];
+    struct counters sum = n->self;
+    uint32_t last = 0;
+
+    for (uint32_t c = n->first_child; c != 0; c = t->nodes[c].next_sibling) {
+        HOLDS(c > i && c < t->count);             // A child is made after its parent.
+        HOLDS(!seen[c]);                          // It has one parent, so walks end.
+        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by this.
+        HOLDS(last == 0 || metric_value(&t->nodes[last].inclusive, metric) >=
+                               metric_value(&t->nodes[c].inclusive, metric)); // Largest first.
+        seen[c] = true;
+        counters_add(&sum, &t->nodes[c].inclusive);
+        last = c;
+    }
+    HOLDS(counters_are_same(&sum, &n->inclusive)); // A stack ends here or leads to one child.
+    return true;
+}
+
+bool
+tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree *t)
+{
+    struct arena scratch = {0};
+    bool *seen = arena_array(&scratch, t->count, sizeof *seen), valid = t->count > 0;
+    size_t missing = 0;
+
+    for (uint32_t i = 0; i < t->count && valid; i++)
+        valid = children_are_valid(t, i, metric, seen);
+    for (size_t i = 1; i < t->count; i++)
+        missing += !seen[i];
+    arena_release(&scratch);
+    if (!valid)
+        return false;
+    HOLDS(missing == 0); // What is below no node is never shown.
+    HOLDS(counters_are_same(&t->nodes[0].inclusive, &stacks->total)); // All stacks begin there.
+    return true;
 }

@@ -30,4 +30,7 @@ struct tree {
 void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
                 enum metric metric, struct arena *arena, struct tree *ret);
 
+/* Does T, made from STACKS, keep the promises above? Only reads; see util/ensure.h. */
+bool tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree *t);
+
 #endif

@@ -16,7 +16,6 @@
 
 #include <stdlib.h>
 
-#include "symbol/symbol_valid.h"
 #include "util/ensure.h"
 
 void
@@ -86,4 +85,18 @@ ranges_next(const struct ranges *r, uint64_t address, size_t *cursor)
             return &r->v[i];
     }
     return NULL;
+}
+
+bool
+ranges_are_valid(const struct ranges *r)
+{
+    uint64_t max = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        HOLDS(r->v[i].low < r->v[i].high);               // Others are not added.
+        HOLDS(i == 0 || r->v[i - 1].low <= r->v[i].low); // They are found by halving.
+        max = r->v[i].high > max ? r->v[i].high : max;
+        HOLDS(r->max_high[i] == max); // A search ends by this.
+    }
+    return true;
 }

@@ -31,4 +31,7 @@ void ranges_sort(struct ranges *r, struct arena *a);
 size_t ranges_start(const struct ranges *r, uint64_t address);
 const struct range *ranges_next(const struct ranges *r, uint64_t address, size_t *cursor);
 
+/* Does R, after ranges_sort, keep the promises above? Only reads; see util/ensure.h. */
+bool ranges_are_valid(const struct ranges *r);
+
 #endif

@@ -43,7 +43,6 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "symbol/symbol_valid.h"
 #include "util/bytes.h"
 #include "util/ensure.h"
 #include "util/replace.h"
@@ -466,4 +465,22 @@ symcache_release(struct symcache *c)
     map_release(&c->by_address);
     arena_release(&c->arena);
     *c = (struct symcache){0};
+}
+
+bool
+symcache_is_valid(const struct symcache *c)
+{
+    HOLDS(c->detail <= DETAIL_DEBUG);             // The file has no other.
+    HOLDS(c->by_address.count == c->entry_count); // An address is added once.
+    for (size_t i = 0; i < c->entry_count; i++) {
+        const struct symcache_entry *e = &c->entries[i];
+        const uint64_t *known = map_get(&c->by_address, e->address);
+
+        HOLDS(e->frame_count >= 1 &&
+              e->frame_count <= SYMBOL_FRAMES_MAX);               // Readers believe no more.
+        HOLDS(e->frame_count <= c->frame_count);                  // The next must not wrap.
+        HOLDS(e->first_frame <= c->frame_count - e->frame_count); // Its frames are there.
+        HOLDS(known != NULL && *known == i);                      // It is found by its address.
+    }
+    return true;
 }

@@ -69,4 +69,7 @@ void symcache_write(const char *kind, const char *path, const uint8_t *id, uint3
 /* C is empty ({0}) afterwards. */
 void symcache_release(struct symcache *c);
 
+/* Does it keep the promises above? Only reads; see util/ensure.h. */
+bool symcache_is_valid(const struct symcache *c);
+
 #endif

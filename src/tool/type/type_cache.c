@@ -24,7 +24,6 @@
 
 #include "base/hash.h"
 #include "symbol/symcache.h"
-#include "type/type_valid.h"
 #include "util/bytes.h"
 #include "util/ensure.h"
 

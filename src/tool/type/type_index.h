@@ -32,4 +32,7 @@ size_t type_index_find(const struct type_index *index, uint64_t size);
 /* INDEX is empty ({0}) afterwards. */
 void type_index_release(struct type_index *index);
 
+/* Does INDEX, once it is sorted, keep the promises above? Only reads; see util/ensure.h. */
+bool type_index_is_valid(const struct type_index *index);
+
 #endif
