@@ -1,7 +1,8 @@
 /* cmd_export.c: `heaptap export`, a profile in the format of another tool.
  *
- * The formats are listed in export.c; this file picks one, from -f or from the name of the output,
- * and writes what it gives. One profile at a time: no format has room for several processes.
+ * The formats are listed in exporters.c; this file picks one, from -f or from the name of the
+ * output, and writes what it gives. One profile at a time: no format has room for several
+ * processes.
  */
 #include <stdio.h>
 #include <string.h>
