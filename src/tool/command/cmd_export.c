@@ -74,6 +74,23 @@ choose_format(const struct export_command_options *o)
     return e;
 }
 
+/* "collapsed and flamegraph": the formats that can have --root-by. */
+static void
+add_rooted(struct strbuf *out)
+{
+    size_t count, left = 0;
+    const struct exporter *v = export_list(&count);
+
+    for (size_t i = 0; i < count; i++)
+        left += v[i].can_root;
+    for (size_t i = 0; i < count; i++) {
+        if (!v[i].can_root)
+            continue;
+        left--;
+        strbuf_fmt(out, "%s%s", v[i].name, left > 1 ? ", " : left == 1 ? " and " : "");
+    }
+}
+
 static int
 check_format(const struct export_command_options *o, const struct exporter *e)
 {
@@ -82,9 +99,12 @@ check_format(const struct export_command_options *o, const struct exporter *e)
         return EXIT_USAGE;
     }
     if (o->root.choice >= 0 && !e->can_root) {
-        say_error("%s has heaps and labels of its own, or no room for them; --root-by is for "
-                  "collapsed and flamegraph",
-                  e->name);
+        struct strbuf rooted = {0};
+
+        add_rooted(&rooted);
+        say_error("%s has heaps and labels of its own, or no room for them; --root-by is for %s",
+                  e->name, strbuf_text(&rooted));
+        strbuf_release(&rooted);
         return EXIT_USAGE;
     }
     return 0;
