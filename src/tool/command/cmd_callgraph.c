@@ -1,8 +1,8 @@
 /* cmd_callgraph.c: `heaptap callgraph`, who called whom on the way to an allocation.
  *
  * The whole graph of a large program has thousands of entries, so text shows the first, and
- * --function one: a person walks from there along the names beside it. Folded in JSON too, as
- * `heaptap direct` is.
+ * --function one: a person walks from there along the names beside it. Wrappers are charged to
+ * their callers in JSON too, as in `heaptap direct`.
  */
 #include <stdlib.h>
 #include <string.h>

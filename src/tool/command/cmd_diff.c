@@ -38,7 +38,7 @@ static const struct diff_options defaults = {
 struct side {
     struct view_set set;
     struct stacks stacks;
-    struct arena names; // What was opened goes by them until the end.
+    struct arena names; // The open profiles refer to these texts until the end.
 };
 
 static int open_side(const struct diff_options *o, const char *what, struct side *ret);

@@ -35,7 +35,7 @@ struct leaks_run {
     int64_t *live_bytes; // Of all processes shown.
 };
 
-/* What only a table of paths has asks for it. */
+/* Options that only a table of paths has a use for ask for that table. */
 static bool
 wants_paths(const struct leaks_options *o)
 {

@@ -158,7 +158,7 @@ check_output(struct inputs *in, const char *output)
     return 0;
 }
 
-/* The sum, and until types have been found for them those of inputs without: to find types takes
+/* The sum of all inputs. Those without types are first summed up by program: finding types takes
  * longer than all else, so it is done once for each program, whatever the number of its inputs. */
 struct sums {
     struct merge *all;

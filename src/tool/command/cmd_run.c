@@ -35,7 +35,7 @@ extern const struct command command_run;
 
 static struct run_options asked;
 static bool no_pack;
-// What has to be read first, before it is part of that.
+// The texts of --hook, which are read before they can be part of `asked`.
 static struct opt_list hooks;
 static const char *delay, *duration, *snapshot_every, *snapshot_signal;
 

@@ -1,4 +1,4 @@
-/* runner.h: the way that all commands go which show profiles. A command says here what is special
+/* runner.h: the steps that all commands share which show profiles. A command says what is special
  * about it, and how it shows one process.
  */
 #ifndef COMMAND_RUNNER_H
@@ -44,7 +44,7 @@ struct runner {
     const void *own; // The command's, for the steps.
     enum runner_session session;
     enum runner_stacks stacks;
-    const enum metric *metric; // That has to be known of each process; NULL = none.
+    const enum metric *metric; // It has to be known of each process; NULL = none has to.
     const char *output;        // A file for what is shown; NULL = stdout.
 
     // Can what was asked for be shown of S->p? Before anything that takes long; stacks and text are

@@ -1,10 +1,10 @@
 /* sink.c: one way to write results, to stdout or to a file.
  *
- * The contents are complete before the first byte goes out, or, if they are large, as much as is
- * reached after all that can be wrong with the input has been said; so a view that fails leaves an
- * older file alone. A full disk shows. An input is recognised by device and inode, whatever its
- * name. No profile is ever overwritten: a process may have it mapped, and would lose the pages and
- * its life.
+ * The contents are complete before the first byte goes out. Large ones go out in parts, but only
+ * once all that can be wrong with the input has been said; so a view that fails leaves an older
+ * file alone. A full disk is reported. An input is recognised by device and inode, whatever its
+ * name. No profile is ever overwritten: a process may have it mapped, and would be killed when it
+ * touches pages that are gone.
  */
 #include "command/sink.h"
 
@@ -68,7 +68,7 @@ open_file(struct sink *s)
     s->rc = EXIT_USAGE;
 }
 
-/* Write what B has; after a failure it goes nowhere. */
+/* Write what B has; after a failure it is only dropped. */
 static void
 drain(struct strbuf *b)
 {

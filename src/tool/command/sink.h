@@ -16,8 +16,8 @@ struct sink {
     int rc;    // Why there is no file.
 };
 
-/* An empty output for S, which must stay until sink_end. What is much goes out while it is made
- * (strbuf_pause). */
+/* An empty output for S, which must stay until sink_end or sink_abandon. A large output is written
+ * while it is made (strbuf_pause). */
 struct strbuf sink_begin(struct sink *s);
 
 /* Write OUT, replacing the file that was there, but never a profile, and release it. Returns 0, or

@@ -8,7 +8,7 @@
  * 0, or the exit code after saying why. */
 int symbolise(struct profile *p);
 
-/* The same, without saying what was missing. */
+/* Like symbolise, without saying what was missing. */
 int symbolise_quietly(struct profile *p);
 
 #endif

@@ -50,7 +50,7 @@ json_growth(struct json *j, const char *key, const struct counters *before,
     json_end(j);
 }
 
-/* Of all metrics but temporary allocations, of which it is not known. */
+/* The intervals of all metrics but temporary allocations, whose interval is not known. */
 static void
 json_interval(struct json *j, const char *prefix, const struct counters *before,
               const struct errors *before_errors, const struct counters *after,

@@ -1,8 +1,8 @@
-/* json_members.c: what the documents of the machine's view have in common.
+/* json_members.c: what all documents in JSON have in common.
  *
- * It is exact and complete. The layout is a contract (docs/json.md): members may be added, but none
- * is renamed, removed or given another unit without a new "version". What is unknown is null, never
- * an empty string. Addresses are strings, because JSON's readers keep numbers as doubles.
+ * All is exact and complete. The layout is a contract (docs/json.md): members may be added, but
+ * none is renamed, removed or given another unit without a new "version". What is unknown is null,
+ * never an empty string. Addresses are strings, because JSON's readers keep numbers as doubles.
  */
 #include "json/json_members.h"
 

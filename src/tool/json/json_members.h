@@ -16,7 +16,7 @@ void json_head(struct json *j, const char *format, const struct profile *p,
 /* A member TEXT, or null if it is empty or NULL. */
 void json_known(struct json *j, const char *key, const char *text);
 
-/* A member VALUE, or null if C is of a moment or a stretch of time, of which it is not known. */
+/* A member VALUE, or null if C is of a moment or a stretch of time, for which it is not known. */
 void json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value);
 
 /* The members of C, in the object that is open. */
@@ -39,10 +39,10 @@ void json_extent(struct json *j, const struct profile *p);
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
-/* "labels": an object, or null if they are not known; of SET. */
+/* "labels": those of SET as an object, or null if they are not known. */
 void json_labels(struct json *j, const struct profile_label_set *set);
 
-/* Four members s, m, l and x. */
+/* An object KEY with A by class of size: its members are s, m, l and x. */
 void json_classes(struct json *j, const char *key, const struct amount *a);
 
 #endif

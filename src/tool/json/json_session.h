@@ -6,8 +6,10 @@
 #include "view/session.h"
 
 /* The beginning of a document about SET, whose list "profiles" is left open for the documents of
- * its processes. From ARENA. */
+ * its processes. What that takes is from ARENA. */
 void json_session_begin(struct json *j, const struct view_set *set, struct arena *arena);
+
+/* Close the list and the document. */
 void json_session_end(struct json *j);
 
 #endif

@@ -7,13 +7,13 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* Patterns are as the recorder expands them. What is relative is so to our current directory. */
+/* Patterns are as the recorder expands them. Relative ones begin at our current directory. */
 struct destination {
     const char *wanted;    // The pattern for the first process, as the user wrote it.
     const char *pattern;   // The same, absolute.
     const char *directory; // Where the first process's profile appears.
     bool has_others;       // Other processes have a directory of their own, beside that profile.
-    const char *program;   // Its name, as in a file name.
+    const char *program;   // The program's name as it stands in names of files.
     struct arena *arena;   // Of all texts.
 };
 
@@ -33,7 +33,7 @@ const char *destination_others_pattern(const struct destination *d);
 /* The directory of other processes than PID, the first one; NULL = they have none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* The same after the run, if anything is in it; else NULL. */
+/* The same directory after the run if anything is in it, else NULL. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
 #endif

@@ -64,7 +64,8 @@ find_or_add(struct growth *g, pid_t pid, pid_t parent)
     return known;
 }
 
-/* While it lives: what it runs, and the files that its code comes from. */
+/* Note what a process runs and which files its code comes from, which can be seen only while it
+ * lives. */
 static void
 list_modules(struct growth *g, struct grown *known)
 {

@@ -13,10 +13,10 @@ struct growth {
     struct arena arena;
 };
 
-/* Look how much memory process PID has and those that it started; never fails. */
+/* Look how much memory PID and the processes that it started have; never fails. */
 void growth_look(struct growth *g, pid_t pid);
 
-/* The run has left profile P. */
+/* Note how much P, a profile that the run has left, knows of its process. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
 /* Is there anything that growth_tell would tell? */

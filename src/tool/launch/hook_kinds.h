@@ -22,10 +22,10 @@ struct hook_list {
  * sense. */
 int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, struct err *err);
 
-/* Is TEXT the word that asks what there is? */
+/* Is TEXT "list" or "help", which ask what there is? */
 bool hook_kinds_is_question(const char *text);
 
-/* The answer: all kinds and presets. */
+/* Add the answer to OUT: all kinds and presets. */
 void hook_kinds_explain(struct strbuf *out);
 
 /* The preset that has SYMBOL; NULL = none. */

@@ -9,16 +9,17 @@ struct hook_run {
     const char *path;      // Of the library of stubs; NULL if there is none.
 };
 
-/* Make the library of stubs for H->list, to be preloaded in front of LIBRARY. See
- * hook_stub_write. */
+/* Make the library of stubs for H->list, to be preloaded in front of LIBRARY. The arguments and
+ * failures are those of hook_stub_write. */
 int hook_run_begin(struct hook_run *h, const char *library, const char *directory,
                    struct arena *arena, struct err *err);
 
-/* Take it away. */
+/* Remove the library of stubs, if there is one. */
 void hook_run_remove(struct hook_run *h);
 
-/* The run of PROGRAM is over: say which hooks were never called, and why, unless QUIET. LIVING
- * processes may still start others, which would complain if the library were gone. */
+/* The run of PROGRAM is over: say which hooks were never called, and why, unless QUIET, and remove
+ * the library. LIVING: processes of the run live; it stays, because others that they start would
+ * complain if it were gone. */
 void hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet,
                   struct arena *arena);
 

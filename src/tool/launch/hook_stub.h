@@ -10,8 +10,8 @@
 int hook_stub_write(const struct hook_list *list, const char *library, const char *directory,
                     struct arena *arena, const char **ret_path, struct err *err);
 
-/* Which functions of LIST were called, as the library at PATH has been told: COUNT bytes, 1 = it
- * was. False if it cannot be read. */
+/* Which functions were called, by the marks that the recorder left in the library at PATH: a byte
+ * for each of the COUNT functions of its list, 1 = it was called. False if it cannot be read. */
 bool hook_stub_read(const char *path, size_t count, uint8_t *ret_called);
 
 #endif

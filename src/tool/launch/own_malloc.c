@@ -150,7 +150,7 @@ explain_one(const struct allocator *a, const char *path, const struct hook_list 
         say_inside(a, path, &f);
         return true;
     }
-    if (is_hooked(hooks, f.symbol)) // What it maps for itself, then.
+    if (is_hooked(hooks, f.symbol)) // So the memory is what the allocator maps for itself.
         return false;
     say_hint("%s is %s under names of its own (%s): record it with --hook %s", path, a->name,
              f.symbol, a->preset);

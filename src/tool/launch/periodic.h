@@ -11,7 +11,7 @@ struct periodic {
     uint64_t start_ns, turns;   // Of the first look, and how many times were due since.
 };
 
-/* Ask if it is time; PERIOD_NS is not 0. Returns in how many ns it will be again. */
+/* Ask for snapshots if they are due; P->period_ns is not 0. Returns in how many ns the next are. */
 uint64_t periodic_look(struct periodic *p);
 
 #endif

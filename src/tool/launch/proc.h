@@ -7,8 +7,8 @@
 
 #include "util/arena.h"
 
-/* Memory of process PID that is of no file and not shared, without the main thread's stack; 0 if it
- * is gone. */
+/* How many bytes of PID's memory are of no file and not shared, without the main thread's stack; 0
+ * if it is gone. */
 int64_t proc_anonymous_bytes(pid_t pid);
 
 /* The path of what PID executes, from ARENA; NULL = not known. */

@@ -17,7 +17,7 @@ struct recording {
     int snapshot_signal;
 };
 
-/* In which run. */
+/* The run in which it is recorded. */
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder's.
@@ -26,11 +26,12 @@ struct recording_run {
     const char *others;  // Of those of all others; "" = they get none, NULL = as the first.
 };
 
-/* The recorder's library: beside this executable, or where make install puts it. From ARENA. */
+/* Find the recorder's library: beside this executable, or where make install puts it. *RET_PATH is
+ * from ARENA. HEAPTAP_BAD_INPUT with ERR set if it is not there. */
 int recording_library(struct arena *arena, const char **ret_path, struct err *err);
 
-/* The environment of the first process of RUN, which we are, from ARENA: ours, but for what tells
- * the recorder. */
+/* The environment of RUN's first process, in which we are: ours, except for the variables that tell
+ * the recorder what to do. From ARENA. */
 char **recording_environment(const struct recording *r, const struct recording_run *run,
                              struct arena *arena);
 

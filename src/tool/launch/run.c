@@ -104,7 +104,7 @@ take_snapshots(struct recorded_run *r, pid_t pid)
     return periodic_look(p);
 }
 
-/* While process PID runs. */
+/* Called now and then while process PID runs; returns in how many ns to call it again. */
 static uint64_t
 look(void *arg, pid_t pid)
 {

@@ -43,8 +43,8 @@ struct run_profiles {
 };
 
 /* Prepare to run the COUNT ARGUMENTS, of which the first is the program: find it and the recorder,
- * and choose where profiles go. OPTIONS must outlive R. Returns 0, HEAPTAP_NOT_FOUND if there is no
- * such program, or another error; with ERR set there is nothing to release but R. */
+ * and choose where profiles go. OPTIONS must outlive R. Returns 0, or with ERR set
+ * HEAPTAP_NOT_FOUND if there is no such program, or another error; then run_release is enough. */
 int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
                 char **arguments, struct err *err);
 

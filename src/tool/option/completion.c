@@ -33,7 +33,7 @@ add_words(struct strbuf *out, const char *const *words)
         strbuf_fmt(out, "%s%s", i ? " " : "", words[i]);
 }
 
-/* What an option takes tells by its name in help whether files are worth offering. */
+/* Whether files are worth offering: help's word for what an option takes tells. */
 static bool
 takes_file(const struct opt *o)
 {

@@ -42,13 +42,13 @@ struct opt {
     enum opt_kind kind;
     char letter;             // 0 = none.
     const char *name;        // Without the dashes.
-    const void *value;       // See enum opt_kind. In the command's defaults, see there.
+    const void *value;       // In the command's defaults; enum opt_kind says of which type.
     const char *argument;    // What the option takes, in capitals, for help; NULL for flags.
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
 };
 
-/* What is shown behind CHOICE: "KEY" if more has to follow. */
+/* What is shown behind CHOICE in help and messages: "KEY" if more has to follow, else "". */
 const char *opts_after_choice(const char *choice);
 
 struct command {
@@ -63,8 +63,8 @@ struct command {
     size_t defaults_bytes;
     bool stop_at_first;      // Options end at the first argument that is not one (run).
     int min_arguments, max_arguments; // max -1 = any.
-    // The exit code; what went wrong has been said (say.h). OPTIONS is a copy of the defaults with
-    // what was given, ARGUMENTS are what is left.
+    // Returns the exit code after saying what went wrong (say.h). OPTIONS is a copy of the defaults
+    // with what was given, ARGUMENTS are what is left.
     int (*run)(const void *options, int count, char **arguments);
 };
 

@@ -13,10 +13,10 @@
  *           cache_insert     src/cache.c:41
  *           handle_request   src/server.c:20
  *
- * Growth is red and shrinking green, on a terminal only; what may be the draw's doing is "within
- * noise", and has the colour of nothing. A line says so when the sides were recorded in different
- * ways. Rows that did not change in the metric are counted and not shown. No line is longer than
- * the style allows; names from files are cleaned.
+ * Growth is red and shrinking green, on a terminal only; what chance alone may have made is "within
+ * noise" and has no colour. A line says so when the sides were recorded in different ways. Rows
+ * that did not change in the metric are counted and not shown. No line is longer than the style
+ * allows; names from files are cleaned.
  */
 #include "text/text_diff.h"
 
@@ -99,7 +99,8 @@ put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric
                          growth_text(v, interval_rounded(i.high), metric)));
 }
 
-/* With threads the true peaks may have been higher. Not known for some of the stacks. */
+/* With threads the true peaks may have been higher. By how much is known only for all stacks
+ * together: if some are left out, there is no interval. */
 static struct interval
 peak_interval(const struct diff_text *v)
 {

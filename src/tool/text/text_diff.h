@@ -5,7 +5,7 @@
 #include "view/diff_view.h"
 #include "view/style.h"
 
-/* D with at most DEPTH frames of a stack. */
+/* Add the comparison D to OUT, with at most DEPTH frames of each stack. */
 void text_diff(const struct diff_view *d, const struct style *style, size_t depth,
                struct strbuf *out);
 

@@ -4,7 +4,7 @@
 
 #include "text/text_view.h"
 
-/* By stack; nothing at all when there are none. */
+/* Frees that ended no live block, by stack; adds nothing at all when there are none. */
 void text_unknown_frees(struct text_view *v);
 
 #endif

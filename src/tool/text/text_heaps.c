@@ -151,7 +151,7 @@ text_not_in_bins(struct text_view *v)
     const struct profile *p = v->base.p;
     int64_t calls = counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);
 
-    // The sizes of a chunk that backs a heap are known as malloc saw it.
+    // The bins have what malloc saw: not a heap's blocks, but the chunks that they are made from.
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->base.arena,

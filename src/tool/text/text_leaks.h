@@ -5,6 +5,7 @@
 #include "analyse/leaks.h"
 #include "text/text_view.h"
 
+/* The sites with live blocks, up to the view's limit, and what SUPPRESSIONS have hidden. */
 void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 

@@ -130,7 +130,7 @@ recorder_share(struct text_view *v)
     const struct profile_recorder *r = &v->base.p->recorder;
     double events = (double)(v->base.p->totals.allocations + v->base.p->totals.frees);
 
-    // The cost of an event times estimated events would be no cost of ours.
+    // Events that are only estimated were not recorded, so they have cost nothing.
     if (profile_is_estimate(v->base.p) || v->base.p->extent != EXTENT_WHOLE ||
         v->base.p->merged_processes > 1 || r->events_timed == 0 ||
         v->base.p->process.elapsed_ns == 0)

@@ -4,14 +4,14 @@
 
 #include "text/text_view.h"
 
-/* What was in force when, and what a site may have had of which nothing was seen: lines under the
- * totals, nothing when all was recorded. */
+/* Which way of recording was in force when, and how much a site may have allocated without being
+ * seen at all. These are lines under the totals; there are none when all was recorded. */
 void text_recording(struct text_view *v);
 
 /* The snapshots that have a name, the first few; nothing when there is none. */
 void text_snapshots(struct text_view *v);
 
-/* What the recorder lost and what it took. */
+/* What the recorder lost, and what memory and time it took. */
 void text_recorder(struct text_view *v);
 
 /* A line for each loss that occurred, of the first COUNT in loss_fields. */

@@ -84,7 +84,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     style_ink(&v->style, v->out, INK_PLAIN);
     style_right(
         v->out,
-        // Of a growth that others have made up for there is no part to tell.
+        // Where other sites shrank by more, a share of the total growth would mean nothing.
         total <= 0 ? "" : style_percent(v->base.arena, metric_value(&s->counters, metric), total),
         10);
     strbuf_str(v->out, "   ");

@@ -94,7 +94,7 @@ two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, cons
                      : arena_printf(a, "%" PRIu64 "%s%02" PRIu64 "%s", whole, unit, part, next);
 }
 
-/* As short as it may be: some stand below the axis. */
+/* A time in as few characters as possible, because several stand side by side below the axis. */
 static const char *
 time_text(struct arena *a, uint64_t ns)
 {
@@ -182,7 +182,7 @@ eighths(const struct chart *c, double value, size_t line)
 {
     double steps = value / c->top * HEIGHT * STEPS - (double)(line * STEPS);
 
-    // What is there at all is seen.
+    // Whatever is above 0 must be visible.
     if (line == 0 && value > 0 && steps < 1)
         return 1;
     return steps <= 0 ? 0 : steps >= STEPS ? STEPS : (size_t)(steps + 0.5);

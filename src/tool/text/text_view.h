@@ -17,7 +17,7 @@ struct text_view {
 
 enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };
 
-// A name gets that many columns, however narrow the terminal is.
+// A name gets at least so many columns, however narrow the terminal is.
 enum { TEXT_NAME_MIN = 12 };
 
 /* Are lines never cut? */

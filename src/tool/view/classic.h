@@ -8,15 +8,15 @@
 
 #include "util/arena.h"
 
-/* PART of WHOLE as two characters, or two blanks. Static. */
+/* PART of WHOLE as two characters, or two blanks. The text is static. */
 const char *classic_percent(int64_t part, int64_t whole);
 
 /* PART and its percentage of WHOLE: "1023876 (99)", or "0     " with blanks of the same width. From
  * ARENA. */
 const char *classic_share(struct arena *arena, int64_t part, int64_t whole);
 
-/* As classic_share, but of three characters, where 0 and 100 are told: "2040000 (100)", "0 (0)  ".
- */
+/* Like classic_share, but with room for three digits, so 0 and 100 are written out:
+ * "2040000 (100)", "0 (0)  ". */
 const char *classic_share_full(struct arena *arena, int64_t part, int64_t whole);
 
 #endif

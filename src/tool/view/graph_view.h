@@ -7,9 +7,9 @@
 struct graph_view {
     const struct callgraph *g;
     enum metric metric;
-    const uint32_t *nodes; // Of the entries.
+    const uint32_t *nodes; // Those that get an entry.
     size_t count;
-    size_t arcs; // At most that many callers and callees of each.
+    size_t arcs; // At most so many callers and callees of each are shown.
 };
 
 #endif

@@ -16,7 +16,7 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { TYPES_NAMED = 6 }; // Of those that a block may be.
+enum { TYPES_NAMED = 6 }; // Of all types that a block may have, so many are named.
 
 static const char *
 size_text(struct arena *a, uint64_t min, uint64_t max)
@@ -84,7 +84,7 @@ static const char *const self_keys[] = {
 static const char *const inclusive_error_keys[] = {ERROR_KEYS("")};
 static const char *const self_error_keys[] = {ERROR_KEYS("self_")};
 
-/* As many as there are keys, in the same order. */
+/* Add a cell for each of the error keys, in their order. */
 static void
 add_error_cells(struct table *t, const struct counters *c, const struct errors *e)
 {
@@ -107,7 +107,7 @@ has_callees(enum group_by by)
     return by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE;
 }
 
-/* Those of threads and of sizes are not. */
+/* The errors of threads and of sizes are not known. */
 bool
 group_table_has_errors(const struct view *v, enum group_by by)
 {

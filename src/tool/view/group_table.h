@@ -6,18 +6,18 @@
 #include "view/table.h"
 #include "view/view.h"
 
-/* The groups of the view BY what METRIC says. From its arena. */
+/* Group the stacks of V by BY and sort the groups by METRIC. *RET is from V's arena. */
 void group_table_rows(const struct view *v, enum group_by by, enum metric metric,
                       struct groups *ret);
 
-/* A table of GROUPS; text shows FULL paths where lines are not cut. From the view's arena. */
+/* Make *RET a table of GROUPS, from V's arena. FULL: text shows whole paths. */
 void group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, bool full, struct table *ret);
 
 /* Are the rows estimates whose errors are known? */
 bool group_table_has_errors(const struct view *v, enum group_by by);
 
-/* METRIC of the rows of GROUPS, by type, summed up by verdict. */
+/* Sum up METRIC of GROUPS, which are groups by type, for each verdict. */
 void group_table_verdicts(const struct groups *groups, enum metric metric,
                           int64_t ret[VERDICT_CERTAIN + 1]);
 

@@ -4,8 +4,8 @@
 
 #include "profile/profile.h"
 
-/* The field's name in JSON, its place in struct profile_losses (uint64_t), and what it means, to
- * follow a count. The first is the sum of events. */
+/* The field's name in JSON, its place in struct profile_losses (a uint64_t), and what it means, in
+ * words that follow a count. The first field is the sum of events. */
 struct loss_field {
     const char *key;
     size_t offset;

@@ -10,7 +10,7 @@ const char *sampling_mode(struct arena *arena, const struct profile_way *way);
 /* How P was recorded, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);
 
-/* "As it was at 1 min 4 s (loaded)": of which time the counters of P are, which is not whole. */
+/* "As it was at 1 min 4 s (loaded)": the time that P's counters are of, if it was cut to a part. */
 const char *sampling_extent(struct arena *arena, const struct profile *p);
 
 /* "± 3 %", or "few" when there are too few samples to trust the number; "" where nothing was left

@@ -21,10 +21,10 @@ struct style {
  * or TERM is "dumb"), or 80 plain columns if it is no terminal. WIDE lifts the limit. */
 struct style style_for(int fd, bool wide);
 
-/* Switch B to INK, and back to plain with INK_PLAIN. Nothing without colours. */
+/* Switch B to INK, and back to plain with INK_PLAIN. Does nothing without colours. */
 void style_ink(const struct style *s, struct strbuf *b, enum ink ink);
 
-/* TEXT in INK, then plain again. */
+/* Add TEXT in INK, then switch back to plain. */
 void style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *text);
 
 /* Numbers for people, from ARENA: "12.3 MiB", "512 B", "-1.0 KiB"; "1,234,567"; "45.2 %" (a part of
@@ -53,7 +53,7 @@ const char *style_clean(struct arena *arena, const char *text);
 const char *style_cut_end(struct arena *arena, const char *text, size_t width);
 const char *style_cut_start(struct arena *arena, const char *text, size_t width);
 
-/* Add TEXT, then blanks up to WIDTH columns; or the blanks first. */
+/* Add TEXT and blanks up to WIDTH columns: style_left puts the blanks last, style_right first. */
 void style_left(struct strbuf *b, const char *text, size_t width);
 void style_right(struct strbuf *b, const char *text, size_t width);
 

@@ -14,7 +14,8 @@ enum column_kind {
     COLUMN_TEXT,    // text; NULL is JSON's null and shown as "?"
 };
 
-/* Text wider than its column, shortened to about WIDTH; what is left over is cut. From ARENA. */
+/* TEXT, which is wider than its column, shortened to about WIDTH, from ARENA. The table cuts what
+ * is still too wide. */
 typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
 
 struct column {
