@@ -26,7 +26,7 @@ struct draw_weight {
 /* May blocks be chosen that way? */
 bool draw_is_valid(uint64_t mode, uint64_t period);
 
-/* MODE and PERIOD, which are valid. */
+/* The way of choosing blocks by MODE and PERIOD, which are valid. */
 struct draw_way draw_way(uint64_t mode, uint64_t period);
 
 /* What a block of SIZE_BYTES is charged. */
@@ -42,7 +42,7 @@ uint64_t draw_random(uint64_t *random);
 /* How much charge goes by without a sample before the next one, at the generator RANDOM. */
 int64_t draw_distance(const struct draw_way *way, uint64_t *random);
 
-/* Was 1 / p rounded up? Decided once, when a block of SIZE_BYTES is sampled. */
+/* Is 1 / p to be rounded up? To be asked once, when a block of SIZE_BYTES is sampled. */
 bool draw_rounds_up(const struct draw_way *way, uint64_t size_bytes, uint64_t *random);
 
 /* The weight of a block of SIZE_BYTES that was sampled in WAY: always the same for the same

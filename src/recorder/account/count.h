@@ -42,7 +42,7 @@ count_is_within(const struct disk_counter *c, uint64_t size_bytes)
     return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
 }
 
-/* A block of a size within, and C is prepared (peak.h). */
+/* Count a block into C, which is prepared (peak.h) and whose sizes the block's is within. */
 static inline void
 count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -51,6 +51,7 @@ count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_byt
     count_bin_alloc(t, size_bytes);
 }
 
+/* Prepare C and count a block of SIZE_BYTES into it. */
 static inline void
 count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -62,7 +63,7 @@ count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_alloc(t, c, size_bytes);
 }
 
-/* C is prepared. */
+/* Count a block out of C, which is prepared. */
 static inline void
 count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -71,6 +72,7 @@ count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_byte
     count_bin_free(t, size_bytes);
 }
 
+/* Prepare C and count a block of SIZE_BYTES out of it. */
 static inline void
 count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -78,7 +80,7 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_free(t, c, size_bytes);
 }
 
-/* COUNT objects of a heap of the program's own, which the bins do not have. */
+/* Count out COUNT objects of a heap of the program's own, which the bins do not have. */
 static inline void
 count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
 {

@@ -170,7 +170,7 @@ file_fails(enum output_event event, int error)
     output_message(event, error, state->path);
 }
 
-/* The file has END bytes or more. */
+/* Note that the file has END bytes or more. */
 static void
 note_size(uint64_t end)
 {
@@ -258,7 +258,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     return r;
 }
 
-/* Zeroed memory that a forked child does not see in place of the file's. */
+/* Put zeroed memory, which a forked child does not see, in place of the file's. */
 static bool
 map_memory(unsigned char *where, uint64_t size_bytes)
 {

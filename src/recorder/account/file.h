@@ -16,7 +16,7 @@ void file_remove(void);
 
 /* Take COUNT records of table T and see that they are mapped: the index of the first, or
  * TABLE_NONE. The records are zero. Never blocks for long: gives up when another thread does not
- * finish growing. */
+ * finish growing. Signal-safe. */
 uint64_t table_take(struct table *t, uint64_t count);
 
 /* The record INDEX, which table_take gave. */
@@ -30,7 +30,7 @@ table_record(const struct table *t, uint64_t index)
  * mark the profile as failed and return true. To be called from a signal handler. */
 bool file_page_gone(uintptr_t address);
 
-/* Append SIZE_BYTES of text to the strings. Without room: the empty string. */
+/* Append SIZE_BYTES of text to the strings; without room the result is empty. Signal-safe. */
 struct disk_string file_string(const char *text, size_t size_bytes);
 
 #endif

@@ -23,9 +23,11 @@ struct heap_block {
 
 /* Remember BLOCK at ADDRESS, where none is. False: no memory, or no such address. */
 bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block block);
+
+/* Take out the block at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 
-/* Forget all. Takes as long however many there are. */
+/* Forget all blocks. It takes no longer if there are many. */
 void heap_map_empty(struct heap_map *m);
 
 /* Live objects and bytes at one site. */
@@ -40,17 +42,18 @@ struct heap_lives {
     uint32_t used;                  // Atomic: levels that may have something.
 };
 
-/* The one of SITE, made if it is new; NULL without memory. */
+/* The entry of SITE, made if it is new; NULL without memory. */
 struct heap_live *heap_live_at(struct heap_lives *l, uint32_t site);
 
-/* The one with number *I or after it that is in use, and *I the number behind it; NULL after the
- * last. As many steps as there are places, a few times the sites. */
+/* The first entry in use from number *I on, and in *I the number after it; NULL after the last. To
+ * see all takes as many steps as there are places, which are a few times the sites. */
 struct heap_live *heap_live_next(struct heap_lives *l, uint64_t *i);
 
-/* Forget all, which must be zero. */
+/* Forget all entries, whose values must be zero by now. */
 void heap_live_clear(struct heap_lives *l);
 
-/* SIZE_BYTES of private memory for such tables, zeroed, for ever; NULL if there is none. */
+/* SIZE_BYTES of private memory for such tables, zeroed and never given back; NULL if there is
+ * none. */
 void *heap_memory(size_t size_bytes);
 
 #endif

@@ -12,11 +12,11 @@ void history_start(void);
  * may call it, in an event or in a signal handler. */
 enum disk_answer history_snapshot(const char *name, enum disk_snapshot_kind kind);
 
-/* What the timeline and growth ask for at T's tick. */
+/* Take the snapshots that the timeline and the growth of live bytes ask for. Called at T's tick. */
 void history_look(const struct thread *t, uint64_t elapsed_ns);
 
 /* Counter C, which is about to change, has not changed since before the latest snapshot: write down
- * what it was. */
+ * what it was; without room that is counted as a loss. In an event. */
 void history_note(struct disk_counter *c);
 
 /* The signal that is to be a snapshot has come. Async-signal-safe. */

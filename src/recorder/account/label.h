@@ -5,19 +5,20 @@
 #include "account/nodes.h"
 #include "platform/state.h"
 
+/* Make the table of labels when recording starts. False without memory. */
 bool label_start(void);
 
-/* The set of the calling thread's labels plus KEY=VALUE, or without KEY when VALUE is NULL. Sets
- * are numbered for the life of the program and its children; 0 is the empty one. */
+/* The number of the set with the labels of SET plus KEY=VALUE, or without KEY when VALUE is NULL.
+ * Numbers hold for the life of the program and its children; 0 is the empty set. Signal-safe. */
 uint32_t label_with(uint32_t set, const char *key, const char *value);
 
-/* A number that the program gives us: itself, or 0 if it is no set's. */
+/* SET, a number that comes from the program; 0 if it is no set's. */
 uint32_t label_checked(uint32_t set);
 
 /* From now on the calling thread has the labels SET. */
 void label_adopt(uint32_t set);
 
-/* The child of NODE for the calling thread's labels. For a thread that has some. */
+/* The child of NODE for the calling thread's labels, of which there must be some. */
 uint32_t label_node(uint32_t node);
 
 /* Where blocks of the stack with SITES are counted in the calling thread. */

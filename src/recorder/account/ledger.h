@@ -1,5 +1,6 @@
 /* ledger.h: live block -> site and requested size, without touching the heap. See ledger.c; what
- * nearly every event needs is here. */
+ * nearly every event needs is here. Any thread may call these in an event, also in a signal
+ * handler's, for blocks that are its own. */
 #ifndef ACCOUNT_LEDGER_H
 #define ACCOUNT_LEDGER_H
 
@@ -8,6 +9,7 @@
 #include "base/base.h"
 #include "platform/state.h"
 
+/* Make the top level when recording starts. False without memory. */
 bool ledger_start(void);
 
 /* Remember block P. *RET_OLD gets the entry that was still there, if any: a block whose free went
@@ -17,11 +19,12 @@ bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct led
 /* Forget that a block has lived at P, where none does now. */
 void ledger_forget(const void *p);
 
-/* P is live no more; site 0 if it was not known. Must be called while P is still the caller's. */
+/* P is live no more: take out its entry and return it, with site 0 if P was not known. Must be
+ * called while P is still the caller's. */
 struct ledger_entry ledger_remove(const void *p);
 
-/* As ledger_insert for a pointer whose size word cannot be trusted (not what the allocator
- * returned), and for a sample, whose SITE has the bits above. */
+/* Like ledger_insert, for a pointer whose size word cannot be trusted (not what the allocator
+ * returned), and for a sample, whose SITE has the bits of ledger_entry.h above it. */
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
                        struct ledger_entry *ret_old);
 
@@ -65,8 +68,8 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
     return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
 }
 
-/* The plain case, that of nearly every block: glibc's, aligned as malloc's are, and a slack that
- * fits. LEDGER is state->ledger_plain. NULL if the case of P is another, or P is NULL. */
+/* The slot of P in the plain case, that of nearly every block: glibc's, aligned as malloc's are,
+ * and a slack that fits. LEDGER is state->ledger_plain. NULL if the case is another or P NULL. */
 static inline uint32_t *
 ledger_plain_slot(uint32_t **ledger, const void *p)
 {
@@ -83,7 +86,7 @@ ledger_plain_slot(uint32_t **ledger, const void *p)
                  ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)];
 }
 
-/* The entry for block P of SITE, to be put into its plain SLOT; false if its case is another. */
+/* *RET_ENTRY is to be put into the plain SLOT of block P of SITE; false if P's case is another. */
 static inline bool
 ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
                    uint32_t *ret_entry)
@@ -104,6 +107,7 @@ ledger_is_plain(uint32_t entry, const void *p)
            likely((entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT));
 }
 
+/* The requested size of the live block at P, whose plain slot has ENTRY. */
 static inline uint64_t
 ledger_plain_size(uint32_t entry, const void *p)
 {

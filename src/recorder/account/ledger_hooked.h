@@ -6,7 +6,7 @@
 #include "base/atomics.h"
 #include "platform/state.h"
 
-/* As ledger_insert_odd and ledger_remove for a key of ledger_hooked_key. */
+/* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY of ledger_hooked_key. */
 bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
                           struct ledger_entry *ret_old);
 struct ledger_entry ledger_hooked_remove(uintptr_t key);

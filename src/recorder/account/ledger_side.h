@@ -1,5 +1,6 @@
 /* ledger_side.h: the ledger's side table, for the few blocks that its four bytes cannot describe.
- * As ledger_insert_odd and ledger_remove; any thread may call them, for blocks that are its own. */
+ * These promise what ledger_insert_odd and ledger_remove do. Any thread may call them, also in a
+ * signal handler's event, for blocks that are its own. */
 #ifndef ACCOUNT_LEDGER_SIDE_H
 #define ACCOUNT_LEDGER_SIDE_H
 

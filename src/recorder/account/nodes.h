@@ -1,10 +1,12 @@
-/* nodes.h: the call tree, and the sites on it. */
+/* nodes.h: the call tree, and the sites on it. Lock-free: any thread may call these in an event,
+ * also in a signal handler's. */
 #ifndef ACCOUNT_NODES_H
 #define ACCOUNT_NODES_H
 
 #include "base/atomics.h"
 #include "platform/state.h"
 
+/* Make the tree's first nodes and its index when recording starts. False without memory. */
 bool nodes_start(void);
 
 /* The first child of one node. Most nodes have no other. */
@@ -68,7 +70,7 @@ nodes_of(const uint32_t *sites)
     return (uint32_t)(offset / sizeof *state->nodes);
 }
 
-/* The child of NODE for a tag, an enum disk_tag, with index ID. */
+/* Like nodes_child, for a tag, an enum disk_tag, with index ID below NODE. */
 uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
 
 /* A new node for a tag below "other", with all its sites: to be kept by the caller, nodes_tag does

@@ -179,8 +179,8 @@ promise(struct thread *t, int64_t spare)
         add_relaxed(&state->sums.spare_bytes, spare - exchange_seq_cst(&t->spare_bytes, spare));
 }
 
-/* What live bytes are at most. After what the caller has told and promised: of two threads that do
- * so at once, the later one sees both. */
+/* What live bytes are at most. To be asked after telling and promising: of two threads that do so
+ * at once, the later one sees what both have told. */
 static int64_t
 top_bytes(void)
 {

@@ -33,7 +33,7 @@ void peak_share(void);
 /* The thread of T has ended: what it kept back goes to the others. */
 void peak_collect_ended(struct thread *t);
 
-/* T begins, or has been told something. */
+/* Let T catch up on what it may keep to itself: when T begins, and after thread_tell. */
 void peak_look_up(struct thread *t);
 
 /* Let all know of the maximum that T has seen. */
@@ -53,7 +53,7 @@ void peak_settle(struct thread *t);
 /* Before counter C of T changes: all that is to be done for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
 
-/* C has all that it has to have for EPOCH, which was read before. */
+/* Save in C what it has to have for EPOCH, which was read before. */
 static inline void
 peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
@@ -90,7 +90,7 @@ peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Live bytes are about to fall from their maximum. */
+/* Note that live bytes are about to fall from their maximum. */
 static inline void
 peak_ends(struct thread *t)
 {
@@ -99,7 +99,7 @@ peak_ends(struct thread *t)
     t->live_span = (uint64_t)(t->live_bytes - t->live_low);
 }
 
-/* The same before one is taken away. */
+/* The same before a block is taken away from counter C. */
 static inline bool
 peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
@@ -117,7 +117,7 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Both as they are used where a call does no harm. */
+/* Like these two, but they call peak_catch_up themselves: for places where a call does no harm. */
 static inline void
 peak_before_alloc(struct thread *t, struct disk_counter *c)
 {

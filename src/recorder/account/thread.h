@@ -176,7 +176,7 @@ void thread_tell_all(void);
 /* The same for T alone. */
 void thread_tell(struct thread *t);
 
-/* Rows that there are; those at the end of state->threads may still be NULL. */
+/* How many rows there are; those at the end of state->threads may still be NULL. */
 uint32_t thread_row_count(void);
 
 /* The counters of T at SITE, or NULL without memory. */

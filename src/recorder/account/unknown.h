@@ -4,6 +4,7 @@
 
 #include "account/thread.h"
 
+/* Make the table when recording starts. False without memory. */
 bool unknown_start(void);
 
 /* Count T's free of P, which is not live, from the stack NODE. SITE is where a block that was at P

@@ -2,8 +2,8 @@
 #ifndef ACCOUNT_WRITE_H
 #define ACCOUNT_WRITE_H
 
-/* Write it to FD as FORMAT, "pprof" or "heaptap": 0, or -1. For a thread that is in the recorder.
- * Needs no memory. */
+/* Write the profile to FD as FORMAT, "pprof" or "heaptap", waiting as long as FD takes: 0, or -1.
+ * For a thread that is in the recorder. Needs no memory. */
 int write_profile(int fd, const char *format);
 
 #endif

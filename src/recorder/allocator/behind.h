@@ -101,7 +101,7 @@ uint32_t behind_usable_mode(void);
 /* Is the allocator behind us that of a sanitizer's run-time library? */
 bool behind_is_sanitizer(void);
 
-/* Another function behind us, of which the program was started with a definition; NULL if not.
+/* The function NAME behind us, if the program was started with a definition of it, else NULL.
  * Signal-safe. */
 void *behind_symbol(const char *name);
 

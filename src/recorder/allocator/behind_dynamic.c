@@ -31,7 +31,7 @@ struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
-enum { MALLOC, USABLE, ALLOCATORS = 11 }; // The latter: so many are an allocator's.
+enum { MALLOC, USABLE, ALLOCATORS = 11 }; // The first so many of `functions` are an allocator's.
 
 /* Where each function goes, and the version of the program's references to it. */
 static const struct {
@@ -290,8 +290,8 @@ hide_symbols(const struct symbols *ours, struct hidden *h)
     symbols_close(&opened);
 }
 
-/* What nobody else had at the start we have not either, and for what means one thing to some and
- * another to others we do not stand in between. */
+/* Hide the names that nobody else had at the start, and those that mean one function to some and
+ * another to others: both then mean what they would without us. */
 static void
 step_aside(const struct definition *found)
 {

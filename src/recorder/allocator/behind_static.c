@@ -32,8 +32,8 @@ real_operator(const char *name)
 #define TAKE_OPERATOR(name, aligned, version)                                                      \
     behind_operators[BEHIND_##name].function = real_operator(#name);
 
-/* What is left is to find the operators. That one is plain nothing tells: it may be the program's
- * own. */
+/* What is left is to find the operators. Nothing tells whether one is plain: it may be the
+ * program's own. */
 void
 behind_resolve(void)
 {

@@ -5,7 +5,7 @@
 #include "allocator/behind.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
-/* By --wrap, those that the program would call. Every allocator has these. */
+/* By --wrap these are the functions that the program would call. Every allocator has them. */
 alloc_fn __real_malloc;
 calloc_fn __real_calloc;
 realloc_fn __real_realloc;
@@ -13,13 +13,14 @@ free_fn __real_free;
 reallocarray_fn __real_reallocarray;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* As struct next has them. One that the program does not have fails, or answers with 0. */
+/* The functions of these names in struct next. One that the program does not have fails, or answers
+ * with 0. */
 posix_memalign_fn linked_posix_memalign;
 memalign_fn linked_memalign, linked_aligned_alloc;
 alloc_fn linked_valloc, linked_pvalloc;
 usable_fn linked_usable;
 
-/* As behind_usable_mode. */
+/* What behind_usable_mode is to answer with this C library. */
 uint32_t linked_usable_mode(void);
 
 #endif

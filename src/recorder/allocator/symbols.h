@@ -36,6 +36,7 @@ struct symbols_name {
 /* MAP's tables. False if it has no symbols that can be looked up. */
 bool symbols_read(const struct link_map *map, struct symbols *ret);
 
+/* TEXT in VERSION, both borrowed, with the hashes of TEXT. */
 struct symbols_name symbols_name(const char *text, const char *version);
 
 /* The index of the symbol by which O defines NAME, as the dynamic linker would accept it; 0 if it
@@ -71,11 +72,13 @@ bool symbols_open(struct symbols_opened *ret, const struct symbols *symbols, con
                   size_t size_bytes);
 void symbols_close(const struct symbols_opened *o);
 
-/* Let nobody unload anything until symbols_release; does not wait for long. */
+/* Let nobody unload anything until symbols_release. Waits a bounded while for an unloading that is
+ * under way. */
 void symbols_hold(void);
 void symbols_release(void);
 
-/* Around the program's dlclose. Begins when nobody holds what might be unloaded. */
+/* To be called before and after the program's dlclose. The first waits a bounded while until nobody
+ * holds what might be unloaded. */
 void symbols_unload_begins(void);
 void symbols_unload_ends(void);
 

@@ -9,8 +9,8 @@
  * where it is libc's own, or libc is not known. */
 const struct next *bypass_front(void);
 
-/* From now on who looks up functions of the program's libc's allocator finds those of FRONT. Once;
- * what cannot be done is counted as a loss. libc is known. */
+/* From now on, who looks up allocator functions of the program's libc finds those of FRONT. To be
+ * called once, when libc is known; what cannot be done is counted as a loss. */
 void bypass_take(const struct next *front);
 
 /* A call of calloc from SLOT while dlmopen is under way, perhaps by the dynamic linker. */

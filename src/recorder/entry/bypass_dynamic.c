@@ -140,7 +140,7 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     NESTING(nesting, caller.slot);
     if (nesting.kind != NEST_RECORDED || p == NULL || behind_usable_mode() == USABLE_GLIBC)
         return realloc_in(&l->next, &nesting, gate, p, n, caller);
-    // Told as a free and an allocation, for which no size need be asked.
+    // Record it as a free and an allocation, for which no size need be asked.
     event_free_known(p, caller);
     q = l->next.realloc(p, n);
     if (q != NULL)

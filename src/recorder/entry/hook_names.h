@@ -15,7 +15,8 @@ void *hook_names_find(const struct hook_slot *slot);
 /* Something may have been unloaded: what was found is to be found anew. */
 void hook_names_forget(void);
 
-/* HOOK_BEGIN: STUBS is the address of the first, SLOTS are COUNT. */
+/* The entry HOOK_BEGIN, called by the library of stubs before all others: A is the address of its
+ * first stub, B how many there are, SLOT the first of as many slots. */
 hook_entry_fn hook_names_begin;
 
 #endif

@@ -103,7 +103,7 @@ code_around(const void *address)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* What stays the same for all hooks, told before the first function is. */
+/* Learn what is the same for all hooks; to be called before anything else here. */
 static void
 find_allocator(void)
 {
@@ -182,7 +182,7 @@ pass(const struct call *c)
     return make(c, &stay);
 }
 
-/* The same, charged. */
+/* Make the call, which was charged (outcall.h). */
 static INLINE uintptr_t
 make_charged(const struct call *c, enum gate gate, size_t size_bytes)
 {

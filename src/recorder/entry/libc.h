@@ -4,10 +4,11 @@
 
 #include "base/base.h"
 
-/* What is to be done before the first lookup behind us, done now. */
+/* Do now what is to be done before the first lookup behind us. */
 void libc_prepare(void);
 
-/* Before the program's call, from SLOT, of the dynamic linker's function WHICH: where that is. */
+/* The program calls the dynamic linker's function WHICH from SLOT. Get ready for that, and return
+ * the function that is to be jumped to. */
 void *libc_before_lookup(uint64_t slot, uint32_t which);
 
 #endif

@@ -43,7 +43,7 @@ libc_prepare(void)
     bypass_take(front != NULL ? front : &own_front);
 }
 
-/* Whose functions are those of these names? */
+/* The functions that are to be called by these names. */
 static inline const struct next *
 own_libc(void)
 {

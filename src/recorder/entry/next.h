@@ -4,8 +4,8 @@
 
 #include "allocator/behind.h"
 
-/* Never NULL but for the addresses to jump to. Before next_resolve has run they lead to it; one
- * that nobody has fails. */
+/* No function is NULL; only an address to jump to may be. Before next_resolve has run, a function
+ * runs it first and then goes on; one that nobody has fails. */
 extern struct next next;
 
 /* Find all of them; does nothing the second time. Signal-safe, and any number of threads may be

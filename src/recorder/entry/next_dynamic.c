@@ -39,7 +39,7 @@ static const struct next nothing_yet = NOTHING_YET;
 struct next next = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
-/* What is known of all but the addresses to jump to goes where there would be none. */
+/* *FOUND, with those of `nothing_yet` in place of the functions that nobody has. */
 static struct next
 completed(const struct next *found)
 {

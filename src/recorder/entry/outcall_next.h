@@ -5,7 +5,7 @@
 #include "allocator/behind.h"
 
 /* Replace those of N, an allocator of which it is not known that they keep to themselves, by ones
- * that call them so that their calls of one another are no events. Not for the result of itself. */
+ * that call them so that their calls of one another are no events. N must not have them already. */
 void outcall_next_in_front(struct next *n);
 
 /* N's malloc itself. */

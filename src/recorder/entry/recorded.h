@@ -30,7 +30,8 @@ allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
         sampled_alloc(p, size_bytes, caller);
 }
 
-/* As `allocated` when P's size cannot be asked for, unless P is tls.nested_block; not nested. */
+/* Like `allocated`, not nested, for a P whose size cannot be asked for unless it is
+ * tls.nested_block. */
 static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
@@ -57,7 +58,7 @@ struct resized {
     void *p;
     struct ledger_entry old;
     uint64_t slot;
-    bool told; // What came of it; else an exception is passing, and the block is what it was.
+    bool told; // The call returned; else an exception is passing, and the block is what it was.
 };
 
 static inline void
@@ -94,7 +95,7 @@ realloc_recorded(const struct next *from, enum gate gate, void *p, size_t size_b
     return q;
 }
 
-/* The next allocator's own. */
+/* The reallocation of P by FROM when the next allocator has asked for it. */
 static COLD UNUSED void *
 realloc_inner(const struct next *from, enum gate gate, void *p, size_t size_bytes,
               struct arch_caller caller)

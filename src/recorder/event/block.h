@@ -50,18 +50,22 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t 
     return c;
 }
 
-/* The same for a block that is not odd, and its change is settled. */
+/* Count P, which is not odd, in at one of SITES, and settle the change of live bytes. */
 void block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
 
-/* The block at P that the ledger calls OLD. Its free went unseen: count that now. It leaves its
- * site, moved or freed by realloc(p, 0). Both return the change of live bytes. It is at P still:
- * put it back. */
+/* The ledger has called the block at P OLD, and its free went unseen: count that now. Returns the
+ * change of live bytes. */
 int64_t block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p);
+
+/* The block OLD at P leaves its site, moved (REALLOCATED) or freed by realloc(p, 0). Returns the
+ * change of live bytes. */
 int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated);
+
+/* The block OLD is still at P: put it back into the ledger. */
 void block_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
-/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_way. Its counter,
- * weight and the change of live bytes; NULL: no memory, lost. */
+/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_way. Returns its
+ * counter, with its weight and the change of live bytes in the RETs; NULL: no memory, lost. */
 struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t size_bytes,
                                          struct arch_caller caller,
                                          struct draw_weight *ret_weight, int64_t *ret_change);
@@ -70,7 +74,8 @@ struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t siz
  * bytes. MOVED: by realloc. */
 int64_t block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved);
 
-/* The sample OLD, at a block that is its owner's still, was never taken; as block_sample_ends. */
+/* The sample OLD is to have never been taken; its block at P is still its owner's. Returns the
+ * change of live bytes. */
 int64_t block_sample_undo(struct thread *t, struct ledger_entry old, const void *p);
 
 #endif

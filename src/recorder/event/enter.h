@@ -17,6 +17,7 @@ enter_begins(uint64_t slot)
     signal_fence();
 }
 
+/* End the event that enter_begins or enter has begun. */
 static inline void
 enter_ends(void)
 {

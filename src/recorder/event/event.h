@@ -13,13 +13,14 @@
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
-/* Cycle counter if this event is the one to be timed. */
+/* An event of T begins: the cycle counter if it is the one to be timed, else 0. */
 static inline uint64_t
 event_begins(struct thread *t)
 {
     return unlikely(--t->countdown == 0) ? arch_cycles() : 0;
 }
 
+/* The event of T ends for which event_begins gave BEGAN. If it was the one to be timed, T ticks. */
 static inline void
 event_ends(struct thread *t, uint64_t began)
 {
@@ -30,7 +31,7 @@ event_ends(struct thread *t, uint64_t began)
 /* P (NULL: the call failed) was allocated for SIZE_BYTES by a call from CALLER. Returns P. */
 void *event_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* As event_alloc for a block that a function calling back into malloc returned; nest_settle has
+/* Like event_alloc, for a block that a function calling back into malloc returned; nest_settle has
  * been called. */
 void event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
@@ -41,10 +42,10 @@ void event_free(void *p, struct arch_caller caller);
 /* The same, but if no block is known to live at P, that is not worth a word. */
 void event_free_known(void *p, struct arch_caller caller);
 
-/* What ORDINARY_TO_SETTLE asks for. */
+/* Settle the peak and clear tls.busy, as ORDINARY_TO_SETTLE asks. */
 void event_settle(void);
 
-/* P is about to be reallocated: what the ledger knew of it, now taken out. */
+/* P is about to be reallocated: take out of the ledger what it knew of P, and return that. */
 struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 
 /* The reallocation of P, of which OLD was known, gave RESULT for SIZE_BYTES; OK is false if it

@@ -51,7 +51,7 @@ gate_what(uint64_t size_bytes, uint64_t slot)
     return gate_is_plain() ? GATE_EXACT : gate_look(size_bytes, slot);
 }
 
-/* Both. */
+/* What becomes of a call for SIZE_BYTES from SLOT: charge it, and ask if it does not pass. */
 static inline enum gate
 gate_of(uint64_t size_bytes, uint64_t slot)
 {

@@ -442,7 +442,7 @@ take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller
     if (likely(b.site != 0))
         return b;
     if (is_off())
-        return b; // One that came while it was, as likely as not.
+        return b; // The block probably came while recording was off, too.
     if (state->gaps)
         bump(&t->disk->unrecorded_frees);
     else

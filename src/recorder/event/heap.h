@@ -22,12 +22,15 @@ struct heaps {
     void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.
 };
 
+/* Make the table of names when recording starts. False without memory. */
 bool heap_names_start(void);
 
-/* What the program has of a heap; 0 = none. */
+/* Make a heap called NAME, whose events are charged to their stacks without the SKIP_FRAMES
+ * innermost frames. Returns its handle, or 0 if there can be none, which is counted. */
 uint64_t heap_create(const char *name, unsigned skip_frames);
 
-/* The events, in an event that has begun for T. CALLER: whose stack it is. */
+/* What the program does with the heap HANDLE. An event has begun for T, and what cannot be recorded
+ * is counted. CALLER: whose stack it is. */
 void heap_destroy(struct thread *t, uint64_t handle);
 void heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count,
                 uint64_t size_bytes, struct arch_caller caller);
@@ -38,7 +41,7 @@ void heap_reset(struct thread *t, uint64_t handle);
 void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
                   struct arch_caller caller);
 
-/* P, if it was malloc's, is the program's again, allocated at CALLER. */
+/* P backs the heap no more. If it was malloc's it is the program's again, allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
 #endif

@@ -174,7 +174,7 @@ source_of_result(const struct thread *t, uint32_t mark, const void *p)
     return source;
 }
 
-/* Count those of T from number MARK on. */
+/* Count the inner blocks of T from number MARK on. */
 static void
 keep_all(struct thread *t, uint32_t mark)
 {
@@ -316,7 +316,7 @@ nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller 
     struct nest n = nest_here();
 
     if (p == NULL)
-        return; // So may the function; then that is what is counted.
+        return; // If that makes the function fail, its own failure is counted.
     step_in(&n);
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);

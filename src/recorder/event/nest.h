@@ -1,4 +1,4 @@
-/* nest.h: events that come while another is under way. See nest.c. */
+/* nest.h: events that come while another is under way. See nest.c. All of this is signal-safe. */
 #ifndef EVENT_NEST_H
 #define EVENT_NEST_H
 
@@ -21,19 +21,22 @@ enum nest_kind {
     NEST_LOST,        // Counted as lost.
 };
 
-/* Before the next allocator is called for an event that came from SLOT while tls.busy was set. */
+/* What is to become of an event that came from SLOT while tls.busy was set; asked before the next
+ * allocator is called for it. nest_ends puts back what N holds. */
 enum nest_kind nest_begins(struct nest *n, uint64_t slot);
 void nest_ends(const struct nest *n);
 
-/* What NEST_CALLED_BACK has come of. The function was given P. */
+/* For NEST_CALLED_BACK: the next allocator's function has asked for a block and got P, or NULL. */
 void nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller);
 
-/* It frees P. */
+/* That function is about to free P. */
 void nest_inner_free(void *p, struct arch_caller caller);
 
-/* It reallocates P, which may be NULL: what the ledger knew of it, now taken out. Then what came of
- * that. */
+/* It is about to reallocate P, which may be NULL: take out of the ledger what it knew of P, and
+ * return that. */
 struct ledger_entry nest_inner_realloc_begins(void *p, struct arch_caller caller);
+
+/* It has reallocated P, of which OLD was known, and got RESULT. */
 void nest_inner_realloc_ends(void *p, struct ledger_entry old, void *result, size_t size_bytes,
                              enum gate gate, struct arch_caller caller);
 
@@ -86,7 +89,8 @@ nesting_ends(const struct nesting *n)
         nest_ends(&n->nest);
 }
 
-/* Begun here, and ended when the block is left, be it by an exception. */
+/* Declare the nesting NAME, which begins here and ends when the block is left, be it by an
+ * exception. */
 #define NESTING(name, slot)                                                                        \
     struct nesting name __attribute__((cleanup(nesting_ends))) = nesting_begins(slot)
 

@@ -1,5 +1,5 @@
-/* request.h: changes of the way of recording while the program runs; see request.c. For a thread
- * that is in the recorder. */
+/* request.h: changes of the way of recording while the program runs; see request.c. To be called by
+ * a thread that is in the recorder. */
 #ifndef EVENT_REQUEST_H
 #define EVENT_REQUEST_H
 

@@ -7,10 +7,10 @@
 #include "event/gate.h"
 #include "platform/arch_x86_64.h"
 
-/* P (NULL: the call failed) of SIZE_BYTES was chosen by the gate as a sample; as event_alloc. */
+/* Like event_alloc, for a P (NULL: the call failed) that the gate has chosen as a sample. */
 void sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* As event_realloc_end when GATE is not GATE_EXACT. */
+/* Like event_realloc_end, for a GATE that is not GATE_EXACT. */
 void sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                          enum gate gate, struct arch_caller caller);
 

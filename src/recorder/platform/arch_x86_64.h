@@ -1,5 +1,5 @@
-/* arch_x86_64.h: all that the monitor needs of the processor. Another one is another file like
- * this. */
+/* arch_x86_64.h: all that the recorder needs of the processor. Another processor gets another file
+ * like this one. */
 #ifndef PLATFORM_ARCH_X86_64_H
 #define PLATFORM_ARCH_X86_64_H
 
@@ -49,7 +49,7 @@ arch_thread_pointer(void)
     return pointer;
 }
 
-/* Call FUNCTION on the stack that ends at TOP. */
+/* Call FUNCTION on the stack that ends at TOP, and return what it returns. */
 static inline bool
 arch_call_on(void *top, bool (*function)(void))
 {

@@ -23,7 +23,8 @@ __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".popsection");
 static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the note says so");
 
-/* By what the process was started with: a later answer would be another one in its middle. */
+/* Does the environment ask for recording? The first answer is the one that counts, or it could
+ * change in the middle of the process. */
 static bool
 is_asked(void)
 {

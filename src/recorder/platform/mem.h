@@ -13,7 +13,7 @@
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
-/* Once `state` is there. False without memory. */
+/* Prepare for private memory to grow; to be called once `state` is there. False without memory. */
 bool mem_start(void);
 
 /* From now on serve mem_private from one piece of address space, taken here, as large as up to
@@ -29,16 +29,17 @@ bool mem_populate(void *address, size_t size_bytes);
 /* Give back all private memory but `state` itself; it must not be in use any more. */
 void mem_release_all(void);
 
+/* Give back memory of mem_private. A piece of the arena cannot be given back and is lost. */
 void mem_release(void *address, size_t size_bytes);
 
 /* From now on take no more than MAX_BYTES, the file included, as far as new stacks are the reason;
  * 0 = as much as there is. */
 void mem_set_limit(uint64_t max_bytes);
 
-/* In a forked child: the limit is its parent's. */
+/* Set the parent's limit again. To be called in a forked child. */
 void mem_limit_again(void);
 
-/* How much of that is left. UINT64_MAX without a limit. */
+/* How many bytes of the limit are left; UINT64_MAX without one. */
 uint64_t mem_left(void);
 
 /* Is so little left that stacks not yet known must be charged to "other"? What is kept is for those
@@ -49,7 +50,7 @@ bool mem_is_full(void);
  * and much has been added since the last time. */
 void mem_measure(bool due);
 
-/* How much of the private memory has been touched: one system call per 16 MiB of it. */
+/* How many bytes of the private memory have been touched; takes a system call per MiB of it. */
 uint64_t mem_resident(void);
 
 #endif

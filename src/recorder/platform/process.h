@@ -12,7 +12,7 @@ uint64_t process_value(uint32_t type);
  * Signal-safe. */
 void *process_libc_function(const char *name);
 
-/* Learn all of it now, the kernel's clock included. */
+/* Learn all of it now; find libc and the kernel's clock, and start the unwinder. Signal-safe. */
 void process_learn(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* selection.h: is this process one that the user asked for, and where does its profile go? */
+/* selection.h: is this process one that the user asked for, and where does its profile go? Asked by
+ * the thread that starts recording, whose signals are blocked. */
 #ifndef PLATFORM_SELECTION_H
 #define PLATFORM_SELECTION_H
 

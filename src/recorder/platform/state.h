@@ -47,7 +47,7 @@ struct table {
 /* What threads tell one another of live bytes, on a line of its own; peak.c. All atomic. */
 struct peak_sums {
     int64_t told_bytes;  // The sum of what each has told: live bytes, but for what it keeps back.
-    int64_t spare_bytes; // The sum of what each may have more: live bytes are no more than both.
+    int64_t spare_bytes; // The sum of what each may have more: live bytes are at most both sums.
     uint32_t settles;    // How often one had to tell, nearly. May wrap round.
 } __attribute__((aligned(64)));
 
@@ -183,7 +183,7 @@ struct tls {
     // a signal frame between.
     uint64_t callbacks[8];
 
-    /* The gate in front of each allocation; gate.h. All zero: look at it. */
+    /* The gate in front of each allocation; gate.h. All zero: the next call takes a look. */
     int64_t credit;       // Charge left; below zero: record or look.
     uint64_t charge_mask; // Which bits of a size are charged: all, or none when calls are counted.
     int64_t reserve;      // Charge from that look to the next sample.

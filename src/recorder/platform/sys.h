@@ -1,4 +1,4 @@
-/* sys.h: system calls of the monitor, straight to the kernel.
+/* sys.h: system calls of the recorder, straight to the kernel.
  *
  * libc's wrappers will not do: some are cancellation points, the host may interpose them, and all
  * set errno. These return the result or a negative error number, touch nothing else, and are safe
@@ -45,7 +45,7 @@ bool sys_is_file(int fd, uint64_t device, uint64_t inode);
 int sys_close(int fd);
 int sys_fstat(int fd, struct stat *ret_stat);
 
-/* As fstat for PATH itself, even if that is a symbolic link; opens nothing. */
+/* Like fstat, for PATH itself, even if that is a symbolic link; opens nothing. */
 int sys_lstat(const char *path, struct stat *ret_stat);
 int sys_ftruncate(int fd, uint64_t size_bytes);
 int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);

@@ -11,6 +11,7 @@ struct module_range {
     uint32_t gone; // Atomic: unloaded.
 };
 
+/* Make the table when recording starts. False without memory. */
 bool modules_start(void);
 
 /* The module id of OBJECT, recorded if new; 0 when there is no room. */

@@ -4,6 +4,7 @@
 
 #include "account/thread.h"
 
+/* Make the second level when recording starts. False without memory. */
 bool rules_start(void);
 
 /* Fill in E, the entry of a thread's cache that is RA's or one of the caller's own, from the second

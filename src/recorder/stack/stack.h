@@ -1,4 +1,5 @@
-/* stack.h: the present stack as a node of the call tree. See stack.c. */
+/* stack.h: the present stack as a node of the call tree. See stack.c. Called by the thread that
+ * owns T, in an event. */
 #ifndef STACK_STACK_H
 #define STACK_STACK_H
 
@@ -8,14 +9,14 @@
 /* The node of the stack that called the intercepted function from CALLER. */
 uint32_t stack_node(struct thread *t, struct arch_caller caller);
 
-/* Where its blocks are counted, if it is neither the one that T remembers nor foreseen. Valid until
- * the next call. */
+/* Where that stack's blocks are counted, if it is neither the one that T remembers nor foreseen.
+ * Valid until the next call. */
 struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller caller);
 
 /* Forget the stack that T remembers. */
 void stack_forget(struct thread *t);
 
-/* Forget it, and all that pass beside it. */
+/* Forget that stack and all passing ones. */
 void stack_forget_all(struct thread *t);
 
 READS_STACK static inline uint64_t
