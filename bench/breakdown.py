@@ -37,11 +37,12 @@ USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "handler", "churn",
          "own-2", "cross-2"]
 
-STAGES = [("shim", r"^shim\.c$"), ("hook", r"^(hook|arch_x86_64|guard)\.[ch]$"),
-          ("walk and verify", r"^(stack|walk|rules|modules)\.[ch]$"), ("unwinder", r"^unwind/"),
-          ("interning", r"^nodes\.[ch]$"), ("ledger", r"^(ledger|side)\.[ch]$"),
-          ("peak", r"^peak\.[ch]$"), ("threads", r"^thread\.[ch]$"),
-          ("clock and timeline", r"^(tick|mem)\.[ch]$")]
+STAGES = [("shim", r"^recorder/entry/"), ("gate", r".*/(gate|way|filter|request)\.[ch]$"),
+          ("clock and timeline", r".*/(tick|mem)\.[ch]$"), ("threads", r".*/(thread|join)\.[ch]$"),
+          ("event", r"^recorder/event/|.*/arch_x86_64\.h$"),
+          ("walk and verify", r"^recorder/stack/"), ("unwinder", r"^common/unwind/"),
+          ("interning", r".*/nodes\.[ch]$"), ("ledger", r".*/ledger\w*\.[ch]$"),
+          ("peak", r".*/(peak|epoch)\.[ch]$")]
 COUNTERS = re.compile(r"count|^bin_")
 
 
@@ -101,9 +102,8 @@ class Functions:
         return names[i] if i >= 0 else "?"
 
     def place(self, file):
-        """FILE as a source of ours is called: without its directory if that is the recorder's."""
-        path = os.path.relpath(self.paths.get(os.path.basename(file), file), SOURCE)
-        return path[len("monitor/"):] if path.startswith("monitor/") else path
+        """FILE's path below src/."""
+        return os.path.relpath(self.paths.get(os.path.basename(file), file), SOURCE)
 
     def read(self, base):
         numbers, names = [], []

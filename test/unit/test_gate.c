@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fake_monitor.h"
+#include "fake_recorder.h"
 
 #include "sampling/draw.c"
 #include "event/gate.h"
@@ -90,7 +90,7 @@ exact_recording_looks_when_it_is_busy(void **unused)
     (void)unused;
     tls.exact = 1;
     tls.credit = WAY_EXACT_CREDIT;
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     gate_of(100, 0);
     assert_int_equal(looks, 1);
 }

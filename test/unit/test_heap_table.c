@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fake_monitor.h"
+#include "fake_recorder.h"
 
 #include "account/heap_table.c"
 #include "platform/mem.c"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fake_monitor.h"
+#include "fake_recorder.h"
 
 #include "account/ledger_hooked.c"
 #include "account/ledger.c"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fake_monitor.h"
+#include "fake_recorder.h"
 
 #include "platform/mem.c"
 #include "account/nodes.c"

@@ -5,9 +5,10 @@
  * (RULE_FULL: expressions, other registers) is left to unwind_step, which tracks all callee-saved
  * registers.
  *
- * Monitor world: no allocation, no locks, no libc beyond _dl_find_object; signal-safe; reads the
- * stack only inside the given bounds, and unwind tables only inside their object's mapping. This
- * header is all that other rooms include of src/common/unwind; rule.h has the equations of a rule.
+ * The recorder uses it in a stranger's process: no allocation, no locks, no libc beyond
+ * _dl_find_object; signal-safe; reads the stack only inside the given bounds, and unwind tables
+ * only inside their object's mapping. This header is all that other rooms include of
+ * src/common/unwind; rule.h has the equations of a rule.
  *
  * A walk by rules. A frame is {rsp, pc, rbp, exact}; for a frame that is executing a call, rsp is
  * slot + 8 where slot holds its return address pc. Until the stack ends or a limit is reached:

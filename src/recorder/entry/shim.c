@@ -239,13 +239,13 @@ pid_t _Fork(void);
 EXPORT pid_t
 fork(void)
 {
-    return likely(tls.busy != BUSY_MONITOR) ? next.fork() : orphan_fork(next.fork);
+    return likely(tls.busy != BUSY_RECORDER) ? next.fork() : orphan_fork(next.fork);
 }
 
 EXPORT pid_t
 _Fork(void)
 {
-    return likely(tls.busy != BUSY_MONITOR) ? next.async_fork() : orphan_fork(next.async_fork);
+    return likely(tls.busy != BUSY_RECORDER) ? next.async_fork() : orphan_fork(next.async_fork);
 }
 
 /* glibc's, at least, calls realloc, and by a name that leads to us. */

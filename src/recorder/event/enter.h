@@ -13,7 +13,7 @@ static inline void
 enter_begins(uint64_t slot)
 {
     tls.entered = slot;
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
 }
 

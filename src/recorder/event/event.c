@@ -299,7 +299,7 @@ event_unloaded(uint64_t slot)
         return;
     if (busy == BUSY_NO)
         tls.entered = slot;
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
     modules_sweep();
     signal_fence();

@@ -134,7 +134,7 @@ gate_first(uint64_t size_bytes, uint64_t slot)
     bool charged;
 
     tls.entered = slot;
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
     charged = is_charged();
     if (charged)

@@ -198,7 +198,7 @@ join_thread(void)
 {
     uint64_t mask;
 
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
     if (state != NULL && load_acquire(&state->ready) == READY_OFF && orphan_waits())
         return NULL;

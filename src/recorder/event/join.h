@@ -5,7 +5,7 @@
 #include "account/thread.h"
 
 /* The calling thread's struct, made or taken over if it has none; starts recording if need be.
- * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_MONITOR in any
+ * NULL: this event cannot be recorded (it has been counted). Sets tls.busy to BUSY_RECORDER in any
  * case. */
 struct thread *join_thread(void);
 

@@ -1,7 +1,7 @@
 /* nest.c: events that come while another is under way.
  *
- * tls.busy says what is under way. BUSY_MONITOR: the recorder is at work; then a signal handler has
- * interrupted it, and its events get a struct thread of their own. BUSY_NEXT: a function of the
+ * tls.busy says what is under way. BUSY_RECORDER: the recorder is at work; then a signal handler
+ * has interrupted it, and its events get a struct thread of their own. BUSY_NEXT: a function of the
  * next allocator, such as operator new, is at work and has called back into us; or, again, a
  * handler has come meanwhile, which the stack tells.
  *
@@ -205,7 +205,7 @@ step_in(const struct nest *n)
 void
 nest_ends(const struct nest *n)
 {
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
     tls.nests -= n->first;
     // Not ready: the nested event was the first, or the handler has forked and this is the child.
@@ -232,7 +232,7 @@ leave_abandoned(uint64_t slot)
     uint32_t busy = BUSY_NO;
 
     if (thread_is_ready(t)) {
-        tls.busy = BUSY_MONITOR;
+        tls.busy = BUSY_RECORDER;
         signal_fence();
         abandon(t);
         while (t->outer != NULL && busy == BUSY_NO) {
@@ -241,7 +241,7 @@ leave_abandoned(uint64_t slot)
             if (same_stack(t, slot, tls.entered) && slot >= tls.entered)
                 abandon(t);
             else
-                busy = BUSY_MONITOR;
+                busy = BUSY_RECORDER;
         }
         tls.self = t;
     }
@@ -277,7 +277,7 @@ nest_begins(struct nest *n, uint64_t slot)
     n->first &= n->busy != BUSY_NO;
     // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
     // first event at its very beginning.
-    if (n->busy == BUSY_MONITOR && thread_is_ready(n->self) && !take_nested_struct(n))
+    if (n->busy == BUSY_RECORDER && thread_is_ready(n->self) && !take_nested_struct(n))
         return NEST_LOST;
     if (thread_is_ready(n->self))
         epoch_finish_raise();
@@ -402,7 +402,7 @@ nest_settle(uint32_t mark, const void *result)
     struct thread *t = tls.self;
     uint32_t source = source_of_result(t, mark, result);
 
-    tls.busy = BUSY_MONITOR;
+    tls.busy = BUSY_RECORDER;
     signal_fence();
     if (source < t->inner_count) {
         if (t->inner[source].p == result)

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 /* Call the C library's FORK, so that the child can finish what the handler has interrupted. Only
- * when tls.busy is BUSY_MONITOR. */
+ * when tls.busy is BUSY_RECORDER. */
 pid_t orphan_fork(pid_t (*fork_function)(void));
 
 /* Is this the child of such a fork, still at the interrupted event or in its handler? Then the

@@ -167,7 +167,7 @@ struct state {
 /* NULL before the first start; then it stays at its address, also in children. */
 extern struct state *state;
 
-enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_MONITOR = 2 };
+enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_RECORDER = 2 };
 
 struct tls {
     struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.

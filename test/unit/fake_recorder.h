@@ -1,9 +1,9 @@
-/* fake_monitor.h: the recorder's structures in an ordinary test program, where sanitizers see
+/* fake_recorder.h: the recorder's structures in an ordinary test program, where sanitizers see
  * them. Included once by a test that includes the .c files it tests after it; gives them a state
  * of their own and an allocator that can tell sizes.
  */
-#ifndef TEST_FAKE_MONITOR_H
-#define TEST_FAKE_MONITOR_H
+#ifndef TEST_FAKE_RECORDER_H
+#define TEST_FAKE_RECORDER_H
 
 #include <malloc.h>
 #include <stdlib.h>
