@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -356,8 +357,11 @@ sys_unblock_signals(uint64_t mask)
 bool
 sys_is_readable(uint64_t address)
 {
-    // The mask is read before the nonsense in the first argument is seen.
-    return CALL(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t), 0, 0) != -EFAULT;
+    const struct timespec no_time = {0, 0};
+
+    // It reads the word first, and comes back at once whatever that is.
+    return CALL(SYS_futex, address & ~UINT64_C(3), FUTEX_WAIT_PRIVATE, 0, &no_time, NULL, 0) !=
+           -EFAULT;
 }
 
 bool

@@ -86,7 +86,7 @@ void sys_wait(uint32_t attempt);
 uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 
-/* Can the eight bytes at ADDRESS be read? */
+/* Can what is at ADDRESS, up to the end of its page, be read? */
 bool sys_is_readable(uint64_t address);
 
 /* Is the caller on its alternate signal stack? */

@@ -1,0 +1,54 @@
+/* test_sys.c: if this fails, a walk or a look at foreign memory reads what is not there, and the
+ * program dies of it; or what could be read is taken for unreadable.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "platform/sys.c"
+
+enum { PAGE_BYTES = 4096 };
+
+/* If this fails, the recorder reads from a page that is not mapped or that nobody may read, or
+ * changes the mask of signals on the way. */
+static void
+only_what_is_mapped_can_be_read(void **unused)
+{
+    char *pages = mmap(NULL, 3 * (size_t)PAGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sigset_t before = {{0}}, after = {{0}}; // The kernel fills in a part.
+
+    (void)unused;
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
+    assert_int_equal(munmap(pages + 2 * PAGE_BYTES, PAGE_BYTES), 0);
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    memset(pages, 0, PAGE_BYTES); // Any word may be there: the one that is waited for, too.
+    assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
+    assert_true(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES - 1));
+    memset(pages, 0xff, PAGE_BYTES);
+    assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
+    assert_int_equal(mprotect(pages, PAGE_BYTES, PROT_READ), 0);
+    assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES));
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)pages + 2 * PAGE_BYTES));
+    assert_false(sys_is_readable(0));
+    assert_false(sys_is_readable(UINT64_MAX));
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    assert_memory_equal(&before, &after, sizeof before);
+    munmap(pages, 2 * (size_t)PAGE_BYTES);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_is_mapped_can_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
