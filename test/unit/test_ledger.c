@@ -164,8 +164,8 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     (void)unused;
     assert_true(ledger_insert(p, 4096, 3, &old));
     for (uint32_t i = 0; i < countof(sizes); i++)
-        assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + i * 8), sizes[i], 100 + i,
-                    &old));
+        assert_true(
+            ledger_insert(ledger_hooked_key((uintptr_t)p + i * 8), sizes[i], 100 + i, &old));
     for (uint32_t i = 0; i < countof(sizes); i++) {
         got = ledger_remove(ledger_hooked_key((uintptr_t)p + i * 8));
         assert_int_equal(got.site, 100 + i);

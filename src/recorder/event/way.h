@@ -16,7 +16,7 @@ struct sample {
     uint32_t present;          // Atomic: index into ways.
     bool known;                // The environment has been read.
     uint64_t begin_ns, end_ns; // By the clock: when to begin and to stop recording; 0 = never.
-    struct draw_way wanted;  // What begins then.
+    struct draw_way wanted;    // What begins then.
     struct draw_way ways[LIMIT_WAYS];
 };
 extern struct sample sample;
