@@ -197,10 +197,21 @@ wrappers_are_known_by_name(void **state)
         "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
         "__rust_alloc",
         "__GI___strdup",
+        "void std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int*, int&&)",
+        "std::vector<int>::push_back(int&&)",
+        "zmalloc",
+        "ztrymalloc_usable_internal",
+        "git__strndup",
+        "_PyMem_RawMalloc",
+        "xreallocarray",
     };
     static const char *const no[] = {"main",
                                      "malloc_stats_print",
-                                     "std::vector<int>::push_back(int&&)",
+                                     "mystd::vector<int>::push_back(int&&)",
+                                     "malloc_trim_pages",
+                                     "shopmalloc",
+                                     "Malloc::Malloc(int)",
+                                     "strdup_all_names",
                                      "operator new_thing",
                                      "xmalloc_init",
                                      ""};
@@ -210,6 +221,23 @@ wrappers_are_known_by_name(void **state)
         assert_true(fold_is_wrapper(yes[i]));
     for (size_t i = 0; i < countof(no); i++)
         assert_false(fold_is_wrapper(no[i]));
+}
+
+/* If this fails, --fold '^app::' misses templates, whose names begin with the return type. */
+static void
+fold_matches_behind_the_return_type(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "void app::grow<int>(int&&)@a.c:1", "main@a.c:2",
+               NULL);
+    s = build(p, (struct stacks_options){.fold = "^app::grow$"});
+    assert_string_equal(function_at(p, &s.v[0], 0), "main");
+    s = build(p, (struct stacks_options){.fold = "^void app::grow<int>"});
+    assert_string_equal(function_at(p, &s.v[0], 0), "main");
+    profile_free(p);
 }
 
 /* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
@@ -295,6 +323,7 @@ main(void)
         cmocka_unit_test(unnamed_frames_stay_apart),
         cmocka_unit_test(plain_names_lose_their_decoration),
         cmocka_unit_test(wrappers_are_known_by_name),
+        cmocka_unit_test(fold_matches_behind_the_return_type),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

@@ -5,9 +5,14 @@
  * is charged.
  *
  * What belongs in the table: functions whose only purpose is to obtain memory for their caller,
- * that are common to many programs, and whose names mean nothing else. What does not: the growth of
- * containers (vector::_M_realloc_insert tells something) and the allocators of one program (users
- * have --fold).
+ * that are common to many programs, and whose names mean nothing else. Of C++'s library that is
+ * every function: `vector::_M_realloc_insert` tells how the memory was wanted, but people look for
+ * who wanted it, and that is their own code, which called it. What does not belong here: the
+ * allocators of one program, unless their names give them away.
+ *
+ * Names like zmalloc, git__strdup, PyMem_RawMalloc or ztrymalloc_usable_internal are wrappers by
+ * convention: cut into words, one of them is a function of malloc's family behind at most a few
+ * letters, and the others only say how (raw, usable, try) or, as the first, whose it is.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one line
  * covers all instances; fold_plain_name does that by looking at brackets only.
@@ -15,54 +20,79 @@
 #include "analyse/fold.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+
+// Longer words are none of these; in front of "malloc" so many letters may be anything.
+enum { FOLD_WORD_MAX = 16, FOLD_LETTERS = 3 };
 
 /* Plain names, or their start before a final star. The order means nothing. */
 static const char *const wrappers[] = {
     // C
-    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign",
-    "memalign", "valloc", "pvalloc", "strdup", "strndup", "__strdup", "__strndup", "wcsdup",
-    "__libc_malloc", "__libc_calloc", "__libc_realloc",
-    // C, by convention
-    "xmalloc", "xcalloc", "xzalloc", "xrealloc", "xreallocarray", "xnmalloc", "xstrdup",
-    "xstrndup", "xmemdup", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
-    "checked_malloc", "checked_realloc", "emalloc", "ecalloc", "erealloc", "estrdup",
-    "do_xmalloc", "do_xmallocz", "xmallocz", "xmemdupz",
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "aligned_alloc",
+    "posix_memalign",
+    "memalign",
+    "valloc",
+    "pvalloc",
+    "strdup",
+    "strndup",
+    "__strdup",
+    "__strndup",
+    "wcsdup",
+    "__libc_malloc",
+    "__libc_calloc",
+    "__libc_realloc",
     // heaptap.h
-    "heaptap_alloc", "heaptap_resize", "heaptap_backing",
+    "heaptap_alloc",
+    "heaptap_resize",
+    "heaptap_backing",
     // SQLite, which is inside of so many programs
-    "sqlite3MemMalloc", "sqlite3MemRealloc", "mallocWithAlarm", "sqlite3Malloc",
-    "sqlite3Realloc", "sqlite3_malloc*", "sqlite3_realloc*", "sqlite3DbMalloc*",
-    "sqlite3DbRealloc*", "sqlite3MallocZero", "sqlite3DbStr*", "dbMallocRawFinish",
+    "sqlite3MemMalloc",
+    "sqlite3MemRealloc",
+    "mallocWithAlarm",
+    "sqlite3Malloc",
+    "sqlite3Realloc",
+    "sqlite3_malloc*",
+    "sqlite3_realloc*",
+    "sqlite3DbMalloc*",
+    "sqlite3DbRealloc*",
+    "sqlite3MallocZero",
+    "sqlite3DbStr*",
+    "dbMallocRawFinish",
     // GLib
-    "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_strdup", "g_strndup",
-    "g_memdup*", "g_slice_alloc*", "g_aligned_alloc*",
-    // C++: the operators and the allocators beneath containers
-    "operator new", "operator new[]", "operator delete", "operator delete[]",
-    "__gnu_cxx::new_allocator::*", "__gnu_cxx::__alloc_traits::*", "__gnu_cxx::__detail::*",
-    "__gnu_cxx::__aligned_buffer::*", "std::__new_allocator::*", "std::allocator::*",
-    "std::allocator_traits::*", "std::__allocator_traits_base::*", "std::__1::allocator::*",
-    "std::__1::allocator_traits::*", "std::__1::__libcpp_allocate*",
-    "std::__1::__allocate_at_least*", "std::__1::__libcpp_operator_new*",
-    "std::_Vector_base::*", "std::_Bvector_base::*", "std::_Deque_base::*",
-    "std::__cxx11::_List_base::*", "std::_List_base::*", "std::_Fwd_list_base::*",
-    "std::_Rb_tree::_M_get_node", "std::_Rb_tree::_M_create_node",
-    "std::_Rb_tree::_Auto_node::*", "std::__cxx11::list::_M_get_node",
-    "std::__cxx11::list::_M_create_node", "std::__detail::_Hashtable_alloc::*",
-    "std::__detail::_ReuseOrAllocNode::*", "std::_Hashtable::_M_allocate_node",
-    "std::_Hashtable::_M_allocate_buckets", "std::_Hashtable::_Scoped_node::*",
-    "std::__cxx11::basic_string::_M_create", "std::__cxx11::basic_string::_M_construct",
-    "std::__cxx11::basic_string::_S_allocate", "std::basic_string::_Rep::_S_create",
-    "std::get_temporary_buffer", "std::pmr::new_delete_resource*",
-    // C++: making one object
-    "std::make_unique", "std::make_shared", "std::allocate_shared", "std::__allocate_guarded*",
-    "std::__shared_count::__shared_count", "std::__shared_ptr::__shared_ptr",
-    "std::shared_ptr::shared_ptr", "std::__1::make_unique", "std::__1::make_shared*",
-    "std::__1::allocate_shared*",
+    "g_malloc*",
+    "g_try_malloc*",
+    "g_realloc*",
+    "g_try_realloc*",
+    "g_strdup",
+    "g_strndup",
+    "g_memdup*",
+    "g_slice_alloc*",
+    "g_aligned_alloc*",
+    // C++: the operators, and the library's own functions
+    "operator new",
+    "operator new[]",
+    "operator delete",
+    "operator delete[]",
+    "std::*",
+    "__gnu_cxx::*",
+    "__cxxabiv1::*",
+    "__cxa_allocate_exception",
     // Rust
-    "__rust_alloc*", "__rust_realloc", "__rg_alloc*", "__rg_realloc", "__rdl_alloc*",
-    "__rdl_realloc", "__rustc::__r*", "alloc::alloc::*", "alloc::raw_vec::*", "std::alloc::*",
-    "std::sys::alloc::*", "<alloc::alloc::Global as core::alloc::Allocator>::*",
+    "__rust_alloc*",
+    "__rust_realloc",
+    "__rg_alloc*",
+    "__rg_realloc",
+    "__rdl_alloc*",
+    "__rdl_realloc",
+    "__rustc::__r*",
+    "alloc::alloc::*",
+    "alloc::raw_vec::*",
+    "<alloc::alloc::Global as core::alloc::Allocator>::*",
     "<alloc::raw_vec::*",
 };
 
@@ -149,6 +179,69 @@ matches_whole(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
+/* Does LIST, words with a blank around each, have the LENGTH bytes at WORD? */
+static bool
+has_word(const char *list, const char *word, size_t length)
+{
+    char wanted[FOLD_WORD_MAX + 3];
+
+    if (length > FOLD_WORD_MAX)
+        return false;
+    snprintf(wanted, sizeof wanted, " %.*s ", (int)length, word);
+    return strstr(list, wanted) != NULL;
+}
+
+/* Is WORD a function of malloc's family, with no more in front than who it is of? */
+static bool
+is_family(const char *word, size_t length)
+{
+    static const char *const family[] = {"malloc",       "calloc", "realloc", "zalloc", "mallocz",
+                                         "reallocarray", "strdup", "strndup", "memdup", "memdupz"};
+    static const char prefixes[] = " safe try ztry safesys fast sys ";
+
+    for (size_t i = 0; i < countof(family); i++) {
+        size_t bytes = strlen(family[i]);
+
+        if (length < bytes || strncmp(word + length - bytes, family[i], bytes) != 0)
+            continue;
+        return length - bytes <= FOLD_LETTERS || has_word(prefixes, word, length - bytes);
+    }
+    return false;
+}
+
+/* Is NAME, a plain identifier, by its words a wrapper of malloc or one of its relatives? */
+static bool
+is_named_so(const char *name)
+{
+    static const char how[] = " aligned all alloc array checked common debug default die do fail "
+                              "fast fatal impl internal mem n nofail object or raw real safe size "
+                              "sized sys try usable with x z zero zeroed ";
+    char word[FOLD_WORD_MAX];
+    bool found = false;
+
+    for (size_t i = 0, words = 0; name[i] != '\0'; words++) {
+        size_t length = 0;
+
+        while (name[i] == '_')
+            i++;
+        for (; is_identifier(name[i]) && name[i] != '_'; i++) {
+            if (length > 0 && isupper((unsigned char)name[i]) &&
+                !isupper((unsigned char)name[i - 1]))
+                break;
+            if (length == sizeof word)
+                return false;
+            word[length++] = (char)tolower((unsigned char)name[i]);
+        }
+        if (length == 0)
+            return found && name[i] == '\0';
+        if (is_family(word, length))
+            found = true;
+        else if (words > 0 && !has_word(how, word, length))
+            return false;
+    }
+    return found;
+}
+
 size_t
 fold_alias_length(const char *function)
 {
@@ -164,5 +257,5 @@ fold_is_wrapper(const char *function)
     for (size_t i = 0; i < countof(wrappers); i++)
         if (matches_whole(wrappers[i], name))
             return true;
-    return false;
+    return is_named_so(name);
 }

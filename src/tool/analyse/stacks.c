@@ -136,6 +136,19 @@ matches_filter(struct builder *b, uint32_t frame)
     return b->matches[frame] == YES;
 }
 
+/* Does --fold match FUNCTION as it is, or what ^ and $ are meant for: its name without the return
+ * type in front and the parameters behind? */
+static bool
+matches_fold(const struct builder *b, const char *function)
+{
+    char name[FOLD_NAME_MAX];
+
+    if (b->options->fold == NULL)
+        return false;
+    fold_plain_name(function, name);
+    return regexec(&b->fold, function, 0, NULL, 0) == 0 || regexec(&b->fold, name, 0, NULL, 0) == 0;
+}
+
 static bool
 is_wrapper(struct builder *b, uint32_t frame)
 {
@@ -143,7 +156,7 @@ is_wrapper(struct builder *b, uint32_t frame)
         const char *function = profile_string(b->p, b->p->frames[frame].function);
         bool wraps = *function != '\0' &&
                      ((!b->options->no_fold && fold_is_wrapper(function)) ||
-                      (b->options->fold && regexec(&b->fold, function, 0, NULL, 0) == 0));
+                      matches_fold(b, function));
 
         b->wraps[frame] = wraps ? YES : NO;
     }

@@ -23,8 +23,9 @@ struct view_options {
     {OPT_STRING, 0, "filter", &(of).filter, "REGEX",                                              \
      "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
     {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \
-     "Charge innermost functions that match REGEX to their callers, as is done with "             \
-     "operator new, xmalloc and other common wrappers.", NULL},                                   \
+     "Charge innermost functions that match REGEX, with or without return type and parameters, "  \
+     "to their callers, as is done with operator new, zmalloc, all of std:: and other common "    \
+     "wrappers.", NULL},                                                                          \
     {OPT_FLAG, 0, "no-fold", &(of).no_fold, NULL,                                                 \
      "Do not charge the common wrappers to their callers.", NULL},                                \
     {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \

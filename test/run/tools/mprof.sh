@@ -234,7 +234,7 @@ for program in widgets recursive containers random python; do
     check "$program: callgraph --classic fits" fits 105 callgraph --classic $program.heaptap
 done
 check "a whole name with --wide" grep -q 'std::allocator<char> > >' <(
-    "$HEAPTAP" direct --wide -n 99 containers.heaptap)
+    "$HEAPTAP" direct --wide --no-fold -n 99 containers.heaptap)
 
 # Graphviz reads what is written for it.
 for options in "" "--function step" "--inuse -n 3"; do
