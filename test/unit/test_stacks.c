@@ -240,6 +240,31 @@ fold_matches_behind_the_return_type(void **state)
     profile_free(p);
 }
 
+/* If this fails, recursion makes a row of each depth, or functions vanish that are not repeated. */
+static void
+recursion_folds_to_one_stack(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "leaf@a.c:9", "f@a.c:1", "main@a.c:5", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "leaf@a.c:9", "f@a.c:1", "f@a.c:2", "f@a.c:3",
+               "main@a.c:5", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "leaf@a.c:9", "f@a.c:1", "g@a.c:4", "f@a.c:2",
+               "g@a.c:4", "f@a.c:2", "main@a.c:5", NULL);
+    s = build(p, (struct stacks_options){.fold_recursion = true});
+    assert_int_equal(s.count, 2);
+    assert_int_equal(s.v[0].counters.allocations, 2);
+    assert_int_equal(s.v[0].depth, 3);
+    assert_int_equal(p->frames[s.v[0].frames[1]].line, 1);
+    assert_int_equal(s.v[1].depth, 5);
+    assert_string_equal(function_at(p, &s.v[1], 2), "g");
+    assert_string_equal(function_at(p, &s.v[1], 4), "main");
+    assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
+    profile_free(p);
+}
+
 /* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
 static void
 start_up_code_is_not_shown(void **state)
@@ -324,6 +349,7 @@ main(void)
         cmocka_unit_test(plain_names_lose_their_decoration),
         cmocka_unit_test(wrappers_are_known_by_name),
         cmocka_unit_test(fold_matches_behind_the_return_type),
+        cmocka_unit_test(recursion_folds_to_one_stack),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

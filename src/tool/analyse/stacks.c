@@ -12,6 +12,10 @@
  * its address and is its own canonical frame. Heap and labels are no frames: they are compared
  * beside them.
  *
+ * Recursion makes a stack for each depth. Folded, a run of frames whose functions are those of the
+ * run just inside it is left out: f g f g main is f g main. The innermost stays, whose line is the
+ * one that allocates. Only what repeats at once is folded, so that no function disappears.
+ *
  * The filter looks at the stack before folding, so that --filter xmalloc finds what xmalloc
  * allocated. Does no I/O; knows nothing of how stacks are shown.
  */
@@ -24,6 +28,8 @@
 #include "base/hash.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
+
+enum { RECURSION_PERIOD_MAX = 32 }; // Longer cycles are not looked for.
 
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
@@ -251,6 +257,40 @@ folded_depth(struct builder *b)
 }
 
 static bool
+is_same_function(const struct builder *b, size_t i, size_t j)
+{
+    const struct profile_frame *x = &b->p->frames[b->frames[i]], *y = &b->p->frames[b->frames[j]];
+
+    if (x->function == 0 || y->function == 0)
+        return b->frames[i] == b->frames[j];
+    return x->function == y->function && x->module == y->module;
+}
+
+/* Leave out of the stack, from FIRST on, what repeats the frames just inside it. */
+static void
+fold_recursion(struct builder *b, size_t first)
+{
+    size_t n = first;
+
+    for (size_t i = first; i < b->depth; i++) {
+        b->frames[n] = b->frames[i];
+        b->locations[n++] = b->locations[i];
+        for (size_t period = 1, same; period <= RECURSION_PERIOD_MAX; period++) {
+            if (n - first < 2 * period)
+                break;
+            for (same = 0; same < period; same++)
+                if (!is_same_function(b, n - 1 - same, n - 1 - same - period))
+                    break;
+            if (same < period)
+                continue;
+            n -= period;
+            break;
+        }
+    }
+    b->depth = n;
+}
+
+static bool
 reads_same(struct builder *b, const struct stack *s, const struct profile_site *site,
            const uint32_t *frames, size_t depth)
 {
@@ -335,8 +375,13 @@ stack_of_site(struct builder *b, const struct profile_site *site)
             return 0;
         if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames, b->depth))
             return 0;
-        if (*known == 0)
-            *known = (uint64_t)find_stack(b, folded_depth(b), site) + 1;
+        if (*known == 0) {
+            size_t folded = folded_depth(b);
+
+            if (b->options->fold_recursion)
+                fold_recursion(b, folded);
+            *known = (uint64_t)find_stack(b, folded, site) + 1;
+        }
     }
     return (uint32_t)*known;
 }

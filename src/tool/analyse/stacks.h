@@ -34,7 +34,8 @@ struct stacks_options {
                         // NULL = all.
     const char *fold;   // Extended regex: innermost frames whose function matches are charged to
                         // their caller.
-    bool no_fold;       // Not even the built-in list (operator new, xmalloc, std::allocator, …).
+    bool fold_recursion; // Frames that repeat those further in are left out, see stacks.c.
+    bool no_fold;        // Not even the built-in list (operator new, xmalloc, std::allocator, …).
     // A filter of the caller's own, or NULL: keeps SITE if true. Asked once per site that --filter
     // keeps. FRAMES are its DEPTH frames before folding, innermost first.
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames, size_t depth);

@@ -143,7 +143,7 @@ run_export(const void *given, int count, char **arguments)
 {
     const struct export_command_options *o = given;
     struct export_run run = {.options = o};
-    const struct runner r = {
+    struct runner r = {
         .options = &o->view,
         .own = &run,
         .session = SESSION_NONE,
@@ -159,6 +159,7 @@ run_export(const void *given, int count, char **arguments)
     run.exporter = choose_format(o);
     if (run.exporter == NULL)
         return EXIT_USAGE;
+    r.recursion_folded = run.exporter->picture;
     rc = check_format(o, run.exporter);
     return rc ? rc : runner_run(&r, count > 0 ? arguments[0] : NULL);
 }

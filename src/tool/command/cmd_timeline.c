@@ -101,7 +101,13 @@ run_timeline(const void *given, int count, char **arguments)
     struct profile_moment window[2];
     const struct timeline_run run = {o, window};
     const struct runner r = {
-        .options = &o->view, .own = &run, .session = SESSION_NONE, .check = check, .show = show};
+        .options = &o->view,
+        .own = &run,
+        .session = SESSION_NONE,
+        .recursion_folded = o->svg || o->flame,
+        .check = check,
+        .show = show,
+    };
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }

@@ -14,14 +14,15 @@
 
 static const struct exporter exporters[] = {
     {"collapsed", ".collapsed .folded .txt",
-     "one line per stack, for flame graph tools and speedscope", false, true, export_collapsed},
+     "one line per stack, for flame graph tools and speedscope", false, true,
+     false, export_collapsed},
     {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false, true,
-     export_flamegraph},
+     true, export_flamegraph},
     {"pprof", ".pb.gz .pprof .pb",
      "profile.proto, gzipped, for go tool pprof and what reads its format", true, false,
-     export_pprof},
+     false, export_pprof},
     {"pprof-text", ".heap .prof", "heap profile of gperftools, for google-pprof and jeprof", false,
-     false, export_pprof_text},
+     false, false, export_pprof_text},
 };
 
 const struct exporter *

@@ -24,6 +24,7 @@ pick_options(const struct view_options *options, bool fold)
         .tags = options->tags,
         .filter = options->filter,
         .fold = options->fold,
+        .fold_recursion = options->fold_recursion && !options->keep_recursion,
         .no_fold = options->no_fold || !fold,
         .merge_labels = !options->json,
     };

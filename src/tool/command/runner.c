@@ -30,6 +30,8 @@ build_stacks(struct shown *s, struct arena *arena)
     if (r->stacks == STACKS_FOLDED_IN_TEXT)
         fold = !r->options->json || r->options->fold;
     options = pick_options(r->options, fold);
+    if (r->recursion_folded && !r->options->keep_recursion)
+        options.fold_recursion = true;
     if (r->stacks == STACKS_OF_EACH_LABEL)
         options.merge_labels = false;
     return pick_stacks(s->p, &options, arena, &s->stacks);

@@ -24,6 +24,7 @@ struct exporter {
     const char *summary;    // One line, no full stop.
     bool binary;            // Not fit for a terminal.
     bool can_root;          // Knows options.roots.
+    bool picture;           // To be looked at, so that recursion is folded.
     export_fn *write;
 };
 

@@ -12,7 +12,7 @@
 struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
-    bool no_fold, wide, json;
+    bool no_fold, fold_recursion, keep_recursion, wide, json;
     uint64_t limit; // 0 = the view's default.
     uint64_t depth; // Likewise.
 };
@@ -28,6 +28,11 @@ struct view_options {
      "wrappers.", NULL},                                                                          \
     {OPT_FLAG, 0, "no-fold", &(of).no_fold, NULL,                                                 \
      "Do not charge the common wrappers to their callers.", NULL},                                \
+    {OPT_FLAG, 0, "fold-recursion", &(of).fold_recursion, NULL,                                   \
+     "Show calls that repeat those within them once, so that recursion does not make a stack of "  \
+     "each depth. Pictures and the first screen of report do.", NULL},                            \
+    {OPT_FLAG, 0, "no-fold-recursion", &(of).keep_recursion, NULL,                                \
+     "Show recursion as it was, in them, too.", NULL},                                            \
     {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \
      "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work " \
      "as in the shell, and malloc is a name, too.", NULL},                                        \
