@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/stack_numbers.h"
 #include "build_profile.h"
 #include "json/json_leaks.h"
 #include "json/json_report.h"
@@ -21,7 +22,7 @@
 #define LONG_CXX                                                                                   \
     "std::pair<std::_Rb_tree_iterator<std::pair<std::__cxx11::basic_string<char> const, "          \
     "std::vector<std::map<int, std::unordered_map<long, Widget*> > > > >, bool> "                  \
-    "std::_Rb_tree<std::__cxx11::basic_string<char>, std::pair<int, int> >::_M_emplace<int>(int&&)"
+    "app::_Rb_tree<std::__cxx11::basic_string<char>, std::pair<int, int> >::_M_emplace<int>(int&&)"
 
 static struct arena arena;
 static const struct style plain = {.width = 80};
@@ -50,6 +51,7 @@ view(const struct profile *p, struct style style, struct strbuf *out)
     struct err err;
 
     assert_int_equal(stacks_build(p, &options, &arena, stacks, &err), 0);
+    stack_numbers(p, stacks);
     return (struct text_view){
         .base = {.p = p, .stacks = stacks, .arena = &arena},
         .style = style,

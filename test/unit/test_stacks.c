@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analyse/fold.h"
+#include "analyse/stack_numbers.h"
 #include "analyse/stacks.h"
 #include "analyse/tree.h"
 #include "build_profile.h"
@@ -265,6 +266,32 @@ recursion_folds_to_one_stack(void **state)
     profile_free(p);
 }
 
+/* If this fails, "number three" of one view is another stack in the next. */
+static void
+numbers_belong_to_the_profile(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 100, 0, 0), "small@a.c:1", "main@a.c:5", NULL);
+    build_site(p, build_counters(9, 9000, 9, 9000), "churn@a.c:2", "main@a.c:5", NULL);
+    build_site(p, build_counters(3, 300, 0, 0), "malloc@a.c:2", "large@a.c:3", "main@a.c:5", NULL);
+    s = build(p, (struct stacks_options){.merge_labels = true});
+    stack_numbers(p, &s);
+    assert_int_equal(s.v[0].number, 3); // A quarter of the peak.
+    assert_int_equal(s.v[1].number, 1); // Nearly all that was allocated.
+    assert_int_equal(s.v[2].number, 2);
+    s = build(p, (struct stacks_options){.no_fold = true, .filter = "large"});
+    stack_numbers(p, &s);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(s.v[0].number, 2);
+    s = build(p, (struct stacks_options){.fold = "small|churn"});
+    stack_numbers(p, &s);
+    assert_int_equal(s.v[0].number, 1); // Both are main now.
+    profile_free(p);
+}
+
 /* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
 static void
 start_up_code_is_not_shown(void **state)
@@ -350,6 +377,7 @@ main(void)
         cmocka_unit_test(wrappers_are_known_by_name),
         cmocka_unit_test(fold_matches_behind_the_return_type),
         cmocka_unit_test(recursion_folds_to_one_stack),
+        cmocka_unit_test(numbers_belong_to_the_profile),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

@@ -162,6 +162,36 @@ a_cut_profile_is_what_it_was(void **unused)
     }
 }
 
+/* If this fails, leaks --at peak shows something else than what was live at the peak. */
+static void
+the_peak_is_a_moment(void **unused)
+{
+    struct profile *p = build_profile_new();
+    struct counters freed = build_counters(10, 1000, 10, 1000);
+    struct profile_moment peak, span[2];
+    struct err err = {""};
+
+    (void)unused;
+    freed.peak_blocks = 4;
+    freed.peak_bytes = 400;
+    build_site(p, freed, "f@a.c:1", NULL);
+    build_site(p, build_counters(2, 50, 1, 25), "g@a.c:2", NULL);
+    p->peak_elapsed_ns = 77;
+    assert_int_equal(at_find(p, "peak", &peak, &err), 0);
+    assert_int_equal(peak.elapsed_ns, 77);
+    p->has_history = true;
+    assert_int_equal(at_find_span(p, "..peak", span, &err), HEAPTAP_USAGE);
+    p->has_history = false;
+    profile_cut(p, NULL, &peak);
+    assert_int_equal(p->extent, EXTENT_PEAK);
+    assert_int_equal(counters_live_bytes(&p->sites[0].counters), 400);
+    assert_int_equal(counters_live_blocks(&p->sites[0].counters), 4);
+    assert_int_equal(counters_live_bytes(&p->sites[1].counters), 25);
+    assert_int_equal(counters_live_bytes(&p->totals), 425);
+    assert_true(p->totals.partial);
+    profile_free(p);
+}
+
 static const struct timeline_row *
 row_of(const struct profile *p, const struct timeline *t, const char *function)
 {
@@ -213,6 +243,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_found_by_name_and_time),
         cmocka_unit_test(a_cut_profile_is_what_it_was),
+        cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
     };
 

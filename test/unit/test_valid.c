@@ -316,7 +316,7 @@ static void
 a_moment_that_knows_too_much_is_found(void **unused)
 {
     (void)unused;
-    BREAKS("p->extent <= EXTENT_BETWEEN", p->extent = EXTENT_BETWEEN + 1);
+    BREAKS("p->extent <= EXTENT_PEAK", p->extent = EXTENT_PEAK + 1);
     BREAKS("p->totals.partial == !whole", p->totals.partial = true);
     BREAKS("whole || p->bin_count == 0", struct profile_moment m = at_moment(p, 1);
            profile_cut(p, NULL, &m); p->bin_count = 1);
@@ -329,7 +329,7 @@ a_moment_that_knows_too_much_is_found(void **unused)
     BREAKS("whole || p->to.snapshots <=", struct profile_moment m = at_moment(p, 1);
            profile_cut(p, NULL, &m); p->to.snapshots = 4);
     BREAKS("p->extent != EXTENT_BETWEEN ||", struct profile_moment m = at_moment(p, 1);
-           profile_cut(p, &m, &(struct profile_moment){2, 0, ""}); p->from = p->to);
+           profile_cut(p, &m, &(struct profile_moment){2, 0, "", false}); p->from = p->to);
 }
 
 /* If this fails, a merge may write a file whose counters are those of other sites. */

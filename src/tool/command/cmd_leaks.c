@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/stack_numbers.h"
 #include "command/pick_stacks.h"
 #include "command/runner.h"
 #include "json/json_leaks.h"
@@ -130,6 +131,8 @@ show(struct shown *s)
         return exit_code(rc);
     }
     pick_warn(s->p, &options.tags, v->arena);
+    if (!o->view.json)
+        stack_numbers(s->p, &leaks.stacks);
     v->stacks = &leaks.stacks;
     if (wants_paths(o))
         show_paths(s, &leaks, &suppressions);

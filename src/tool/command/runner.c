@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "analyse/stack_numbers.h"
 #include "command/open_set.h"
 #include "command/pick_stacks.h"
 #include "command/sink.h"
@@ -24,6 +25,7 @@ build_stacks(struct shown *s, struct arena *arena)
     const struct runner *r = s->runner;
     bool fold = r->stacks != STACKS_UNFOLDED;
     struct stacks_options options;
+    int rc;
 
     if (r->stacks == STACKS_NONE)
         return 0;
@@ -34,7 +36,10 @@ build_stacks(struct shown *s, struct arena *arena)
         options.fold_recursion = true;
     if (r->stacks == STACKS_OF_EACH_LABEL)
         options.merge_labels = false;
-    return pick_stacks(s->p, &options, arena, &s->stacks);
+    rc = pick_stacks(s->p, &options, arena, &s->stacks);
+    if (rc == 0 && !r->options->json)
+        stack_numbers(s->p, &s->stacks);
+    return rc;
 }
 
 static int

@@ -126,6 +126,8 @@ extent_text(const struct profile *p, struct arena *arena)
 
     if (p->extent == EXTENT_WHOLE)
         return "";
+    if (p->extent == EXTENT_PEAK)
+        return ", as at the peak";
     return p->extent == EXTENT_AT ? arena_printf(arena, ", as at %.1f s", to)
                                   : arena_printf(arena, ", from %.1f s to %.1f s", from, to);
 }

@@ -208,7 +208,7 @@ json_extent(struct json *j, const struct profile *p)
         json_moment(j, "from", &p->from);
     if (p->extent == EXTENT_BETWEEN)
         json_moment(j, "to", &p->to);
-    if (p->extent == EXTENT_AT)
+    if (p->extent == EXTENT_AT || p->extent == EXTENT_PEAK)
         json_moment(j, "at", &p->to);
 }
 

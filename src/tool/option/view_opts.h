@@ -43,8 +43,8 @@ struct view_options {
     VIEW_FOLD_OPTIONS(of),                                                                        \
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
      "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
-     "second), a time such as 90s or 1h30m after the start or -5m before the end, start or end. " \
-     "A time means the last snapshot before it.", NULL},                                          \
+     "second), a time such as 90s or 1h30m after the start or -5m before the end, start, end, or " \
+     "peak, of which what was live is known. A time means the last snapshot before it.", NULL},   \
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
      "Show what happened between two such moments; live bytes are then what they grew by. The "   \
      "name of a phase of the program means the time from its beginning to that of the next.", NULL}

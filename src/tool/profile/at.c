@@ -6,6 +6,9 @@
  * the history (peaks, sizes, temporary blocks, errors of estimates) is taken away, because that of
  * the whole run would be a lie there.
  *
+ * Who held what at the peak is in the counters of every site, so the peak is a moment, too, though
+ * no snapshot lies there. Only what was live is known of it.
+ *
  * A moment lies at a snapshot. A time between two means the earlier: what happened after it is not
  * known apart from what came later.
  */
@@ -31,8 +34,9 @@ at_moment(const struct profile *p, size_t n)
     if (n == 0)
         return (struct profile_moment){.name = "start"};
     if (n > p->snapshot_count)
-        return (struct profile_moment){p->snapshot_count + 1, p->process.elapsed_ns, "end"};
-    return (struct profile_moment){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name};
+        return (struct profile_moment){p->snapshot_count + 1, p->process.elapsed_ns, "end", false};
+    return (struct profile_moment){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name,
+                                   false};
 }
 
 /* How many snapshots there are until the one called by the first LENGTH bytes of NAME: the latest,
@@ -151,6 +155,11 @@ at_find(struct profile *p, const char *when, struct profile_moment *ret, struct 
     size_t n = find_snapshot(p, when);
     uint64_t ns;
 
+    if (n == 0 && strcmp(when, "peak") == 0) {
+        *ret = (struct profile_moment){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
+        ret->is_peak = true;
+        return 0;
+    }
     if (!p->has_history)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: it has no snapshots: %s", p->path,
@@ -169,7 +178,7 @@ at_find(struct profile *p, const char *when, struct profile_moment *ret, struct 
     else
         return err_set(err, HEAPTAP_USAGE,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
-                       "90s, 5m, 1h30m or -5m (before the end), start or end",
+                       "90s, 5m, 1h30m or -5m (before the end), start, peak or end",
                        p->path, when, known_names(p));
     return 0;
 }
@@ -200,6 +209,11 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
         r = at_find(p, *first ? first : "start", &found[0], err);
     if (r == 0 && *last)
         r = at_find(p, last, &found[1], err);
+    if (r == 0 && (found[0].is_peak || found[1].is_peak))
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: no snapshot lies at the peak, so what happened before or after it is "
+                       "not known; --at peak shows what was live",
+                       p->path);
     if (r == 0 && found[0].snapshots >= found[1].snapshots)
         r = err_set(err, HEAPTAP_USAGE,
                     "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
@@ -240,6 +254,17 @@ counters_of(const struct profile_amounts *a)
     return c;
 }
 
+/* What of C was live at the peak, as allocations that nothing has freed yet. */
+static struct counters
+counters_at_peak(const struct counters *c)
+{
+    struct counters peak = COUNTERS_PARTIAL;
+
+    peak.allocations = c->peak_blocks;
+    peak.allocated_bytes = c->peak_bytes;
+    return peak;
+}
+
 static void
 empty(struct profile *p)
 {
@@ -252,6 +277,8 @@ empty(struct profile *p)
     // Without them no view thinks that it knows what an estimate may be off by.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {
+        p->sites[i].whole_peak_bytes = p->sites[i].counters.peak_bytes;
+        p->sites[i].whole_allocated_bytes = p->sites[i].counters.allocated_bytes;
         p->sites[i].counters = COUNTERS_PARTIAL;
         p->sites[i].errors = (struct errors){0};
     }
@@ -263,16 +290,48 @@ empty(struct profile *p)
     p->backing_count = 0;
 }
 
+/* Make P, which is whole, one of its peak. */
+static void
+cut_at_peak(struct profile *p)
+{
+    struct counters *sites = arena_array(&p->arena, p->site_count, sizeof *sites);
+    struct counters *rows = arena_array(&p->arena, p->thread_site_count, sizeof *rows);
+
+    for (size_t i = 0; i < p->site_count; i++)
+        sites[i] = counters_at_peak(&p->sites[i].counters);
+    for (size_t i = 0; i < p->thread_site_count; i++)
+        rows[i] = counters_at_peak(&p->thread_sites[i].counters);
+    empty(p);
+    for (size_t i = 0; i < p->site_count; i++) {
+        counters_add(&p->sites[i].counters, &sites[i]);
+        counters_add(&p->totals, &sites[i]);
+    }
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        counters_add(&p->thread_sites[i].counters, &rows[i]);
+        counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
+    }
+    // The history is of the whole run, and would contradict it.
+    p->has_history = false;
+    p->change_count = p->snapshot_count = 0;
+}
+
 void
 profile_cut(struct profile *p, const struct profile_moment *from, const struct profile_moment *to)
 {
     size_t first = from ? from->snapshots : 0;
 
+    p->to = *to;
+    if (to->is_peak) {
+        p->extent = EXTENT_PEAK;
+        cut_at_peak(p);
+        profile_sum_heaps(p);
+        ENSURE_VALID(profile_is_valid(p));
+        return;
+    }
     empty(p);
     p->extent = from ? EXTENT_BETWEEN : EXTENT_AT;
     if (from)
         p->from = *from;
-    p->to = *to;
     for (size_t i = 0; i < p->change_count; i++) {
         const struct profile_change *change = &p->changes[i];
         struct profile_thread_site *row = &p->thread_sites[change->thread_site];

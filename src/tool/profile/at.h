@@ -10,6 +10,7 @@
  *     90s 5m 1h30m       the last snapshot at or before that long after the start
  *     -5m                the same, before the end
  *     start, end         nothing recorded yet; all of it (or now)
+ *     peak               when most was live; only --at knows it
  *
  * Returns 0, or HEAPTAP_USAGE with ERR set if there is none. */
 int at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err);

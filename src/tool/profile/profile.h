@@ -189,6 +189,8 @@ struct profile_site {
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
     struct errors errors;
+    // Of a profile that was cut (at.h): what it was of the whole run, for numbers that stay.
+    int64_t whole_peak_bytes, whole_allocated_bytes;
 };
 
 /* A row of counters of one thread (or of several with one name, one after another) at one site. */
@@ -289,7 +291,8 @@ struct profile_change {
 struct profile_moment {
     size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
     uint64_t elapsed_ns;
-    const char *name; // Of its snapshot, or ""; "start" and "end".
+    const char *name; // Of its snapshot, or ""; "start", "peak" and "end".
+    bool is_peak;     // No snapshot, but when most was live.
 };
 
 /* What time the counters are of. */
@@ -297,6 +300,7 @@ enum profile_extent {
     EXTENT_WHOLE = 0,
     EXTENT_AT,      // What had been counted until a moment.
     EXTENT_BETWEEN, // What was counted between two.
+    EXTENT_PEAK,    // What was live at the peak, as if it had been allocated just then.
 };
 
 /* Why a free ended no live block; as in the file (enum disk_free_kind). */
@@ -436,7 +440,7 @@ struct profile {
     size_t change_count;
     // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
     enum profile_extent extent;
-    struct profile_moment from, to; // EXTENT_AT: to alone.
+    struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK: to alone.
     struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
     size_t type_count;
     bool typed; // types is filled in, and the types of sites are.

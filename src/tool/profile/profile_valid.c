@@ -174,7 +174,7 @@ extent_is_valid(const struct profile *p)
 {
     bool whole = p->extent == EXTENT_WHOLE;
 
-    HOLDS(p->extent <= EXTENT_BETWEEN);               // Views have a title for each.
+    HOLDS(p->extent <= EXTENT_PEAK);                  // Views have a title for each.
     HOLDS(p->totals.partial == !whole);               // Views ask this, not the extent.
     HOLDS(whole || p->bin_count == 0);                // Sizes of the whole run would be a lie,
     HOLDS(whole || p->unknown_free_count == 0);       // and so would these be,

@@ -157,6 +157,11 @@ put_totals(struct text_view *v)
     const char *count = style_count(a, c->allocations);
     struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
 
+    if (v->base.p->extent == EXTENT_PEAK) {
+        put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
+                  style_bytes(a, counters_live_bytes(c)), "");
+        return;
+    }
     put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
               total_error(v, METRIC_ALLOC));
     put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");

@@ -37,6 +37,8 @@ text_overview(struct text_view *v)
     text_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
     if (!v->base.stacks->filtered && v->base.p->extent == EXTENT_WHOLE)
         put_sizes(v);
+    if (v->base.p->extent == EXTENT_PEAK)
+        return;
     text_section(v, METRIC_ALLOC, limit, OVERVIEW_PERCENT_MIN);
     text_section(v, METRIC_TEMPORARY, limit, OVERVIEW_PERCENT_MIN);
 }

@@ -1,15 +1,19 @@
 /* text_site.c: sites with their stacks.
  *
  * A site is a headline of numbers with its stack beneath; a stack that was shown in an earlier
- * section is referred to by its number, so that the overview stays readable.
+ * section is referred to by its number, so that a report stays readable.
  */
 #include "text/text_site.h"
+
+#include <inttypes.h>
 
 #include "analyse/group.h"
 #include "analyse/tags.h"
 #include "text/text_stack.h"
 #include "view/phrases.h"
 #include "view/sampling.h"
+
+enum { NUMBER_WIDTH = 4 }; // "#123", with the blanks in front of the next column.
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
@@ -40,18 +44,16 @@ site_details(struct text_view *v, const struct counters *c, enum metric metric)
     return "";
 }
 
-/* The number under which S has been shown, or 0; a new one is remembered. */
-static size_t
-number_stack(struct text_view *v, const struct stack *s, bool *ret_new)
+/* Was S shown in an earlier section? If not, it is remembered. */
+static bool
+was_shown(struct text_view *v, const struct stack *s)
 {
-    *ret_new = false;
     for (size_t i = 0; i < v->seen_count; i++)
         if (v->seen[i] == s)
-            return i + 1;
+            return true;
     arena_grow(v->base.arena, &v->seen, &v->seen_capacity, v->seen_count, sizeof *v->seen);
     v->seen[v->seen_count++] = s;
-    *ret_new = true;
-    return v->seen_count;
+    return false;
 }
 
 static void
@@ -68,19 +70,19 @@ put_tags(struct text_view *v, const struct stack *s)
 void
 text_site(struct text_view *v, const struct stack *s, enum metric metric)
 {
-    bool is_new;
-    size_t number = number_stack(v, s, &is_new);
-    const char *label = arena_printf(v->base.arena, "#%zu", number);
+    bool again = was_shown(v, s);
+    const char *label = arena_printf(v->base.arena, "#%" PRIu32, s->number);
     const char *value = text_metric(v, &s->counters, metric);
     int64_t total = metric_value(&v->base.stacks->total, metric);
+    size_t label_width = style_width(label);
     size_t used = 17 + (style_width(value) > 12 ? style_width(value) : 12);
 
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
-    style_left(v->out, label, 4);
+    style_left(v->out, label, NUMBER_WIDTH);
     style_ink(&v->style, v->out, INK_PLAIN);
     style_ink(&v->style, v->out, INK_NUMBER);
-    style_right(v->out, value, 12);
+    style_right(v->out, value, 16 - (label_width > NUMBER_WIDTH ? label_width : NUMBER_WIDTH));
     style_ink(&v->style, v->out, INK_PLAIN);
     style_right(
         v->out,
@@ -96,7 +98,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     put_tags(v, s);
-    text_stack(v, s, is_new ? v->depth : 1, is_new ? 0 : number);
+    text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
 
 /* A line for the sites whose live bytes became less; returns what they grew by together. */

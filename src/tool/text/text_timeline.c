@@ -349,14 +349,13 @@ row_text(struct arena *a, const struct timeline *t, const struct timeline_row *r
 }
 
 static void
-put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row,
-        size_t number)
+put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
 {
     struct arena *a = v->base.arena;
 
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
-    style_left(v->out, arena_printf(a, "#%zu", number), 4);
+    style_left(v->out, arena_printf(a, "#%-2" PRIu32 " ", row->stack->number), 4);
     style_ink(&v->style, v->out, INK_PLAIN);
     style_ink(&v->style, v->out, row->trend == TREND_GROWS ? INK_WARNING : INK_PLAIN);
     style_left(v->out, timeline_trend_name(row->trend), 8);
@@ -398,7 +397,7 @@ put_rows(struct text_view *v, const struct timeline *t)
                                                t->stack_count, t->growing == 1 ? "s" : "", what),
                             style_duration(a, from), style_duration(a, to)));
     for (size_t i = 0; i < t->row_count; i++)
-        put_row(v, t, &t->rows[i], i + 1);
+        put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
     if (t->total.trend == TREND_UNKNOWN)
         text_line(v, INK_WARNING, "Too few snapshots to tell what grows.");

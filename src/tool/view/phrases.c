@@ -22,7 +22,7 @@ const char *
 phrase_live(const struct profile *p)
 {
     if (p->extent != EXTENT_WHOLE)
-        return p->extent == EXTENT_AT ? "Live then" : "Growth of live";
+        return p->extent == EXTENT_BETWEEN ? "Growth of live" : "Live then";
     return p->process.ended ? "Still live at end" : "Live now";
 }
 

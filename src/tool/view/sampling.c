@@ -45,6 +45,11 @@ moment_text(const struct profile_moment *m, struct arena *arena)
 const char *
 sampling_extent(struct arena *arena, const struct profile *p)
 {
+    if (p->extent == EXTENT_PEAK && p->to.elapsed_ns == 0)
+        return "As it was at the peak";
+    if (p->extent == EXTENT_PEAK)
+        return arena_printf(arena, "As it was at the peak, after %s",
+                            style_duration(arena, p->to.elapsed_ns));
     if (p->extent == EXTENT_AT)
         return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
     return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),

@@ -1,0 +1,98 @@
+/* stack_numbers.c: what #3 means.
+ *
+ * People say "number three" to each other, and look for it in another view. So the number belongs
+ * to the profile: all its stacks, folded as without options, in the order of the larger of two
+ * shares, that of the peak of the whole run and that of all bytes ever allocated. So what stands
+ * first in some view has a small number in all of them. (By the peak alone, those who churn and
+ * hold nothing would come after thousands that matter to nobody.) A view that
+ * filters leaves numbers out; one that makes one stack of several shows the smallest of theirs.
+ *
+ * The numbers of a process that still runs change as it does.
+ */
+#include "analyse/stack_numbers.h"
+
+#include <stdlib.h>
+
+#include "util/ensure.h"
+
+struct ranked {
+    int64_t peak_bytes, allocated_bytes;
+    double share;
+    uint32_t stack;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static double
+share(int64_t part, int64_t whole)
+{
+    return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
+}
+
+/* The stacks of P as they are without options, largest first. From ARENA. */
+static struct ranked *
+rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
+{
+    struct ranked *v = arena_array(arena, whole->count, sizeof *v);
+    int64_t peak_bytes = 0, allocated_bytes = 0;
+
+    for (uint32_t i = 0; i < whole->count; i++)
+        v[i].stack = i;
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+        struct ranked *r = &v[whole->site_stacks[i] - 1];
+        bool cut = p->extent != EXTENT_WHOLE;
+        int64_t peak = cut ? site->whole_peak_bytes : site->counters.peak_bytes;
+        int64_t allocated = cut ? site->whole_allocated_bytes : site->counters.allocated_bytes;
+
+        r->peak_bytes = counters_sum(r->peak_bytes, peak);
+        r->allocated_bytes = counters_sum(r->allocated_bytes, allocated);
+        peak_bytes = counters_sum(peak_bytes, peak);
+        allocated_bytes = counters_sum(allocated_bytes, allocated);
+    }
+    for (uint32_t i = 0; i < whole->count; i++) {
+        double peak = share(v[i].peak_bytes, peak_bytes);
+        double allocated = share(v[i].allocated_bytes, allocated_bytes);
+
+        v[i].share = peak > allocated ? peak : allocated;
+    }
+    if (whole->count > 0)
+        qsort(v, whole->count, sizeof *v, compare);
+    return v;
+}
+
+void
+stack_numbers(const struct profile *p, struct stacks *stacks)
+{
+    const struct stacks_options plain = {.merge_labels = true};
+    struct arena scratch = {0};
+    struct err err = {""};
+    struct stacks whole;
+    struct ranked *ranks;
+    uint32_t *numbers;
+    int rc = stacks_build(p, &plain, &scratch, &whole, &err);
+
+    ENSURE(rc == 0 && !whole.filtered); // Without a pattern nothing can be wrong.
+    ranks = rank(p, &whole, &scratch);
+    numbers = arena_array(&scratch, whole.count, sizeof *numbers);
+    for (uint32_t i = 0; i < whole.count; i++)
+        numbers[ranks[i].stack] = i + 1;
+    for (size_t i = 0; i < p->site_count; i++) {
+        uint32_t number = numbers[whole.site_stacks[i] - 1], *now;
+
+        if (stacks->site_stacks[i] == 0)
+            continue;
+        now = &stacks->v[stacks->site_stacks[i] - 1].number;
+        if (*now == 0 || number < *now)
+            *now = number;
+    }
+    arena_release(&scratch);
+}
