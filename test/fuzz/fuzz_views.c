@@ -7,6 +7,7 @@
  * written are left to output.sh: here they would only be slow.
  */
 /* covers: text_view.c text_header.c text_recording.c text_stack.c text_site.c text_overview.c */
+/* covers: text_brief.c holders.c own_code.c stack_numbers.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
 /* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
@@ -38,6 +39,7 @@
 #include "text/text_direct.h"
 #include "text/text_groups.h"
 #include "text/text_leaks.h"
+#include "text/text_brief.h"
 #include "text/text_overview.h"
 #include "text/text_paths.h"
 #include "text/text_site.h"
@@ -266,6 +268,7 @@ show_all(struct looked_at *l, bool wide)
                                  .out = &l->out,
                                  .depth = TEXT_DEPTH};
     text_overview(&l->view);
+    text_brief(&l->view);
     json_begin(&j, &l->out);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
     for (int m = 0; m <= METRIC_COUNT; m++)

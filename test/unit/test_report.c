@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,6 +13,7 @@
 #include "json/json_leaks.h"
 #include "json/json_report.h"
 #include "json/json_session.h"
+#include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_heaps.h"
 #include "text/text_overview.h"
@@ -236,6 +238,7 @@ no_view_is_wider_than_allowed(void **state)
 
         v.base.label = "a-label-with-a-long-key";
         text_overview(&v);
+        text_brief(&v);
         v.base.tags.heap = "an arena*";
         text_backings(&v, 1);
         v.base.tags.heap = NULL;
@@ -292,6 +295,51 @@ the_overview_says_what_was_lost(void **state)
     text_overview(&v);
     assert_non_null(strstr(out.text, "17 allocations with a guessed frame"));
     assert_non_null(strstr(out.text, "Live now"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, the first screen is too long, hides losses, or leads with what says little. */
+static void
+the_first_screen_says_what_matters(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct counters freed = build_counters(9, 900, 9, 900);
+    struct strbuf out = {0};
+    struct text_view v;
+    size_t lines = 0;
+
+    (void)state;
+    freed.peak_blocks = 9;
+    freed.peak_bytes = 900;
+    build_site(p, freed, "f@a.c:1", "caller@a.c:2", "main@a.c:3", NULL);
+    p->losses.guessed_frames = 17;
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "At the peak  900 B in 9 blocks"));
+    assert_non_null(strstr(out.text, "900 B  100.0 %  f  a.c:1\n"));
+    assert_non_null(strstr(out.text, "#1    from caller \xe2\x86\x90 main\n"));
+    assert_non_null(strstr(out.text, "17 allocations with a guessed frame"));
+    assert_null(strstr(out.text, "Still live at end  "
+                                 "0 B in"));
+    strbuf_clear(&out);
+    profile_free(p);
+
+    p = build_profile_new();
+    for (int i = 0; i < 40; i++) {
+        char frame[32];
+
+        snprintf(frame, sizeof frame, "f%d@a.c:1", i);
+        build_site(p, build_counters(1, 100 + i, 0, 0), frame, "caller@a.c:2", "main@a.c:3", NULL);
+    }
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_null(strstr(out.text, "At the peak"));
+    assert_non_null(strstr(out.text, "Still live at end  4.7 KiB in 40 blocks"));
+    assert_non_null(strstr(out.text, "in 35 more functions"));
+    for (const char *s = out.text; *s; s++)
+        lines += *s == '\n';
+    assert_in_range(lines, 10, 30);
     strbuf_release(&out);
     profile_free(p);
 }
@@ -502,6 +550,7 @@ main(void)
         cmocka_unit_test(no_view_is_wider_than_allowed),
         cmocka_unit_test(wide_cuts_nothing),
         cmocka_unit_test(the_overview_says_what_was_lost),
+        cmocka_unit_test(the_first_screen_says_what_matters),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(recursion_is_one_line),
         cmocka_unit_test(known_stacks_are_referred_to),

@@ -203,6 +203,7 @@ wrappers_are_known_by_name(void **state)
         "zmalloc",
         "ztrymalloc_usable_internal",
         "git__strndup",
+        "ggc_internal_cleared_alloc(unsigned long, void (*)(void*), unsigned long)",
         "_PyMem_RawMalloc",
         "xreallocarray",
     };
@@ -211,6 +212,8 @@ wrappers_are_known_by_name(void **state)
                                      "mystd::vector<int>::push_back(int&&)",
                                      "malloc_trim_pages",
                                      "shopmalloc",
+                                     "node_alloc",
+                                     "internal_alloc",
                                      "Malloc::Malloc(int)",
                                      "strdup_all_names",
                                      "operator new_thing",
@@ -289,6 +292,26 @@ numbers_belong_to_the_profile(void **state)
     s = build(p, (struct stacks_options){.fold = "small|churn"});
     stack_numbers(p, &s);
     assert_int_equal(s.v[0].number, 1); // Both are main now.
+    profile_free(p);
+}
+
+/* If this fails, a stripped library's allocations are charged to an address within its malloc. */
+static void
+nameless_parts_of_wrappers_fold(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "zmalloc!/lib/a.so", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/lib/b.so", "zmalloc!/lib/a.so", "g@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "h!/lib/a.so", NULL);
+    s = build(p, (struct stacks_options){0});
+    assert_string_equal(function_at(p, &s.v[0], 0), "f");
+    assert_string_equal(function_at(p, &s.v[1], 0), "");
+    assert_string_equal(function_at(p, &s.v[2], 0), "");
+    s = build(p, (struct stacks_options){.no_fold = true});
+    assert_int_equal(s.v[0].depth, 3);
     profile_free(p);
 }
 
@@ -378,6 +401,7 @@ main(void)
         cmocka_unit_test(fold_matches_behind_the_return_type),
         cmocka_unit_test(recursion_folds_to_one_stack),
         cmocka_unit_test(numbers_belong_to_the_profile),
+        cmocka_unit_test(nameless_parts_of_wrappers_fold),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

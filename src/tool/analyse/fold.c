@@ -12,7 +12,9 @@
  *
  * Names like zmalloc, git__strdup, PyMem_RawMalloc or ztrymalloc_usable_internal are wrappers by
  * convention: cut into words, one of them is a function of malloc's family behind at most a few
- * letters, and the others only say how (raw, usable, try) or, as the first, whose it is.
+ * letters, and the others only say how (raw, usable, try) or, as the first, whose it is. A plain
+ * "alloc" is such a function only behind a word that says how, as in ggc_internal_alloc, because
+ * node_alloc tells what is allocated.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one line
  * covers all instances; fold_plain_name does that by looking at brackets only.
@@ -213,11 +215,12 @@ is_family(const char *word, size_t length)
 static bool
 is_named_so(const char *name)
 {
-    static const char how[] = " aligned all alloc array checked common debug default die do fail "
-                              "fast fatal impl internal mem n nofail object or raw real safe size "
-                              "sized sys try usable with x z zero zeroed ";
+    static const char how[] =
+        " aligned all alloc array checked cleared common debug default die do fail fast fatal gc "
+        "impl internal mem n nofail object or raw real safe size sized sys try usable with x z "
+        "zero zeroed ";
     char word[FOLD_WORD_MAX];
-    bool found = false;
+    bool found = false, says_how = false;
 
     for (size_t i = 0, words = 0; name[i] != '\0'; words++) {
         size_t length = 0;
@@ -234,10 +237,11 @@ is_named_so(const char *name)
         }
         if (length == 0)
             return found && name[i] == '\0';
-        if (is_family(word, length))
+        if (is_family(word, length) || (says_how && strncmp(word, "alloc", length) == 0))
             found = true;
         else if (words > 0 && !has_word(how, word, length))
             return false;
+        says_how = words > 0;
     }
     return found;
 }

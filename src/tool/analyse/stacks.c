@@ -245,15 +245,30 @@ passes_filter(struct builder *b)
     return false;
 }
 
-/* How many innermost frames are charged to their caller; one always stays. */
+static bool
+is_nameless(const struct builder *b, uint32_t frame)
+{
+    return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
+}
+
+/* How many innermost frames are charged to their caller; one always stays. What has no name and was
+ * called by a wrapper of its module is a part of it: a stripped library still has the names that it
+ * exports. */
 static size_t
 folded_depth(struct builder *b)
 {
-    size_t n = 0;
+    size_t n = 0, folded = 0;
 
-    while (n + 1 < b->depth && is_wrapper(b, b->frames[n]))
-        n++;
-    return n;
+    for (; n + 1 < b->depth; n++) {
+        uint32_t frame = b->frames[n];
+
+        if (is_wrapper(b, frame))
+            folded = n + 1;
+        else if (b->options->no_fold || !is_nameless(b, frame) ||
+                 b->p->frames[frame].module != b->p->frames[b->frames[n + 1]].module)
+            break;
+    }
+    return folded;
 }
 
 static bool

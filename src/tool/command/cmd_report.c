@@ -6,6 +6,7 @@
 #include "command/runner.h"
 #include "json/json_report.h"
 #include "option/metric_opts.h"
+#include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_header.h"
 #include "text/text_overview.h"
@@ -20,7 +21,7 @@ struct report_options {
     struct view_options view;
     struct opt_choice by; // enum group_by; -1 = not given.
     struct metric_choice metric;
-    bool tree, invert;
+    bool tree, invert, full;
 };
 static const struct report_options defaults = {.by = {-1, NULL}, .metric.metric = -1};
 
@@ -37,10 +38,19 @@ is_overview(const struct report_options *o)
     return !o->tree && !o->invert && o->by.choice < 0 && !metric_is_given(&o->metric);
 }
 
+/* Whether it is the first screen. */
+static bool
+is_brief(const struct report_options *o)
+{
+    return is_overview(o) && !o->full && !o->view.json;
+}
+
 static void
 report_text(struct text_view *v, const struct report_options *o, enum metric metric)
 {
-    if (o->tree || o->invert) {
+    if (o->full) {
+        text_overview(v);
+    } else if (o->tree || o->invert) {
         text_header(v);
         text_tree(v, o->invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric);
     } else if (o->by.choice > BY_SITE) {
@@ -50,7 +60,7 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
         text_header(v);
         text_sites(v, metric);
     } else {
-        text_overview(v);
+        text_brief(v);
     }
 }
 
@@ -130,6 +140,7 @@ run_report(const void *given, int count, char **arguments)
         .own = o,
         .session = is_overview(o) ? SESSION_TABLE_ONLY : SESSION_TABLE,
         .stacks = STACKS_FOLDED_IN_TEXT,
+        .recursion_folded = is_brief(o),
         .metric = &metric,
         .check = check,
         .show = show,
@@ -146,12 +157,16 @@ static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes "
                    "allocated, temporary allocations, or the count of allocations."),
+    {OPT_FLAG, 0, "full", &defaults.full, NULL,
+     "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
+     "sites with their whole stacks.",
+     NULL},
     {OPT_FLAG, 0, "tree", &defaults.tree, NULL, "Show a tree from main down to those who allocate.",
      NULL},
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL,
      "Show a tree from those who allocate to their callers.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
-     "Show at most N rows or sites. The default is 10, 5 per section in the overview, and all in "
+     "Show at most N rows or sites. The default is 10, 5 per section in the overviews, and all in "
      "JSON.",
      NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
@@ -165,8 +180,13 @@ const struct command command_report = {
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show who holds and who churns memory",
     .description =
-        "Shows totals, what is still live, who held memory at the peak, block sizes, who "
-        "allocated most, and temporary allocations. Works on a finished profile, on a process "
+        "Shows totals and what matters most of a run: who held the memory at its peak or holds it "
+        "still, or who allocates all the time; and what still grows. A row is a function of your "
+        "own code, which is what lies outside of the C and C++ libraries and, unless the program "
+        "itself belongs to the system, outside of the system's other libraries; the lines beneath "
+        "it say from where it was called. #3 is the number of a stack, the same in all views of "
+        "the profile: the smaller, the more it had of the peak or of all that was allocated.\n\n"
+        "--full shows all there is, with whole stacks. Works on a finished profile, on a process "
         "that is being recorded, and on a session; without an argument on the newest profile in "
         "the current directory.\n\n"
         "A session is a directory of profiles. Its overview has a line for each process; --only "

@@ -17,7 +17,8 @@ known "$(ls all.processes/heaptap.bad_frees.*.heaptap)" "free:inherited,inherit,
     "losses events=0 unknown_frees=10 double_frees=10 inherited_frees=5"
 check "the report names who freed and who had allocated" python3 - "$HEAPTAP" <<'EOP'
 import subprocess, sys
-text = subprocess.run([sys.argv[1], "report", "all.heaptap"], capture_output=True, text=True).stdout
+text = subprocess.run([sys.argv[1], "report", "--full", "all.heaptap"], capture_output=True,
+                      text=True).stdout
 section = text.split("Frees of what is not live")[1].split("\n#1")[0]
 at = [section.index(word) for word in ("10 frees", "again", "had been allocated by", "make",
                                        "7 frees", "outside")]

@@ -1,0 +1,150 @@
+/* holders.c: the table of a report's first screen.
+ *
+ * A row by innermost function would often be one of a library, and one by line would split what a
+ * reader takes for one thing. So the row is the function where the reader's own code begins
+ * (own_code.c), and the rows beneath it say from where that was called.
+ */
+#include "analyse/holders.h"
+
+#include <stdlib.h>
+
+#include "analyse/group.h"
+#include "analyse/own_code.h"
+
+struct builder {
+    const struct profile *p;
+    enum metric metric;
+    struct arena *arena;
+    struct holders *ret;
+    size_t capacity;
+    struct map functions;        // Dense ids, from 1 on.
+    struct map holders, callers; // By function; by holder and function.
+};
+
+uint32_t
+holder_next(const struct profile *p, const struct stack *s, uint32_t i)
+{
+    uint32_t depth = stack_useful_depth(p, s), next = i + 1;
+    uint64_t key = group_function_key(p, s->frames[i], s->locations[i]);
+
+    while (next < depth && group_function_key(p, s->frames[next], s->locations[next]) == key)
+        next++;
+    return next;
+}
+
+/* The id of the function at frame I of S; 0 if S ends before. */
+static uint64_t
+function_id(struct builder *b, const struct stack *s, uint32_t i)
+{
+    uint64_t *slot;
+
+    if (s->depth == 0 || i >= stack_useful_depth(b->p, s))
+        return 0;
+    slot = map_put(&b->functions, group_function_key(b->p, s->frames[i], s->locations[i]), NULL);
+    if (*slot == 0)
+        *slot = b->functions.count;
+    return *slot;
+}
+
+static struct holder *
+find_holder(struct builder *b, const struct stack *s, uint32_t own)
+{
+    bool is_new;
+    uint64_t *slot = map_put(&b->holders, function_id(b, s, own), &is_new);
+
+    if (is_new) {
+        arena_grow(b->arena, &b->ret->v, &b->capacity, b->ret->count, sizeof *b->ret->v);
+        b->ret->v[b->ret->count] =
+            (struct holder){.largest = s, .own = own, .counters = COUNTERS_ZERO};
+        *slot = b->ret->count++;
+    }
+    return &b->ret->v[*slot];
+}
+
+static struct holder_caller *
+find_caller(struct builder *b, struct holder *h, const struct stack *s, uint32_t own)
+{
+    uint64_t caller = function_id(b, s, s->depth ? holder_next(b->p, s, own) : 0);
+    bool is_new;
+    uint64_t *slot = map_put(&b->callers, (uint64_t)(h - b->ret->v) << 32 | caller, &is_new);
+
+    if (is_new) {
+        arena_grow(b->arena, &h->callers, &h->caller_capacity, h->caller_count, sizeof *h->callers);
+        h->callers[h->caller_count] =
+            (struct holder_caller){.largest = s, .own = own, .counters = COUNTERS_ZERO};
+        *slot = h->caller_count++;
+    }
+    return &h->callers[*slot];
+}
+
+static void
+add_stack(struct builder *b, const struct own_code *code, const struct stack *s)
+{
+    uint32_t own = s->depth ? own_code_frame(code, s) : 0;
+    int64_t value = metric_value(&s->counters, b->metric);
+    struct holder *h = find_holder(b, s, own);
+    struct holder_caller *c = find_caller(b, h, s, own);
+
+    if (value > metric_value(&h->largest->counters, b->metric)) {
+        h->largest = s;
+        h->own = own;
+    }
+    if (value > metric_value(&c->largest->counters, b->metric)) {
+        c->largest = s;
+        c->own = own;
+    }
+    counters_add(&h->counters, &s->counters);
+    errors_add(&h->errors, &s->errors);
+    counters_add(&c->counters, &s->counters);
+    errors_add(&c->errors, &s->errors);
+}
+
+/* Larger first; equal ones by their largest stacks, whose order is the same in every run. */
+static int
+compare(int64_t x, int64_t y, const struct stack *a, const struct stack *b)
+{
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int
+compare_holders(const void *a, const void *b, void *metric)
+{
+    const struct holder *x = a, *y = b;
+    const enum metric *m = metric;
+
+    return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
+                   y->largest);
+}
+
+static int
+compare_callers(const void *a, const void *b, void *metric)
+{
+    const struct holder_caller *x = a, *y = b;
+    const enum metric *m = metric;
+
+    return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
+                   y->largest);
+}
+
+void
+holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
+              struct arena *arena, struct holders *ret)
+{
+    struct builder b = {.p = p, .metric = metric, .arena = arena, .ret = ret};
+    struct own_code code;
+
+    *ret = (struct holders){0};
+    own_code_init(&code, p, arena);
+    for (size_t i = 0; i < stacks->count; i++)
+        add_stack(&b, &code, &stacks->v[i]);
+    for (size_t i = 0; i < ret->count; i++)
+        qsort_r(ret->v[i].callers, ret->v[i].caller_count, sizeof *ret->v[i].callers,
+                compare_callers, &metric);
+    if (ret->count > 0)
+        qsort_r(ret->v, ret->count, sizeof *ret->v, compare_holders, &metric);
+    map_release(&b.functions);
+    map_release(&b.holders);
+    map_release(&b.callers);
+}

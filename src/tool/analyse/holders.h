@@ -1,0 +1,40 @@
+/* holders.h: stacks added up by the function of the user's own code that leads to the allocation,
+ * and below it by who called that.
+ */
+#ifndef ANALYSE_HOLDERS_H
+#define ANALYSE_HOLDERS_H
+
+#include "analyse/stacks.h"
+
+/* A part of a holder's stacks: those with one caller. */
+struct holder_caller {
+    const struct stack *largest;
+    uint32_t own; // Index of the holder's frame in it; the caller's is further out.
+    struct counters counters;
+    struct errors errors;
+};
+
+struct holder {
+    const struct stack *largest; // depth 0: of the site "other".
+    uint32_t own;                // Index of the holder's innermost frame in it.
+    struct counters counters;
+    struct errors errors;
+    struct holder_caller *callers; // Largest first.
+    size_t caller_count, caller_capacity;
+};
+
+struct holders {
+    struct holder *v; // Largest first.
+    size_t count;
+};
+
+/* Each of STACKS, of P, belongs to one holder and one of its callers; sizes are by METRIC.
+ * Everything in *RET is from ARENA or borrowed from STACKS. */
+void holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
+                   struct arena *arena, struct holders *ret);
+
+/* The next frame of S out of frame I that is of another function, or of the same one at the end of
+ * a longer cycle; stack_useful_depth if there is none. */
+uint32_t holder_next(const struct profile *p, const struct stack *s, uint32_t i);
+
+#endif

@@ -1,0 +1,92 @@
+/* own_code.c: where a reader begins to look.
+ *
+ * The innermost frame of a stack is often in a library: in fopen, in zlib's inflateInit. What the
+ * reader can change is the first code of their own on the way out. No debug information says what
+ * that is, but places do:
+ *
+ * The C and C++ libraries are nobody's own. A library right in a directory of the system (where
+ * packages put what programs link with) is not the user's either, if the program lies elsewhere:
+ * somebody has built that and looks at it. A program of the system is looked at by somebody who
+ * debugs it with its libraries, so then all of them count. Plug-ins and extensions of languages lie
+ * deeper in these directories, and are always somebody's own.
+ */
+#include "analyse/own_code.h"
+
+#include <string.h>
+
+#include "util/path.h"
+
+/* Does PATH begin with one of LIST? */
+static const char *
+after_any(const char *path, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(path, list[i], strlen(list[i])) == 0)
+            return path + strlen(list[i]);
+    return NULL;
+}
+
+static bool
+is_runtime(const char *path)
+{
+    static const char *const names[] = {
+        "libc.so", "libc-2",       "libc.musl",  "ld-linux",  "ld-musl",
+        "ld-2",    "libstdc++.so", "libc++.s",   "libc++abi", "libgcc_s",
+        "libm.so", "libm-2",       "libdl.so",   "libdl-2",   "librt.so",
+        "librt-2", "libpthread",   "libatomic.", "[vdso]",    "libheaptap",
+    };
+
+    return after_any(path_basename(path), names, countof(names)) != NULL;
+}
+
+/* "libz.so.1" right in /usr/lib or in its directory for one architecture. */
+static bool
+is_system_library(const char *path)
+{
+    static const char *const directories[] = {"/usr/lib64/", "/usr/lib/", "/lib64/", "/lib/"};
+    const char *rest = after_any(path, directories, countof(directories));
+    const char *slash = rest ? strchr(rest, '/') : NULL;
+
+    if (rest == NULL || strncmp(path_basename(path), "lib", 3) != 0)
+        return false;
+    if (slash == NULL)
+        return true;
+    return strchr(slash + 1, '/') == NULL && memmem(rest, (size_t)(slash - rest), "-linux-", 7);
+}
+
+static bool
+is_system_program(const char *path)
+{
+    static const char *const places[] = {"/usr/bin/", "/usr/sbin/", "/usr/lib", "/bin/", "/sbin/"};
+
+    return after_any(path, places, countof(places)) != NULL;
+}
+
+void
+own_code_init(struct own_code *own, const struct profile *p, struct arena *arena)
+{
+    bool all = is_system_program(p->process.executable);
+
+    own->p = p;
+    own->kinds = arena_alloc(arena, p->module_count);
+    for (size_t i = 0; i < p->module_count; i++) {
+        const char *path = p->modules[i].path;
+
+        if (is_runtime(path))
+            own->kinds[i] = CODE_RUNTIME;
+        else
+            own->kinds[i] = all || !is_system_library(path) ? CODE_OWN : CODE_LIBRARY;
+    }
+}
+
+uint32_t
+own_code_frame(const struct own_code *own, const struct stack *s)
+{
+    uint32_t depth = stack_useful_depth(own->p, s);
+
+    for (int kind = CODE_OWN; kind > CODE_RUNTIME; kind--)
+        for (uint32_t i = 0; i < depth; i++)
+            if (own->kinds[own->p->frames[s->frames[i]].module] >= kind)
+                return i;
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* own_code.h: which frame of a stack is the user's own code. */
+#ifndef ANALYSE_OWN_CODE_H
+#define ANALYSE_OWN_CODE_H
+
+#include "analyse/stacks.h"
+
+enum code_kind {
+    CODE_RUNTIME, // The C and C++ libraries, the loader, the kernel's page.
+    CODE_LIBRARY, // A shared library of the system, under a program that is not of the system.
+    CODE_OWN,
+};
+
+struct own_code {
+    const struct profile *p;
+    uint8_t *kinds; // enum code_kind by module.
+};
+
+/* What each module of P is. From ARENA. */
+void own_code_init(struct own_code *own, const struct profile *p, struct arena *arena);
+
+/* The index in S of the innermost frame of the user's own code; the innermost of any library if
+ * there is none, else 0. Start-up code is never it, unless S has nothing else. S has a frame. */
+uint32_t own_code_frame(const struct own_code *own, const struct stack *s);
+
+#endif

@@ -1,0 +1,371 @@
+/* text_brief.c: the answer to "where is my memory?" on one screen.
+ *
+ *     At the peak  1.0 GiB in 8,421,504 blocks
+ *
+ *       612.3 MiB   59.8 %  Index::add  src/index.cc:88
+ *       401.0 MiB       #1    from load_segment ← Loader::run ← main
+ *       211.3 MiB       #4    from merge ← compact ← worker
+ *        88.0 MiB    8.6 %  in 41 more functions
+ *
+ * A row is a function of the user's own code (analyse/own_code.c), with its callers beneath; #4 is
+ * the largest stack of that line, to be looked up in the other views.
+ *
+ * Which metrics: the peak, unless nearly all of it is still live, because then what is live is both
+ * the reason for the peak and what somebody may have forgotten. Then what is still live, if it is
+ * not little; else who calls malloc most, if that is often. All others are in report --full.
+ */
+#include "text/text_brief.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/fold.h"
+#include "analyse/frame_name.h"
+#include "analyse/group.h"
+#include "analyse/holders.h"
+#include "analyse/own_code.h"
+#include "analyse/tags.h"
+#include "analyse/timeline.h"
+#include "symbol/symbol.h"
+#include "text/text_header.h"
+#include "text/text_recording.h"
+#include "view/losses.h"
+#include "view/phrases.h"
+#include "view/sampling.h"
+
+enum {
+    FIRST_ROWS = 5,
+    SECOND_ROWS = 3,
+    FIRST_CALLERS = 2,
+    ROW_PERCENT = 1,     // What is less is among the rest,
+    CALLER_PERCENT = 10, // and callers of less than that part of their row are not shown.
+    VALUE_WIDTH = 12,
+    SHARE_WIDTH = 9,
+    NAME_COLUMN = VALUE_WIDTH + SHARE_WIDTH + 2,
+    PLACE_SHARE = 3, // A place gets at most one part in so many of the line.
+    CHAIN_FRAMES = 12,
+    GROWING_ROWS = 3,
+};
+
+// Nearly all of the peak is live; what is live is not little.
+#define NEARLY_ALL 0.9
+#define NOT_LITTLE 0.1
+
+// Often: that many calls, and that many times what was ever live at once.
+#define CALLS_OFTEN 100000
+#define TURNOVER_OFTEN 10
+
+// Growth is told of runs that lasted so long, of stacks that gain a hundredth of the peak an hour.
+#define GROWTH_NS_MIN (10 * UINT64_C(1000000000))
+#define GROWTH_PERCENT_PER_HOUR 1.0
+
+#define ARROW " \xe2\x86\x90 "
+
+/* The plain name of the function at frame I of S: no template arguments, no parameters. */
+static const char *
+plain_name(const struct text_view *v, const struct stack *s, uint32_t i)
+{
+    const char *name = frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena);
+    char plain[FOLD_NAME_MAX];
+
+    name += fold_alias_length(name);
+    if (v->base.p->frames[s->frames[i]].function == 0)
+        return style_clean(v->base.arena, name);
+    fold_plain_name(name, plain);
+    return style_clean(
+        v->base.arena,
+        arena_strdup(v->base.arena, strncmp(plain, "::", 2) == 0 ? plain + 2 : plain));
+}
+
+/* "load_segment ← Loader::run ← main": who called the holder at frame OWN of S. */
+static const char *
+chain(const struct text_view *v, const struct stack *s, uint32_t own)
+{
+    uint32_t depth = stack_useful_depth(v->base.p, s), shown = 0;
+    struct arena *a = v->base.arena;
+    const char *text = "";
+    bool nameless = false;
+
+    for (uint32_t i = holder_next(v->base.p, s, own); i < depth && shown < CHAIN_FRAMES;
+         i = holder_next(v->base.p, s, i)) {
+        bool known = v->base.p->frames[s->frames[i]].function != 0;
+
+        // One "…" is enough for frames that have no name to tell.
+        if (!known && nameless)
+            continue;
+        nameless = !known && shown > 0;
+        text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
+                            nameless ? "\xe2\x80\xa6" : plain_name(v, s, i));
+    }
+    return text;
+}
+
+static void
+put_callers(struct text_view *v, const struct holder *h, enum metric metric, size_t limit)
+{
+    struct arena *a = v->base.arena;
+    int64_t whole = metric_value(&h->counters, metric);
+
+    for (size_t i = 0; i < h->caller_count && i < limit; i++) {
+        const struct holder_caller *c = &h->callers[i];
+        int64_t value = metric_value(&c->counters, metric);
+        const char *from = c->largest->depth ? chain(v, c->largest, c->own) : "";
+        const char *number = arena_printf(a, "#%" PRIu32, c->largest->number);
+
+        if (value <= 0 || (i > 0 && value * 100 < whole * CALLER_PERCENT))
+            break;
+        style_ink(&v->style, v->out, INK_DIM);
+        style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",
+                    VALUE_WIDTH);
+        style_right(v->out, number, SHARE_WIDTH);
+        if (*from)
+            from = arena_printf(a, "    from %s", from);
+        strbuf_str(v->out,
+                   style_cut_end(a, from, style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH)));
+        style_ink(&v->style, v->out, INK_PLAIN);
+        strbuf_char(v->out, '\n');
+    }
+}
+
+/* Where a holder is, and what it called that allocated, if that is a library's. */
+static const char *
+about_place(const struct text_view *v, const struct stack *s, uint32_t own)
+{
+    struct arena *a = v->base.arena;
+    const struct profile_frame *f = &v->base.p->frames[s->frames[own]];
+    const char *place = phrase_place(v->base.p, s->frames[own], text_is_wide(v), a);
+
+    if (f->function == 0 && f->file == 0)
+        place = "";
+    return style_clean(a, own == 0 ? place
+                                   : arena_printf(a, "%s%sby %s", place, *place ? ", " : "",
+                                                  plain_name(v, s, own - 1)));
+}
+
+/* The function at frame I of S in at most WIDTH columns, unless the view is wide: no parameters,
+ * and template arguments as far as they fit. */
+static const char *
+short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
+{
+    static const char cut[] = "(\xe2\x80\xa6)";
+    const char *name = frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena);
+    size_t length;
+
+    name = style_clean(v->base.arena, name);
+    if (text_is_wide(v))
+        return name;
+    // The parameters are the first to become "(…)", so they go before anything else has to.
+    if (strchr(name, '(') != NULL && style_width(name) > 1)
+        name = symbol_shorten(v->base.arena, name, style_width(name) - 1);
+    length = strlen(name);
+    if (length > sizeof cut - 1 && strcmp(name + length - (sizeof cut - 1), cut) == 0)
+        name = arena_strndup(v->base.arena, name, length - (sizeof cut - 1));
+    return style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, width), width);
+}
+
+static void
+put_function(struct text_view *v, const struct stack *s, uint32_t own, size_t used)
+{
+    struct arena *a = v->base.arena;
+    size_t room = style_room(&v->style, used), width;
+    const char *name, *place;
+
+    if (s->depth == 0) {
+        style_text(&v->style, v->out, INK_BOLD, FRAME_NAME_OTHER);
+        return;
+    }
+    name = short_name(v, s, own, room - room / PLACE_SHARE);
+    place = about_place(v, s, own);
+    style_text(&v->style, v->out, INK_BOLD, name);
+    width = style_width(name) + 2;
+    if (*place == '\0' || width + TEXT_NAME_MIN > room)
+        return;
+    strbuf_str(v->out, "  ");
+    style_text(&v->style, v->out, INK_DIM, style_cut_end(a, place, room - width));
+}
+
+static void
+put_holder(struct text_view *v, const struct holder *h, enum metric metric, size_t callers)
+{
+    int64_t total = metric_value(&v->base.stacks->total, metric);
+    const char *mark = sampling_mark(v->base.arena, &h->counters, &h->errors, metric);
+    size_t used = NAME_COLUMN;
+
+    style_ink(&v->style, v->out, INK_NUMBER);
+    style_right(v->out, text_metric(v, &h->counters, metric), VALUE_WIDTH);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    // Where others shrank by more, a share of the growth would mean nothing.
+    style_right(
+        v->out,
+        total <= 0 ? "" : style_percent(v->base.arena, metric_value(&h->counters, metric), total),
+        SHARE_WIDTH);
+    strbuf_str(v->out, "  ");
+    if (*mark) {
+        style_text(&v->style, v->out, INK_DIM, mark);
+        strbuf_str(v->out, "  ");
+        used += style_width(mark) + 2;
+    }
+    put_function(v, h->largest, h->own, used);
+    strbuf_char(v->out, '\n');
+    put_callers(v, h, metric, callers);
+}
+
+static const char *
+section_title(const struct text_view *v, enum metric metric)
+{
+    if (metric == METRIC_INUSE)
+        return phrase_live(v->base.p);
+    return metric == METRIC_PEAK ? "At the peak" : "Calls";
+}
+
+static const char *
+section_total(struct text_view *v, enum metric metric)
+{
+    const struct counters *c = &v->base.stacks->total;
+    struct arena *a = v->base.arena;
+
+    if (metric == METRIC_COUNT)
+        return arena_printf(a, "%s, %s in all", style_count(a, c->allocations),
+                            style_bytes(a, c->allocated_bytes));
+    return arena_printf(
+        a, "%s in %s", text_metric(v, c, metric),
+        style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
+}
+
+static void
+put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
+{
+    int64_t total = metric_value(&v->base.stacks->total, metric), rest = total;
+    struct arena *a = v->base.arena;
+    struct holders holders;
+    size_t shown, count = 0;
+
+    holders_build(v->base.p, v->base.stacks, metric, a, &holders);
+    while (count < holders.count && metric_value(&holders.v[count].counters, metric) > 0)
+        count++;
+    if (count == 0)
+        return;
+    text_title(v, section_title(v, metric), section_total(v, metric));
+    strbuf_char(v->out, '\n');
+    for (shown = 0; shown < count && shown < limit; shown++) {
+        int64_t value = metric_value(&holders.v[shown].counters, metric);
+
+        if (shown > 0 && (double)value * 100 < (double)total * ROW_PERCENT)
+            break;
+        put_holder(v, &holders.v[shown], metric, callers);
+        rest = counters_difference(rest, value);
+    }
+    if (shown == count || rest <= 0)
+        return;
+    style_ink(&v->style, v->out, INK_DIM);
+    style_right(v->out, metric_is_bytes(metric) ? style_bytes(a, rest) : style_count(a, rest),
+                VALUE_WIDTH);
+    style_right(v->out, style_percent(a, rest, total), SHARE_WIDTH);
+    strbuf_fmt(v->out, "  in %s", style_plural(a, (int64_t)(count - shown), "more function"));
+    style_ink(&v->style, v->out, INK_PLAIN);
+    strbuf_char(v->out, '\n');
+}
+
+/* The metrics worth a section, at most two; returns how many. */
+static size_t
+choose_metrics(const struct text_view *v, enum metric ret[2])
+{
+    const struct counters *c = &v->base.stacks->total;
+    double live = (double)counters_live_bytes(c), peak = (double)c->peak_bytes;
+    size_t n = 0;
+
+    if (v->base.p->extent != EXTENT_WHOLE) {
+        ret[n++] = METRIC_INUSE;
+        if (v->base.p->extent == EXTENT_BETWEEN)
+            ret[n++] = METRIC_COUNT;
+        return n;
+    }
+    ret[n++] = live >= NEARLY_ALL * peak ? METRIC_INUSE : METRIC_PEAK;
+    if (ret[0] == METRIC_PEAK && live >= NOT_LITTLE * peak)
+        ret[n++] = METRIC_INUSE;
+    else if (c->allocations >= CALLS_OFTEN && (double)c->allocated_bytes >= TURNOVER_OFTEN * peak)
+        ret[n++] = METRIC_COUNT;
+    return n;
+}
+
+/* Does ROW grow by so much that a user would want to know? */
+static bool
+is_growth(const struct text_view *v, const struct timeline_row *row)
+{
+    return row->trend == TREND_GROWS &&
+           row->per_minute * 60 * 100 >=
+               GROWTH_PERCENT_PER_HOUR * (double)v->base.p->totals.peak_bytes;
+}
+
+static void
+put_growth(struct text_view *v)
+{
+    const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = GROWING_ROWS};
+    const struct profile *p = v->base.p;
+    struct own_code code;
+    struct timeline t;
+    bool title = false;
+
+    if (p->extent != EXTENT_WHOLE || !p->has_history || p->process.elapsed_ns < GROWTH_NS_MIN)
+        return;
+    timeline_build(p, v->base.stacks, &options, v->base.arena, &t);
+    own_code_init(&code, p, v->base.arena);
+    for (size_t i = 0; i < t.row_count; i++) {
+        const struct stack *s = t.rows[i].stack;
+
+        if (!is_growth(v, &t.rows[i]))
+            continue;
+        if (!title)
+            text_title(v, "Still growing", "");
+        if (!title)
+            strbuf_char(v->out, '\n');
+        title = true;
+        style_ink(&v->style, v->out, INK_WARNING);
+        style_right(v->out,
+                    arena_printf(v->base.arena, "+%s/min",
+                                 style_bytes(v->base.arena, (int64_t)t.rows[i].per_minute)),
+                    VALUE_WIDTH + 3);
+        style_ink(&v->style, v->out, INK_PLAIN);
+        style_ink(&v->style, v->out, INK_DIM);
+        style_right(v->out, arena_printf(v->base.arena, "#%" PRIu32, s->number), SHARE_WIDTH - 3);
+        style_ink(&v->style, v->out, INK_PLAIN);
+        strbuf_str(v->out, "  ");
+        put_function(v, s, s->depth ? own_code_frame(&code, s) : 0, NAME_COLUMN);
+        strbuf_char(v->out, '\n');
+    }
+}
+
+/* What other questions this profile can answer. */
+static void
+put_hints(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    const char *more = "";
+
+    for (size_t i = 1; i < p->heap_count && *more == '\0'; i++)
+        if (p->heaps[i].made > 0)
+            more = ", --by heap";
+    if (tags_has_labels(p))
+        more = arena_printf(v->base.arena, "%s, --by label", more);
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena,
+                           "More: report --full, --by function, --by type%s; leaks; timeline",
+                           more));
+}
+
+void
+text_brief(struct text_view *v)
+{
+    static const size_t rows[] = {FIRST_ROWS, SECOND_ROWS};
+    static const size_t callers[] = {FIRST_CALLERS, 1};
+    enum metric metrics[2];
+    size_t count = choose_metrics(v, metrics);
+
+    text_header(v);
+    text_losses(v, loss_field_count);
+    for (size_t i = 0; i < count; i++)
+        put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
+    put_growth(v);
+    put_hints(v);
+}
