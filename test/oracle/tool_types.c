@@ -12,7 +12,8 @@ main(int argc, char **argv)
 {
     struct profile_module module = {.path = argc > 1 ? argv[1] : ""};
     struct object_failure failure;
-    struct object *o = object_open(&module, 0, &failure);
+    struct symbol_paths here = {0};
+    struct object *o = object_open(&module, &here, &failure);
     struct type_index index = {0};
     struct debuginfo *debug;
     uint64_t bias;

@@ -758,6 +758,7 @@ module_code_is_what_the_kernel_mapped(void **state)
     FILE *f = fopen("/proc/self/maps", "re");
     struct module_segment segments[MODULE_SEGMENTS_MAX];
     struct profile_module m = {.path = self};
+    const struct profile p = {.modules = &m, .module_count = 1};
     size_t count, found = 0;
 
     (void)state;
@@ -783,13 +784,13 @@ module_code_is_what_the_kernel_mapped(void **state)
     // A position-dependent test program has its addresses in the file.
     if (low == 0x400000)
         m.bias = 0;
-    count = module_code(&m, segments);
+    count = module_code(&p, &m, segments);
     for (size_t i = 0; i < count; i++)
         found += segments[i].start == start && segments[i].end == end &&
                  segments[i].file_offset == offset;
     assert_int_equal(found, 1);
     m.path = "/nonexistent/file";
-    assert_int_equal(module_code(&m, segments), 1);
+    assert_int_equal(module_code(&p, &m, segments), 1);
     assert_true(segments[0].start == low && segments[0].end == high &&
                 segments[0].file_offset == 0);
 }

@@ -359,6 +359,53 @@ separate_debug_files_are_found(void **state)
     }
 }
 
+/* Whether the recorded FILE is named with the prefix "root" in the directory. */
+static void
+check_prefix(const char *file, uint64_t address, bool with_build_id, bool expected)
+{
+    struct profile *p = new_profile(file);
+    uint32_t l = add_location(p, address);
+
+    if (with_build_id)
+        read_build_id(&p->modules[1], "named");
+    p->modules[1].path = file;
+    p->sysroot = arena_strdup(&p->arena, in_directory("root"));
+    resolve(p, true);
+    assert_string_equal(function(p, l, 0), expected ? "inner" : "");
+    profile_free(p);
+}
+
+/* If this fails, what runs in a container or came from another machine is without names, or has
+ * those of what lies at the same path here. */
+static void
+files_are_looked_for_below_the_prefix(void **state)
+{
+    static char own[PATH_MAX];
+    uint64_t mark;
+
+    (void)state;
+    if (!have("gcc"))
+        skip();
+    assert_true(shell("mkdir -p %s/root/opt", directory));
+    compile("gcc", "-O2 -g -Wl,--build-id", "inline_chain.c", "named");
+    mark = address_of("named", "mark");
+    snprintf(own, sizeof own, "%s", in_directory("named"));
+    // Only outside: right if the build id says so, otherwise anybody's.
+    check_prefix(own, mark, true, true);
+    check_prefix(own, mark, false, false);
+    // A link is followed as in the container.
+    assert_true(shell("cd %s/root && cp ../named opt/real && ln -s /opt/real opt/link", directory));
+    check_prefix("/opt/link", mark, true, true);
+    check_prefix("/opt/link", mark, false, true);
+    assert_true(shell("cd %s && objcopy --only-keep-debug named n.debug && strip root/opt/real"
+                      " && rm named && mkdir -p root/usr/lib/debug/opt && mv n.debug"
+                      " root/usr/lib/debug/opt/ && cp root/opt/real root/opt/plain && objcopy"
+                      " --add-gnu-debuglink=root/usr/lib/debug/opt/n.debug root/opt/real",
+                      directory));
+    check_prefix("/opt/real", mark, false, true);
+    check_prefix("/opt/plain", mark, false, false);
+}
+
 /* --- Symbols ------------------------------------------------------------------------------------
  */
 
@@ -779,6 +826,18 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_no_hints(p);
     profile_free(p);
 
+    // Of a process with another root.
+    p = new_profile("[vdso]");
+    p->process.pid = (uint32_t)getpid();
+    p->sysroot = arena_strdup(&p->arena, in_directory("jail"));
+    old = add_location(p, 0x1010 - BIAS);
+    p->locations[old].module = 0;
+    assert_true(shell("mkdir -p %s/tmp && echo 1000 200 jailed >%s/tmp/perf-%d.map", p->sysroot,
+                      p->sysroot, (int)getpid()));
+    resolve(p, true);
+    assert_string_equal(function(p, old, 0), "jailed");
+    profile_free(p);
+
     // Written before the process started: left by an earlier one of the same id.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
@@ -859,6 +918,7 @@ main(void)
         cmocka_unit_test(inlined_calls_are_frames),
         cmocka_unit_test(cplusplus_names_have_their_scopes),
         cmocka_unit_test(separate_debug_files_are_found),
+        cmocka_unit_test(files_are_looked_for_below_the_prefix),
         cmocka_unit_test(a_stripped_library_has_its_exports),
         cmocka_unit_test(a_symbol_covers_only_its_size),
         cmocka_unit_test(a_changed_file_gives_no_names),

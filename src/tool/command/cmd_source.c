@@ -27,14 +27,14 @@ struct source_run {
     const char *what; // FUNCTION or FILE.
 };
 
-/* Read a text file of sensible size. A profile may name any file, so a file that not everybody may
- * read is shown only if its place was ASKED for. */
+/* Read a text file of sensible size, PATH below ROOT (or NULL). A profile may name any file, so a
+ * file that not everybody may read is shown only if its place was ASKED for. */
 static bool
-read_text(const char *path, bool asked, struct strbuf *ret)
+read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
 {
     char chunk[65536];
     struct stat st;
-    int fd = regular_open(NULL, path, &st);
+    int fd = regular_open(root, path, &st);
     ssize_t n = 0;
 
     if (fd < 0)
@@ -57,27 +57,38 @@ leads_out(const char *path)
     return false;
 }
 
-/* PATH as it is, then its ends, the longest first, under --source-dir. */
+/* The ends of PATH, the longest first, under --source-dir, then PATH below SYSROOT and as it is. */
 static bool
-find_text(const char *directory, const char *path, struct arena *arena, struct strbuf *ret)
+find_text(const char *directory, const char *sysroot, const char *path, struct arena *arena,
+          struct strbuf *ret)
 {
     for (const char *tail = path; tail != NULL && directory != NULL; tail = strchr(tail, '/')) {
         while (*tail == '/')
             tail++;
-        if (!leads_out(tail) && read_text(arena_printf(arena, "%s/%s", directory, tail), true, ret))
+        if (!leads_out(tail) &&
+            read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
             return true;
         strbuf_clear(ret);
     }
-    return read_text(path, false, ret);
+    if (sysroot != NULL && read_text(sysroot, path, false, ret))
+        return true;
+    strbuf_clear(ret);
+    return read_text(NULL, path, false, ret);
 }
 
-/* The reader of a struct source_text. */
+/* What the reader of a struct source_text knows. */
+struct source_reader {
+    const struct source_options *options;
+    const char *sysroot;
+};
+
+/* The reader. */
 static bool
 read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret)
 {
-    const struct source_options *o = arg;
+    const struct source_reader *r = arg;
 
-    if (find_text(o->directory, path, arena, ret))
+    if (find_text(r->options->directory, r->sysroot, path, arena, ret))
         return true;
     say_hint("%s: the source is not there or not for everybody to read, so only line numbers are "
              "shown; say where it lies with --source-dir DIR",
@@ -91,8 +102,9 @@ show(struct shown *s)
     const struct source_run *run = s->runner->own;
     struct source_options o = *run->options;
     struct source source;
+    struct source_reader reader = {&o, s->p->sysroot};
     struct source_text text = {
-        .source = &source, .self = o.self, .read = read_source, .read_arg = &o};
+        .source = &source, .self = o.self, .read = read_source, .read_arg = &reader};
     int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);
 
     if (rc == 0 && !o.view.json && !source.has_lines) {

@@ -21,11 +21,11 @@
 enum { PAGE_BYTES = 4096, HEADERS_MAX = 64 };
 
 static size_t
-read_headers(const char *path, Elf64_Phdr *ret)
+read_headers(const char *root, const char *path, Elf64_Phdr *ret)
 {
     Elf64_Ehdr e;
     struct stat st;
-    int fd = *path == '/' ? regular_open(NULL, path, &st) : -1;
+    int fd = *path == '/' ? regular_open(root, path, &st) : -1;
     size_t count = 0;
 
     if (fd < 0)
@@ -60,10 +60,10 @@ code_segment(const struct profile_module *m, const Elf64_Phdr *h, struct module_
 }
 
 size_t
-module_code(const struct profile_module *m, struct module_segment *ret)
+module_code(const struct profile *p, const struct profile_module *m, struct module_segment *ret)
 {
     Elf64_Phdr headers[HEADERS_MAX];
-    size_t header_count = read_headers(m->path, headers), count = 0;
+    size_t header_count = read_headers(p->sysroot, m->path, headers), count = 0;
 
     for (size_t i = 0; i < header_count && count < MODULE_SEGMENTS_MAX; i++)
         if (code_segment(m, &headers[i], &ret[count]))

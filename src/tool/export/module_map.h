@@ -12,9 +12,10 @@ struct module_segment {
 
 enum { MODULE_SEGMENTS_MAX = 8 };
 
-/* Fill RET with the executable segments of M, by address; returns how many: at least one, at most
- * MODULE_SEGMENTS_MAX. */
-size_t module_code(const struct profile_module *m, struct module_segment *ret);
+/* Fill RET with the executable segments of P's module M, by address; returns how many: at least
+ * one, at most MODULE_SEGMENTS_MAX. */
+size_t module_code(const struct profile *p, const struct profile_module *m,
+                   struct module_segment *ret);
 
 /* Fill RET with the ids of P's modules (not 0), the program itself first, the others in P's order.
  * RET has room for P's module_count; returns how many there are. */

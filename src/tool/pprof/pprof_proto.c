@@ -298,7 +298,7 @@ add_mapping(struct writer *w, uint32_t module, struct strbuf *out)
 
     // One mapping per module, since locations name it by its id; the first code segment is all but
     // always the only one.
-    module_code(m, segments);
+    module_code(w->p, m, segments);
     proto_uint(&w->message, MAPPING_ID, module);
     proto_uint(&w->message, MAPPING_START, segments[0].start);
     proto_uint(&w->message, MAPPING_LIMIT, segments[0].end);

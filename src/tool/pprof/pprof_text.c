@@ -132,7 +132,7 @@ write_modules(const struct profile *p, struct arena *arena, struct strbuf *out)
     for (size_t i = 0; i < count; i++) {
         const struct profile_module *m = &p->modules[order[i]];
         struct module_segment segments[MODULE_SEGMENTS_MAX];
-        size_t segment_count = module_code(m, segments);
+        size_t segment_count = module_code(p, m, segments);
 
         for (size_t k = 0; k < segment_count; k++)
             write_mapping(&segments[k], m->path, out);

@@ -389,6 +389,9 @@ struct profile {
     struct arena arena;
     struct strtab strings;
     const char *path; // Of the file it was read from; "pid 123" for a live process.
+    // The directory below which files are that the process knew by their paths (modules, debug
+    // files, sources, perf maps): a container's, another machine's. NULL = they are where they say.
+    const char *sysroot;
     struct profile_process process;
     uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
     uint32_t merged_damaged;   // Inputs of the merge that could be read in part only,

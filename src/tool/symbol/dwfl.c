@@ -4,9 +4,11 @@
  * Together with debuginfo.c the only user of elfutils. Two rules govern it:
  *
  * Right file or none. A recorded build id must equal the file's; names from a rebuilt program would
- * be plausible and wrong. The places asked are, in order, the recorded path, the same path below
- * the process's own root (containers; only as long as it runs), and the debug file of that build
- * id, which carries the symbol table and everything else needed.
+ * be plausible and wrong. The places asked are, in order, the recorded path (below the profile's
+ * prefix, if it has one, then as it is), the same path below the process's own root (containers;
+ * only as long as it runs), and the debug file of that build id, which carries the symbol table and
+ * everything else needed. Without a build id the first of these is the only one: the file of that
+ * name on another system is another file.
  *
  * Nothing before it is needed. Opening reads the headers only; debug information is looked for when
  * the first frames are asked for, symbols when the first frame lacks a name. This file opens what
@@ -114,25 +116,46 @@ static void read_symbols(struct object *o);
 static const struct symbol *symbol_at(struct object *o, uint64_t address);
 static const char *demangled(struct object *o, const char *linkage);
 
-struct object *
-object_open(const struct profile_module *m, uint32_t pid, struct object_failure *ret_failure)
+struct symbol_paths
+object_paths(const struct profile *p)
+{
+    return (struct symbol_paths){.sysroot = p->sysroot, .pid = profile_pid_here(p)};
+}
+
+/* Open M where its build id says that a file is the right one. */
+static struct object *
+open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
 {
     struct arena scratch = {0};
     struct object_failure ignored;
-    struct object *o = open_file(NULL, m->path, m, ret_failure);
+    const char *by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
+    struct object *o = NULL;
 
-    if (o == NULL && m->build_id_bytes > 1) {
-        if (pid != 0 && m->path[0] == '/')
-            o = open_file(arena_printf(&scratch, "/proc/%u/root", pid), m->path, m, &ignored);
-        if (o == NULL)
-            o = open_file(NULL, build_id_path(&scratch, m->build_id, m->build_id_bytes), m,
-                          &ignored);
-        if (o != NULL)
-            o->elsewhere = true;
-    }
-    if (o != NULL)
-        *ret_failure = (struct object_failure){0};
+    if (paths->sysroot != NULL)
+        o = open_file(NULL, m->path, m, &ignored);
+    if (o == NULL && paths->pid != 0 && m->path[0] == '/')
+        o = open_file(arena_printf(&scratch, "/proc/%u/root", paths->pid), m->path, m, &ignored);
+    if (o == NULL && paths->sysroot != NULL)
+        o = open_file(paths->sysroot, by_id, m, &ignored);
+    if (o == NULL)
+        o = open_file(NULL, by_id, m, &ignored);
     arena_release(&scratch);
+    return o;
+}
+
+struct object *
+object_open(const struct profile_module *m, const struct symbol_paths *paths,
+            struct object_failure *ret_failure)
+{
+    struct object *o = open_file(paths->sysroot, m->path, m, ret_failure);
+    bool elsewhere = o == NULL || paths->sysroot != NULL;
+
+    if (o == NULL && m->build_id_bytes > 1)
+        o = open_elsewhere(m, paths);
+    if (o != NULL) {
+        o->elsewhere = elsewhere;
+        *ret_failure = (struct object_failure){0};
+    }
     return o;
 }
 
@@ -535,8 +558,13 @@ find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr ba
         (link != NULL && (own_link == NULL || strcmp(link, own_link) != 0)))
         return -1;
     id_bytes = dwelf_elf_gnu_build_id(elf, &id);
-    if (id_bytes > 1 && id_bytes <= PROFILE_BUILD_ID_MAX)
-        fd = try_debug(o, NULL, build_id_path(&scratch, id, (size_t)id_bytes), NULL);
+    if (id_bytes > 1 && id_bytes <= PROFILE_BUILD_ID_MAX) {
+        const char *path = build_id_path(&scratch, id, (size_t)id_bytes);
+
+        fd = try_debug(o, o->root, path, NULL);
+        if (fd < 0 && o->root != NULL)
+            fd = try_debug(o, NULL, path, NULL);
+    }
     if (fd < 0)
         fd = follow_link(o, elf);
     arena_release(&scratch);
@@ -573,13 +601,17 @@ find_alt(struct object *o, Dwarf *dwarf)
     const void *id;
     ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
     struct arena scratch = {0};
-    enum alt_result result = ALT_ABSENT;
+    const char *by_id;
+    enum alt_result result;
 
     if (id_bytes <= 0)
         return ALT_ABSENT;
     if (id_bytes == 1 || id_bytes > PROFILE_BUILD_ID_MAX)
         return ALT_REFUSED;
-    result = try_alt(o, NULL, build_id_path(&scratch, id, (size_t)id_bytes), id, id_bytes);
+    by_id = build_id_path(&scratch, id, (size_t)id_bytes);
+    result = try_alt(o, o->root, by_id, id, id_bytes);
+    if (result == ALT_ABSENT && o->root != NULL)
+        result = try_alt(o, NULL, by_id, id, id_bytes);
     if (result == ALT_ABSENT && name[0] == '/')
         result = try_alt(o, o->root, name, id, id_bytes);
     else if (result == ALT_ABSENT && o->directory != NULL)
@@ -741,15 +773,22 @@ demangled(struct object *o, const char *linkage)
     return (const char *)(uintptr_t)*name;
 }
 
+/* Whether there is a file PATH below ROOT that can be read. */
 static bool
-exists(const char *path)
+exists(const char *root, const char *path)
 {
-    return access(path, R_OK) == 0;
+    struct stat st;
+    int fd = regular_open(root, path, &st);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
-/* Whether the file that ELF's .gnu_debuglink names is in one of the usual places for PATH. */
+/* Whether the file that ELF's .gnu_debuglink names is in one of the usual places for PATH, below
+ * ROOT. */
 static bool
-debug_link_exists(Elf *elf, const char *path)
+debug_link_exists(Elf *elf, const char *root, const char *path)
 {
     struct arena scratch = {0};
     GElf_Word crc;
@@ -760,30 +799,35 @@ debug_link_exists(Elf *elf, const char *path)
     if (link != NULL && slash != NULL && strchr(link, '/') == NULL) {
         int length = (int)(slash - path);
 
-        found = exists(arena_printf(&scratch, "%.*s/%s", length, path, link)) ||
-                exists(arena_printf(&scratch, "%.*s/.debug/%s", length, path, link)) ||
-                exists(arena_printf(&scratch, DEBUG_ROOT "%.*s/%s", length, path, link));
+        found = exists(root, arena_printf(&scratch, "%.*s/%s", length, path, link)) ||
+                exists(root, arena_printf(&scratch, "%.*s/.debug/%s", length, path, link)) ||
+                exists(root, arena_printf(&scratch, DEBUG_ROOT "%.*s/%s", length, path, link));
     }
     arena_release(&scratch);
     return found;
 }
 
 bool
-object_debug_exists(const struct profile_module *m)
+object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths)
 {
     struct object_failure ignored;
     struct arena scratch = {0};
-    bool found =
-        m->build_id_bytes > 1 && exists(build_id_path(&scratch, m->build_id, m->build_id_bytes));
-    struct object *o = found ? NULL : open_file(NULL, m->path, m, &ignored);
+    struct object *o;
+    bool found = false;
 
+    if (m->build_id_bytes > 1) {
+        const char *by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
+
+        found = exists(NULL, by_id) || (paths->sysroot != NULL && exists(paths->sysroot, by_id));
+    }
+    o = found ? NULL : open_file(paths->sysroot, m->path, m, &ignored);
     if (o != NULL) {
         GElf_Addr bias;
         Elf *elf = dwfl_module_getelf(o->module, &bias);
 
-        found =
-            elf != NULL && (has_section(elf, ".debug_info", 0) ||
-                            has_section(elf, ".zdebug_info", 0) || debug_link_exists(elf, m->path));
+        found = elf != NULL &&
+                (has_section(elf, ".debug_info", 0) || has_section(elf, ".zdebug_info", 0) ||
+                 debug_link_exists(elf, o->root, m->path));
     }
     object_close(o);
     arena_release(&scratch);

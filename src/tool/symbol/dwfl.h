@@ -29,10 +29,14 @@ struct debuginfo;
 void object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
                            void *arg);
 
-/* The file of module M of process PID. A file whose build id is not the recorded one is never used;
- * where the path has no right file, the process's own root and the build-id directories are looked
- * at. To be closed by the caller; NULL with *RET_FAILURE set if there is no right file. */
-struct object *object_open(const struct profile_module *m, uint32_t pid,
+/* Where the files of P's process are. Valid as long as P. */
+struct symbol_paths object_paths(const struct profile *p);
+
+/* The file of module M. A file whose build id is not the recorded one is never used; where its path
+ * below the prefix of PATHS has no right file, its path here, the process's own root and the
+ * build-id directories are looked at. To be closed by the caller; NULL with *RET_FAILURE set if
+ * there is no right file. */
+struct object *object_open(const struct profile_module *m, const struct symbol_paths *paths,
                            struct object_failure *ret_failure);
 
 /* Whether what O gives may be remembered for the module it was opened for: it comes from the
@@ -55,6 +59,6 @@ void object_close(struct object *o);
 
 /* Whether debug information for M has appeared in one of the usual places. Cheap: opens at most one
  * file and asks no server. */
-bool object_debug_exists(const struct profile_module *m);
+bool object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths);
 
 #endif

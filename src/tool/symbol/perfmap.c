@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,19 +90,19 @@ is_believable(const struct stat *st, uint64_t start_unix_ns)
 }
 
 void
-perfmap_load(struct perfmap *m, const struct profile_process *process)
+perfmap_load(struct perfmap *m, const struct profile_process *process, const char *sysroot)
 {
-    char path[96];
+    struct arena scratch = {0};
+    const char *root = sysroot != NULL ? sysroot : "";
     struct stat st;
     int fd;
 
     // In a container it lies in the process's own /tmp, by the number that it has there.
-    if (process->pid_here != 0)
-        snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process->pid_here,
-                 process->pid);
-    else
-        snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (sysroot == NULL && process->pid_here != 0)
+        root = arena_printf(&scratch, "/proc/%u/root", process->pid_here);
+    fd = open(arena_printf(&scratch, "%s/tmp/perf-%u.map", root, process->pid),
+              O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    arena_release(&scratch);
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0 && is_believable(&st, process->start_unix_ns)) {

@@ -54,6 +54,7 @@ struct hint {
 struct resolver {
     struct profile *p;
     const struct symbol_options *options;
+    struct symbol_paths paths;
     struct arena scratch;
     struct work *work;
     size_t work_count;
@@ -77,6 +78,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
     (void)err;
     if (p->symbolised)
         return 0;
+    r.paths = object_paths(p);
     object_tell_of_server(r.options->server, r.options->progress_arg);
     collect_work(&r);
     for (size_t i = 0; i < r.work_count; i = next) {
@@ -268,7 +270,7 @@ resolve_jit(struct resolver *r, const struct work *w, size_t count)
     struct perfmap map = {0};
 
     if (r->p->process.pid != 0)
-        perfmap_load(&map, &r->p->process);
+        perfmap_load(&map, &r->p->process, r->paths.sysroot);
     for (size_t i = 0; i < count; i++) {
         struct symbol_frame f = { .function = perfmap_name(&map, w[i].address) };
 
@@ -289,11 +291,12 @@ server_is_set(void)
 
 /* Whether asking again could give more than C has. */
 static bool
-is_outdated(const struct symcache *c, const struct profile_module *m)
+is_outdated(const struct symcache *c, const struct profile_module *m,
+            const struct symbol_paths *paths)
 {
     if (c->detail == DETAIL_DEBUG || c->entry_count == 0)
         return false;
-    if (object_debug_exists(m))
+    if (object_debug_exists(m, paths))
         return true;
     return server_is_set() && (!c->asked_server || time(NULL) - c->written_unix_s > SERVER_RETRY_S);
 }
@@ -381,7 +384,7 @@ open_if_needed(struct resolver *r, struct symcache *c, const struct work *w, siz
         i++;
     if (i == count)
         return NULL;
-    o = object_open(m, profile_pid_here(r->p), ret_failure);
+    o = object_open(m, &r->paths, ret_failure);
     if (o == NULL)
         return NULL;
     if (object_detail(o) > c->detail)
@@ -429,7 +432,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     if (has_file(m)) {
         if (use_cache)
             symcache_load(&cache, m->path, m->build_id, m->build_id_bytes);
-        if (is_outdated(&cache, m))
+        if (is_outdated(&cache, m, &r->paths))
             symcache_release(&cache);
         o = open_if_needed(r, &cache, w, count, &failure);
     }

@@ -7,6 +7,12 @@
 /* What becomes of a question to a debuginfod server. */
 enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 
+/* Where the files of a process are. */
+struct symbol_paths {
+    const char *sysroot; // As in struct profile; NULL = none.
+    uint32_t pid;        // Of the process here, if it may still run; 0 = none.
+};
+
 struct symbol_options {
     bool no_cache;     // Neither read nor write the cache.
     // May be NULL; called before and after a server is asked for the debug information of the

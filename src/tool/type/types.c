@@ -173,20 +173,25 @@ static void
 open_module(struct typer *t, struct type_module *m)
 {
     const struct profile_module *from = &t->p->modules[m->module];
+    struct symbol_paths paths = object_paths(t->p);
     struct object_failure ignored;
     struct stat st;
+    int fd;
 
     if (m->opened)
         return;
     m->opened = true;
-    m->object = object_open(from, profile_pid_here(t->p), &ignored);
+    m->object = object_open(from, &paths, &ignored);
     if (m->object == NULL)
         return;
     m->debug = object_debuginfo(m->object, &m->bias);
     if (m->debug != NULL)
         m->finder = type_finder_new(m->debug, &t->scratch);
-    if (stat(from->path, &st) == 0)
+    fd = regular_open(t->p->sysroot, from->path, &st);
+    if (fd >= 0) {
         m->written = st.st_mtim;
+        close(fd);
+    }
 }
 
 /* The id in the profile of NAME, which came out of a stranger's file. */
@@ -312,10 +317,13 @@ static void
 read_source(struct typer *t, const char *path, struct source_text *ret)
 {
     struct stat st;
-    int fd = path[0] == '/' ? regular_open(NULL, path, &st) : -1;
+    int fd = path[0] == '/' ? regular_open(t->p->sysroot, path, &st) : -1;
     char *text;
     ssize_t n;
 
+    // The sources of what runs in a container are often outside.
+    if (fd < 0 && path[0] == '/' && t->p->sysroot != NULL)
+        fd = regular_open(NULL, path, &st);
     if (fd < 0)
         return;
     if (((st.st_mode & S_IROTH) != 0 || st.st_uid == geteuid()) &&
