@@ -7,11 +7,15 @@
  * search for a profile, of a process that does not exist, and for who writes one must
  * not read or write where they should not (sanitizers) and must refuse with a sentence.
  */
-/* covers: origin.c owner.c bounds.c */
+/* covers: living.c mapped.c origin.c owner.c bounds.c */
+#include <dirent.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/regular.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,10 +31,33 @@ fake_fopen(const char *path, const char *mode)
     return contents_bytes > 0 ? fmemopen((void *)(uintptr_t)contents, contents_bytes, "r") : NULL;
 }
 
+/* No file that the input names is looked at, and no other process. */
+static int
+fake_regular_open(const char *root, const char *path, struct stat *ret_stat)
+{
+    (void)root;
+    (void)path;
+    *ret_stat = (struct stat){0};
+    return -ENOENT;
+}
+
+static DIR *
+fake_opendir(const char *path)
+{
+    (void)path;
+    return NULL;
+}
+
 #define fopen fake_fopen
+#define opendir fake_opendir
+#define regular_open fake_regular_open
+#include "profile/living.c"
+#include "profile/mapped.c"
 #include "profile/origin.c"
 #include "profile/owner.c"
 #undef fopen
+#undef opendir
+#undef regular_open
 
 #include "stack/bounds.c"
 
@@ -125,6 +152,25 @@ compare_mappings(uint64_t address)
         abort();
 }
 
+/* What a line is taken for must be in it. */
+static void
+compare_lines(void)
+{
+    char line[4096];
+
+    for (size_t off = 0; off < contents_bytes;) {
+        size_t length = strcspn(contents + off, "\n");
+        struct mapping m;
+
+        snprintf(line, sizeof line, "%.*s\n", (int)length, contents + off);
+        if (mapping_parse(line, &m) &&
+            (m.path[0] != '/' || strchr(m.path, '\n') != NULL || m.path < line ||
+             m.path >= line + sizeof line || strstr(line, " rw-s ") == NULL))
+            abort();
+        off += length + 1;
+    }
+}
+
 static void
 find_profile(void)
 {
@@ -134,9 +180,9 @@ find_profile(void)
 
     if (origin_of_pid(UINT32_MAX, &arena, &path, &err) != HEAPTAP_BAD_INPUT || err.text[0] == '\0')
         abort();
-    start_of(UINT32_MAX);
-    inner_pid(UINT32_MAX);
-    maps_file(UINT32_MAX, &(struct stat){.st_ino = 42});
+    owner_find(NULL, &(struct disk_header){.pid = UINT32_MAX, .process_start = 42});
+    living_thread(UINT32_MAX);
+    compare_lines();
     arena_release(&arena);
 }
 

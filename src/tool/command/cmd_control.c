@@ -75,8 +75,7 @@ show(const char *path, struct err *err)
 
     if (r < 0)
         return r;
-    printf("process %u: %s, since %s after its start\n",
-           profile_pid_here(p),
+    printf("process %s: %s, since %s after its start\n", profile_pid_text(p, &a),
            sampling_mode(&a, &p->ways[p->way_count - 1]),
            style_duration(&a, p->ways[p->way_count - 1].elapsed_ns));
     profile_free(p);
@@ -96,7 +95,7 @@ request(const struct control_options *o, const char *path, const struct profile_
         return r;
     r = control_way(&c, (enum disk_mode)way->mode, way->period, o->wait_s * NS_PER_S, err);
     if (r == 0)
-        printf("process %u: from now on %s\n", c.pid, sampling_mode(&a, way));
+        printf("process %s: from now on %s\n", c.name, sampling_mode(&a, way));
     control_close(&c);
     arena_release(&a);
     return r;

@@ -122,7 +122,7 @@ ask_all(const char **paths, size_t count, const char *name, uint64_t wait_ns, st
         code = tell(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
                     &err);
         if (code == 0)
-            printf("process %u: snapshot '%s'\n", asked[i].control.pid, style_clean(a, name));
+            printf("process %s: snapshot '%s'\n", asked[i].control.name, style_clean(a, name));
         control_close(&asked[i].control);
         worst = code > worst ? code : worst;
     }

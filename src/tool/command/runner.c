@@ -96,7 +96,7 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
         return;
     strbuf_str(out, style_clean(arena, profile_title(p, arena)));
     if (p->merged_processes == 0)
-        strbuf_fmt(out, " (pid %u)", p->process.pid);
+        strbuf_fmt(out, " (pid %s)", profile_pid_text(p, arena));
     strbuf_char(out, '\n');
 }
 

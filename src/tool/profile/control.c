@@ -10,12 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -74,10 +74,18 @@ control_open(const char *path, struct control *ret, struct err *err)
     if (r < 0)
         return r;
     fd = open_profile(path, O_RDWR, &h, err);
+    if (fd < 0 && access(path, R_OK) == 0 && access(path, W_OK) != 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "may not write to %s, into which a request for its process goes; run "
+                       "heaptap as the user of process %u or as root",
+                       path, ret->owner.pid != 0 ? ret->owner.pid : h.pid);
     if (fd < 0)
         return fd;
     ret->fd = fd;
     ret->pid = ret->owner.pid != 0 ? ret->owner.pid : h.pid;
+    snprintf(ret->name, sizeof ret->name, "%u", ret->pid);
+    if (ret->pid != h.pid)
+        snprintf(ret->name, sizeof ret->name, "%u (%u in its namespace)", ret->pid, h.pid);
     return 0;
 }
 

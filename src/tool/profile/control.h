@@ -9,6 +9,7 @@
 struct control {
     int fd;
     uint32_t pid; // As it is called here if it can be seen, else as the profile says.
+    char name[48]; // For people: "4711", or "4711 (2 in its namespace)".
     struct owner owner;
     uint64_t generation; // Of the request that was made last.
 };

@@ -1,8 +1,7 @@
 /* origin.c: files, running processes and session directories.
  *
- * A process that is being recorded has its profile mapped; /proc/PID/maps names it and
- * /proc/PID/root leads there even from another mount namespace. So no registry is needed and none
- * can be out of date.
+ * A process that is being recorded has its profile mapped, which tells where that is even from
+ * another namespace (profile/mapped.c). So no registry is needed and none can be out of date.
  *
  * A session is a directory. What `heaptap run` makes for the other processes of a run has the
  * profiles of the first beside it, which the session's id tells.
@@ -14,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "profile/living.h"
+#include "profile/mapped.h"
 #include "profile/profile.h"
 #include "util/bytes.h"
 
@@ -132,49 +134,85 @@ origin_header(const char *path, struct disk_header *ret)
     return is;
 }
 
-static bool
-begins_like_a_profile(const char *path)
+/* What somebody may do who may not look into process PID. */
+static const char *
+advice(uint32_t pid, struct arena *arena)
 {
-    struct disk_header h;
+    char buffer[1024];
+    struct passwd entry, *found = NULL;
+    struct stat st;
 
-    return origin_header(path, &h);
+    if (geteuid() == 0)
+        return "that takes CAP_SYS_PTRACE, which root does not have here";
+    if (stat(arena_printf(arena, "/proc/%u", pid), &st) != 0 || st.st_uid == 0)
+        return "run heaptap as root";
+    if (st.st_uid == geteuid())
+        return "it has other rights than you or its own user namespace; run heaptap as root";
+    if (getpwuid_r(st.st_uid, &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
+        return arena_printf(arena, "run heaptap as user %u or as root", (unsigned)st.st_uid);
+    return arena_printf(arena, "run heaptap as %s or as root", entry.pw_name);
+}
+
+/* The sentence for process PID, of which M is what may not be seen. */
+static int
+say_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err *err)
+{
+    if (m->path == NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT, "cannot look into process %u (%s): %s", pid,
+                       strerror(m->error), advice(pid, arena));
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "process %u is being recorded, but its profile %s cannot be opened here%s%s; "
+                   "root can, even when it has been deleted",
+                   pid, m->path, m->error ? ": " : "", m->error ? strerror(m->error) : "");
+}
+
+/* Add to ERR which process may have been meant by PID: one that is being recorded and calls itself
+ * so in a namespace of its own. */
+static void
+add_meant(uint32_t pid, struct err *err)
+{
+    size_t count, length = strlen(err->text);
+    const struct living_stranger *list = living_strangers(&count);
+    struct arena scratch = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct mapped mapped;
+
+        if (list[i].inner_pid != pid ||
+            mapped_profile(list[i].pid, &scratch, &mapped) != MAPPED_FOUND)
+            continue;
+        snprintf(err->text + length, sizeof err->text - length,
+                 "; did you mean %u, which is %u in its own namespace?", list[i].pid, pid);
+        break;
+    }
+    arena_release(&scratch);
 }
 
 int
 origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err)
 {
-    const char *maps = arena_printf(arena, "/proc/%u/maps", pid);
-    FILE *f = fopen(maps, "re");
-    bool deleted = false, found = false;
-    char *line = NULL;
-    size_t capacity = 0;
+    bool lives = living_start(pid) != 0;
+    enum mapped_result result = MAPPED_NONE;
+    struct mapped mapped;
+    int r;
 
-    if (f == NULL && errno == ENOENT)
-        return err_set(err, HEAPTAP_BAD_INPUT, "no process %u (and no file of that name)", pid);
-    if (f == NULL)
-        return err_errno(err, HEAPTAP_BAD_INPUT,
-                         "cannot look into process %u (%s); run as its user or as root", pid, maps);
-    while (!found && getline(&line, &capacity, f) > 0) {
-        char *path = strchr(line, '/');
-
-        if (path == NULL || strstr(line, " rw-s ") == NULL)
-            continue;
-        path[strcspn(path, "\n")] = '\0';
-        if (strstr(path, ".heaptap") != NULL && strstr(path, " (deleted)") != NULL)
-            deleted = true;
-        *ret_path = arena_printf(arena, "/proc/%u/root%s", pid, path);
-        found = begins_like_a_profile(*ret_path);
-    }
-    free(line);
-    fclose(f);
-    if (found)
+    if (lives)
+        result = mapped_profile(pid, arena, &mapped);
+    if (result == MAPPED_FOUND) {
+        *ret_path = mapped.path;
         return 0;
-    if (deleted)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u is being recorded, but its profile has been deleted", pid);
-    return err_set(err, HEAPTAP_BAD_INPUT,
-                   "process %u is not being recorded by heaptap (start it with `heaptap run`)",
-                   pid);
+    }
+    // Other files that a process shares may be hidden too.
+    if (result == MAPPED_HIDDEN && (mapped.path == NULL || strstr(mapped.path, ".heaptap") != NULL))
+        r = say_hidden(pid, &mapped, arena, err);
+    else if (lives)
+        r = err_set(err, HEAPTAP_BAD_INPUT,
+                    "process %u is not being recorded by heaptap (start it with `heaptap run`)",
+                    pid);
+    else
+        r = err_set(err, HEAPTAP_BAD_INPUT, "no process %u (and no file of that name)", pid);
+    add_meant(pid, err);
+    return r;
 }
 
 static int

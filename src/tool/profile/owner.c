@@ -1,16 +1,19 @@
 /* owner.c: is somebody still writing this profile?
  *
  * The header has the process id, but as the process itself counts it: in a container it is another
- * one here, and the number may be somebody else's. And what lives may not be in our /proc at all,
- * when we are in a container and it is not. So there are three ways, the cheapest first:
+ * one here, and the number may be somebody else's. Two containers that were started together may
+ * even have processes of the same number and the same start. And what lives may not be in our /proc
+ * at all, when we are in a container and it is not. So there are three ways, the cheapest first:
  *
- *     the process with that id     its start time is the recorded one
+ *     the process with that id     it has a profile with this header mapped
  *     the kernel                   a read lease (fcntl) is refused while anybody has the file open
  *                                  for writing, and a shared mapping keeps it open. The kernel
  *                                  tells that across all namespaces, but only to the file's owner
  *                                  and not on every file system
  *     all of /proc                 a process whose id in its innermost namespace is the recorded
- *                                  one, and which started then or has the file mapped
+ *                                  one, and which has the profile mapped
+ *
+ * Whoever may not look into a process goes by its start: it must be the recorded one.
  *
  * If the kernel will not say, nobody is found, and /proc does not show all processes of the
  * machine, then it is not known. Whoever would replace the file has to be sure: the process would
@@ -20,159 +23,69 @@
  */
 #include "profile/owner.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "util/arena.h"
+#include "profile/living.h"
+#include "profile/mapped.h"
 
 /* The first pid namespace, which sees all processes. The number is fixed in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-enum { CHUNK_BYTES = 4096 };
+/* How surely a process writes a profile. */
+enum { WRITES_NOT, WRITES_PERHAPS, WRITES_SURELY };
 
-/* Read the first bytes of the file PATH of /proc into BUFFER; returns how many. */
-static size_t
-read_front(const char *path, char *buffer, size_t size_bytes)
-{
-    FILE *f = fopen(path, "re");
-    size_t got = 0;
-
-    if (f != NULL) {
-        got = fread(buffer, 1, size_bytes - 1, f);
-        fclose(f);
-    }
-    buffer[got] = '\0';
-    return got;
-}
-
-/* When process PID started, in ticks; 0 if it does not live. */
-static uint64_t
-start_of(uint32_t pid)
-{
-    char text[1024], path[64], *p;
-
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    read_front(path, text, sizeof text);
-    p = strrchr(text, ')');
-    if (p == NULL || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-        return 0;
-    for (int field = 2; field < 22 && p != NULL; field++)
-        p = strchr(p + 1, ' ');
-    return p != NULL ? strtoull(p + 1, NULL, 10) : 0;
-}
-
-/* The id of process PID in its innermost namespace; 0 if that is this one, or it is gone. */
-static uint32_t
-inner_pid(uint32_t pid)
-{
-    char text[CHUNK_BYTES], path[64], *line, *last;
-
-    snprintf(path, sizeof path, "/proc/%u/status", pid);
-    read_front(path, text, sizeof text);
-    line = strstr(text, "\nNSpid:");
-    if (line == NULL)
-        return 0;
-    line += strlen("\nNSpid:");
-    line[strcspn(line, "\n")] = '\0';
-    last = strrchr(line, '\t');
-    return last == NULL || last == line ? 0 : (uint32_t)strtoul(last + 1, NULL, 10);
-}
-
-/* Whether process PID has the file ST mapped for writing. */
 static bool
-maps_file(uint32_t pid, const struct stat *st)
+is_same(const struct disk_header *a, const struct disk_header *b)
 {
-    char path[64], wanted[64], *line = NULL;
-    size_t capacity = 0;
-    bool found = false;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%u/maps", pid);
-    snprintf(wanted, sizeof wanted, " %02x:%02x %" PRIu64 " ", major(st->st_dev),
-             minor(st->st_dev), (uint64_t)st->st_ino);
-    f = fopen(path, "re");
-    if (f == NULL)
-        return false;
-    while (!found && getline(&line, &capacity, f) > 0)
-        found = strstr(line, " rw-s ") != NULL && strstr(line, wanted) != NULL;
-    free(line);
-    fclose(f);
-    return found;
+    return a->pid == b->pid && a->process_start == b->process_start &&
+           a->start_unix_ns == b->start_unix_ns &&
+           a->start_monotonic_ns == b->start_monotonic_ns && a->session_id == b->session_id;
 }
 
-/* A process of another pid namespace. */
-struct stranger {
-    uint32_t pid, inner;
-};
-
-/* The strangers that live, found anew only when the list is older than LIST_NS, because a session
- * has many profiles. */
-static const struct stranger *
-strangers(size_t *ret_count)
+/* Whether process PID writes the profile with the header H; sets *RET_START to its start. */
+static int
+writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
 {
-    enum { LIST_NS = 500000000 };
-    static struct arena arena;
-    static struct stranger *list;
-    static size_t count, capacity;
-    static uint64_t made_ns;
-    struct timespec t;
-    struct dirent *e;
-    uint64_t now_ns;
-    DIR *d;
+    struct arena scratch = {0};
+    enum mapped_result result;
+    struct mapped mapped;
+    bool is;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-    if (made_ns == 0 || now_ns - made_ns > LIST_NS) {
-        count = 0;
-        d = opendir("/proc");
-        while (d != NULL && (e = readdir(d)) != NULL) {
-            uint32_t pid = isdigit((unsigned char)e->d_name[0])
-                               ? (uint32_t)strtoul(e->d_name, NULL, 10)
-                               : 0;
-            uint32_t inner = pid ? inner_pid(pid) : 0;
-
-            if (inner == 0)
-                continue;
-            arena_grow(&arena, &list, &capacity, count, sizeof *list);
-            list[count++] = (struct stranger){pid, inner};
-        }
-        if (d != NULL)
-            closedir(d);
-        made_ns = now_ns;
-    }
-    *ret_count = count;
-    return list;
+    *ret_start = living_start(pid);
+    if (*ret_start == 0 || living_inner_pid(pid) != h->pid)
+        return WRITES_NOT;
+    result = mapped_profile(pid, &scratch, &mapped);
+    is = result == MAPPED_FOUND && is_same(&mapped.header, h);
+    arena_release(&scratch);
+    if (result == MAPPED_HIDDEN)
+        return *ret_start == h->process_start ? WRITES_PERHAPS : WRITES_NOT;
+    return is ? WRITES_SURELY : WRITES_NOT;
 }
 
 /* Look for the process in other pid namespaces; false if it is not there. */
 static bool
-find_stranger(const struct stat *st, const struct disk_header *h, struct owner *ret)
+find_stranger(const struct disk_header *h, struct owner *ret)
 {
     size_t count;
-    const struct stranger *list = strangers(&count);
+    const struct living_stranger *list = living_strangers(&count);
+    int best = WRITES_NOT;
 
-    for (size_t i = 0; i < count; i++) {
-        uint64_t start = list[i].inner == h->pid ? start_of(list[i].pid) : 0;
+    for (size_t i = 0; i < count && best != WRITES_SURELY; i++) {
+        uint64_t start;
+        int sure = list[i].inner_pid == h->pid ? writes(list[i].pid, h, &start) : WRITES_NOT;
 
-        // In a time namespace the recorded start is another one.
-        if (start == 0 || (start != h->process_start && !maps_file(list[i].pid, st)))
+        if (sure <= best)
             continue;
+        best = sure;
         *ret = (struct owner){OWNER_LIVES, list[i].pid, start};
-        return true;
     }
-    return false;
+    return best != WRITES_NOT;
 }
 
 /* Whether the kernel's word on FD's file can be relied on: elsewhere another inode than this one
@@ -217,18 +130,17 @@ sees_all(void)
     char namespace[64] = "";
     ssize_t length = readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1);
 
-    return length > 0 && strcmp(namespace, FIRST_PID_NAMESPACE) == 0 && start_of(1) != 0;
+    return length > 0 && strcmp(namespace, FIRST_PID_NAMESPACE) == 0 && living_start(1) != 0;
 }
 
 struct owner
 owner_find(const char *path, const struct disk_header *h)
 {
-    struct owner ret = {OWNER_GONE, h->pid, h->process_start};
+    struct owner ret = {OWNER_GONE, h->pid, 0};
     struct stat st;
     int fd;
 
-    if (h->process_start != 0 && start_of(h->pid) == h->process_start &&
-        inner_pid(h->pid) == 0) {
+    if (writes(h->pid, h, &ret.start_ticks) != WRITES_NOT) {
         ret.state = OWNER_LIVES;
         return ret;
     }
@@ -241,7 +153,7 @@ owner_find(const char *path, const struct disk_header *h)
     }
     ret.state = ask_kernel(fd);
     close(fd);
-    if (ret.state != OWNER_GONE && !find_stranger(&st, h, &ret) && ret.state == OWNER_UNKNOWN &&
+    if (ret.state != OWNER_GONE && !find_stranger(h, &ret) && ret.state == OWNER_UNKNOWN &&
         sees_all())
         ret.state = OWNER_GONE;
     return ret;
@@ -250,5 +162,5 @@ owner_find(const char *path, const struct disk_header *h)
 bool
 owner_still_lives(const struct owner *o)
 {
-    return o->pid == 0 || start_of(o->pid) == o->start_ticks;
+    return o->pid == 0 || living_start(o->pid) == o->start_ticks;
 }

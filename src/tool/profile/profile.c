@@ -149,6 +149,16 @@ profile_title(const struct profile *p, struct arena *arena)
                         p->merged_processes == 1 ? "" : "es", what);
 }
 
+const char *
+profile_pid_text(const struct profile *p, struct arena *arena)
+{
+    const struct profile_process *pr = &p->process;
+
+    return pr->pid_here == 0 ? arena_printf(arena, "%" PRIu32, pr->pid)
+                             : arena_printf(arena, "%" PRIu32 " (%" PRIu32 " in its namespace)",
+                                            pr->pid_here, pr->pid);
+}
+
 bool
 profile_is_program(const struct profile *p, uint32_t module)
 {

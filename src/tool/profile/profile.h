@@ -462,6 +462,9 @@ void profile_free(struct profile *p);
  * From ARENA. */
 const char *profile_title(const struct profile *p, struct arena *arena);
 
+/* The id of P's process for people: "4711", or "4711 (2 in its namespace)". From ARENA. */
+const char *profile_pid_text(const struct profile *p, struct arena *arena);
+
 /* Whether MODULE is the executable of P, or one of those that P was merged from. */
 bool profile_is_program(const struct profile *p, uint32_t module);
 

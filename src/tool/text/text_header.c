@@ -1,7 +1,6 @@
 /* text_header.c: which process it is, what is shown of it, and its totals. */
 #include "text/text_header.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -60,15 +59,13 @@ static void
 put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->base.p->process;
-    const char *here =
-        pr->pid_here ? arena_printf(v->base.arena, " (here %" PRIu32 ")", pr->pid_here) : "";
+    struct arena *a = v->base.arena;
 
     text_line(v, INK_DIM,
-              arena_printf(v->base.arena,
-                           "pid %" PRIu32 "%s \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s", pr->pid,
-                           here, start_time(v), pr->ended ? "ran" : "running for",
-                           style_duration(v->base.arena, pr->elapsed_ns),
-                           sampling_how(v->base.arena, v->base.p)));
+              arena_printf(a, "pid %s \xc2\xb7 %s \xc2\xb7 %s %s \xc2\xb7 %s",
+                           profile_pid_text(v->base.p, a), start_time(v),
+                           pr->ended ? "ran" : "running for", style_duration(a, pr->elapsed_ns),
+                           sampling_how(a, v->base.p)));
 }
 
 void

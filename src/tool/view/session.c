@@ -28,7 +28,7 @@ session_table(const struct view_set *set, struct table *t, struct counters *ret_
         const char *executable = p->process.executable;
 
         table_number(t, p->process.pid);
-        table_string(t, arena_printf(t->arena, "%u", p->process.pid));
+        table_string(t, profile_pid_text(p, t->arena));
         table_number(t, p->process.parent_pid);
         table_string(t, arena_printf(t->arena, "%u", p->process.parent_pid));
         table_number(t, p->totals.allocations);

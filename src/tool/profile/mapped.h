@@ -1,0 +1,35 @@
+/* mapped.h: which profile a running process has mapped. */
+#ifndef PROFILE_MAPPED_H
+#define PROFILE_MAPPED_H
+
+#include "format/format.h"
+#include "util/arena.h"
+
+/* A mapping of the beginning of a file, shared and writable, as /proc/PID/maps has it. */
+struct mapping {
+    uint64_t start, end;
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+    const char *path; // In the line: as we would call it, if it can be reached from here at all.
+};
+
+/* Read LINE of a maps file, which loses its end of line; false if it is no such mapping. */
+bool mapping_parse(char *line, struct mapping *ret);
+
+enum mapped_result {
+    MAPPED_FOUND,
+    MAPPED_NONE,   // It has none.
+    MAPPED_HIDDEN, // It may have one, but we may not look.
+};
+
+struct mapped {
+    const char *path; // FOUND: where it can be opened. HIDDEN: what cannot be; NULL = the process.
+    int error;        // HIDDEN: the number of the error.
+    struct disk_header header; // FOUND
+};
+
+/* Find the profile that process PID, which must live, has mapped, whatever its path is to us.
+ * Strings are from ARENA. */
+enum mapped_result mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret);
+
+#endif

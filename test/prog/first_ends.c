@@ -1,0 +1,48 @@
+/* libs: -lpthread */
+/* first_ends.c FILE: its first thread ends at once, another allocates and frees without end and
+ * makes FILE when it has begun. To the kernel the process is then a zombie with threads that live.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 100, BEGUN = 1000 };
+
+static const char *file;
+
+__attribute__((noinline, noclone)) static void *
+second_alloc(void)
+{
+    void *p = malloc(BLOCK_BYTES);
+
+    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: its frame is looked for.
+    return p;
+}
+
+static void *
+work(void *arg)
+{
+    (void)arg;
+    for (long i = 0;; i++) {
+        free(second_alloc());
+        if (i == BEGUN)
+            close(open(file, O_WRONLY | O_CREAT, 0600));
+        if (i > BEGUN)
+            usleep(10);
+    }
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    if (argc != 2)
+        return 2;
+    file = argv[1];
+    if (pthread_create(&thread, NULL, work, NULL) != 0)
+        return 1;
+    pthread_exit(NULL);
+}

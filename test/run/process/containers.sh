@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# containers.sh: processes in other namespaces, below another root and of other users, looked at
+# from here by the id that they have here. If it fails, whoever runs heaptap on the host of a
+# container is told that nothing is recorded there, gets the numbers of another container, or no
+# names.
+. "$SRCDIR/test/run/lib.subr"
+need python3 unshare
+
+export XDG_CACHE_HOME=/dev/null # Names must come from the files of the process.
+skipped() {
+    echo "ok - $1 # SKIP $2"
+}
+
+# until_there FILE: wait up to ten seconds.
+until_there() {
+    local _
+    for _ in $(seq 200); do
+        [ -e "$1" ] && return
+        sleep 0.05
+    done
+}
+
+# host_pid PROFILE: the process that has it mapped, by our number.
+host_pid() {
+    grep -ls " rw-s .*/$1" /proc/[0-9]*/maps | head -n 1 | tr -dc 0-9
+}
+
+# looked_at NAME PID INNER: every way to look at PID. INNER is its number there, if another one.
+looked_at() {
+    local name=$1 pid=$2 shown=$2
+    [ "$2" = "$3" ] || shown="$2 ($3 in its namespace)"
+    "$HEAPTAP" report "$pid" >report.txt 2>report.err
+    same "$name: report" 0 $?
+    check "$name: report says which process it is" grep -q "^pid $shown .* running for" report.txt
+    check "$name: report has names" grep -q count_alloc report.txt
+    "$HEAPTAP" report --json "$pid" >report.json 2>&1
+    check "$name: JSON has both numbers" python3 - "$pid" "$3" <<'END'
+import json, sys
+process = json.load(open("report.json"))["process"]
+here, inner = int(sys.argv[1]), int(sys.argv[2])
+assert process["pid"] == inner, process
+assert process.get("pid_here", inner) == here, process
+assert not process["ended"], process
+END
+    for view in leaks timeline; do
+        check "$name: $view" "$HEAPTAP" $view "$pid"
+    done
+    check "$name: export" "$HEAPTAP" export --format collapsed -o "$PWD/stacks.collapsed" "$pid"
+    check "$name: export has names" grep -q count_alloc stacks.collapsed
+    rm -f stacks.collapsed copy.heaptap
+    check "$name: pack" "$HEAPTAP" pack -o copy.heaptap "$pid"
+    check "$name: its names are packed" grep -q count_alloc <("$HEAPTAP" report copy.heaptap)
+    same "$name: control" "process $shown: exact" "$("$HEAPTAP" control "$pid" 2>&1 | cut -d, -f1)"
+    same "$name: control changes it" "process $shown: from now on exact" \
+        "$("$HEAPTAP" control "$pid" --exact 2>&1)"
+    same "$name: snapshot" "process $shown: snapshot 'seen'" \
+        "$("$HEAPTAP" snapshot "$pid" seen 2>&1)"
+    check "$name: at the snapshot" "$HEAPTAP" report --at seen "$pid"
+}
+
+# in_container NAME WRAPPER...: a program recorded in what WRAPPER makes.
+in_container() {
+    local name=$1 runner pid inner
+    shift
+    rm -f counts c.heaptap
+    LD_PRELOAD='' "$@" env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/c.heaptap" \
+        "$PROG/counted" counts 1 2>container.err &
+    runner=$!
+    until_there counts
+    pid=$(host_pid c.heaptap)
+    inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")
+    looked_at "$name" "$pid" "$inner"
+    if [ "$pid" != "$inner" ] && ! grep -q " rw-s .*heaptap" "/proc/$inner/maps" 2>/dev/null; then
+        "$HEAPTAP" report "$inner" >inner.txt 2>&1
+        same "$name: by the number that it has there" 3 $?
+        check "$name: then the one that it has here is told" \
+            grep -q "did you mean $pid, which is $inner in its own namespace" inner.txt
+    fi
+    kill -9 "$pid"
+    wait $runner 2>/dev/null
+}
+
+if unshare -pf true 2>/dev/null; then
+    in_container "a pid namespace" unshare -pf
+else
+    skipped "a pid namespace" "it cannot be made here"
+fi
+if unshare -pmf --mount-proc true 2>/dev/null; then
+    in_container "pid and mount namespaces" unshare -pmf --mount-proc
+else
+    skipped "pid and mount namespaces" "they cannot be made here"
+fi
+if unshare -Urpmf --mount-proc true 2>/dev/null; then
+    in_container "a user namespace too" unshare -Urpmf --mount-proc
+else
+    skipped "a user namespace too" "it cannot be made here"
+fi
+
+# Two that are started together have the same numbers and may have the same start.
+if unshare -pf true 2>/dev/null; then
+    rm -f one two
+    for which in one two; do
+        LD_PRELOAD='' unshare -pf env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/$which.heaptap" \
+            "$PROG/counted" $which 1 &
+    done
+    until_there one
+    until_there two
+    for which in one two; do
+        pid=$(host_pid $which.heaptap)
+        check "two containers: the report of $which is of $which" \
+            grep -q "^pid $pid (" <("$HEAPTAP" report "$pid")
+        check "two containers: so is that of its file" \
+            grep -q "^pid $pid (" <("$HEAPTAP" report $which.heaptap)
+        "$HEAPTAP" snapshot "$pid" "of-$which" >/dev/null
+        check "two containers: a snapshot is in the right one" "$HEAPTAP" report --at "of-$which" \
+            $which.heaptap
+        kill -9 "$pid"
+    done
+    wait 2>/dev/null
+    "$HEAPTAP" report --at of-one two.heaptap >/dev/null 2>&1
+    same "two containers: and not in the other" 2 $?
+else
+    skipped "two containers" "they cannot be made here"
+fi
+
+# A root of its own: the program, the recorder and their libraries, and nothing else, not even
+# /proc. The profile's path means nothing here, or another file.
+jail=$PWD/jail
+mkdir -p "$jail/bin" "$jail/tmp"
+cp "$PROG/counted" "$jail/bin/only_there"
+cp "$LIBHEAPTAP" "$jail/bin/"
+cp "$(command -v env)" "$jail/bin/"
+for file in $(ldd "$PROG/counted" "$LIBHEAPTAP" "$jail/bin/env" | grep -o '/[^ :()]*\.so[^ :()]*' |
+    sort -u); do
+    case $file in "$LIBHEAPTAP") continue ;; esac
+    mkdir -p "$jail$(dirname "$file")"
+    cp -L "$file" "$jail$file"
+done
+
+# in_jail NAME WRAPPER...: the same in a root of its own, which WRAPPER changes to.
+in_jail() {
+    local name=$1 runner pid
+    shift
+    rm -f "$jail/counts" "$jail/tmp/j.heaptap"
+    "$@" /bin/env LD_PRELOAD=/bin/libheaptap.so HEAPTAP_OUT=/tmp/j.heaptap \
+        /bin/only_there /counts 1 2>jail.err &
+    runner=$!
+    until_there "$jail/counts"
+    pid=$(host_pid j.heaptap)
+    looked_at "$name" "$pid" "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")"
+    rm "$jail/tmp/j.heaptap"
+    check "$name: report of a profile that was deleted" "$HEAPTAP" report "$pid"
+    check "$name: control of one" "$HEAPTAP" control "$pid"
+    kill -9 "$pid"
+    wait $runner 2>/dev/null
+}
+
+if chroot "$jail" /bin/env true 2>chroot.err || ! grep -q 'not permitted' chroot.err; then
+    in_jail "a root of its own" chroot "$jail"
+    unshare -pmf true 2>/dev/null &&
+        in_jail "a root and namespaces of its own" unshare -pmf chroot "$jail"
+else
+    skipped "a root of its own" "chroot is not permitted here"
+fi
+
+# Another user's process, and what that user may see of ours.
+other="setpriv --reuid 65534 --clear-groups"
+others=$(mktemp -d -p /tmp)
+chmod 777 "$others"
+if [ "$(id -u)" != 0 ] || ! $other test -x "$HEAPTAP" -a -x "$PROG/counted" -a -w "$others"; then
+    skipped "another user's process" "that user cannot be, or cannot come here"
+else
+    LD_PRELOAD='' $other env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$others/o.heaptap" \
+        "$PROG/counted" "$others/counts" 1 &
+    runner=$!
+    until_there "$others/counts"
+    pid=$(host_pid o.heaptap)
+    looked_at "another user's process" "$pid" "$pid"
+    kill -9 "$pid"
+    wait $runner 2>/dev/null
+    rm -f counts
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/root.heaptap "$PROG/counted" counts 1 &
+    pid=$!
+    until_there counts
+    for command in report control "snapshot:x"; do
+        $other "$HEAPTAP" ${command%:*} $pid ${command#"${command%:*}"} >refused.txt 2>&1
+        same "a process of root's: ${command%:*} is refused to others" 3 $?
+        check "a process of root's: ${command%:*} says what to do" \
+            grep -q "cannot look into process $pid (Permission denied): run heaptap as root" \
+            refused.txt
+    done
+    kill -9 $pid
+    wait $pid 2>/dev/null
+fi
+
+rm -rf "$others"
+
+# A process whose first thread has ended looks dead to those who ask for that thread alone.
+rm -f begun
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/first.heaptap "$PROG/first_ends" begun &
+pid=$!
+until_there begun
+"$HEAPTAP" report $pid >report.txt 2>&1
+check "its first thread has ended: it runs" grep -q "^pid $pid .* running for" report.txt
+check "its first thread has ended: names" grep -q second_alloc report.txt
+check "its first thread has ended: snapshot" "$HEAPTAP" snapshot $pid after
+kill -9 $pid
+wait $pid 2>/dev/null
+finish
