@@ -61,8 +61,8 @@ PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 DIRECTIVE = re.compile(
     r"^# (needs|files|each|except|hide|unordered|as|limit|short|foreign|oracle|operators|broken"
     r"|unknown|counts|lost): (.*)$")
-LOST = ("reentrant_events", "no_memory_events", "no_thread_events", "ledger_events",
-        "other_site_events")
+LOST = ("reentrant_events", "no_memory_events", "no_thread_events", "early_events",
+        "ledger_events", "other_site_events")
 MARK = "HEAPTAP_TORTURE_RUN"
 SHOWN = 12  # Lines of a difference.
 BARE_RUNS = {"torture": (2, 2), "foreign": (1, 4)}  # At least, at most.

@@ -127,7 +127,8 @@ struct disk_header {
     uint64_t control[7];     // enum disk_control; then what it says.
     uint64_t control_taken;  // The latest generation that was answered; written last.
     uint64_t control_answer; // enum disk_answer.
-    uint64_t reserved1[422];
+    uint64_t early_events;   // Losses: of other threads, while one was starting the recorder.
+    uint64_t reserved1[421];
 };
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");

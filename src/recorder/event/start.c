@@ -258,7 +258,7 @@ settle_early_events(void)
 {
     uint64_t events = __atomic_exchange_n(&state->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
 
-    add_relaxed(&state->header->losses.no_thread_events, events);
+    add_relaxed(&state->header->early_events, events);
 }
 
 COLD bool

@@ -21,6 +21,7 @@
 #include "profile/pack.h"
 #include "profile/profile.h"
 #include "type/types.h"
+#include "view/losses.h"
 #include "view/style.h"
 
 /* A run of many processes names this many profiles and counts the rest. */
@@ -190,8 +191,10 @@ summarise(const struct profile *p, const char *path, bool main_process)
                 style_bytes(&a, counters_live_bytes(t)),
                 style_plural(&a, counters_live_blocks(t), "block"));
         if (p->losses.events)
-            fprintf(stderr, "heaptap: %s not recorded\n",
-                    style_plural(&a, (int64_t)p->losses.events, "event"));
+            fprintf(stderr, "heaptap: %s not recorded: %s%s%s\n",
+                    style_plural(&a, (int64_t)p->losses.events, "event"),
+                    loss_causes(&a, &p->losses), loss_remedy(&p->losses) ? "; " : "",
+                    loss_remedy(&p->losses) ? loss_remedy(&p->losses) : "");
     }
     fprintf(stderr, "heaptap: profile %s (%s)\n", style_clean(&a, path),
             style_bytes(&a, st.st_size));

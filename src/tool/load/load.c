@@ -196,6 +196,7 @@ load_header(struct loader *l)
     p->sample_period_bytes = h->sample_period_bytes;
     p->peak_elapsed_ns = h->shared.peak_ns;
     p->losses.no_thread_events = h->losses.no_thread_events;
+    p->losses.early_events = h->early_events;
     p->losses.no_memory_events += h->losses.no_memory_events;
     p->losses.frames_without_module = h->losses.frames_without_module;
     p->losses.history_records = h->losses.history_records;
@@ -204,7 +205,8 @@ load_header(struct loader *l)
     p->losses.unseen_allocators = h->losses.unseen_allocators;
     p->losses.label_sets = h->losses.label_sets;
     p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
-                       p->losses.no_thread_events + p->losses.heap_events;
+                       p->losses.no_thread_events + p->losses.early_events +
+                       p->losses.heap_events;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;

@@ -175,32 +175,6 @@ merge_ways(struct merge *m, const struct profile *from)
 }
 
 static void
-merge_losses(struct profile_losses *sum, const struct profile_losses *l)
-{
-    sum->events += l->events;
-    sum->reentrant_events += l->reentrant_events;
-    sum->no_memory_events += l->no_memory_events;
-    sum->no_thread_events += l->no_thread_events;
-    sum->heap_events += l->heap_events;
-    sum->unseen_allocators += l->unseen_allocators;
-    sum->ledger_events += l->ledger_events;
-    sum->other_site_events += l->other_site_events;
-    sum->label_sets += l->label_sets;
-    sum->truncated_stacks += l->truncated_stacks;
-    sum->guessed_frames += l->guessed_frames;
-    sum->frames_without_module += l->frames_without_module;
-    sum->unwind_failures += l->unwind_failures;
-    sum->unknown_frees += l->unknown_frees;
-    sum->double_frees += l->double_frees;
-    sum->unrecorded_frees += l->unrecorded_frees;
-    sum->inherited_frees += l->inherited_frees;
-    sum->overwritten_blocks += l->overwritten_blocks;
-    sum->failed_calls += l->failed_calls;
-    sum->history_records += l->history_records;
-    sum->file_failed = sum->file_failed || l->file_failed;
-}
-
-static void
 merge_recorder(struct profile_recorder *sum, const struct profile_recorder *r)
 {
     sum->memory_bytes += r->memory_bytes;
@@ -299,7 +273,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_types(m, &in);
     merge_ways(m, p);
     merge_unknown_frees(m, &in);
-    merge_losses(&m->p->losses, &p->losses);
+    profile_losses_add(&m->p->losses, &p->losses);
     merge_recorder(&m->p->recorder, &p->recorder);
     time_sum_add(&m->time, p);
     map_release(&in.paths);

@@ -182,6 +182,33 @@ profile_mark_programs(struct profile *p)
 }
 
 void
+profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
+{
+    sum->events += l->events;
+    sum->reentrant_events += l->reentrant_events;
+    sum->no_memory_events += l->no_memory_events;
+    sum->no_thread_events += l->no_thread_events;
+    sum->early_events += l->early_events;
+    sum->heap_events += l->heap_events;
+    sum->unseen_allocators += l->unseen_allocators;
+    sum->ledger_events += l->ledger_events;
+    sum->other_site_events += l->other_site_events;
+    sum->label_sets += l->label_sets;
+    sum->truncated_stacks += l->truncated_stacks;
+    sum->guessed_frames += l->guessed_frames;
+    sum->frames_without_module += l->frames_without_module;
+    sum->unwind_failures += l->unwind_failures;
+    sum->unknown_frees += l->unknown_frees;
+    sum->double_frees += l->double_frees;
+    sum->unrecorded_frees += l->unrecorded_frees;
+    sum->inherited_frees += l->inherited_frees;
+    sum->overwritten_blocks += l->overwritten_blocks;
+    sum->failed_calls += l->failed_calls;
+    sum->history_records += l->history_records;
+    sum->file_failed = sum->file_failed || l->file_failed;
+}
+
+void
 profile_free(struct profile *p)
 {
     if (p == NULL)

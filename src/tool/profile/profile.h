@@ -347,10 +347,11 @@ struct profile_process {
 
 /* What the recorder could not record, or only in part. All counts. */
 struct profile_losses {
-    uint64_t events; // Allocations and frees not recorded at all; the sum of the next four.
+    uint64_t events; // Allocations and frees not recorded at all; the sum of the next five.
     uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
     uint64_t no_memory_events; // The recorder got no memory.
-    uint64_t no_thread_events; // More threads at once than rows.
+    uint64_t no_thread_events; // Of threads that got no row.
+    uint64_t early_events;     // Of other threads while one was starting the recorder.
     uint64_t heap_events;      // Of the program's own heaps.
     uint64_t unseen_allocators; // C libraries whose own malloc was called past the recorder.
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
@@ -373,6 +374,9 @@ struct profile_losses {
     bool
         file_failed; // The file could not grow: what came later is missing after the process ended.
 };
+
+/* Add L to SUM. */
+void profile_losses_add(struct profile_losses *sum, const struct profile_losses *l);
 
 /* What recording cost. */
 struct profile_recorder {

@@ -452,6 +452,7 @@ header_of(struct writer *w)
         .shared.peak_ns = p->peak_elapsed_ns,
         .shared.most_bytes = counters_sum(p->totals.peak_bytes, p->peak_error_bytes),
         .losses.no_thread_events = p->losses.no_thread_events,
+        .early_events = p->losses.early_events,
         .losses.no_memory_events = p->losses.no_memory_events,
         .losses.reentrant_events = p->losses.reentrant_events,
         .losses.frames_without_module = p->losses.frames_without_module,

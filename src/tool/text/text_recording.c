@@ -114,12 +114,15 @@ void
 text_losses(struct text_view *v, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        uint64_t n = loss_value(&v->base.p->losses, &loss_fields[i]);
+        const struct loss_field *f = &loss_fields[i];
+        uint64_t n = loss_value(&v->base.p->losses, f);
 
         if (n)
             text_line(v, INK_WARNING,
                       arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
-                                   loss_fields[i].meaning));
+                                   f->meaning));
+        if (n && f->remedy != NULL)
+            text_line(v, INK_DIM, arena_printf(v->base.arena, "    %s", f->remedy));
     }
 }
 

@@ -1,6 +1,7 @@
 /* text_session.c: a session with several processes: totals over all, and a line for each. */
 #include "text/text_session.h"
 
+#include "view/losses.h"
 #include "view/sampling.h"
 
 enum { PROCESSES_SHOWN = 20 };
@@ -13,12 +14,12 @@ text_session(const struct view_set *set, const struct style *style, size_t limit
     struct counters total = COUNTERS_ZERO;
     struct errors errors = {0};
     struct table t = {.arena = arena};
-    uint64_t lost = 0;
+    struct profile_losses losses = {0};
 
     limit = limit ? limit : PROCESSES_SHOWN;
     session_table(set, &t, &total, &errors);
     for (size_t i = 0; i < set->count; i++)
-        lost += set->v[i]->losses.events;
+        profile_losses_add(&losses, &set->v[i]->losses);
     strbuf_fmt(out, "%zu processes: %s allocations, %s in all%s\n", set->count,
                style_count(arena, total.allocations), style_bytes(arena, total.allocated_bytes),
                sampling_error(arena, &total, &errors, METRIC_ALLOC));
@@ -30,8 +31,10 @@ text_session(const struct view_set *set, const struct style *style, size_t limit
         strbuf_fmt(out, "; the peaks added up %s%s", style_bytes(arena, total.peak_bytes),
                    sampling_error(arena, &total, &errors, METRIC_PEAK));
     strbuf_char(out, '\n');
-    if (lost)
-        strbuf_fmt(out, "%s not recorded\n", style_plural(arena, (int64_t)lost, "event"));
+    if (losses.events)
+        strbuf_fmt(out, "%s not recorded: %s\n",
+                   style_plural(arena, (int64_t)losses.events, "event"),
+                   loss_causes(arena, &losses));
     strbuf_char(out, '\n');
     table_text(&t, style, limit, out);
     if (set->count > limit)

@@ -1,18 +1,32 @@
-/* losses.c: what the recorder could not record, or only in part, each with what it means. */
+/* losses.c: what the recorder could not record, or only in part, each with what it means.
+ *
+ * The first rows are events that were not recorded at all, each row a cause. Where only their sum
+ * is shown (the summary of a run, a session) the causes go with it, since a bare number leaves the
+ * user to guess whether the profile can be trusted, and a row that something can be done about says
+ * what.
+ */
 #include "view/losses.h"
 
 #include <string.h>
 
+#include "view/style.h"
+
 // clang-format off
-#define FIELD(name, text) {#name, offsetof(struct profile_losses, name), text}
+#define FIELD(name, text) {#name, offsetof(struct profile_losses, name), text, NULL}
+#define CAUSE(name, text, remedy) {#name, offsetof(struct profile_losses, name), text, remedy}
 // clang-format on
 
 const struct loss_field loss_fields[] = {
     FIELD(events, "events lost"),
-    FIELD(reentrant_events, "lost in signal handlers that interrupted the recorder"),
-    FIELD(no_memory_events, "lost because the recorder got no memory"),
-    FIELD(no_thread_events, "lost because more threads ran at once than it follows"),
-    FIELD(heap_events, "lost of heaps of the program's own"),
+    CAUSE(reentrant_events, "lost in signal handlers that interrupted the recorder", NULL),
+    CAUSE(no_memory_events, "lost because the recorder got no memory",
+          "raise the limits on memory (ulimit -v, --max-memory) and see that the disk has room"),
+    CAUSE(no_thread_events, "lost in threads that it had no memory to follow, or too many at once",
+          "raise the limits on memory (ulimit -v, --max-memory), or run fewer threads at once"),
+    CAUSE(early_events, "lost in other threads while it was starting",
+          "with --reserve 64M recording starts before main, and so before there are threads"),
+    CAUSE(heap_events, "lost of heaps of the program's own: too many, or destroyed before",
+          "see heaptap.h on the life of heaps"),
     FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
     FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
@@ -30,7 +44,8 @@ const struct loss_field loss_fields[] = {
     FIELD(history_records, "values at a snapshot that found no room: later ones stand for them"),
 };
 const size_t loss_field_count = countof(loss_fields);
-const size_t loss_stack_field_count = 13;
+const size_t loss_cause_end = 6;
+const size_t loss_stack_field_count = 14;
 
 uint64_t
 loss_value(const struct profile_losses *losses, const struct loss_field *field)
@@ -39,4 +54,45 @@ loss_value(const struct profile_losses *losses, const struct loss_field *field)
 
     memcpy(&value, (const char *)losses + field->offset, sizeof value);
     return value;
+}
+
+/* TEXT behind "lost". */
+static const char *
+cause(const char *text)
+{
+    static const char lost[] = "lost ";
+
+    return strncmp(text, lost, sizeof lost - 1) == 0 ? text + sizeof lost - 1 : text;
+}
+
+const char *
+loss_causes(struct arena *arena, const struct profile_losses *losses)
+{
+    const char *causes = "";
+
+    for (size_t i = 1; i < loss_cause_end; i++) {
+        uint64_t n = loss_value(losses, &loss_fields[i]);
+
+        if (n == losses->events && n != 0)
+            return cause(loss_fields[i].meaning);
+        if (n != 0)
+            causes = arena_printf(arena, "%s%s%s %s", causes, *causes ? "; " : "",
+                                  style_count(arena, (int64_t)n), cause(loss_fields[i].meaning));
+    }
+    return causes;
+}
+
+const char *
+loss_remedy(const struct profile_losses *losses)
+{
+    const struct loss_field *most = NULL;
+
+    for (size_t i = 1; i < loss_cause_end; i++) {
+        const struct loss_field *f = &loss_fields[i];
+
+        if (f->remedy != NULL && loss_value(losses, f) != 0 &&
+            (most == NULL || loss_value(losses, f) > loss_value(losses, most)))
+            most = f;
+    }
+    return most != NULL ? most->remedy : NULL;
 }

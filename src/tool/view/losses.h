@@ -5,17 +5,27 @@
 #include "profile/profile.h"
 
 /* The field's name in JSON, its place in struct profile_losses (a uint64_t), and what it means, in
- * words that follow a count. The first field is the sum of events. */
+ * words that follow a count. The first field is the sum of events, those before loss_cause_end are
+ * the parts of it. */
 struct loss_field {
     const char *key;
     size_t offset;
     const char *meaning;
+    const char *remedy; // What to do about it; NULL = nothing can be done, or it does not matter.
 };
 extern const struct loss_field loss_fields[];
 extern const size_t loss_field_count;
+extern const size_t loss_cause_end;
 extern const size_t loss_stack_field_count; // The first that concern allocations and their stacks.
 
 /* What LOSSES has in FIELD. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
+
+/* Why the events of LOSSES were not recorded, "20 in signal handlers ...; 4 in ..."; the cause
+ * alone if there is one, "" if nothing is known of it. From ARENA. */
+const char *loss_causes(struct arena *arena, const struct profile_losses *losses);
+
+/* What to do about the largest of these causes, or NULL. */
+const char *loss_remedy(const struct profile_losses *losses);
 
 #endif
