@@ -1,8 +1,21 @@
-/* session.c: the processes of a session in one table, which text and JSON render.
+/* session.c: the processes of a session in one table, which text and JSON render. People get names
+ * that tell them apart, programs all that is known.
  */
 #include "view/session.h"
 
-#include "analyse/frame_name.h"
+#include "view/session_names.h"
+
+/* A name for each process of SET, and who it is. */
+static const char **
+names_of(const struct view_set *set, struct session_who *who, struct arena *arena)
+{
+    const char **names = arena_array(arena, set->count, sizeof *names);
+
+    for (size_t i = 0; i < set->count; i++)
+        who[i] = session_who(set->v[i], arena);
+    session_names(who, set->count, arena, names);
+    return names;
+}
 
 void
 session_table(const struct view_set *set, struct table *t, struct counters *ret_total,
@@ -17,15 +30,19 @@ session_table(const struct view_set *set, struct table *t, struct counters *ret_
         {COLUMN_BYTES, "allocated_bytes", "allocated", false, NULL},
         {COLUMN_BYTES, "peak_bytes", "peak", false, NULL},
         {COLUMN_BYTES, "live_bytes", "live", false, NULL},
-        {COLUMN_TEXT, "program", "program", false, NULL},
+        {COLUMN_TEXT, NULL, "program", false, session_name_fit},
+        {COLUMN_TEXT, "program", NULL, false, NULL},
+        {COLUMN_TEXT, "name", NULL, false, NULL},
         {COLUMN_TEXT, "command", NULL, false, NULL},
         {COLUMN_TEXT, "profile", NULL, false, NULL},
     };
 
+    struct session_who *who = arena_array(t->arena, set->count, sizeof *who);
+    const char **names = names_of(set, who, t->arena);
+
     table_begin(t, t->arena, columns, countof(columns));
     for (size_t i = 0; i < set->count; i++) {
         const struct profile *p = set->v[i];
-        const char *executable = p->process.executable;
 
         table_number(t, p->process.pid);
         table_string(t, profile_pid_text(p, t->arena));
@@ -35,7 +52,9 @@ session_table(const struct view_set *set, struct table *t, struct counters *ret_
         table_number(t, p->totals.allocated_bytes);
         table_number(t, p->totals.partial ? TABLE_UNKNOWN : p->totals.peak_bytes);
         table_number(t, counters_live_bytes(&p->totals));
-        table_string(t, executable && *executable ? path_basename(executable) : NULL);
+        table_string(t, names[i]);
+        table_string(t, *who[i].program && p->merged_processes == 0 ? who[i].program : NULL);
+        table_string(t, *who[i].comm ? who[i].comm : NULL);
         table_string(t, p->process.command);
         table_string(t, p->path);
         counters_add(ret_total, &p->totals);

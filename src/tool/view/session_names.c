@@ -1,0 +1,213 @@
+/* session_names.c: names that tell the processes of a session apart.
+ *
+ * A build has twelve processes cc1plus with forty arguments each. What a user knows them by is the
+ * source file, and nobody needs to be told where that stands among the arguments: it is what the
+ * others of the same program do not have.
+ *
+ *     cc1plus -quiet -D_GNU_SOURCE lexer.cc  -O2 -o /tmp/cc3f.s     cc1plus lexer.cc
+ *     cc1plus -quiet -D_GNU_SOURCE parser.cc -O2 -o /tmp/cc9a.s     cc1plus parser.cc
+ *
+ * So words of the command lines are counted by program. Those that one process alone has come
+ * first, then those that some have; names of temporary files, which differ and tell nothing, only
+ * where there is nothing else. Processes with equal arguments, such as the workers of a server, are
+ * told apart by the name that they give to themselves, if they do.
+ */
+#include "view/session_names.h"
+
+#include <string.h>
+
+#include "util/map.h"
+#include "util/path.h"
+#include "view/style.h"
+
+enum { WORDS_SHOWN = 4, COMM_BYTES = 15 };
+
+/* The words of all command lines. */
+struct words {
+    const struct session_who *who;
+    size_t count;
+    struct arena *arena;
+    struct strtab texts;     // Programs and words.
+    struct map by_program;   // Processes of each program.
+    struct map with_word;    // By program and word: how many processes have it,
+    struct map last_counted; // and the last that was counted.
+};
+
+/* The first thread's name, if it is known. */
+static const char *
+first_thread(const struct profile *p)
+{
+    for (size_t i = 0; i < p->thread_count; i++)
+        if (p->threads[i].tid == p->process.pid)
+            return p->threads[i].name;
+    return "";
+}
+
+struct session_who
+session_who(const struct profile *p, struct arena *arena)
+{
+    if (p->merged_processes > 0)
+        return (struct session_who){profile_title(p, arena), "", ""};
+    return (struct session_who){
+        .program = path_basename(p->process.executable ? p->process.executable : ""),
+        .command = p->process.command ? p->process.command : "",
+        .comm = first_thread(p),
+    };
+}
+
+/* The next word from *AT on, from ARENA; NULL at the end. */
+static const char *
+next_word(const char **at, struct arena *arena)
+{
+    size_t length;
+    const char *word;
+
+    *at += strspn(*at, " ");
+    length = strcspn(*at, " ");
+    word = length != 0 ? arena_strndup(arena, *at, length) : NULL;
+    *at += length;
+    return word;
+}
+
+/* The arguments of W behind argument 0. */
+static const char *
+arguments_of(const struct session_who *w)
+{
+    const char *blank = strchr(w->command, ' ');
+
+    return blank != NULL ? blank : "";
+}
+
+static uint64_t
+word_key(struct words *all, const struct session_who *w, const char *word)
+{
+    return (uint64_t)strtab_id(&all->texts, w->program) << 32 | strtab_id(&all->texts, word);
+}
+
+static void
+count_words(struct words *all, size_t process)
+{
+    const struct session_who *w = &all->who[process];
+    const char *at = arguments_of(w), *word;
+
+    ++*map_put(&all->by_program, strtab_id(&all->texts, w->program), NULL);
+    while ((word = next_word(&at, all->arena)) != NULL) {
+        uint64_t key = word_key(all, w, word);
+        uint64_t *last = map_put(&all->last_counted, key, NULL);
+
+        if (*last == process + 1)
+            continue;
+        *last = process + 1;
+        ++*map_put(&all->with_word, key, NULL);
+    }
+}
+
+/* How much a word tells. */
+enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_COUNT, RANK_NONE = RANK_COUNT };
+
+static enum rank
+rank_of(struct words *all, const struct session_who *w, const char *word)
+{
+    uint64_t processes = *map_put(&all->by_program, strtab_id(&all->texts, w->program), NULL);
+    uint64_t with = *map_put(&all->with_word, word_key(all, w, word), NULL);
+
+    if (processes > 1 && with == processes)
+        return RANK_NONE;
+    if (processes > 1 && strncmp(word, "/tmp/", 5) == 0)
+        return RANK_TEMPORARY;
+    return with == 1 || processes == 1 ? RANK_ALONE : RANK_SOME;
+}
+
+static bool
+is_among(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Does TEXT begin as the other one does, for as long as both go on? */
+static bool
+is_like(const char *text, const char *other)
+{
+    size_t length = strlen(text) < strlen(other) ? strlen(text) : strlen(other);
+
+    return strncmp(text, other, length < COMM_BYTES ? length : COMM_BYTES) == 0;
+}
+
+/* Has the first thread of W a name that W's program and script do not tell? */
+static bool
+has_own_name(const struct session_who *w, struct arena *arena)
+{
+    const char *at = w->command, *word;
+
+    if (*w->comm == '\0' || is_like(w->comm, w->program))
+        return false;
+    while ((word = next_word(&at, arena)) != NULL)
+        if (is_like(w->comm, path_basename(word)) && *path_basename(word) != '\0')
+            return false;
+    return true;
+}
+
+/* What W was called as: "g++", also where that is x86_64-linux-gnu-g++-12. */
+static const char *
+called(const struct session_who *w, struct arena *arena)
+{
+    const char *at = w->command, *first = *at != ' ' ? next_word(&at, arena) : NULL;
+
+    if (first != NULL && *path_basename(first) != '\0')
+        return path_basename(first);
+    return *w->program != '\0' ? w->program : "?";
+}
+
+static const char *
+name_of(struct words *all, const struct session_who *w)
+{
+    const char *name = called(w, all->arena);
+    const char *shown[WORDS_SHOWN];
+    size_t count = 0;
+
+    if (has_own_name(w, all->arena))
+        name = arena_printf(all->arena, "%s [%s]", name, w->comm);
+    for (int rank = 0; rank < RANK_COUNT && (rank < RANK_TEMPORARY || count == 0); rank++) {
+        const char *at = arguments_of(w), *word;
+
+        while (count < WORDS_SHOWN && (word = next_word(&at, all->arena)) != NULL)
+            if ((int)rank_of(all, w, word) == rank && !is_among(shown, count, word))
+                shown[count++] = word;
+    }
+    for (size_t i = 0; i < count; i++)
+        name = arena_printf(all->arena, "%s %s", name, shown[i]);
+    return name;
+}
+
+void
+session_names(const struct session_who *who, size_t count, struct arena *arena, const char **ret)
+{
+    struct arena scratch = {0};
+    struct words all = {.who = who, .count = count, .arena = &scratch};
+
+    for (size_t i = 0; i < count; i++)
+        count_words(&all, i);
+    for (size_t i = 0; i < count; i++)
+        ret[i] = arena_strdup(arena, name_of(&all, &who[i]));
+    strtab_release(&all.texts);
+    map_release(&all.by_program);
+    map_release(&all.with_word);
+    map_release(&all.last_counted);
+    arena_release(&scratch);
+}
+
+const char *
+session_name_fit(struct arena *arena, const char *name, size_t width)
+{
+    const char *at = name, *fitting = "", *word;
+
+    if (style_width(name) <= width)
+        return name;
+    while ((word = next_word(&at, arena)) != NULL)
+        fitting = arena_printf(arena, "%s%s%s", fitting, *fitting ? " " : "",
+                               *path_basename(word) ? path_basename(word) : word);
+    return fitting;
+}
