@@ -1,10 +1,11 @@
 /* fuzz_merge.c: any profile that loads can be merged, with a sound one and with itself, and the sum
  * is one: its totals are those of the parts, it can be written, what was written loads without a
- * complaint and says the same, and a merge of merges has the same totals.
+ * complaint and says the same, and a merge of merges has the same totals. With their histories on
+ * one clock the sum is valid, too, and in it nothing was allocated more or less.
  *
  * Inputs are profiles, so their mutator is that of fuzz_profile.c.
  */
-/* covers: merge.c merger.c merge_tree.c merge_timeline.c writer.c write_model.c */
+/* covers: merge.c merger.c merge_tree.c merge_timeline.c merge_history.c writer.c write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
@@ -114,6 +115,30 @@ sum_of(const struct profile *const *parts, size_t count)
     return got;
 }
 
+/* The sum of A and B with their histories, checked. */
+static void
+sum_in_time(const struct profile *a, const struct profile *b)
+{
+    const uint64_t day_ns = UINT64_C(86400000000000);
+    uint64_t from_ns = a->process.start_unix_ns;
+    struct counters wanted = a->totals;
+    struct merge *m = merge_new();
+    const struct profile *p;
+
+    if (b->process.start_unix_ns < from_ns)
+        from_ns = b->process.start_unix_ns;
+    merge_keep_history(m, from_ns, from_ns + day_ns);
+    merge_add(m, a);
+    merge_add(m, b);
+    counters_add(&wanted, &b->totals);
+    p = merge_finish(m);
+    check_valid(p);
+    demand(p->totals.allocations == wanted.allocations &&
+               p->totals.allocated_bytes == wanted.allocated_bytes,
+           "who has ended has allocated what it had");
+    merge_free(m);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
@@ -128,6 +153,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
         twice = sum_of((const struct profile *[]){input, once, input, sound}, 4);
         profile_free(twice);
     }
+    sum_in_time(sound, input);
     profile_free(once);
     profile_free(sound);
     profile_free(input);

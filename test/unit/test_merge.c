@@ -366,6 +366,65 @@ the_timeline_adds_up_who_was_there(void **state)
     assert_int_equal(live_at(p, 31), 10); // The totals say more exactly what was left.
 }
 
+/* Say that the only row of P counted COUNT blocks of 10 bytes by each of its two snapshots, at 2
+ * and 4 seconds, and nothing after them. */
+static void
+set_history(struct profile *p, int64_t count)
+{
+    struct profile_amounts once = {count, 10 * count, 0, 0}, twice = {2 * count, 20 * count, 0, 0};
+
+    p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
+    p->snapshots[0] = (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, once};
+    p->snapshots[1] = (struct profile_snapshot){4 * SECOND, "", SNAPSHOT_TIMED, twice};
+    p->snapshot_count = 2;
+    p->changes = arena_array(&p->arena, 2, sizeof *p->changes);
+    p->changes[0] = (struct profile_change){0, 0, once};
+    p->changes[1] = (struct profile_change){0, 1, once};
+    p->change_count = 2;
+    p->has_history = true;
+}
+
+/* The live bytes of the sum P at its last moment that is not after ELAPSED_S. */
+static int64_t
+known_at(const struct profile *p, double elapsed_s)
+{
+    int64_t live = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++)
+        if ((double)p->snapshots[i].elapsed_ns <= elapsed_s * 1e9)
+            live = profile_amounts_live(&p->snapshots[i].amounts);
+    return live;
+}
+
+/* If this fails, the timeline of a session has stacks at the wrong time, or adds up what a hundred
+ * compilers, one after the other, left to the system, and calls that a leak. */
+static void
+histories_come_onto_one_clock_and_end_with_their_process(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (size_t i = 0; i < 3; i++)
+        build_site(part(t), build_counters(2, 20, 0, 0), "f@a.c:1", NULL);
+    set_times(t->parts[0], 1000, 10, 20); // 10 bytes from 2 s on, 20 from 4 s to 10 s.
+    set_times(t->parts[1], 1005, 10, 20); // 10 bytes from 7 s on, 20 from 9 s to 15 s.
+    set_times(t->parts[2], 1020, 10, 20); // Without a history: 20 bytes at the end of all.
+    set_history(t->parts[0], 1);
+    set_history(t->parts[1], 1);
+    merge_keep_history(t->m, 1000 * SECOND, 1030 * SECOND);
+    p = sum_up(t);
+    assert_true(p->has_history);
+    assert_int_equal(known_at(p, 1.8), 0);
+    assert_int_equal(known_at(p, 3), 10);
+    assert_int_equal(known_at(p, 6), 20);
+    assert_int_equal(known_at(p, 8), 30);
+    assert_int_equal(known_at(p, 9.8), 40);
+    assert_int_equal(known_at(p, 11), 20);
+    assert_int_equal(known_at(p, 29), 0);
+    assert_int_equal(counters_live_bytes(&p->totals), 20);
+    assert_int_equal(p->totals.allocations, 6);
+}
+
 /* If this fails, a merge of many profiles grows without end, or says other things when its inputs
  * are named in another order. */
 static void
@@ -626,6 +685,7 @@ main(void)
         TEST(the_ends_of_stacks_stay_apart),
         TEST(of_types_the_surer_stands),
         TEST(the_timeline_adds_up_who_was_there),
+        TEST(histories_come_onto_one_clock_and_end_with_their_process),
         TEST(the_timeline_is_bounded_whatever_the_order),
         TEST(ways_of_recording_and_errors_add_up),
         TEST(too_many_modules_are_code_without_one),

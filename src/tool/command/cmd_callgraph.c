@@ -183,7 +183,7 @@ run_callgraph(const void *given, int count, char **arguments)
     const struct runner r = {
         .options = &o->view,
         .own = o,
-        .session = o->dot ? SESSION_NONE : SESSION_TITLES,
+        .session = o->dot ? SESSION_SUM : SESSION_TITLES,
         .metric = &metric,
         .show = show,
     };

@@ -34,7 +34,8 @@ static const struct diff_options defaults = {
     .fail_over = NEVER_FAILS,
 };
 
-/* One of the two sides: a single profile, symbolised, and its stacks. */
+/* One of the two sides: a profile, of a session the sum of its processes, symbolised, and its
+ * stacks. */
 struct side {
     struct view_set set;
     struct stacks stacks;
@@ -69,17 +70,21 @@ run_diff(const void *given, int count, char **arguments)
     return rc;
 }
 
-/* WHAT, or WHAT@WHEN: a side has a moment of its own. */
+/* WHAT, or WHAT@WHEN: a side has a moment of its own. Of a session it is the sum. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
     struct view_options of_side = o->view;
     const char *at = strrchr(what, '@');
 
-    if (at == NULL || at == what || at[1] == '\0' || access(what, F_OK) == 0)
-        return set_open(what, &of_side, &ret->set);
-    of_side.at = at + 1;
-    return set_open(arena_strndup(&ret->names, what, (size_t)(at - what)), &of_side, &ret->set);
+    int rc;
+
+    if (at != NULL && at != what && at[1] != '\0' && access(what, F_OK) != 0) {
+        of_side.at = at + 1;
+        what = arena_strndup(&ret->names, what, (size_t)(at - what));
+    }
+    rc = set_open(what, &of_side, &ret->set);
+    return rc ? rc : set_merge(&ret->set, what, &of_side, SET_WITHOUT_HISTORY);
 }
 
 static int
@@ -90,9 +95,7 @@ open_side(const struct diff_options *o, const char *what, struct side *ret)
 
     if (rc != 0)
         return rc;
-    rc = set_single(&ret->set, what);
-    if (rc == 0)
-        rc = pick_metric(ret->set.v[0], metric_chosen(&o->metric));
+    rc = pick_metric(ret->set.v[0], metric_chosen(&o->metric));
     if (rc != 0)
         return rc;
     rc = symbolise(ret->set.v[0]);
@@ -201,8 +204,9 @@ const struct command command_diff = {
     .description =
         "Shows what changed from the profile BEFORE to the profile AFTER, the largest change "
         "first. Each is a "
-        "profile, a process being recorded, or a session with one profile; with @ and a moment "
-        "behind it (see --at) it is taken as it was then.\n\n"
+        "profile, a process being recorded, or a session, which is the sum of its processes "
+        "(--only picks some); with @ and a moment behind it (see --at) one process is taken as it "
+        "was then.\n\n"
         "Stacks are the same if their functions and files are, in this order; addresses and lines "
         "may differ, so "
         "profiles of two builds can be compared. A stack that only one side has counts as zero on "
@@ -219,6 +223,7 @@ const struct command command_diff = {
         "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
         "heaptap diff --peak --fail-over 1M base.heaptap new.heaptap\ta budget for the peak\n"
         "heaptap diff app.heaptap@warm app.heaptap@end\twhat one run gained since its snapshot\n"
+        "heaptap diff --only cc1plus a.processes b.processes\tcompilers of two builds\n"
         "heaptap diff --by function --alloc a.heaptap b.heaptap\twho churns more\n"
         "heaptap diff --flamegraph diff.svg a.heaptap b.heaptap\tthe same as a picture\n",
     .options = options,

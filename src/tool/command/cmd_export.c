@@ -1,8 +1,8 @@
 /* cmd_export.c: `heaptap export`, a profile in the format of another tool.
  *
  * The formats are listed in exporters.c; this file picks one, from -f or from the name of the
- * output, and writes what it gives. One profile at a time: no format has room for several
- * processes.
+ * output, and writes what it gives. No format has room for several processes: of a session it is
+ * their sum.
  */
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +146,7 @@ run_export(const void *given, int count, char **arguments)
     struct runner r = {
         .options = &o->view,
         .own = &run,
-        .session = SESSION_NONE,
+        .session = SESSION_SUM,
         .stacks = STACKS_OF_EACH_LABEL,
         .output = file_wanted(o),
         .check = check,
@@ -185,7 +185,9 @@ static const struct opt options[] = {
      root_names},
     VIEW_STACK_OPTIONS(defaults.view),
     {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
-     "Of a session, take the process of PROGRAM, or the process PID.", NULL},
+     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in "
+     "names, work as in heaptap run.",
+     NULL},
     {.kind = OPT_END},
 };
 
@@ -195,7 +197,8 @@ const struct command command_export = {
     .summary = "write a profile in the format of another tool",
     .description = "Writes a profile for other tools: a flame graph (one SVG file for any "
                    "browser), pprof's profile.proto, "
-                   "the heap profile of gperftools, or collapsed stacks.\n\n"
+                   "the heap profile of gperftools, or collapsed stacks. Of a session it is the "
+                   "sum of its processes.\n\n"
                    "The flame graph needs no server and no network. Click zooms, / searches, i "
                    "flips it, 1 to 5 choose what "
                    "is shown. What it shows is in its address, behind #, so that a link to it can "

@@ -1,6 +1,7 @@
 /* cmd_timeline.c: `heaptap timeline`: how a program's memory came to be what it is.
  *
- * One process at a time: the clocks of two have nothing to do with each other.
+ * Of a session it is all processes together, on the wall clock (merge/merge_history.c). Moments
+ * that have a name belong to one process, so --between with names wants one picked.
  */
 #include "command/runner.h"
 #include "command/sink.h"
@@ -103,7 +104,7 @@ run_timeline(const void *given, int count, char **arguments)
     const struct runner r = {
         .options = &o->view,
         .own = &run,
-        .session = SESSION_NONE,
+        .session = SESSION_SUM_IN_TIME,
         .recursion_folded = o->svg || o->flame,
         .check = check,
         .show = show,
@@ -148,11 +149,14 @@ const struct command command_timeline = {
         "steadily but no longer does, and it \"rests\" if it hardly changes any more. The last "
         "sixteenth of the time does not count, because many programs free everything when they "
         "end.\n\n"
+        "Of a session it shows all processes together, on one clock; what a process still held "
+        "when it ended counts as freed then. --only picks processes.\n\n"
         "What happened between two snapshots is known only as a whole. The recorder takes one "
         "every 16 ms at first and fewer as the run gets longer; a packed profile keeps some 256.",
     .examples =
         "heaptap timeline\tthe newest profile here\n"
         "heaptap timeline 4711\ta running process\n"
+        "heaptap timeline app.processes\tall processes of a run\n"
         "heaptap timeline --between warm..end --by growth --svg grown.svg app.heaptap\tsince a "
         "snapshot\n"
         "heaptap timeline --by calls --filter parser app.heaptap\thow busy a part was",

@@ -1,7 +1,8 @@
 /* open_set.c: from the argument WHAT to profiles that can be shown.
  *
  * What cannot be read of a session is said and left out, so one damaged profile does not hide the
- * others. Which file was taken, where nobody named one, goes to stderr: a pipe gets the view alone.
+ * others. A view that has room for one profile only gets the sum of a session (set_merge). Which
+ * file was taken, where nobody named one, goes to stderr: a pipe gets the view alone.
  */
 #include "command/open_set.h"
 
@@ -13,12 +14,15 @@
 #include <sys/stat.h>
 
 #include "analyse/frame_name.h"
+#include "command/symbolise.h"
 #include "load/load.h"
+#include "merge/merge.h"
 #include "profile/at.h"
 #include "profile/origin.h"
+#include "symbol/symbol.h"
 #include "view/style.h"
 
-enum { PIDS_TOLD = 5 };
+enum { HINTS_SHOWN = 5 };
 
 static const char *
 newest_profile(struct arena *arena)
@@ -177,24 +181,75 @@ set_open(const char *what, const struct view_options *options, struct view_set *
 void
 set_close(struct view_set *set)
 {
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count && set->sum == NULL; i++)
         profile_free(set->v[i]);
+    if (set->sum != NULL)
+        merge_free(set->sum);
     arena_release(&set->arena);
 }
 
-int
-set_single(const struct view_set *set, const char *what)
+/* Keep the times of SET's processes in the sum M. */
+static void
+keep_history(struct merge *m, const struct view_set *set)
 {
-    struct strbuf pids = {0};
+    uint64_t from_ns = UINT64_MAX, to_ns = 0;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct profile_process *pr = &set->v[i]->process;
+        uint64_t end_ns = pr->start_unix_ns + pr->elapsed_ns;
+
+        if (pr->start_unix_ns < from_ns)
+            from_ns = pr->start_unix_ns;
+        if (end_ns > to_ns)
+            to_ns = end_ns;
+    }
+    merge_keep_history(m, from_ns, to_ns);
+}
+
+/* Say what was missing in the symbols of P, each sentence of all profiles once. */
+static void
+say_what_is_missing(struct profile *p, struct strtab *said)
+{
+    const char *const *hints;
+    size_t hint_count = symbol_hints(p, &hints), count = said->count;
+
+    for (size_t i = 0; i < p->note_count; i++)
+        say_warning("%s: %s", p->path, p->notes[i]);
+    for (size_t i = 0; i < hint_count && said->count <= HINTS_SHOWN; i++, count = said->count) {
+        strtab_id(said, hints[i]);
+        if (said->count > count)
+            say_hint("%s", hints[i]);
+    }
+}
+
+int
+set_merge(struct view_set *set, const char *what, const struct view_options *options,
+          enum set_history history)
+{
+    struct strtab said = {0};
+    int rc = 0;
 
     if (set->count == 1)
         return 0;
-    for (size_t i = 0; i < set->count && i < PIDS_TOLD; i++)
-        strbuf_fmt(
-            &pids, "%s%u %s", i ? ", " : "", set->v[i]->process.pid,
-            path_basename(set->v[i]->process.executable ? set->v[i]->process.executable : "?"));
-    say_error("%s: %zu processes match (%s%s); pick one with --only PID, or name its file", what,
-              set->count, strbuf_text(&pids), set->count > PIDS_TOLD ? ", ..." : "");
-    strbuf_release(&pids);
-    return EXIT_USAGE;
+    if (options->at || options->between) {
+        say_error("%s: %zu processes match, and each has moments of its own; pick one with --only "
+                  "PID, or name its file",
+                  what, set->count);
+        return EXIT_USAGE;
+    }
+    set->sum = merge_new();
+    if (history == SET_WITH_HISTORY)
+        keep_history(set->sum, set);
+    for (size_t i = 0; i < set->count; i++) {
+        if (rc == 0 && (rc = symbolise_quietly(set->v[i])) == 0) {
+            say_what_is_missing(set->v[i], &said);
+            merge_add(set->sum, set->v[i]);
+        }
+        profile_free(set->v[i]);
+    }
+    strtab_release(&said);
+    set->v[0] = merge_finish(set->sum);
+    set->v[0]->path = arena_strdup(&set->v[0]->arena, what);
+    set->count = 1;
+    return rc;
 }

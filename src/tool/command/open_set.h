@@ -12,8 +12,12 @@
 int set_open(const char *what, const struct view_options *options, struct view_set *ret);
 void set_close(struct view_set *set);
 
-/* 0 if SET, which came from WHAT, has one profile; otherwise say how to pick one and return
- * EXIT_USAGE. */
-int set_single(const struct view_set *set, const char *what);
+enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY };
+
+/* If SET, which came from WHAT under OPTIONS, has several profiles, make it one of their sum; of
+ * that it is known what was counted when if HISTORY says so (merge_keep_history). Then the profiles
+ * have symbols. Returns 0, or the exit code after saying why. */
+int set_merge(struct view_set *set, const char *what, const struct view_options *options,
+              enum set_history history);
 
 #endif

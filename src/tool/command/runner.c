@@ -146,8 +146,9 @@ runner_run(const struct runner *r, const char *what)
     struct strbuf out = sink_begin(&sink);
     int rc = set_open(what, r->options, &set);
 
-    if (rc == 0 && r->session == SESSION_NONE)
-        rc = set_single(&set, what ? what : "the session");
+    if (rc == 0 && (r->session == SESSION_SUM || r->session == SESSION_SUM_IN_TIME))
+        rc = set_merge(&set, what ? what : "the session", r->options,
+                       r->session == SESSION_SUM ? SET_WITHOUT_HISTORY : SET_WITH_HISTORY);
     if (rc == 0)
         rc = set.count > 1 ? show_session(r, &set, &out) : show_single(r, &set, &out);
     if (rc == 0)

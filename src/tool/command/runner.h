@@ -9,13 +9,15 @@
 #include "util/json_out.h"
 #include "view/session.h"
 
-/* What becomes of several processes. In JSON each has a document, in one about the session. */
+/* What becomes of several processes. In JSON each has a document, in one about the session, but
+ * for sums. */
 enum runner_session {
     SESSION_TITLES,     // In text each stands below its command.
     SESSION_PLAIN,      // In text they follow each other.
     SESSION_TABLE,      // In text a table of them comes first,
     SESSION_TABLE_ONLY, // or is all that is shown.
-    SESSION_NONE,       // More than one process is a mistake.
+    SESSION_SUM,        // They are shown as one, the sum of all,
+    SESSION_SUM_IN_TIME, // of which is also known what was counted when.
 };
 
 enum runner_stacks {

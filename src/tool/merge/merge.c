@@ -15,7 +15,8 @@
  * they held together, because they need not have had it at the same time; the timeline tells more.
  *
  * Threads are one if their names are. Snapshots, history and the order of ways of recording belong
- * to one process and its clock, and are left out; which ways there were is told.
+ * to one process and its clock, and are left out; which ways there were is told. For a timeline,
+ * which is looked at and forgotten, histories are brought onto one clock (merge_history.c).
  */
 #include "merge/merge.h"
 
@@ -24,6 +25,7 @@
 
 #include "format/format.h"
 #include "merge/merge_heaps.h"
+#include "merge/merge_history.h"
 #include "merge/merge_tree.h"
 #include "merge/merge_valid.h"
 #include "profile/profile_valid.h"
@@ -269,6 +271,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_backings(m, &in);
     merge_threads(m, &in);
     merge_counters(m, &in);
+    merge_history(m, &in);
     merge_bins(m, p);
     merge_types(m, &in);
     merge_ways(m, p);
@@ -279,6 +282,12 @@ merge_add(struct merge *m, const struct profile *p)
     map_release(&in.paths);
     arena_release(&in.arena);
     ENSURE_VALID(merge_is_valid(m));
+}
+
+void
+merge_keep_history(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns)
+{
+    merge_history_begin(m, from_unix_ns, to_unix_ns);
 }
 
 void
@@ -331,6 +340,7 @@ merge_finish(struct merge *m)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
     profile_mark_programs(p);
     time_sum_finish(&m->time, m->end_unix_ns, p);
+    merge_history_finish(m);
     merge_heaps_finish(m);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
@@ -342,7 +352,7 @@ merge_free(struct merge *m)
 {
     struct map *maps[] = {&m->modules,  &m->locations,  &m->code,        &m->nodes, &m->sites,
                           &m->threads,  &m->types,      &m->frees,       &m->heaps, &m->programs,
-                          &m->backings, &m->label_sets, &m->thread_sites};
+                          &m->backings, &m->label_sets, &m->thread_sites, &m->changes};
 
     for (size_t i = 0; i < countof(maps); i++)
         map_release(maps[i]);

@@ -23,7 +23,7 @@
 
 enum { WIDTH_BITS_MIN = 10 };
 
-static uint64_t
+uint64_t
 time_after(uint64_t start, uint64_t elapsed)
 {
     if (start > TIME_MAX)

@@ -27,6 +27,9 @@ void time_sum_add(struct time_sum *t, const struct profile *p);
 /* The points of T into P, whose start is set, and whose last process ended at END_UNIX_NS. */
 void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
 
+/* START and ELAPSED together; saturated. */
+uint64_t time_after(uint64_t start, uint64_t elapsed);
+
 /* When P's recording ended; saturated. */
 uint64_t time_of_end(const struct profile *p);
 

@@ -7,6 +7,9 @@
 #include "merge/merge_timeline.h"
 #include "util/map.h"
 
+/* The moments of a history of a sum: as many as a packed profile has snapshots. */
+enum { HISTORY_MOMENTS = 256 };
+
 struct merge {
     struct profile *p; // The sum so far.
     size_t module_capacity, location_capacity, node_capacity, site_capacity, thread_capacity,
@@ -22,6 +25,9 @@ struct merge {
     struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
     struct strtab label_keys; // The labels of each set as one text, and
     struct map label_sets;    // which set has them.
+    struct map changes;       // By row and interval: their index.
+    size_t change_capacity;
+    uint64_t history_from_ns, history_to_ns; // Where a history is wanted.
     struct time_sum time;
     uint64_t end_unix_ns;
 };

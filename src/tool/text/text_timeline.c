@@ -417,6 +417,8 @@ text_timeline(struct text_view *v, const struct timeline *t)
     struct chart c = {.v = v, .t = t};
 
     text_header(v);
+    if (v->base.p->merged_processes > 1)
+        text_line(v, INK_DIM, "What a process still held when it ended counts as freed then.");
     measure(&c);
     text_title(v, title(t),
                arena_printf(v->base.arena, "%s at the end%s",

@@ -9,6 +9,7 @@ struct view_set {
     struct profile **v; // Largest peak first.
     size_t count;
     struct arena arena; // Of the list, and for what is computed of its profiles.
+    struct merge *sum;  // Of which v[0] is the profile; NULL = none (set_merge, open_set.h).
 };
 
 /* A row for each process of SET, from the arena of RET; the totals of all are added to *RET_TOTAL

@@ -145,11 +145,19 @@ same "report: a line for each process" "$(lines "110 family" "50 family")" "$(ta
 check "report: within 80 columns" test "$("$HEAPTAP" report fork 2>/dev/null | wc -L)" -le 80
 pid=$("$HEAPTAP" report fork 2>/dev/null | awk '$3 == 50 {print $1}')
 check "--only PID" grep -q "^pid $pid " <("$HEAPTAP" report --only "$pid" fork)
-for view in "export" "diff fork"; do
-    "$HEAPTAP" $view fork >view.out 2>view.err
-    same "${view%% *}: several match" 2 $?
-    check "${view%% *}: says how to pick one" grep -q -- '--only PID' view.err
-done
+# What has room for one profile gets the sum: 160 allocations, as merge has it.
+"$HEAPTAP" merge -o sum.heaptap fork >merge.out
+"$HEAPTAP" export --alloc fork | LC_ALL=C sort >view.out
+check "export: the sum of a session" cmp view.out \
+    <("$HEAPTAP" export --alloc sum.heaptap | LC_ALL=C sort)
+check "export: both processes are in it" grep -q ';child ' view.out
+check "diff: nothing between a session and its sum" \
+    grep -Eq '^calls +160 +160 +0$' <("$HEAPTAP" diff fork sum.heaptap)
+check "diff --only" grep -Eq '^calls +50 +50 +0$' <("$HEAPTAP" diff --only "$pid" fork fork)
+check "timeline: the sum of a session" \
+    grep -Eq '^ +Allocations +160 ' <("$HEAPTAP" timeline fork)
+"$HEAPTAP" timeline --between ..5s fork >view.out 2>view.err
+same "timeline --between: on the session's clock" 0 $?
 check "export --only PID" grep -q ';inside\|child' <("$HEAPTAP" export --only "$pid" fork)
 "$HEAPTAP" report --only nosuch fork >view.out 2>view.err
 same "--only without a match: exit status" 3 $?

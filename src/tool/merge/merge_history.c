@@ -1,0 +1,156 @@
+/* merge_history.c: what the rows of a sum had counted over time.
+ *
+ * Snapshots belong to one process and its clock, so a merged file has none. For a timeline of the
+ * processes of a session they are brought onto one clock, the wall clock that all of them noted at
+ * their start:
+ *
+ *     process 1    ·  ·  ·  ·  · end
+ *     process 2            ·    ·    ·    ·  end
+ *     sum          |    |    |    |    |    |        moments at equal distances
+ *
+ * A change of a row is known at its snapshot, and counts from the first moment of the sum on that
+ * is not before. What a process still holds when it ends the system takes back: that counts as
+ * freed at the next moment, or the leftovers of a hundred compilers, one after the other, would
+ * look like one heap that grows. Only who is there until the very end keeps what it has, as the
+ * profile of one process does.
+ */
+#include "merge/merge_history.h"
+
+#include <string.h>
+
+#include "merge/merge_timeline.h"
+
+/* When moment K of the sum is, K being at most HISTORY_MOMENTS. */
+static uint64_t
+moment_ns(const struct merge *m, size_t k)
+{
+    uint64_t length = m->history_to_ns - m->history_from_ns;
+
+    return m->history_from_ns +
+           (uint64_t)((double)length * (double)(k + 1) / (double)(HISTORY_MOMENTS + 1));
+}
+
+/* The interval of the sum for what is known at UNIX_NS. */
+static uint32_t
+interval_of_time(const struct merge *m, uint64_t unix_ns)
+{
+    uint32_t low = 0, high = HISTORY_MOMENTS;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (moment_ns(m, middle) < unix_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void
+add_change(struct merge *m, uint32_t thread_site, uint32_t interval,
+           const struct profile_amounts *amounts)
+{
+    struct profile *p = m->p;
+    bool is_new;
+    uint64_t *known = map_put(&m->changes, (uint64_t)thread_site << 32 | interval, &is_new);
+
+    if (is_new) {
+        arena_grow(&p->arena, &p->changes, &m->change_capacity, p->change_count,
+                   sizeof *p->changes);
+        p->changes[p->change_count] = (struct profile_change){.thread_site = thread_site,
+                                                              .interval = interval};
+        *known = p->change_count++;
+    }
+    profile_amounts_add(&p->changes[*known].amounts, amounts);
+}
+
+/* The row of the sum for row I of IN. */
+static uint32_t
+row_of(struct merge *m, const struct merge_input *in, size_t i)
+{
+    const struct profile_thread_site *from = &in->p->thread_sites[i];
+
+    return (uint32_t)*map_get(&m->thread_sites, (uint64_t)in->threads[from->thread] << 32 |
+                                                    in->sites[from->site]);
+}
+
+/* What row I of IN holds at the end counts as freed from INTERVAL on. */
+static void
+release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
+{
+    const struct counters *c = &in->p->thread_sites[i].counters;
+    uint32_t row = row_of(m, in, i);
+    struct counters freed = COUNTERS_ZERO;
+    struct profile_thread_site *sum = &m->p->thread_sites[row];
+
+    freed.frees = counters_live_blocks(c);
+    freed.freed_bytes = counters_live_bytes(c);
+    counters_add(&sum->counters, &freed);
+    counters_add(&m->p->threads[sum->thread].counters, &freed);
+    counters_add(&m->p->sites[sum->site].counters, &freed);
+    counters_add(&m->p->totals, &freed);
+    add_change(m, row, interval,
+               &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
+}
+
+void
+merge_history(struct merge *m, struct merge_input *in)
+{
+    const struct profile *p = in->p;
+    uint32_t end;
+
+    if (!m->p->has_history)
+        return;
+    end = interval_of_time(m, time_of_end(p));
+    for (size_t i = 0; i < p->change_count; i++) {
+        const struct profile_change *c = &p->changes[i];
+        uint32_t interval = end;
+
+        if (c->interval < p->snapshot_count)
+            interval = interval_of_time(m, time_after(p->process.start_unix_ns,
+                                                      p->snapshots[c->interval].elapsed_ns));
+        add_change(m, row_of(m, in, c->thread_site), interval, &c->amounts);
+    }
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct counters *c = &p->thread_sites[i].counters;
+
+        if (!p->has_history) // So all is known at the end alone.
+            add_change(m, row_of(m, in, i), end,
+                       &(struct profile_amounts){c->allocations, c->allocated_bytes, c->frees,
+                                                 c->freed_bytes});
+        if (p->process.ended && end < HISTORY_MOMENTS)
+            release(m, in, i, end + 1);
+    }
+}
+
+void
+merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns)
+{
+    struct profile *p = m->p;
+
+    if (to_unix_ns <= from_unix_ns)
+        return;
+    m->history_from_ns = from_unix_ns;
+    m->history_to_ns = to_unix_ns;
+    p->has_history = true;
+    p->snapshots = arena_array(&p->arena, HISTORY_MOMENTS, sizeof *p->snapshots);
+    p->snapshot_count = HISTORY_MOMENTS;
+    for (size_t k = 0; k < HISTORY_MOMENTS; k++)
+        p->snapshots[k] = (struct profile_snapshot){
+            .elapsed_ns = moment_ns(m, k) - from_unix_ns, .name = "", .kind = SNAPSHOT_TIMED};
+}
+
+void
+merge_history_finish(struct merge *m)
+{
+    struct profile *p = m->p;
+    struct profile_amounts gains[HISTORY_MOMENTS + 1] = {{0}}, sum = {0};
+
+    for (size_t i = 0; i < p->change_count; i++)
+        profile_amounts_add(&gains[p->changes[i].interval], &p->changes[i].amounts);
+    for (size_t k = 0; k < p->snapshot_count; k++) {
+        profile_amounts_add(&sum, &gains[k]);
+        p->snapshots[k].amounts = sum;
+    }
+}
