@@ -5,7 +5,8 @@
  *
  * Inputs are profiles, so their mutator is that of fuzz_profile.c.
  */
-/* covers: merge.c merger.c merge_tree.c merge_timeline.c merge_history.c writer.c write_model.c */
+/* covers: merge.c merger.c merge_tree.c merge_timeline.c merge_history.c merge_notes.c writer.c */
+/* covers: write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput

@@ -6,14 +6,15 @@
  * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
  * written are left to output.sh: here they would only be slow.
  */
-/* covers: text_view.c text_header.c text_recording.c text_stack.c text_site.c text_overview.c */
-/* covers: text_brief.c holders.c own_code.c stack_numbers.c */
+/* covers: text_brief.c holders.c own_code.c stack_numbers.c text_recording.c */
+/* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
 /* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
 /* covers: json_heaps.c json_leaks.c json_bins.c json_paths.c json_direct.c json_callgraph.c */
 /* covers: json_timeline.c json_diff.c group_table.c phrases.c backing.c sampling.c load_fit.c */
 /* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
+/* covers: notes.c text_recording.c */
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"

@@ -1,16 +1,26 @@
 /* test_session.c: what is said of a run and of a session beyond the numbers: losses with their
- * causes, and names that tell processes apart.
+ * causes, names that tell processes apart, and notes, which are in the file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "build_profile.h"
+#include "load/load.h"
+#include "merge/merge.h"
+#include "profile/append_notes.h"
+#include "profile/pack.h"
+#include "profile/write_model.h"
+#include "profile/writer.h"
+#include "text/text_notes.h"
 #include "text/text_session.h"
 #include "view/losses.h"
+#include "view/notes.h"
 #include "view/session_names.h"
 
 static struct arena arena;
@@ -121,6 +131,167 @@ a_long_name_loses_its_directories(void **state)
     assert_string_equal(session_name_fit(&arena, "ls /", 1), "ls /");
 }
 
+/* A packed file of P at PATH. */
+static void
+write_file(const struct profile *p, const char *path)
+{
+    struct strbuf file = {0};
+    struct err err = {""};
+
+    if (write_model(p, &file, &err) != 0 || write_save(&file, path, &err) != 0)
+        fail_msg("%s", err.text);
+    strbuf_release(&file);
+}
+
+static struct profile *
+read_file(const char *path)
+{
+    struct profile *p;
+    struct err err = {""};
+
+    if (profile_open(path, &p, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(p->note_count, 0); // It is sound.
+    return p;
+}
+
+static const struct profile_note unseen = {.kind = NOTE_UNSEEN,
+                                           .text = "about 40 MiB did not come through malloc",
+                                           .advice = "build it\nor else",
+                                           .process = "",
+                                           .anonymous_bytes = 50 << 20,
+                                           .recorded_bytes = 10 << 20};
+static const struct profile_note hook = {
+    .kind = NOTE_HOOK, .text = "--hook take: never called", .advice = "", .process = ""};
+
+/* A file called NAME of a process with NOTE. */
+static const char *
+noted_file(const char *name, const struct profile_note *note, uint32_t pid)
+{
+    struct profile *p = build_profile_new(), *sum;
+    struct merge *m = merge_new();
+    struct err err = {""};
+
+    build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", NULL);
+    build_thread_site(p, build_thread(p, "main"), 0, p->sites[0].counters);
+    merge_add(m, p);
+    sum = merge_finish(m); // Fit for a file, and of one process like any other.
+    sum->merged_processes = 0;
+    sum->program_count = 0;
+    sum->process.pid = pid;
+    unlink(name);
+    write_file(sum, name);
+    merge_free(m);
+    profile_free(p);
+    assert_int_equal(append_notes(name, note, 1, &err), 0);
+    return name;
+}
+
+/* If this fails, what `heaptap run` warned of is gone when the profile is read a week later, or the
+ * rest of the profile is. */
+static void
+notes_are_appended_and_stay(void **state)
+{
+    const char *path = noted_file("noted.heaptap", &unseen, 12);
+    struct profile *p;
+    struct err err = {""};
+
+    (void)state;
+    assert_int_equal(append_notes(path, &hook, 1, &err), 0);
+    p = read_file(path);
+    assert_int_equal(pack_write(path, p, "packed.heaptap", &err), 0);
+    profile_free(p);
+    p = read_file("packed.heaptap");
+    assert_int_equal(p->totals.allocations, 1);
+    assert_string_equal(profile_string(p, p->frames[0].function), "f");
+    assert_int_equal(p->run_note_count, 2);
+    assert_int_equal(p->run_notes[0].kind, NOTE_UNSEEN);
+    assert_string_equal(p->run_notes[0].text, unseen.text);
+    assert_string_equal(p->run_notes[0].advice, unseen.advice);
+    assert_int_equal(p->run_notes[0].anonymous_bytes, unseen.anonymous_bytes);
+    assert_int_equal(p->run_notes[0].recorded_bytes, unseen.recorded_bytes);
+    assert_string_equal(p->run_notes[1].text, hook.text);
+    assert_string_equal(note_kind_name(&p->run_notes[1]), "hook-never-called");
+    profile_free(p);
+    unlink(path);
+    unlink("packed.heaptap");
+}
+
+/* If this fails, a note damages a file that is no profile, or one that has no room for it. */
+static void
+a_note_does_not_go_where_it_has_no_place(void **state)
+{
+    struct err err = {""};
+    FILE *f = fopen("text.heaptap", "we");
+
+    (void)state;
+    fputs("not a profile", f);
+    fclose(f);
+    assert_int_equal(append_notes("text.heaptap", &unseen, 1, &err), HEAPTAP_BAD_INPUT);
+    assert_int_equal(append_notes("nowhere.heaptap", &unseen, 1, &err), HEAPTAP_BAD_INPUT);
+    unlink("text.heaptap");
+}
+
+/* If this fails, the sum of a build says nothing of what was not recorded in it, or says the same
+ * five hundred times. */
+static void
+a_sum_has_like_notes_once_with_the_largest(void **state)
+{
+    struct profile_note larger = unseen;
+    struct merge *m = merge_new();
+    struct profile *p[3];
+    const struct profile *sum;
+
+    (void)state;
+    larger.text = "about 90 MiB did not come through malloc";
+    larger.anonymous_bytes = 100 << 20;
+    p[0] = read_file(noted_file("a.heaptap", &unseen, 12));
+    p[1] = read_file(noted_file("b.heaptap", &larger, 13));
+    p[2] = read_file(noted_file("c.heaptap", &hook, 14));
+    for (size_t i = 0; i < countof(p); i++)
+        merge_add(m, p[i]);
+    sum = merge_finish(m);
+    assert_int_equal(sum->run_note_count, 2);
+    assert_int_equal(sum->run_notes[0].processes, 2);
+    assert_string_equal(note_sentence(&arena, &sum->run_notes[0]),
+                        "prog (pid 13) (and 1 more like it): about 90 MiB did not come through "
+                        "malloc");
+    assert_string_equal(sum->run_notes[1].process, "prog (pid 14)");
+    write_file(sum, "sum.heaptap");
+    merge_free(m);
+    for (size_t i = 0; i < countof(p); i++)
+        profile_free(p[i]);
+    p[0] = read_file("sum.heaptap");
+    assert_int_equal(p[0]->run_note_count, 2);
+    assert_int_equal(p[0]->run_notes[0].processes, 2);
+    profile_free(p[0]);
+    for (const char *const *name = (const char *const[]){"a.heaptap", "b.heaptap", "c.heaptap",
+                                                         "sum.heaptap", NULL};
+         *name != NULL; name++)
+        unlink(*name);
+}
+
+/* If this fails, the remedy that a note names is cut off at the edge of the terminal. */
+static void
+notes_are_shown_whole(void **state)
+{
+    struct style narrow = {.width = 30};
+    struct profile *p = read_file(noted_file("noted.heaptap", &unseen, 12));
+    struct strbuf out = {0};
+    struct text_view v = {.base = {.p = p, .arena = &arena}, .style = narrow, .out = &out};
+
+    (void)state;
+    text_notes(&v);
+    assert_string_equal(strbuf_text(&out), "\n"
+                                           "  Note: about 40 MiB did not\n"
+                                           "    come through malloc\n"
+                                           "    build it\n"
+                                           "    or else\n");
+    strbuf_release(&out);
+    profile_free(p);
+    unlink("noted.heaptap");
+}
+
 static int
 release(void **state)
 {
@@ -138,6 +309,10 @@ main(void)
         cmocka_unit_test(processes_of_a_program_are_told_apart_by_what_differs),
         cmocka_unit_test(a_name_that_a_process_gave_itself_is_shown),
         cmocka_unit_test(a_long_name_loses_its_directories),
+        cmocka_unit_test(notes_are_appended_and_stay),
+        cmocka_unit_test(a_note_does_not_go_where_it_has_no_place),
+        cmocka_unit_test(a_sum_has_like_notes_once_with_the_largest),
+        cmocka_unit_test(notes_are_shown_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

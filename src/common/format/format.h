@@ -166,7 +166,8 @@ enum disk_kind {
     DISK_HEAPS = 17,         // struct disk_heap
     DISK_LABELS = 18,        // struct disk_label_set
     DISK_PROGRAMS = 19,      // struct disk_program; merged files only
-    DISK_KINDS = 20,
+    DISK_NOTES = 20,         // struct disk_note; written by tools only
+    DISK_KINDS = 21,
 };
 
 enum disk_segment_flags {
@@ -495,6 +496,24 @@ struct disk_site_type {
     struct disk_string type; // Empty: several have the size.
 };
 static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");
+
+enum disk_note_kind {
+    DISK_NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
+    DISK_NOTE_HOOK = 2,   // A function that was to be recorded was never called.
+};
+
+/* What a tool noted of the recording that the recorder could not know. */
+struct disk_note {
+    uint32_t kind;                // enum disk_note_kind; 0 = unused.
+    uint32_t processes;           // How many of a merged file it is of; else 0.
+    struct disk_string text;      // A sentence.
+    struct disk_string advice;    // What to do: lines; empty = nothing.
+    struct disk_string process;   // Merged files: the process that it was said of.
+    uint64_t anonymous_bytes;     // DISK_NOTE_UNSEEN: the most that the kernel counted,
+    uint64_t recorded_bytes;      // and what the recorder knew of.
+    uint64_t reserved[2];
+};
+static_assert(sizeof(struct disk_note) == 64, "format.md 4.15");
 
 /* Merged files only: a program of which there are processes in it. */
 struct disk_program {

@@ -31,6 +31,8 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
+enum { RUN_NOTES_MAX = 4096 };
+
 static int
 by_time(const void *a, const void *b)
 {
@@ -162,6 +164,34 @@ load_programs(struct loader *l)
     }
 }
 
+/* What tools have noted. */
+static void
+load_notes(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_NOTES);
+
+    if (count > RUN_NOTES_MAX) {
+        raw_note(l->raw, "%zu notes are more than a tool writes; the rest was skipped", count);
+        count = RUN_NOTES_MAX;
+    }
+    p->run_notes = arena_array(&p->arena, count, sizeof *p->run_notes);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_note *d = raw_record(l->raw, DISK_NOTES, i);
+
+        if (d->kind != 0)
+            p->run_notes[p->run_note_count++] = (struct profile_note){
+                .kind = d->kind,
+                .processes = d->processes,
+                .text = strtab_get(&p->strings, loader_string(l, d->text)),
+                .advice = strtab_get(&p->strings, loader_string(l, d->advice)),
+                .process = strtab_get(&p->strings, loader_string(l, d->process)),
+                .anonymous_bytes = d->anonymous_bytes,
+                .recorded_bytes = d->recorded_bytes,
+            };
+    }
+}
+
 static void
 load_header(struct loader *l)
 {
@@ -250,6 +280,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     loader_count_doubtful(p);
     load_header(&l);
     load_programs(&l);
+    load_notes(&l);
     loader_bound_peak(&l);
     load_history(&l);
     profile_mark_programs(p);

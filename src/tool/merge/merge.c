@@ -26,6 +26,7 @@
 #include "format/format.h"
 #include "merge/merge_heaps.h"
 #include "merge/merge_history.h"
+#include "merge/merge_notes.h"
 #include "merge/merge_tree.h"
 #include "merge/merge_valid.h"
 #include "profile/profile_valid.h"
@@ -272,6 +273,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_threads(m, &in);
     merge_counters(m, &in);
     merge_history(m, &in);
+    merge_notes(m, p);
     merge_bins(m, p);
     merge_types(m, &in);
     merge_ways(m, p);

@@ -325,6 +325,22 @@ struct profile_program {
     uint64_t processes;
 };
 
+/* As in the file (enum disk_note_kind); a reader may meet others. */
+enum profile_note_kind {
+    NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
+    NOTE_HOOK = 2,   // A function that was to be recorded was never called.
+};
+
+/* What a tool noted of the recording that the recorder could not know. No text is NULL. */
+struct profile_note {
+    uint32_t kind;       // enum profile_note_kind, not 0.
+    uint64_t processes;  // Of a merged profile: how many have one like it; else 0.
+    const char *text;    // A sentence.
+    const char *advice;  // What to do: lines; "" = nothing.
+    const char *process; // Of a merged profile: whom the text is of; else "".
+    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: what there was, what was recorded.
+};
+
 /* Of a merged profile: pid and parent are 0, what differs between its processes is "" or 0, and it
  * lasts from the first start to the last end. */
 struct profile_process {
@@ -455,6 +471,8 @@ struct profile {
     size_t unknown_free_count;
     const char **notes;
     size_t note_count; // What the reader skipped, one sentence each.
+    struct profile_note *run_notes; // What tools noted when it was recorded.
+    size_t run_note_count;
     const char **hints;
     size_t hint_count; // Set by symbol_resolve; see symbol_hints.
 };

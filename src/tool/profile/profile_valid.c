@@ -200,6 +200,12 @@ texts_are_valid(const struct profile *p)
         HOLDS(p->programs[i].executable != NULL); // "" if unknown.
     for (size_t i = 0; i < p->note_count; i++)
         HOLDS(p->notes[i] != NULL); // One sentence each.
+    for (size_t i = 0; i < p->run_note_count; i++) {
+        const struct profile_note *n = &p->run_notes[i];
+
+        HOLDS(n->kind != 0); // It is used,
+        HOLDS(n->text != NULL && n->advice != NULL && n->process != NULL); // and may be printed.
+    }
     for (size_t i = 0; i < p->hint_count; i++)
         HOLDS(p->hints[i] != NULL); // Likewise.
     return true;

@@ -55,6 +55,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_HEAPS] = "heaps",
     [DISK_LABELS] = "labels",
     [DISK_PROGRAMS] = "programs",
+    [DISK_NOTES] = "notes",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -77,6 +78,7 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_HEAPS] = sizeof(struct disk_heap),
     [DISK_LABELS] = sizeof(struct disk_label_set),
     [DISK_PROGRAMS] = sizeof(struct disk_program),
+    [DISK_NOTES] = sizeof(struct disk_note),
 };
 
 static const struct {

@@ -409,6 +409,26 @@ write_programs(struct writer *w)
 }
 
 static void
+write_notes(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_note *d = arena_array(&w->arena, p->run_note_count, sizeof *d);
+
+    for (size_t i = 0; i < p->run_note_count; i++) {
+        const struct profile_note *n = &p->run_notes[i];
+
+        d[i] = (struct disk_note){.kind = n->kind,
+                                  .processes = (uint32_t)n->processes,
+                                  .text = write_text(w, n->text),
+                                  .advice = write_text(w, n->advice),
+                                  .process = write_text(w, n->process),
+                                  .anonymous_bytes = n->anonymous_bytes,
+                                  .recorded_bytes = n->recorded_bytes};
+    }
+    write_table(w, DISK_NOTES, d, p->run_note_count * sizeof *d, sizeof *d);
+}
+
+static void
 fill_process(struct writer *w, struct disk_header *h)
 {
     const struct profile_process *pr = &w->p->process;
@@ -489,6 +509,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_heaps(&w);
     write_label_sets(&w);
     write_programs(&w);
+    write_notes(&w);
     if (w.has_tags)
         header.incompatible |= DISK_INCOMPATIBLE_TAGS;
     return write_finish(&w, &header, ret, err);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analyse/frame_name.h"
+#include "text/text_notes.h"
 #include "text/text_recording.h"
 #include "view/phrases.h"
 #include "view/sampling.h"
@@ -94,6 +95,7 @@ text_header(struct text_view *v)
                   arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
     strbuf_char(v->out, '\n');
     put_totals(v);
+    text_notes(v);
     text_recording(v);
 }
 

@@ -1,0 +1,90 @@
+/* merge_notes.c: what tools noted of the inputs, into the sum.
+ *
+ * A build of five hundred files has five hundred compilers, each with the same allocator inside. So
+ * notes that are alike are one: the one with the most memory unseen, which says of whom it is, and
+ * in how many processes there was one. Alike are those of one kind and program with the same
+ * advice.
+ */
+#include "merge/merge_notes.h"
+
+#include <string.h>
+
+#include "util/path.h"
+
+enum { NOTES_MAX = 64 };
+
+static int64_t
+unseen_bytes(const struct profile_note *n)
+{
+    return counters_difference((int64_t)n->anonymous_bytes, (int64_t)n->recorded_bytes);
+}
+
+/* The length of the program in PROCESS, "prog (pid 12)". */
+static size_t
+program_length(const char *process)
+{
+    const char *pid = strstr(process, " (pid ");
+
+    return pid != NULL ? (size_t)(pid - process) : strlen(process);
+}
+
+static bool
+is_alike(const struct profile_note *a, const struct profile_note *b)
+{
+    size_t length = program_length(a->process);
+
+    return a->kind == b->kind && strcmp(a->advice, b->advice) == 0 &&
+           program_length(b->process) == length && memcmp(a->process, b->process, length) == 0;
+}
+
+static const char *
+keep(struct merge *m, const char *text)
+{
+    return strtab_get(&m->p->strings, strtab_id(&m->p->strings, text));
+}
+
+static void
+add(struct merge *m, const struct profile_note *n)
+{
+    struct profile *p = m->p;
+    struct profile_note sum = *n;
+    size_t i = 0;
+
+    while (i < p->run_note_count && !is_alike(&p->run_notes[i], n))
+        i++;
+    if (i == NOTES_MAX)
+        return;
+    if (i == p->run_note_count) {
+        arena_grow(&p->arena, &p->run_notes, &m->note_capacity, i, sizeof *p->run_notes);
+        p->run_note_count++;
+        sum.processes = 0;
+    } else if (unseen_bytes(n) <= unseen_bytes(&p->run_notes[i])) {
+        p->run_notes[i].processes += n->processes;
+        return;
+    } else {
+        sum.processes = p->run_notes[i].processes;
+    }
+    sum.processes += n->processes;
+    sum.text = keep(m, n->text);
+    sum.advice = keep(m, n->advice);
+    sum.process = keep(m, n->process);
+    p->run_notes[i] = sum;
+}
+
+void
+merge_notes(struct merge *m, const struct profile *from)
+{
+    struct arena a = {0};
+
+    for (size_t i = 0; i < from->run_note_count; i++) {
+        struct profile_note n = from->run_notes[i];
+
+        if (from->merged_processes == 0) {
+            n.processes = 1;
+            n.process = arena_printf(&a, "%s (pid %u)", path_basename(from->process.executable),
+                                     from->process.pid);
+        }
+        add(m, &n);
+    }
+    arena_release(&a);
+}

@@ -1,0 +1,152 @@
+/* append_notes.c: notes into the file of a process that has ended.
+ *
+ * What only somebody outside of the program can know is known when the program has ended and its
+ * profile is there: packed, so that writing it anew would do, or as it was recorded, which may be
+ * gigabytes with a reserve. One way does for both, because a table may have several segments:
+ *
+ *     … what is there … | texts | records |        two entries of the directory, written last
+ *
+ * The texts go behind the table of strings, the records name them there. Until its entry is there a
+ * segment is nothing, so a tool that is killed here leaves a profile without the notes. What is
+ * wrong in the directory of somebody else's file is left to whoever reads it.
+ */
+#include "profile/append_notes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/format.h"
+#include "util/strbuf.h"
+
+/* A profile file that is open, and what is to be added. */
+struct target {
+    const char *path;
+    int fd;
+    uint64_t end;          // Of the file, where the next segment goes.
+    uint64_t strings, notes; // The bytes that these tables have.
+    uint32_t free[2];      // Entries of the directory.
+    size_t free_count;
+};
+
+static bool
+write_at(int fd, const void *bytes, size_t size_bytes, uint64_t off)
+{
+    const char *next = bytes;
+
+    while (size_bytes > 0) {
+        ssize_t n = pwrite(fd, next, size_bytes, (off_t)off);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        next += n;
+        off += (uint64_t)n;
+        size_bytes -= (size_t)n;
+    }
+    return true;
+}
+
+/* Where the tables end, and which entries are free. */
+static int
+look_around(struct target *t, struct err *err)
+{
+    struct disk_segment segments[DISK_SEGMENT_MAX];
+    struct disk_header h;
+    struct stat st;
+
+    if (pread(t->fd, &h, sizeof h, 0) != sizeof h || h.magic != DISK_MAGIC ||
+        h.version != DISK_VERSION ||
+        pread(t->fd, segments, sizeof segments, DISK_DIRECTORY_OFF) != sizeof segments ||
+        fstat(t->fd, &st) != 0)
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", t->path);
+    t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &segments[i];
+        uint64_t end = s->table_off + s->bytes; // Of a forged file anything.
+
+        if (s->kind == DISK_UNUSED && t->free_count < countof(t->free))
+            t->free[t->free_count++] = i;
+        if (s->kind == DISK_STRINGS && end > t->strings)
+            t->strings = end;
+        if (s->kind == DISK_NOTES && end > t->notes)
+            t->notes = end;
+    }
+    if (t->free_count < countof(t->free) || t->strings > UINT32_MAX / 2 ||
+        t->notes > UINT32_MAX / 2)
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s has no room for a note", t->path);
+    return 0;
+}
+
+/* Write BYTES behind what T has, and S, which is about them, into entry NUMBER of those free. */
+static bool
+add_segment(struct target *t, size_t number, struct disk_segment s, const void *bytes)
+{
+    uint64_t entry = DISK_DIRECTORY_OFF + sizeof s * (uint64_t)t->free[number];
+
+    s.off = t->end;
+    s.stored_bytes = s.bytes;
+    t->end = round_up(t->end + s.bytes, DISK_PAGE_BYTES);
+    return write_at(t->fd, bytes, s.bytes, s.off) && write_at(t->fd, &s, sizeof s, entry);
+}
+
+static struct disk_string
+put_text(const struct target *t, struct strbuf *texts, const char *text)
+{
+    struct disk_string s = {(uint32_t)(t->strings + texts->length), (uint32_t)strlen(text)};
+
+    strbuf_str(texts, text);
+    return s;
+}
+
+static bool
+add_notes(struct target *t, const struct profile_note *notes, size_t count)
+{
+    struct strbuf texts = {0}, records = {0};
+    bool ok;
+
+    for (size_t i = 0; i < count; i++) {
+        struct disk_note d = {.kind = notes[i].kind,
+                              .processes = (uint32_t)notes[i].processes,
+                              .text = put_text(t, &texts, notes[i].text),
+                              .advice = put_text(t, &texts, notes[i].advice),
+                              .process = put_text(t, &texts, notes[i].process),
+                              .anonymous_bytes = notes[i].anonymous_bytes,
+                              .recorded_bytes = notes[i].recorded_bytes};
+
+        strbuf_add(&records, &d, sizeof d);
+    }
+    ok = add_segment(t, 0,
+                     (struct disk_segment){.kind = DISK_STRINGS,
+                                           .bytes = texts.length,
+                                           .table_off = t->strings,
+                                           .record_bytes = 1},
+                     texts.text) &&
+         add_segment(t, 1,
+                     (struct disk_segment){.kind = DISK_NOTES,
+                                           .bytes = records.length,
+                                           .table_off = t->notes,
+                                           .record_bytes = sizeof(struct disk_note)},
+                     records.text);
+    strbuf_release(&texts);
+    strbuf_release(&records);
+    return ok;
+}
+
+int
+append_notes(const char *path, const struct profile_note *notes, size_t count, struct err *err)
+{
+    struct target t = {.path = path, .fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+    int rc;
+
+    if (t.fd < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a note into %s", path);
+    rc = look_around(&t, err);
+    if (rc == 0 && count > 0 && !add_notes(&t, notes, count))
+        rc = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a note into %s", path);
+    close(t.fd);
+    return rc;
+}

@@ -1,0 +1,10 @@
+/* text_notes.h: what was noted of a recording, below its totals. */
+#ifndef TEXT_TEXT_NOTES_H
+#define TEXT_TEXT_NOTES_H
+
+#include "text/text_view.h"
+
+/* A paragraph for each note of the profile, and what to do about it; nothing if there is none. */
+void text_notes(struct text_view *v);
+
+#endif

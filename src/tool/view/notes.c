@@ -1,0 +1,27 @@
+/* notes.c: what tools noted when a profile was recorded, in words. The sentences are in the file:
+ * what they are about is not there any more when somebody reads them.
+ */
+#include "view/notes.h"
+
+#include "view/style.h"
+
+const char *
+note_sentence(struct arena *arena, const struct profile_note *n)
+{
+    const char *more = "";
+
+    if (*n->process == '\0')
+        return n->text;
+    if (n->processes > 1)
+        more = arena_printf(arena, " (and %s more like it)",
+                            style_count(arena, (int64_t)n->processes - 1));
+    return arena_printf(arena, "%s%s: %s", n->process, more, n->text);
+}
+
+const char *
+note_kind_name(const struct profile_note *n)
+{
+    return n->kind == NOTE_UNSEEN ? "memory-not-through-malloc"
+           : n->kind == NOTE_HOOK ? "hook-never-called"
+                                  : "other";
+}

@@ -1,0 +1,14 @@
+/* notes.h: what tools noted when a profile was recorded, in words. */
+#ifndef VIEW_NOTES_H
+#define VIEW_NOTES_H
+
+#include "profile/profile.h"
+
+/* The sentence of N with whom it is of, if it is of a merged profile. From ARENA or N's. */
+const char *note_sentence(struct arena *arena, const struct profile_note *n);
+
+/* The name of N's kind in JSON: "memory-not-through-malloc", "hook-never-called"; "other" for one
+ * that only a later version knows. */
+const char *note_kind_name(const struct profile_note *n);
+
+#endif
