@@ -21,7 +21,7 @@ static struct {
     bool json, wide;
     const char *fold;
     uint64_t budget_bytes, limit;
-    int shape;
+    int shape, form;
 } got;
 
 static const struct opt table[] = {
@@ -31,6 +31,7 @@ static const struct opt table[] = {
     {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
     {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
     {OPT_CHOICE, 's', "shape", &got.shape, "SHAPE", "Shape.", shapes},
+    {OPT_FLAG_OF, 'o', "form", &got.form, "FORM", "Form.", shapes},
     {.kind = OPT_END},
 };
 
@@ -68,6 +69,7 @@ parse(bool stop_at_first, int count, char **arguments, const char *text, size_t 
     require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
     require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
     require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);
+    require(got.form >= 0 && got.form < (int)countof(shapes));
     require(got.fold == NULL || (got.fold >= text && got.fold <= text + text_bytes));
     if (rc == 0) {
         require(left >= 0 && left <= count);

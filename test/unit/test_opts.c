@@ -20,6 +20,7 @@ struct values {
     uint64_t budget_bytes, limit;
     int colour;
     struct opt_choice by;
+    int form;
 };
 static const struct values defaults = {.limit = 10};
 static struct values got;
@@ -32,6 +33,7 @@ static const struct opt table[] = {
     {OPT_COUNT, 'n', "limit", &defaults.limit, "N", "Limit.", NULL},
     {OPT_CHOICE, 0, "colour", &defaults.colour, "WHICH", "Colour.", colours},
     {OPT_CHOICE_OF, 0, "by", &defaults.by, "WHAT", "Group.", groups},
+    {OPT_FLAG_OF, 'f', "form", &defaults.form, "FORM", "Form.", colours},
     {.kind = OPT_END},
 };
 
@@ -72,6 +74,27 @@ a_choice_may_take_a_value(void **state)
     assert_string_equal(got.by.of, "tenant");
     assert_int_equal(parse("--by=label=a=b", false), 0);
     assert_string_equal(got.by.of, "a=b");
+}
+
+/* If this fails, --json=nested gives another layout, or --json PROFILE takes it for one. */
+static void
+a_flag_may_take_a_choice_behind_an_equals_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("", false), 0);
+    assert_int_equal(got.form, 0);
+    assert_int_equal(parse("--form blue", false), 0);
+    assert_int_equal(got.form, 1);
+    assert_int_equal(left, 1);
+    assert_int_equal(parse("--form=red", false), 0);
+    assert_int_equal(got.form, 1);
+    assert_int_equal(parse("--form=blue", false), 0);
+    assert_int_equal(got.form, 3);
+    assert_int_equal(parse("-fw x", false), 0);
+    assert_true(got.form == 1 && got.wide);
+    assert_int_equal(parse("--form=", false), HEAPTAP_USAGE);
+    assert_int_equal(parse("--form=blu", false), HEAPTAP_USAGE);
+    assert_non_null(strstr(err.text, "option '--form': 'blu' is not one of red, green, blue"));
 }
 
 /* If this fails, one of the documented ways to write an option is refused or misread. */
@@ -351,6 +374,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_of_an_option_is_read),
         cmocka_unit_test(a_choice_may_take_a_value),
+        cmocka_unit_test(a_flag_may_take_a_choice_behind_an_equals_sign),
         cmocka_unit_test(arguments_stay_in_their_order),
         cmocka_unit_test(options_end_at_two_dashes),
         cmocka_unit_test(run_stops_at_the_first_argument),

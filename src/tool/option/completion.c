@@ -1,7 +1,8 @@
 /* completion.c: shell completion from the tables, for bash and zsh.
  *
  * The scripts hold words only, no logic of heaptap: after `heaptap` the commands, after a command
- * its options, after an option with choices the choices, else file names. For a command that ends
+ * its options, after an option with choices the choices, else file names. A value that may be left
+ * out is offered behind "=" only, where it is one. For a command that ends
  * with another program's arguments (run), the shell's own completion of commands takes over at the
  * first word that is not an option. Everything in the tables that a shell would expand is quoted.
  */
@@ -65,11 +66,13 @@ bash_values(struct strbuf *out, const struct command *c)
     for (const struct opt *o = c->options; o && o->kind != OPT_END; o++) {
         if (o->kind == OPT_FLAG)
             continue;
-        strbuf_fmt(out, "        %s:--%s", c->name, o->name);
-        if (o->letter != 0)
+        strbuf_fmt(out, "        %s:--%s=", c->name, o->name);
+        if (!opts_is_flag(o))
+            strbuf_fmt(out, "|%s:--%s", c->name, o->name);
+        if (!opts_is_flag(o) && o->letter != 0)
             strbuf_fmt(out, "|%s:-%c", c->name, o->letter);
         strbuf_str(out, ") ");
-        if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
+        if (opts_has_choices(o)) {
             strbuf_str(out, "words='");
             add_words(out, o->choices);
             strbuf_str(out, "' ;;\n");
@@ -94,9 +97,9 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
                     "    local command=${COMP_WORDS[1]} words='' files=''\n\n"
                     "    # Bash takes = for a word of its own.\n"
                     "    if [ \"$before\" = = ]; then\n"
-                    "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                    "        before=${COMP_WORDS[COMP_CWORD-2]}=\n"
                     "    elif [ \"$word\" = = ]; then\n"
-                    "        word=''\n"
+                    "        word='' before=$before=\n"
                     "    fi\n"
                     "    COMPREPLY=()\n"
                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -141,7 +144,7 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
 static void
 zsh_option(struct strbuf *out, const struct opt *o)
 {
-    bool flag = o->kind == OPT_FLAG;
+    bool flag = opts_is_flag(o);
     // A full stop inside a word, as in a file's name, ends no sentence.
     const char *end = strstr(o->help, ". ");
     size_t length = end ? (size_t)(end - o->help) : strlen(o->help);
@@ -151,17 +154,17 @@ zsh_option(struct strbuf *out, const struct opt *o)
         strbuf_fmt(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
                    flag ? "" : "+", o->name, flag ? "" : "=");
     else
-        strbuf_fmt(out, "'--%s%s[", o->name, flag ? "" : "=");
+        strbuf_fmt(out, "'--%s%s[", o->name, o->kind == OPT_FLAG_OF ? "=-" : flag ? "" : "=");
     if (length > 0 && o->help[length - 1] == '.')
         length--;
     quoted(out, o->help, length, "[]:\\");
     strbuf_char(out, ']');
-    if (!flag) {
-        strbuf_char(out, ':');
+    if (o->kind != OPT_FLAG) {
+        strbuf_str(out, o->kind == OPT_FLAG_OF ? "::" : ":");
         quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }
-    if (o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF) {
+    if (opts_has_choices(o)) {
         strbuf_char(out, '(');
         add_words(out, o->choices);
         strbuf_char(out, ')');

@@ -96,14 +96,16 @@ help_option_label(const struct opt *o, struct strbuf *out)
     if (o->letter != 0)
         strbuf_fmt(out, "-%c, ", o->letter);
     strbuf_fmt(out, "--%s", o->name);
-    if (o->kind != OPT_FLAG)
+    if (o->kind == OPT_FLAG_OF)
+        strbuf_fmt(out, "[=%s]", o->argument);
+    else if (o->kind != OPT_FLAG)
         strbuf_fmt(out, " %s", o->argument);
 }
 
 void
 help_choices(const struct opt *o, struct strbuf *out)
 {
-    if (o->kind != OPT_CHOICE && o->kind != OPT_CHOICE_OF)
+    if (!opts_has_choices(o))
         return;
     strbuf_str(out, " One of: ");
     for (int i = 0; o->choices[i] != NULL; i++)

@@ -90,9 +90,9 @@ man_option(struct strbuf *out, const struct opt *o)
     roff_text(out, o->name);
     strbuf_str(out, "\\fR");
     if (o->kind != OPT_FLAG) {
-        strbuf_str(out, "=\\fI");
+        strbuf_str(out, o->kind == OPT_FLAG_OF ? "[=\\fI" : "=\\fI");
         roff_text(out, o->argument);
-        strbuf_str(out, "\\fR");
+        strbuf_str(out, o->kind == OPT_FLAG_OF ? "\\fR]" : "\\fR");
     }
     strbuf_char(out, '\n');
 

@@ -3,7 +3,8 @@
  * It follows what people expect of GNU programs: --name=value, --name value, -n value, -nvalue,
  * flags combined as -ab, options after arguments, and "--" for the end of options. Names are never
  * abbreviated: a script that works today must not break when an option is added; a near miss gets a
- * suggestion instead.
+ * suggestion instead. A value that may be left out, as of --json[=FORM], stands behind "=" only:
+ * after a blank nobody could tell it from an argument.
  *
  * A list is the one thing that it allocates; it lives as long as the process.
  *
@@ -140,6 +141,18 @@ opts_after_choice(const char *choice)
     return length > 0 && choice[length - 1] == '=' ? "KEY" : "";
 }
 
+bool
+opts_is_flag(const struct opt *o)
+{
+    return o->kind == OPT_FLAG || o->kind == OPT_FLAG_OF;
+}
+
+bool
+opts_has_choices(const struct opt *o)
+{
+    return o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF || o->kind == OPT_FLAG_OF;
+}
+
 /* Whether TEXT is choice I of O, "name" or "name=" and more. */
 static bool
 is_choice(const struct opt *o, const char *text, int i)
@@ -169,7 +182,9 @@ store_choice(const struct opt *o, const char *text, int i, void *place)
 {
     const char *equals = strchr(text, '=');
 
-    if (o->kind == OPT_CHOICE)
+    if (o->kind == OPT_FLAG_OF)
+        *(int *)place = i + 1;
+    else if (o->kind == OPT_CHOICE)
         *(int *)place = i;
     else
         *(struct opt_choice *)place = (struct opt_choice){i, equals ? equals + 1 : NULL};
@@ -232,6 +247,12 @@ store(struct parser *p, const struct opt *o, const char *text)
         *(uint64_t *)place = n;
         return 0;
     }
+    case OPT_FLAG_OF:
+        if (text == NULL) {
+            *(int *)place = 1;
+            return 0;
+        }
+        return parse_choice(o, text, place, err);
     case OPT_CHOICE:
     case OPT_CHOICE_OF:
         return parse_choice(o, text, place, err);
@@ -314,7 +335,7 @@ parse_long(struct parser *p, const char *text)
     }
     if (text[length] == '=')
         return store(p, o, text + length + 1);
-    return store_next(p, o);
+    return opts_is_flag(o) ? store(p, o, NULL) : store_next(p, o);
 }
 
 /* LETTERS are flags, and perhaps one option with a value at the end: "ab", "n5", "an5", "n". */
@@ -333,7 +354,7 @@ parse_letters(struct parser *p, const char *letters)
                 return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%.60s'", letters);
             return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%c'", *l);
         }
-        if (o->kind != OPT_FLAG)
+        if (!opts_is_flag(o))
             return l[1] != '\0' ? store(p, o, l + 1) : store_next(p, o);
         rc = store(p, o, NULL);
         if (rc != 0)

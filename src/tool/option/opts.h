@@ -25,6 +25,7 @@ enum opt_kind {
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
     OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
     OPT_LIST,      // struct opt_list *; each time it is given adds a value
+    OPT_FLAG_OF,   // int *; 1 if given, and --name=CHOICE is the choice's index plus 1
 };
 
 struct opt_choice {
@@ -43,10 +44,16 @@ struct opt {
     char letter;             // 0 = none.
     const char *name;        // Without the dashes.
     const void *value;       // In the command's defaults; enum opt_kind says of which type.
-    const char *argument;    // What the option takes, in capitals, for help; NULL for flags.
+    const char *argument;    // What the option takes, in capitals, for help; NULL for plain flags.
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
 };
+
+/* Whether O stands alone: what follows it after a blank is not its value. */
+bool opts_is_flag(const struct opt *o);
+
+/* Whether O has choices. */
+bool opts_has_choices(const struct opt *o);
 
 /* What is shown behind CHOICE in help and messages: "KEY" if more has to follow, else "". */
 const char *opts_after_choice(const char *choice);
