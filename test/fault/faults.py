@@ -20,11 +20,14 @@ Run by faults.sh with its environment; works in the current directory.
 import argparse
 import concurrent.futures
 import glob
-import json
 import os
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+import documents  # noqa: E402
 
 TIME_LIMIT_S = 120
 CASES = [
@@ -127,7 +130,7 @@ def report(path):
     """The report of a profile, or a string that says why it fails."""
     done = subprocess.run([os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
                           capture_output=True, text=True, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 else done.stderr.strip() or "crash"
+    return documents.loads(done.stdout) if done.returncode == 0 else done.stderr.strip() or "crash"
 
 
 def says_short(shown):

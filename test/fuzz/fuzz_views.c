@@ -6,11 +6,12 @@
  * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
  * written are left to output.sh: here they would only be slow.
  */
-/* covers: text_brief.c holders.c own_code.c stack_numbers.c text_recording.c */
+/* covers: text_brief.c holders.c own_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
 /* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
+/* covers: json_tables.c json_out.c */
 /* covers: json_heaps.c json_leaks.c json_bins.c json_paths.c json_direct.c json_callgraph.c */
 /* covers: json_timeline.c json_diff.c group_table.c phrases.c backing.c sampling.c load_fit.c */
 /* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
@@ -62,6 +63,7 @@ struct looked_at {
     struct stacks stacks;
     struct text_view view;
     struct strbuf out;
+    uint32_t version; // Of JSON.
     uint64_t written;
 };
 
@@ -137,12 +139,12 @@ show_tables(struct looked_at *l, enum metric metric)
     text_callgraph(v, &gv);
     classic_callgraph(v, &gv);
     dot_callgraph(v, &gv);
-    json_begin(&j, &l->out);
+    json_begin(&j, &l->out, l->version);
     json_callgraph(&j, &v->base, &gv);
     direct_build(&functions, &l->stacks, metric, &l->arena, &d);
     text_direct(v, &functions, &d, metric);
     classic_direct(v, &functions, &d);
-    json_begin(&j, &l->out);
+    json_begin(&j, &l->out, l->version);
     json_direct(&j, &v->base, &functions, &d, metric, SIZE_MAX);
     functions_release(&functions);
 }
@@ -163,13 +165,13 @@ show_leaks(struct looked_at *l)
     suppress_add_builtin(&suppressions, &l->arena);
     demand(leaks_find(l->p, &all, &suppressions, &l->arena, &leaks, &err) == 0, "leaks are found");
     text_leaks(&l->view, &leaks, &suppressions);
-    json_begin(&j, &l->out);
+    json_begin(&j, &l->out, l->version);
     json_leaks(&j, &l->view.base, &leaks, &suppressions, SIZE_MAX);
     functions_init(&functions, l->p, &l->arena);
     paths_build(&functions, leaks.v, leaks.count, &options, &l->arena, &paths);
     text_paths(&l->view, &lp);
     classic_paths(&l->view, &lp);
-    json_begin(&j, &l->out);
+    json_begin(&j, &l->out, l->version);
     json_paths(&j, &l->view.base, &lp, SIZE_MAX);
     functions_release(&functions);
 }
@@ -185,7 +187,7 @@ show_timeline(struct looked_at *l)
 
         timeline_build(l->p, &l->stacks, &options, &l->arena, &t);
         text_timeline(&l->view, &t);
-        json_begin(&j, &l->out);
+        json_begin(&j, &l->out, l->version);
         json_timeline(&j, &l->view.base, &t);
         timeline_svg(l->p, &t, &l->arena, &l->out);
         timeline_flame(l->p, &l->stacks, &options, &l->arena, &l->out);
@@ -214,7 +216,7 @@ show_diff(struct looked_at *l, enum metric metric)
             diff_build(k == 0 ? &nothing : &all, k == 1 ? &nothing : &all, (enum diff_by)by, metric,
                        &l->arena, &diff);
             text_diff(&v, &l->view.style, TEXT_DEPTH, &l->out);
-            json_begin(&j, &l->out);
+            json_begin(&j, &l->out, l->version);
             json_diff(&j, &v);
         }
     }
@@ -246,12 +248,12 @@ show_metric(struct looked_at *l, enum metric metric)
         if (by == BY_SIZE && (metric == METRIC_PEAK || metric == METRIC_TEMPORARY))
             continue;
         text_groups(v, (enum group_by)by, metric);
-        json_begin(&j, &l->out);
+        json_begin(&j, &l->out, l->version);
         json_groups(&j, &v->base, (enum group_by)by, metric, SIZE_MAX);
     }
     for (int direction = 0; direction <= TREE_BOTTOM_UP; direction++) {
         text_tree(v, (enum tree_direction)direction, metric);
-        json_begin(&j, &l->out);
+        json_begin(&j, &l->out, l->version);
         json_tree(&j, &v->base, (enum tree_direction)direction, metric);
     }
     show_tables(l, metric);
@@ -270,7 +272,7 @@ show_all(struct looked_at *l, bool wide)
                                  .depth = TEXT_DEPTH};
     text_overview(&l->view);
     text_brief(&l->view);
-    json_begin(&j, &l->out);
+    json_begin(&j, &l->out, l->version);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
@@ -279,7 +281,7 @@ show_all(struct looked_at *l, bool wide)
         text_bins(&l->view, 20);
         text_bins(&l->view, SIZE_MAX);
         classic_bins(&l->view);
-        json_begin(&j, &l->out);
+        json_begin(&j, &l->out, l->version);
         json_bins(&j, &l->view.base, SIZE_MAX);
         if (l->p->has_history)
             show_timeline(l);
@@ -296,7 +298,9 @@ look_at(struct profile *p)
 
     l.out = (struct strbuf){.drain = throw_away, .drain_arg = &l.written};
     demand(stacks_build(p, &options, &l.arena, &l.stacks, &err) == 0, "stacks are built");
+    l.version = JSON_VERSION_TABLES;
     show_all(&l, false);
+    l.version = JSON_VERSION_NESTED;
     if (p->extent == EXTENT_WHOLE)
         show_all(&l, true);
     strbuf_release(&l.out);

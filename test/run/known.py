@@ -18,10 +18,12 @@ FIELD is a counter of the report, or "sites" for their number, or "depth" for th
 deepest, or "doubtful" for how many are marked as truncated or guessed. VALUE is a number, or
 LOW..HIGH; the form FIELD>=LOW exists too. A function's parameters and namespaces are left out of
 the comparison of names. """
-import json
 import os
 import re
 import sys
+
+sys.dont_write_bytecode = True
+import documents  # noqa: E402
 
 # A C library without its debug package has no names for its local functions.
 START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl",
@@ -88,7 +90,7 @@ def mismatch(report, what, term):
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
-        report = json.load(f)
+        report = documents.load(f)
     bad = False
     for check in sys.argv[3:]:
         what, *terms = check.split()

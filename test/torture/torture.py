@@ -41,7 +41,6 @@ import copy
 import difflib
 import functools
 import glob
-import json
 import os
 import pwd
 import re
@@ -56,6 +55,8 @@ import time
 import counted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "run"))
+import documents  # noqa: E402
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 DIRECTIVE = re.compile(
@@ -348,7 +349,7 @@ def read_report(path, *more):
                           env={**os.environ, "DEBUGINFOD_URLS": ""})
     if done.returncode != 0:
         raise ValueError(done.stderr.decode(errors="replace").strip())
-    return json.loads(done.stdout)
+    return documents.loads(done.stdout)
 
 
 def outermost(site):

@@ -387,7 +387,7 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     build_two_changes(t);
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
     v = view_of(t, &d, DIFF_BY_SITE);
-    json_begin(&j, &out);
+    json_begin(&j, &out, JSON_VERSION_NESTED);
     json_diff(&j, &v);
     assert_non_null(strstr(
         out.text, "\"format\": \"heaptap-diff\",\n  \"version\": 1,\n  \"metric\": \"inuse\",\n"
@@ -403,13 +403,13 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     assert_null(strstr(out.text, "still"));
     strbuf_clear(&out);
     v.limit = 1;
-    json_begin(&j, &out);
+    json_begin(&j, &out, JSON_VERSION_NESTED);
     json_diff(&j, &v);
     assert_null(strstr(out.text, "gone"));
     strbuf_clear(&out);
     d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
     v = view_of(t, &d, DIFF_BY_FUNCTION);
-    json_begin(&j, &out);
+    json_begin(&j, &out, JSON_VERSION_NESTED);
     json_diff(&j, &v);
     assert_non_null(strstr(out.text, "\"by\": \"function\""));
     assert_non_null(strstr(out.text, "\"inclusive_growth\": {\n        \"inuse\": 2072"));

@@ -214,7 +214,7 @@ the_json_of_a_table_is_exact(void **state)
     table_number(&t, 123456789);
     table_percent(&t, 1, 2);
     table_string(&t, NULL);
-    json_begin(&j, &out);
+    json_begin(&j, &out, JSON_VERSION_NESTED);
     json_object(&j, NULL);
     table_json(&t, &j, "rows", 10);
     json_end(&j);
@@ -488,7 +488,7 @@ the_json_of_a_report_keeps_its_contract(void **state)
     (void)state;
     build_site(p, build_counters(3, 96, 1, 32), "+f@a.c:7", "bare", NULL);
     v = view(p, plain, &out);
-    json_begin(&j, &out);
+    json_begin(&j, &out, JSON_VERSION_NESTED);
     json_report(&j, &v.base, METRIC_INUSE, SIZE_MAX);
     assert_int_equal(j.depth, 0);
     for (size_t i = 0; i < countof(members); i++)
@@ -498,9 +498,9 @@ the_json_of_a_report_keeps_its_contract(void **state)
     profile_free(p);
 }
 
-/* If this fails, one of the other documents is not well formed. */
+/* Write documents in the layout VERSION. */
 static void
-other_json_documents_close(void **state)
+try_other_documents(uint32_t version)
 {
     struct profile *p = awkward_profile();
     struct suppressions none = {0};
@@ -512,8 +512,7 @@ other_json_documents_close(void **state)
     struct json j;
     struct err err;
 
-    (void)state;
-    json_begin(&j, &out);
+    json_begin(&j, &out, version);
     json_session_begin(&j, &set, &arena);
     for (int by = BY_SITE; by <= BY_SIZE; by++)
         json_groups(&j, &v.base, (enum group_by)by, METRIC_INUSE, 1);
@@ -525,8 +524,18 @@ other_json_documents_close(void **state)
     assert_int_equal(j.depth, 0);
     assert_non_null(strstr(out.text, "\"heaptap-leaks\""));
     assert_non_null(strstr(out.text, "\"direction\": \"bottom-up\""));
+    assert_int_equal(strstr(out.text, "\"tables\": {") != NULL, version == JSON_VERSION_TABLES);
     strbuf_release(&out);
     profile_free(p);
+}
+
+/* If this fails, one of the other documents is not well formed. */
+static void
+other_json_documents_close(void **state)
+{
+    (void)state;
+    try_other_documents(JSON_VERSION_NESTED);
+    try_other_documents(JSON_VERSION_TABLES);
 }
 
 static int

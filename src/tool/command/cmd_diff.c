@@ -165,7 +165,7 @@ show(const struct diff_options *o, struct side *before, struct side *after)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
-    json_begin(&j, &out);
+    json_begin(&j, &out, view_json_version(&o->view));
     if (o->view.json)
         json_diff(&j, &v);
     else

@@ -104,11 +104,11 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
 static int
 show_session(const struct runner *r, struct view_set *set, struct strbuf *out)
 {
-    bool found = false, json = r->options->json;
+    bool found = false, json = r->options->json != 0;
     struct json j;
     int rc = 0;
 
-    json_begin(&j, out);
+    json_begin(&j, out, view_json_version(r->options));
     begin_session(r, set, &j, out);
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
@@ -134,7 +134,7 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out)
     struct json j;
     struct shown s = {.runner = r, .set = set, .p = set->v[0], .j = &j};
 
-    json_begin(&j, out);
+    json_begin(&j, out, view_json_version(r->options));
     return show_one(&s, &set->arena, out);
 }
 

@@ -1,11 +1,10 @@
 /* json_diff.c: a comparison for programs, exact. The layout is a contract, docs/json.md.
  *
- *     {"format": "heaptap-diff", "version": 1, "metric": "inuse", "by": "site",
+ *     {"format": "heaptap-diff", "version": 2, "metric": "inuse", "by": "site",
  *      "before": {"profile": "a.heaptap", …, "totals": {…}}, "after": {…},
  *      "growth": {"inuse": 96, "peak": 96, "alloc": 96, "temporary": 0, "count": 1},
  *      "unchanged_rows": 3,
- *      "rows": [{"growth": {…}, "before": {…}, "after": {…},
- *                "stack": [{"function": "make", "file": "a.c", "line": 3, …}]}]}
+ *      "rows": [{"growth": {…}, "before": {…}, "after": {…}, "stack": 4}], "tables": {…}}
  *
  * Members may be added; none is renamed, removed or given another unit without a new version.
  */
@@ -14,8 +13,7 @@
 #include <stdio.h>
 
 #include "json/json_members.h"
-
-enum { DIFF_JSON_VERSION = 1 };
+#include "json/json_tables.h"
 
 static void
 json_side(struct json *j, const char *key, const struct profile *p, const struct counters *totals,
@@ -86,7 +84,7 @@ json_sides(struct json *j, const char *before_key, const struct counters *before
 }
 
 static void
-json_frames(struct json *j, const struct diff_row *row)
+nested_frames(struct json *j, const struct diff_row *row)
 {
     json_array(j, "stack");
     for (uint32_t i = 0; i < row->depth; i++) {
@@ -107,9 +105,32 @@ json_frames(struct json *j, const struct diff_row *row)
 }
 
 static void
-json_row(const struct diff_view *v, struct json *j, const struct diff_row *row)
+put_stack(struct json_tables *t, const struct diff_row *row)
 {
-    json_object(j, NULL);
+    uint32_t stack = 0;
+
+    if (json_is_nested(t->j)) {
+        nested_frames(t->j, row);
+        return;
+    }
+    for (uint32_t i = row->depth; i-- > 0;) {
+        const struct diff_frame *f = &row->frames[i];
+        struct json_frame_texts texts = {f->function, f->file, f->module, f->line, f->inlined};
+
+        stack = json_tables_of_texts(t, stack, &texts);
+    }
+    json_uint(t->j, "stack", stack);
+}
+
+static void
+put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row *row)
+{
+    struct json *j = t->j;
+
+    if (json_is_nested(j))
+        json_object(j, NULL);
+    else
+        json_object_line(j, NULL);
     json_growth(j, "growth", &row->before, &row->after);
     if (v->diff->is_estimate)
         json_interval(j, "", &row->before, &row->before_errors, &row->after, &row->after_errors);
@@ -117,7 +138,7 @@ json_row(const struct diff_view *v, struct json *j, const struct diff_row *row)
     if (v->by == DIFF_BY_SITE) {
         json_string(j, "heap", row->heap->name);
         json_labels(j, row->labels);
-        json_frames(j, row);
+        put_stack(t, row);
     } else {
         json_string(j, "function", row->frames[0].function);
         json_known(j, "file", row->frames[0].file);
@@ -137,12 +158,14 @@ json_diff(struct json *j, const struct diff_view *v)
 {
     const struct diff *d = v->diff;
     size_t unchanged = 0, shown = 0;
+    struct json_tables t;
 
+    json_tables_begin(&t, j, NULL, v->arena);
     for (size_t i = 0; i < d->count; i++)
         unchanged += !diff_changed(&d->rows[i]);
     json_object(j, NULL);
     json_string(j, "format", "heaptap-diff");
-    json_int(j, "version", DIFF_JSON_VERSION);
+    json_uint(j, "version", j->version);
     json_string(j, "metric", metric_name(v->metric));
     json_string(j, "by", v->by == DIFF_BY_SITE ? "site" : "function");
     json_bool(j, "estimate", d->is_estimate);
@@ -155,9 +178,10 @@ json_diff(struct json *j, const struct diff_view *v)
     json_array(j, "rows");
     for (size_t i = 0; i < d->count && shown < v->limit; i++)
         if (diff_changed(&d->rows[i])) {
-            json_row(v, j, &d->rows[i]);
+            put_row(v, &t, &d->rows[i]);
             shown++;
         }
     json_end(j);
+    json_tables_end(&t);
     json_end(j);
 }

@@ -46,8 +46,9 @@ json_heaps(struct json *j, const struct profile *p)
 }
 
 void
-json_backings(struct json *j, const struct view *v)
+json_backings(struct json_tables *t, const struct view *v)
 {
+    struct json *j = t->j;
     const struct profile_backing **all;
     size_t count;
 
@@ -59,7 +60,7 @@ json_backings(struct json *j, const struct view *v)
         json_object(j, NULL);
         json_string(j, "heap", v->p->heaps[all[i]->heap].name);
         json_counters(j, &all[i]->counters);
-        json_stack(j, "stack", v->p, &stack);
+        json_stack(t, "stack", &stack);
         json_end(j);
     }
     json_end(j);

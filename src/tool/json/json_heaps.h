@@ -2,7 +2,7 @@
 #ifndef JSON_JSON_HEAPS_H
 #define JSON_JSON_HEAPS_H
 
-#include "util/json_out.h"
+#include "json/json_tables.h"
 #include "view/view.h"
 
 /* "heaps": malloc and the program's own; and "labels", of the whole process. */
@@ -10,6 +10,6 @@ void json_heaps(struct json *j, const struct profile *p);
 void json_label_sets(struct json *j, const struct profile *p);
 
 /* "backings": the stacks of the blocks that back heaps. */
-void json_backings(struct json *j, const struct view *v);
+void json_backings(struct json_tables *t, const struct view *v);
 
 #endif

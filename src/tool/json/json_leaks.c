@@ -32,6 +32,9 @@ void
 json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
            const struct suppressions *suppressions, size_t limit)
 {
+    struct json_tables t;
+
+    json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-leaks", v->p, &v->p->totals, &v->p->errors);
     json_object(j, "total");
@@ -42,6 +45,7 @@ json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
         json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
     json_end(j);
     json_suppressions(j, leaks, suppressions);
-    json_sites(j, "leaks", v->p, leaks->v, leaks->count < limit ? leaks->count : limit);
+    json_sites(&t, "leaks", leaks->v, leaks->count < limit ? leaks->count : limit);
+    json_tables_end(&t);
     json_end(j);
 }

@@ -11,8 +11,6 @@
 #include "analyse/interval.h"
 #include "view/losses.h"
 
-enum { JSON_VERSION = 1 };
-
 void
 json_known(struct json *j, const char *key, const char *text)
 {
@@ -217,7 +215,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
           const struct counters *totals, const struct errors *errors)
 {
     json_string(j, "format", format);
-    json_int(j, "version", JSON_VERSION);
+    json_uint(j, "version", j->version);
     json_process(j, p);
     json_merged(j, p);
     json_object(j, "totals");
@@ -245,11 +243,17 @@ json_losses(struct json *j, const struct profile *p)
 void
 json_labels(struct json *j, const struct profile_label_set *set)
 {
+    json_label_set(j, "labels", set);
+}
+
+void
+json_label_set(struct json *j, const char *key, const struct profile_label_set *set)
+{
     if (set->count == 0 && *set->text != '\0') {
-        json_string(j, "labels", NULL);
+        json_string(j, key, NULL);
         return;
     }
-    json_object_line(j, "labels");
+    json_object_line(j, key);
     for (size_t i = 0; i < set->count; i++)
         json_string(j, set->v[i].key, set->v[i].value);
     json_end(j);

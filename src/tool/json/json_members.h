@@ -39,6 +39,9 @@ void json_extent(struct json *j, const struct profile *p);
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
+/* SET as an object KEY, or null if its labels are not known. */
+void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);
+
 /* "labels": those of SET as an object, or null if they are not known. */
 void json_labels(struct json *j, const struct profile_label_set *set);
 

@@ -1,9 +1,8 @@
 /* json_report.c: the document "heaptap-report": all sites, or groups or a tree instead.
  *
- *     {"format": "heaptap-report", "version": 1, "process": {…}, "totals": {…},
+ *     {"format": "heaptap-report", "version": 2, "process": {…}, "totals": {…},
  *      "losses": {…}, "recorder": {…}, "threads": […], "sizes": […], "timeline": […],
- *      "sites": [{"live_bytes": 96, …, "stack": [{"function": "main", "file": "a.c", "line": 3,
- * …}]}]}
+ *      "sites": {"live_bytes": [96, …], …, "stack": [4, …]}, "tables": {…}}
  */
 #include "json/json_report.h"
 
@@ -87,8 +86,9 @@ json_time_points(struct json *j, const struct profile *p)
 }
 
 static void
-json_unknown_frees(struct json *j, const struct view *v)
+json_unknown_frees(struct json_tables *t, const struct view *v)
 {
+    struct json *j = t->j;
     static const char *const kinds[] = {
         [FREE_FOREIGN] = "foreign", [FREE_TWICE] = "twice", [FREE_INHERITED] = "inherited"};
 
@@ -104,8 +104,8 @@ json_unknown_frees(struct json *j, const struct view *v)
         json_uint(j, "count", f->count);
         snprintf(address, sizeof address, "0x%" PRIx64, f->address);
         json_string(j, "address", address);
-        json_stack(j, "stack", v->p, &stack);
-        json_stack(j, "allocated", v->p, &site);
+        json_stack(t, "stack", &stack);
+        json_stack(t, "allocated", &site);
         json_end(j);
     }
     json_end(j);
@@ -123,17 +123,20 @@ void
 json_report(struct json *j, const struct view *v, enum metric metric, size_t limit)
 {
     const struct stack **all = group_sorted_stacks(v->stacks, metric, v->arena);
+    struct json_tables t;
 
+    json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     report_head(j, v, metric);
     json_threads(j, v->p);
     json_sizes(j, v->p);
     json_heaps(j, v->p);
-    json_backings(j, v);
+    json_backings(&t, v);
     json_label_sets(j, v->p);
     json_time_points(j, v->p);
-    json_unknown_frees(j, v);
-    json_sites(j, "sites", v->p, all, v->stacks->count < limit ? v->stacks->count : limit);
+    json_unknown_frees(&t, v);
+    json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
+    json_tables_end(&t);
     json_end(j);
 }
 
@@ -182,35 +185,78 @@ next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
     return n ? nodes[n].next_sibling : 0;
 }
 
+/* The members of a node, in the object or row that is open. PARENT is that of its row plus 1. */
+static void
+put_node(struct json_tables *t, const struct tree_node *node, uint32_t parent)
+{
+    struct json *j = t->j;
+
+    json_uint(j, "depth", node->depth - 1);
+    if (!json_is_nested(j) && parent > 0)
+        json_uint(j, "parent", parent - 1);
+    else if (!json_is_nested(j))
+        json_string(j, "parent", NULL);
+    if (!node->is_other)
+        json_frame(t, node->frame, node->location);
+    else if (json_is_nested(j))
+        json_string(j, "function", "other");
+    else
+        json_string(j, "frame", NULL);
+    json_counters(j, &node->inclusive);
+    json_self(j, &node->self);
+    if (profile_has_errors(t->p)) {
+        json_errors(j, "", &node->inclusive, &node->inclusive_errors);
+        json_errors(j, "self_", &node->self, &node->self_errors);
+    }
+}
+
+static void
+put_tree(struct json_tables *t, const struct tree *tree, struct arena *arena)
+{
+    static const struct tree_node none = {
+        .depth = 1, .is_other = true, .inclusive = COUNTERS_ZERO, .self = COUNTERS_ZERO};
+    uint32_t *parents = arena_array(arena, tree->count + 1, sizeof *parents);
+    uint32_t *rows = arena_array(arena, tree->count + 1, sizeof *rows);
+    bool nested = json_is_nested(t->j);
+    uint32_t count = 0;
+
+    if (nested)
+        json_array(t->j, "tree");
+    else
+        json_columns(t->j, "tree");
+    for (uint32_t n = next_node(tree, 0, parents); n != 0; n = next_node(tree, n, parents)) {
+        if (nested)
+            json_object(t->j, NULL);
+        else
+            json_row(t->j);
+        rows[n] = ++count;
+        put_node(t, &tree->nodes[n], rows[parents[tree->nodes[n].depth - 1]]);
+        json_end(t->j);
+    }
+    if (nested) {
+        json_end(t->j);
+        return;
+    }
+    if (count == 0) {
+        json_row(t->j);
+        put_node(t, &none, 0);
+        json_end(t->j);
+    }
+    json_columns_end(t->j, count);
+}
+
 void
 json_tree(struct json *j, const struct view *v, enum tree_direction direction, enum metric metric)
 {
     struct tree tree;
-    uint32_t *parents;
+    struct json_tables t;
 
     tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
-    parents = arena_array(v->arena, tree.count + 1, sizeof *parents);
+    json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     report_head(j, v, metric);
     json_string(j, "direction", direction == TREE_TOP_DOWN ? "top-down" : "bottom-up");
-    json_array(j, "tree");
-    for (uint32_t n = next_node(&tree, 0, parents); n != 0; n = next_node(&tree, n, parents)) {
-        const struct tree_node *node = &tree.nodes[n];
-
-        json_object(j, NULL);
-        json_uint(j, "depth", node->depth - 1);
-        if (node->is_other)
-            json_string(j, "function", "other");
-        else
-            json_frame(j, v->p, node->frame, node->location);
-        json_counters(j, &node->inclusive);
-        json_self(j, &node->self);
-        if (profile_has_errors(v->p)) {
-            json_errors(j, "", &node->inclusive, &node->inclusive_errors);
-            json_errors(j, "self_", &node->self, &node->self_errors);
-        }
-        json_end(j);
-    }
-    json_end(j);
+    put_tree(&t, &tree, v->arena);
+    json_tables_end(&t);
     json_end(j);
 }

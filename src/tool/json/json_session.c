@@ -5,14 +5,12 @@
 
 #include "json/json_members.h"
 
-enum { SESSION_VERSION = 1 };
-
 static void
 put_head(struct json *j, const struct counters *total, const struct errors *errors)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
-    json_int(j, "version", SESSION_VERSION);
+    json_uint(j, "version", j->version);
     json_object(j, "totals");
     json_counters(j, total);
     if (errors->allocated.samples > 0)

@@ -1,4 +1,8 @@
-/* json_stack.c: stacks, and sites with theirs, innermost frame first. */
+/* json_stack.c: stacks, and sites with theirs: by index into the document's tables, or nested.
+ *
+ * Both layouts have the same members with the same values, which test/run/tools/layouts.sh compares
+ * for every view; so what a site gets here it gets in both.
+ */
 #include "json/json_stack.h"
 
 #include <inttypes.h>
@@ -6,8 +10,8 @@
 
 #include "json/json_members.h"
 
-void
-json_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t location)
+static void
+nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t location)
 {
     const struct profile_frame *f = &p->frames[frame];
     const struct profile_location *l = &p->locations[location];
@@ -37,33 +41,92 @@ json_flags(struct json *j, uint32_t flags)
 }
 
 void
-json_stack(struct json *j, const char *key, const struct profile *p, const struct stack *s)
+json_frame(struct json_tables *t, uint32_t frame, uint32_t location)
 {
+    if (json_is_nested(t->j))
+        nested_frame(t->j, t->p, frame, location);
+    else
+        json_uint(t->j, "frame", json_tables_frame(t, frame, location));
+}
+
+void
+json_stack(struct json_tables *t, const char *key, const struct stack *s)
+{
+    struct json *j = t->j;
+
+    if (!json_is_nested(j)) {
+        json_uint(j, key, json_tables_stack(t, s));
+        return;
+    }
     json_array(j, key);
     for (uint32_t i = 0; i < s->depth; i++) {
         json_object_line(j, NULL);
-        json_frame(j, p, s->frames[i], s->locations[i]);
+        nested_frame(j, t->p, s->frames[i], s->locations[i]);
         json_end(j);
     }
     json_end(j);
 }
 
-void
-json_sites(struct json *j, const char *key, const struct profile *p, const struct stack *const *v,
-           size_t count)
+/* The heap and the labels of S. */
+static void
+site_tags(struct json_tables *t, const struct stack *s)
 {
-    json_array(j, key);
+    const struct profile *p = t->p;
+
+    if (json_is_nested(t->j)) {
+        json_string(t->j, "heap", p->heaps[s->heap].name);
+        if (s->labels != STACK_LABELS_SEVERAL)
+            json_labels(t->j, &p->label_sets[s->labels]);
+        return;
+    }
+    json_uint(t->j, "heap", json_tables_heap(t, s->heap));
+    if (s->labels != STACK_LABELS_SEVERAL)
+        json_uint(t->j, "labels", json_tables_labels(t, s->labels));
+    else
+        json_string(t->j, "labels", NULL);
+}
+
+/* The members of a site, in the object or row that is open. */
+static void
+site(struct json_tables *t, const struct stack *s)
+{
+    struct json *j = t->j;
+
+    json_counters(j, &s->counters);
+    if (profile_has_errors(t->p))
+        json_errors(j, "", &s->counters, &s->errors);
+    site_tags(t, s);
+    json_flags(j, s->flags);
+    json_stack(t, "stack", s);
+}
+
+void
+json_sites(struct json_tables *t, const char *key, const struct stack *const *v, size_t count)
+{
+    struct json *j = t->j;
+    const struct stack none = {.counters = COUNTERS_ZERO};
+
+    t->has_sites = true;
+    if (json_is_nested(j))
+        json_array(j, key);
+    else
+        json_columns(j, key);
     for (size_t i = 0; i < count; i++) {
-        json_object(j, NULL);
-        json_counters(j, &v[i]->counters);
-        if (profile_has_errors(p))
-            json_errors(j, "", &v[i]->counters, &v[i]->errors);
-        json_string(j, "heap", p->heaps[v[i]->heap].name);
-        if (v[i]->labels != STACK_LABELS_SEVERAL)
-            json_labels(j, &p->label_sets[v[i]->labels]);
-        json_flags(j, v[i]->flags);
-        json_stack(j, "stack", p, v[i]);
+        if (json_is_nested(j))
+            json_object(j, NULL);
+        else
+            json_row(j);
+        site(t, v[i]);
         json_end(j);
     }
-    json_end(j);
+    if (json_is_nested(j)) {
+        json_end(j);
+        return;
+    }
+    if (count == 0) {
+        json_row(j);
+        site(t, &none);
+        json_end(j);
+    }
+    json_columns_end(j, count);
 }

@@ -21,27 +21,34 @@ json_point(struct json *j, const struct profile *p, const struct profile_moment 
 static void
 json_values(struct json *j, const struct timeline *t, const struct timeline_row *row)
 {
-    json_array(j, "values");
+    if (json_is_nested(j))
+        json_array(j, "values");
+    else
+        json_array_filled(j, "values");
     for (size_t i = 0; i < t->point_count; i++)
         json_int(j, NULL, row->values[i]);
     json_end(j);
 }
 
 static void
-json_row(struct json *j, const struct view *v, const struct timeline *t,
-         const struct timeline_row *row)
+put_row(struct json_tables *tables, const struct timeline *t, const struct timeline_row *row)
 {
+    struct json *j = tables->j;
+
     json_string(j, "trend", timeline_trend_name(row->trend));
     json_double(j, "per_minute", row->per_minute);
     json_values(j, t, row);
     if (row->stack)
-        json_stack(j, "stack", v->p, row->stack);
+        json_stack(tables, "stack", row->stack);
     json_end(j);
 }
 
 void
 json_timeline(struct json *j, const struct view *v, const struct timeline *t)
 {
+    struct json_tables tables;
+
+    json_tables_begin(&tables, j, v->p, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-timeline", v->p, &v->stacks->total, &v->stacks->errors);
     json_string(j, "by", timeline_by_names[t->by]);
@@ -52,15 +59,16 @@ json_timeline(struct json *j, const struct view *v, const struct timeline *t)
     json_uint(j, "stacks", t->stack_count);
     json_uint(j, "growing", t->growing);
     json_object(j, "total");
-    json_row(j, v, t, &t->total);
+    put_row(&tables, t, &t->total);
     json_array(j, "rows");
     for (size_t i = 0; i < t->row_count; i++) {
         json_object(j, NULL);
-        json_row(j, v, t, &t->rows[i]);
+        put_row(&tables, t, &t->rows[i]);
     }
     json_end(j);
     json_object(j, "rest");
     json_values(j, t, &t->rest);
     json_end(j);
+    json_tables_end(&tables);
     json_end(j);
 }

@@ -12,10 +12,16 @@
 struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
-    bool no_fold, fold_recursion, keep_recursion, wide, json;
+    bool no_fold, fold_recursion, keep_recursion, wide;
+    int json;       // Of view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
     uint64_t depth; // Likewise.
 };
+
+extern const char *const view_json_layouts[];
+
+/* The version of the JSON that OPTIONS ask for; see util/json_out.h. */
+uint32_t view_json_version(const struct view_options *options);
 
 /* Rows for a command's table; OF is the struct view_options in its defaults. */
 // clang-format off
@@ -54,8 +60,10 @@ struct view_options {
      "names, work as in heaptap run.", NULL},                                                     \
     {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
      "Do not cut lines to the terminal's width.", NULL},                                          \
-    {OPT_FLAG, 0, "json", &(of).json, NULL,                                                       \
-     "Print JSON (docs/json.md) instead of text.", NULL}
+    {OPT_FLAG_OF, 0, "json", &(of).json, "LAYOUT",                                                \
+     "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "  \
+     "once; nested is the one of version 1, which has them in every stack and may be very large.", \
+     view_json_layouts}
 // clang-format on
 
 #endif

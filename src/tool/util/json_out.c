@@ -1,16 +1,28 @@
-/* json_out.c: one line per value, two blanks per level, so that the output reads and diffs well. */
+/* json_out.c: one line per value, two blanks per level, so that the output reads and diffs well.
+ * Columns of a million numbers are packed instead, in lines that a pager and an editor can take.
+ */
 #include "util/json_out.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "util/arena.h"
 #include "util/character.h"
 #include "util/ensure.h"
 
+enum { FILLED_BYTES = 100 };
+
+struct json_column {
+    char *key;
+    struct strbuf text; // Its values, without the brackets.
+    size_t filled;      // Of its last line.
+};
+
 void
-json_begin(struct json *j, struct strbuf *out)
+json_begin(struct json *j, struct strbuf *out, uint32_t version)
 {
-    *j = (struct json){.out = out};
+    *j = (struct json){.out = out, .version = version};
 }
 
 /* How many bytes of S stand for themselves; nearly always all of them. */
@@ -64,16 +76,71 @@ new_line(struct json *j)
         strbuf_str(j->out, "  ");
 }
 
+/* What stands between the value before, if there is one, and the next. */
+static void
+separate(struct json *j, bool has_items, enum json_layout layout)
+{
+    if (has_items)
+        strbuf_char(j->out, ',');
+    switch (layout) {
+    case JSON_LINES:
+        new_line(j);
+        return;
+    case JSON_ONE_LINE:
+        if (has_items)
+            strbuf_char(j->out, ' ');
+        return;
+    case JSON_FILLED:
+        if (j->filled <= FILLED_BYTES)
+            return;
+        strbuf_char(j->out, '\n');
+        strbuf_pause(j->out);
+        j->filled = 0;
+        return;
+    }
+}
+
+static void
+add_column(struct json *j, const char *key)
+{
+    struct json_columns *c = &j->columns;
+
+    if (c->count == c->capacity) {
+        c->capacity = c->capacity ? c->capacity * 2 : 32;
+        c->v = xrealloc(c->v, c->capacity * sizeof *c->v);
+    }
+    c->v[c->count] = (struct json_column){.key = xmalloc(strlen(key) + 1)};
+    memcpy(c->v[c->count++].key, key, strlen(key) + 1);
+}
+
+/* What is written next goes to the column KEY. */
+static void
+choose_column(struct json *j, const char *key)
+{
+    struct json_columns *c = &j->columns;
+    struct json_column *column;
+
+    if (c->next == c->count && c->rows == 0)
+        add_column(j, key);
+    ENSURE(c->next < c->count && strcmp(c->v[c->next].key, key) == 0);
+    if (c->next > 0)
+        c->v[c->next - 1].filled = j->filled;
+    column = &c->v[c->next++];
+    j->out = &column->text;
+    j->filled = column->filled;
+    separate(j, c->rows > 0, JSON_FILLED);
+}
+
 static void
 start_value(struct json *j, const char *key)
 {
+    if (j->row_depth != 0 && j->depth == j->row_depth) {
+        ENSURE(key != NULL);
+        choose_column(j, key);
+        return;
+    }
     if (j->depth > 0) {
-        if (j->has_items[j->depth - 1])
-            strbuf_char(j->out, ',');
-        if (j->on_one_line[j->depth - 1] && j->has_items[j->depth - 1])
-            strbuf_char(j->out, ' ');
-        else if (!j->on_one_line[j->depth - 1])
-            new_line(j);
+        separate(j, j->has_items[j->depth - 1], j->layout[j->depth - 1]);
         j->has_items[j->depth - 1] = true;
     }
     ENSURE((key != NULL) == (j->depth > 0 && j->closer[j->depth - 1] == '}'));
@@ -91,7 +158,8 @@ open_nest(struct json *j, const char *key, char opener, char closer)
     strbuf_char(j->out, opener);
     j->closer[j->depth] = closer;
     j->has_items[j->depth] = false;
-    j->on_one_line[j->depth] = false;
+    j->layout[j->depth] = j->depth > 0 && j->layout[j->depth - 1] != JSON_LINES ? JSON_ONE_LINE
+                                                                               : JSON_LINES;
     j->depth++;
 }
 
@@ -105,7 +173,7 @@ void
 json_object_line(struct json *j, const char *key)
 {
     json_object(j, key);
-    j->on_one_line[j->depth - 1] = true;
+    j->layout[j->depth - 1] = JSON_ONE_LINE;
 }
 
 void
@@ -115,11 +183,39 @@ json_array(struct json *j, const char *key)
 }
 
 void
+json_array_filled(struct json *j, const char *key)
+{
+    json_array(j, key);
+    j->layout[j->depth - 1] = JSON_FILLED;
+    j->filled = 0;
+}
+
+/* A row is complete. */
+static void
+end_row(struct json *j)
+{
+    struct json_columns *c = &j->columns;
+
+    ENSURE(c->next == c->count);
+    if (c->count > 0)
+        c->v[c->count - 1].filled = j->filled;
+    c->next = 0;
+    c->rows++;
+    j->depth--;
+    j->row_depth = 0;
+    j->out = j->of_columns;
+}
+
+void
 json_end(struct json *j)
 {
     ENSURE(j->depth > 0);
+    if (j->depth == j->row_depth) {
+        end_row(j);
+        return;
+    }
     j->depth--;
-    if (j->has_items[j->depth] && !j->on_one_line[j->depth])
+    if (j->has_items[j->depth] && j->layout[j->depth] == JSON_LINES)
         new_line(j);
     strbuf_char(j->out, j->closer[j->depth]);
     if (j->depth == 0)
@@ -128,17 +224,70 @@ json_end(struct json *j)
 }
 
 void
+json_columns(struct json *j, const char *key)
+{
+    ENSURE(j->columns.v == NULL);
+    json_object(j, key);
+    j->of_columns = j->out;
+}
+
+void
+json_row(struct json *j)
+{
+    ENSURE(j->row_depth == 0 && j->depth < JSON_DEPTH_MAX);
+    j->layout[j->depth] = JSON_FILLED; // What stands in its members stays on a line.
+    j->closer[j->depth++] = '}';
+    j->row_depth = j->depth;
+}
+
+void
+json_columns_end(struct json *j, size_t rows)
+{
+    struct json_columns c = j->columns;
+
+    ENSURE(j->row_depth == 0 && c.rows == (rows ? rows : 1));
+    j->columns = (struct json_columns){0};
+    for (size_t i = 0; i < c.count; i++) {
+        json_array_filled(j, c.v[i].key);
+        if (rows > 0)
+            strbuf_add(j->out, c.v[i].text.text, c.v[i].text.length);
+        json_end(j);
+        strbuf_release(&c.v[i].text);
+        free(c.v[i].key);
+    }
+    free(c.v);
+    json_end(j);
+}
+
+/* Numbers are most of what is written, so they do without the formats of printf. */
+static void
+write_number(struct json *j, bool negative, uint64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    if (negative)
+        digits[--at] = '-';
+    strbuf_add(j->out, digits + at, sizeof digits - at);
+    j->filled += sizeof digits - at + 1;
+}
+
+void
 json_int(struct json *j, const char *key, int64_t value)
 {
     start_value(j, key);
-    strbuf_fmt(j->out, "%" PRId64, value);
+    write_number(j, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void
 json_uint(struct json *j, const char *key, uint64_t value)
 {
     start_value(j, key);
-    strbuf_fmt(j->out, "%" PRIu64, value);
+    write_number(j, false, value);
 }
 
 void
@@ -151,19 +300,34 @@ json_double(struct json *j, const char *key, double value)
         strbuf_str(j->out, "null");
 }
 
+/* A word or a text, written since it was BEFORE bytes. */
+static void
+count_filled(struct json *j, size_t before)
+{
+    j->filled += j->out->length - before + 1;
+}
+
 void
 json_bool(struct json *j, const char *key, bool value)
 {
+    size_t before;
+
     start_value(j, key);
+    before = j->out->length;
     strbuf_str(j->out, value ? "true" : "false");
+    count_filled(j, before);
 }
 
 void
 json_string(struct json *j, const char *key, const char *value)
 {
+    size_t before;
+
     start_value(j, key);
+    before = j->out->length;
     if (value)
         write_quoted(j->out, value);
     else
         strbuf_str(j->out, "null");
+    count_filled(j, before);
 }

@@ -1,8 +1,9 @@
 /* json_out.h: a streaming JSON writer into a strbuf; nothing to parse. It keeps commas and
  * nesting; keys and strings are escaped, invalid UTF-8 becomes U+FFFD. Unbalanced calls are our
- * bug and are asserted on.
+ * bug and are asserted on. What is long goes out while it is written (strbuf_pause), unless it is
+ * one value.
  *
- *     json_begin(&j, &buf);
+ *     json_begin(&j, &buf, 2);
  *     json_object(&j, NULL);              {
  *     json_int(&j, "frees", 3);             "frees": 3,
  *     json_array(&j, "sites");              "sites": [
@@ -16,16 +17,38 @@
 
 enum { JSON_DEPTH_MAX = 64 };
 
+/* Layouts of documents. docs/json.md is the contract of both. */
+enum { JSON_VERSION_NESTED = 1, JSON_VERSION_TABLES = 2 };
+
+/* Rows whose members become columns. */
+struct json_columns {
+    struct json_column *v;
+    size_t count, capacity;
+    size_t next; // The column of the row's next member.
+    size_t rows; // Complete ones.
+};
+
+enum json_layout {
+    JSON_LINES = 0, // A line for each value.
+    JSON_ONE_LINE,
+    JSON_FILLED, // Lines that are filled, without a blank anywhere.
+};
+
 struct json {
     struct strbuf *out;
+    uint32_t version; // One of the above; for those who write the documents.
     uint32_t depth;
     bool has_items[JSON_DEPTH_MAX];
     char closer[JSON_DEPTH_MAX];
-    bool on_one_line[JSON_DEPTH_MAX];
+    enum json_layout layout[JSON_DEPTH_MAX];
+    size_t filled; // Bytes of the line that is being filled.
+    struct json_columns columns;
+    uint32_t row_depth;       // That of a row whose members become columns; 0 = none is open.
+    struct strbuf *of_columns; // Where the columns go in the end.
 };
 
-/* Begin to append to OUT, which stays the caller's. */
-void json_begin(struct json *j, struct strbuf *out);
+/* Begin to append to OUT, which stays the caller's, in the layout VERSION. */
+void json_begin(struct json *j, struct strbuf *out, uint32_t version);
 
 /* In all that follow, KEY is NULL inside an array and at the top level. json_end ends the innermost
  * object or array that is open. */
@@ -34,7 +57,28 @@ void json_array(struct json *j, const char *key);
 
 /* An object whose members stay on its line; for small ones that come in great numbers. */
 void json_object_line(struct json *j, const char *key);
+
+/* An array whose values fill lines; for columns of numbers. */
+void json_array_filled(struct json *j, const char *key);
 void json_end(struct json *j);
+
+/* An object of columns, for what comes in great numbers: each member of a row goes to the column of
+ * its name. Rows have all the same members in the same order. Between json_columns and
+ * json_columns_end stand rows alone, as many as ROWS says; if that is 0, one all the same, of which
+ * the names of its members are taken. A row is ended by json_end. Columns are kept until the end,
+ * each in its bytes; there is only one such object at a time.
+ *
+ *     json_columns(&j, "sites");          "sites": {
+ *     json_row(&j);                         "frees": [3,4],
+ *     json_int(&j, "frees", 3);             "stack": [1,7]
+ *     json_int(&j, "stack", 1);           }
+ *     json_end(&j); …
+ *     json_columns_end(&j, 2);
+ */
+void json_columns(struct json *j, const char *key);
+void json_row(struct json *j);
+void json_columns_end(struct json *j, size_t rows);
+
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);

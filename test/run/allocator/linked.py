@@ -10,12 +10,15 @@ exit status when its compiler is not there. Two recordings of a program are comp
 of its own functions, for each the sums of all counters, over all sites whose innermost frame is one
 of them. What libc allocates for itself depends on the libc and on how it is linked, so it is shown
 as a comment and not compared; linkage.c covers the calls that libc passes on. """
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 BUILD, PROG, SOURCE = os.environ["BUILD"], os.environ["PROG"], os.environ["SRCDIR"] + "/test/prog"
 HEAPTAP, LIBHEAPTAP = os.environ["HEAPTAP"], os.environ["LIBHEAPTAP"]
@@ -144,7 +147,7 @@ def record(path, profile, arguments, preload):
         return done.returncode, {"sites": [], "totals": {}, "losses": {}}
     shown = subprocess.run([HEAPTAP, "report", "--json", "--no-fold", profile], check=True,
                            capture_output=True, text=True)
-    return done.returncode, json.loads(shown.stdout)
+    return done.returncode, documents.loads(shown.stdout)
 
 
 def plain(frame):

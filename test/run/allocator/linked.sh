@@ -236,9 +236,9 @@ END
 
 # sum PROFILE FUNCTION: allocations of stacks with FUNCTION.
 sum() {
-    report_json "$1" 2>/dev/null | python3 -c '
-import json, sys
-print(sum(site["allocations"] for site in json.load(sys.stdin)["sites"]
+    report_json "$1" 2>/dev/null | run_python -c '
+import documents, sys
+print(sum(site["allocations"] for site in documents.load(sys.stdin)["sites"]
           if any((f["function"] or "").startswith(sys.argv[1]) for f in site["stack"])))' "$2"
 }
 

@@ -14,7 +14,6 @@ import argparse
 import collections
 import concurrent.futures
 import difflib
-import json
 import os
 import re
 import shutil
@@ -24,6 +23,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 import known  # noqa: E402
 
 PT_INTERP = 3
@@ -404,7 +404,7 @@ def profile_complaints(case, file, heaptap):
                           text=True, check=False)
     if done.returncode != 0:
         return [f"no report: {done.stderr.strip()}"]
-    report = json.loads(done.stdout)
+    report = documents.loads(done.stdout)
     # The dynamic linker has blocks of its own, for a function that is called the first time, too.
     report["sites"] = [site for site in report["sites"] if not any(
         os.path.basename(frame["module"] or "") == LOADER for frame in site["stack"])]

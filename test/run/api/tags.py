@@ -22,6 +22,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 from api_tables import Profile  # noqa: E402
 from maker import (COUNTERS, EVIL, HEAPS, LABELS, MEMORY_BYTES, NODES, THREADS,  # noqa: E402
                    Checks, Maker, is_clean, run)
@@ -136,7 +137,7 @@ def document(heaptap, *arguments):
     status, out, err = view(heaptap, *arguments, "--json")
     if status != 0:
         raise AssertionError(f"{arguments}: status {status}: {err}")
-    return json.loads(out)
+    return documents.loads(out)
 
 
 def three(row):
@@ -399,7 +400,7 @@ def check_pack(heaptap, checks):
                    capture_output=True, timeout=60)
     done = subprocess.run([heaptap, "report", "--json", "packed.heaptap"], check=True,
                           capture_output=True, timeout=60)
-    after = json.loads(done.stdout)
+    after = documents.loads(done.stdout)
     checks.say("pack keeps heaps, labels and what backs heaps",
                all(before[part] == after[part] for part in ("heaps", "labels", "totals")),
                f"{after['heaps']} {after['labels']}")
@@ -417,7 +418,8 @@ def check_diff(heaptap, checks):
     grown.write("grown.heaptap")
     done = subprocess.run([heaptap, "diff", "--json", "small.heaptap", "grown.heaptap"],
                           check=True, capture_output=True, timeout=60)
-    rows = [(r["heap"], r["labels"], r["growth"]["inuse"]) for r in json.loads(done.stdout)["rows"]]
+    rows = [(r["heap"], r["labels"], r["growth"]["inuse"])
+            for r in documents.loads(done.stdout)["rows"]]
     checks.say("diff: a stack that grows in one heap for one tenant",
                rows == [("parser arena", {"tenant": "globex"}, 80)], f"{rows}")
     done = subprocess.run([heaptap, "diff", "small.heaptap", "grown.heaptap"], text=True,

@@ -35,9 +35,9 @@ judged() {
 # shows FILE EXPRESSION: true of the report `r`.
 shows() {
     report_json "$1" >report.json || return 1
-    python3 -c '
-import json, sys
-r = json.load(open("report.json"))
+    run_python -c '
+import documents, sys
+r = documents.load(open("report.json"))
 print(r["totals"], r["losses"])
 sys.exit(not eval(sys.argv[1]))' "$2"
 }

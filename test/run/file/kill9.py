@@ -6,7 +6,6 @@ A profile may be ahead of the program's own count by the call that had not retur
 thread; or behind, for it counts an allocation after the allocator has returned, by none.
 Half-applied events are allowed their one per thread in the bytes too. The random moments come from
 a fixed seed, but the machine's timing decides what is hit. """
-import json
 import os
 import random
 import signal
@@ -14,6 +13,10 @@ import struct
 import subprocess
 import sys
 import time
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 BYTES_MAX = 500  # Of one block.
 
@@ -45,7 +48,7 @@ def one_kill(number, threads, delay):
                            capture_output=True, text=True)
     if shown.returncode != 0:
         return [f"report fails: {shown.stderr.strip()}"], 0
-    problems, calls = judge(json.loads(shown.stdout), own, threads)
+    problems, calls = judge(documents.loads(shown.stdout), own, threads)
     os.unlink(profile)
     os.unlink(counts)
     return problems, calls

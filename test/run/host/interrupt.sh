@@ -87,10 +87,10 @@ forked_children_are_whole() {
     for file in malloc-fork/*.heaptap free-fork/*.heaptap; do
         [ "${file#*/}" = 1.heaptap ] && continue
         "$HEAPTAP" report --json --no-fold "$file" >child.json 2>child.err || return 1
-        python3 - child.json "$file" <<'END' || bad=1
-import json, sys
+        run_python - child.json "$file" <<'END' || bad=1
+import documents, sys
 with open(sys.argv[1], encoding="utf-8") as f:
-    report = json.load(f)
+    report = documents.load(f)
 made = {}
 for site in report["sites"]:
     name = site["stack"][0]["function"]

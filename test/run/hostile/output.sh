@@ -63,8 +63,8 @@ all_views() {
 python3 "$area/hostile.py" "$HEAPTAP" make "long frames" long_frames.heaptap
 all_views long_frames.heaptap 200
 check "names that are not too long together are whole" bash -c \
-    '"$1" report --json --limit 2 long_frames.heaptap 2>/dev/null | head -c 1000000 |
-        grep -q "\"function\": \"\(ab<(std::\)\{111\}\""' - "$HEAPTAP"
+    '"$1" report --json --limit 2 long_frames.heaptap 2>/dev/null |
+        grep -q "\"\(ab<(std::\)\{111\}\""' - "$HEAPTAP"
 
 # Names of 60,000 bytes: 300 GB if they were written.
 MEMORY_KB=400000

@@ -4,11 +4,14 @@
 
 Each report must succeed, its sites and threads must add up to its totals, counters never fall from
 look to look but rise over all, and the process must never be found stopped or traced. """
-import json
 import os
 import subprocess
 import sys
 import time
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 GROWING = ("allocations", "allocated_bytes", "frees", "freed_bytes")
 heaptap = os.environ["HEAPTAP"]
@@ -19,7 +22,7 @@ def look(pid):
                            capture_output=True, text=True)
     if shown.returncode != 0:
         raise RuntimeError(f"report fails with {shown.returncode}: {shown.stderr.strip()}")
-    return json.loads(shown.stdout)
+    return documents.loads(shown.stdout)
 
 
 def disagreements(report):

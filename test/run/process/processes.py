@@ -6,10 +6,13 @@ A line has the program, how it came to be ("forked" or "image"), and the numbers
 that are not 0: allocations whose innermost function is parent, child, later or grow, frees of
 blocks of its own made in parent or child, frees of inherited blocks, and lost events. """
 import collections
-import json
 import os
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 heaptap = os.environ["HEAPTAP"]
 
@@ -19,7 +22,7 @@ def report(path):
                            capture_output=True, text=True)
     if shown.returncode != 0:
         raise SystemExit(f"{path}: {shown.stderr.strip()}")
-    return json.loads(shown.stdout)
+    return documents.loads(shown.stdout)
 
 
 def line(document):
@@ -39,9 +42,9 @@ def line(document):
     return f"{os.path.basename(process['executable'] or '?')} {kind} {shown}".strip()
 
 
-def documents(what):
+def reports(what):
     document = report(what)
     return document["profiles"] if document["format"] == "heaptap-session" else [document]
 
 
-print("\n".join(sorted(line(d) for what in sys.argv[1:] for d in documents(what))))
+print("\n".join(sorted(line(d) for what in sys.argv[1:] for d in reports(what))))

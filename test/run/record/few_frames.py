@@ -7,8 +7,12 @@ Frames are those of the machine: what was inlined belongs to one. Sites whose in
 the same are one site in the recording of N frames, with the sums of their counters.
 """
 import collections
-import json
+import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 KEYS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations", "live_bytes")
 
@@ -27,9 +31,9 @@ def sites_of(report, depth):
 
 depth = int(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as f:
-    whole = json.load(f)
+    whole = documents.load(f)
 with open(sys.argv[3], encoding="utf-8") as f:
-    few = json.load(f)
+    few = documents.load(f)
 expected, whole_deepest = sites_of(whole, depth)
 got, few_deepest = sites_of(few, depth)
 if few_deepest > depth or few["process"]["frames_kept"] != depth:

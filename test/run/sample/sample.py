@@ -11,7 +11,6 @@ Seeds are fixed, so a recording draws the same numbers each time. The bounds are
 any draw but one in many thousands, because what the C library allocates before main shifts the
 draws from one system to the next.
 """
-import json
 import os
 import struct
 import subprocess
@@ -19,6 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 # function: allocations, bytes, live bytes
@@ -51,7 +51,7 @@ def record(heaptap, program, seed, options):
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     os.unlink(path)
-    return json.loads(out)
+    return documents.loads(out)
 
 
 def coverage(heaptap, program, runs, options):
@@ -82,7 +82,7 @@ def coverage(heaptap, program, runs, options):
 
 def phases(path):
     with open(path) as f:
-        report = json.load(f)
+        report = documents.load(f)
     modes = [(p["mode"], p["period"]) for p in report["phases"]]
     wanted = [("exact", 0), ("bytes", 4096), ("off", 0), ("exact", 0)]
     tell(modes == wanted, "phases: what was in force is in the report", modes)
@@ -115,7 +115,7 @@ def phases(path):
 
 def inside(path, function, allocations, size_bytes):
     with open(path) as f:
-        site = site_of(json.load(f), function)
+        site = site_of(documents.load(f), function)
     tell(site is not None and holds(site, "allocations", allocations) and
          holds(site, "allocated_bytes", size_bytes),
          "%s: the truth lies in the interval" % function, site)
@@ -173,7 +173,7 @@ def damaged(heaptap, path):
                 done = subprocess.run([heaptap] + options + ["damaged.heaptap"],
                                       capture_output=True, timeout=60)
                 if done.returncode != 0 or (options[-1] == "--json" and
-                                            not limits_hold(json.loads(done.stdout))):
+                                            not limits_hold(documents.loads(done.stdout))):
                     bad.append((record, at, value, options, done.returncode, done.stderr[-200:]))
         tell(not bad, "damaged: every field of %s" % name, *bad[:5])
 

@@ -152,11 +152,11 @@ done
 check "views: by thread says that nothing is known" grep -q "is not known by thread" out
 "$HEAPTAP" report calls.heaptap >out
 check "views: by calls, bytes are not to be trusted" grep -q "bytes are not to be trusted" out
-check "views: rows in JSON" python3 - "$HEAPTAP" <<'EOP'
-import json, subprocess, sys
+check "views: rows in JSON" run_python - "$HEAPTAP" <<'EOP'
+import documents, subprocess, sys
 def rows(*options):
     out = subprocess.run([sys.argv[1], *options, "--json", "views.heaptap"], capture_output=True)
-    return json.loads(out.stdout)
+    return documents.loads(out.stdout)
 lists = [rows("report", "--by", by)["rows"] for by in ("function", "line", "file", "module")]
 lists += [rows("report", "--tree")["tree"], rows("source", "sampled.cc")["files"][0]["lines"]]
 for found in lists:

@@ -17,7 +17,6 @@ exact to a sample falls into a stretch: no block may be judged by both, or by no
 In two stretches the way changes all the time and the program is slow, so that whatever a change
 loses is a large part of it: with one thread, a point of the draw that is lost at each change shows.
 """
-import json
 import os
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 EXACT, SAMPLED, LESS = "exact", "sampled", "less"
@@ -104,7 +104,7 @@ def steer(heaptap, program, threads, path):
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     os.unlink(path)
-    return json.loads(out), truth
+    return documents.loads(out), truth
 
 
 KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")] + ["samples"]
@@ -241,7 +241,7 @@ def work(heaptap, sqlite3, ways):
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     os.unlink(path)
-    return json.loads(out)
+    return documents.loads(out)
 
 
 def by_stack(report):

@@ -13,15 +13,15 @@ play() {
     rm -f "$name.heaptap"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$name.heaptap "$PROG/peak_threads" "$@" >"$name.out" &&
         report_json "$name.heaptap" >"$name.json" || return 1
-    python3 - "$name" "$part" <<'EOP'
-import json
+    run_python - "$name" "$part" <<'EOP'
+import documents
 import sys
 
 name, part = sys.argv[1], int(sys.argv[2])
 with open(name + ".out", encoding="ascii") as f:
     true = int(f.read().split()[1])
 with open(name + ".json", encoding="utf-8") as f:
-    report = json.load(f)
+    report = documents.load(f)
 # What pthread_create allocated for the threads there were.
 true += sum(s["peak_bytes"] for s in report["sites"]
             if not any(frame["function"] in ("hold", "hold_own") for frame in s["stack"]))

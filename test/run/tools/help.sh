@@ -130,6 +130,9 @@ bash_completion() {
     done
     [ "$(offers heaptap report --metric pe)" = peak ] &&
         [ "$(offers heaptap report --metric = pe)" = peak ] &&
+        [ "$(offers heaptap report --json = ne)" = nested ] &&
+        [ "$(offers heaptap report --json = | tr '\n' ' ')" = "tables nested " ] &&
+        [ "$(offers heaptap report --json old.h)" = old.heaptap ] &&
         [ "$(offers heaptap lea)" = leaks ] && [ "$(offers heaptap help sou)" = source ] &&
         [ "$(offers heaptap report old.h)" = old.heaptap ] && offers heaptap run seq | grep -qx seq
 }

@@ -62,9 +62,9 @@ echo "# the same code is one place"
 merge -o twice.heaptap in/binned1.heaptap in/binned2.heaptap >/dev/null
 sums sums twice.heaptap in/binned1.heaptap in/binned2.heaptap
 sites() {
-    report_json "$1" 2>/dev/null | python3 -c '
-import json, sys
-d = json.load(sys.stdin)
+    report_json "$1" 2>/dev/null | run_python -c '
+import documents, sys
+d = documents.load(sys.stdin)
 print(len(d["sites"]), len({f["module"] for s in d["sites"] for f in s["stack"]}))'
 }
 same "two runs have the stacks and modules of one" "$(sites in/binned1.heaptap)" \

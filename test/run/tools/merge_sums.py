@@ -9,9 +9,13 @@ places in modules, not by ids. If it fails, `heaptap merge` loses, invents or mi
 counted; "same" failing means that the result depends on the order or the grouping of the inputs.
 """
 import collections
-import json
+import os
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 COUNTS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations", "live_blocks",
           "live_bytes", "peak_blocks", "peak_bytes", "temporary")
@@ -39,11 +43,11 @@ def check(name, wanted, got):
         print(f"#   wanted: {wanted}\n#   got:    {got}")
 
 
-def documents(profile, *options):
+def read(profile, *options):
     """The reports of PROFILE: of each process, if it is a session."""
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", *options, profile],
                          capture_output=True, text=True, check=True).stdout
-    document = json.loads(out)
+    document = documents.loads(out)
     return document["profiles"] if document["format"] == "heaptap-session" else [document]
 
 
@@ -150,14 +154,14 @@ def check_timeline(out, inputs):
 
 def sums():
     out_path, *input_paths = profiles
-    out, = documents(out_path)
-    inputs = [r for path in input_paths for r in documents(path)]
+    out, = read(out_path)
+    inputs = [r for path in input_paths for r in read(path)]
     wanted, got = tables_of(inputs), tables_of([out])
     for name, table in wanted.items():
         check(f"{name} add up ({len(table)})", table, got.get(name, {}))
-    rows = [r for path in input_paths for r in documents(path, "--by", "function")]
+    rows = [r for path in input_paths for r in read(path, "--by", "function")]
     check("functions add up", functions_of(rows),
-          functions_of(documents(out_path, "--by", "function")))
+          functions_of(read(out_path, "--by", "function")))
     check("smallest and largest size", limits(inputs), limits([out]))
     check("from the first start to the last end", time_span(inputs), time_span([out]))
     check("processes and programs", (len(inputs), programs_of(inputs)),
@@ -168,20 +172,20 @@ def sums():
 
 
 def totals():
-    wanted = tables_of(r for path in profiles[1:] for r in documents(path))
-    got = tables_of(documents(profiles[0]))
+    wanted = tables_of(r for path in profiles[1:] for r in read(path))
+    got = tables_of(read(profiles[0]))
     for name in ("totals", "losses", "threads", "sizes"):
         check(f"{name} add up ({len(wanted[name])})", wanted[name], got[name])
 
 
 def same():
-    a, b = (documents(p)[0] for p in profiles)
+    a, b = (read(p)[0] for p in profiles)
     for name in ("totals", "losses", "merged", "phases"):
         check(f"the same {name}", a[name], b[name])
     tables = [tables_of([x]) for x in (a, b)]
     for name, table in tables[0].items():
         check(f"the same {name} ({len(table)})", table, tables[1][name])
-    rows = [functions_of(documents(p, "--by", "function")) for p in profiles]
+    rows = [functions_of(read(p, "--by", "function")) for p in profiles]
     check(f"the same functions ({len(rows[0])})", rows[0], rows[1])
     check("the same span", time_span([a]), time_span([b]))
     check("the same end", a["timeline"][-1], b["timeline"][-1])

@@ -8,10 +8,13 @@ stack once per function, per call and per cycle. Any difference is printed, and 
 1. Size classes are not in the report; that they sum up to the bytes is checked, and
 test/unit/test_tables.c has the rest. """
 import collections
-import json
 import os
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 
 START = {"_start", "_dl_start_user", "__libc_start_main", "__libc_start_main_impl",
          "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone", "__clone3",
@@ -32,7 +35,7 @@ def same(what, wanted, got):
 def view(heaptap, profile, *options):
     r = subprocess.run([heaptap, *options, "--json", "--no-fold", profile], check=True,
                        capture_output=True, text=True)
-    return json.loads(r.stdout)
+    return documents.loads(r.stdout)
 
 
 def base(frame):

@@ -12,7 +12,6 @@ Profiles are made byte by byte (past.py), so each number is known. If a check fa
 of a moment what was not so, or a file that someone else has made stops what reads it.
 """
 import gzip
-import json
 import os
 import random
 import re
@@ -24,6 +23,7 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
 import maker  # noqa: E402
 import past  # noqa: E402
 from past import ALLOCATED, ALLOCATIONS, FREED, FREES  # noqa: E402
@@ -41,7 +41,7 @@ def view(*arguments):
 def report(*arguments):
     status, out, err = view("report", "--json", *arguments)
     assert status == 0, (arguments, status, err)
-    return json.loads(out)
+    return documents.loads(out)
 
 
 def members(site):
@@ -136,14 +136,14 @@ def moments():
 
 def other_views(p):
     status, out, _ = view("diff", "--json", "moments.heaptap@first", "moments.heaptap@again")
-    growth = json.loads(out)["growth"] if status == 0 else out
+    growth = documents.loads(out)["growth"] if status == 0 else out
     gained = [sum(v[i] for v in difference(p, 4, 12).values()) for i in range(4)]
     tell(status == 0 and growth == {"inuse": gained[ALLOCATED] - gained[FREED], "peak": None,
                                     "alloc": gained[ALLOCATED], "temporary": None,
                                     "count": gained[ALLOCATIONS]}, "diff of two moments", growth)
     live = sum(v[ALLOCATED] - v[FREED] for v in sums_at(p, 12).values())
     _, out, _ = view("leaks", "--json", "--at", "again", "moments.heaptap")
-    tell(json.loads(out)["total"]["live_bytes"] == live, "leaks at a moment", out[:300])
+    tell(documents.loads(out)["total"]["live_bytes"] == live, "leaks at a moment", out[:300])
     _, out, _ = view("export", "--at", "again", "-f", "collapsed", "moments.heaptap")
     tell(sum(int(line.split()[-1]) for line in out.splitlines()) == live,
          "collapsed stacks at a moment", out[:300])
@@ -191,7 +191,7 @@ def thinned():
     moments_of = {}
     for name in ("long", "thin"):
         _, out, err = view("timeline", "--json", f"{name}.heaptap")
-        moments_of[name] = [s["elapsed_ns"] for s in json.loads(out)["points"]]
+        moments_of[name] = [s["elapsed_ns"] for s in documents.loads(out)["points"]]
     left = moments_of["thin"]
     tell(len(moments_of["long"]) == 3002, "all snapshots are there before", len(moments_of["long"]))
     tell(200 < len(left) <= 256 + 5 + 2, "256 and those with names after", len(left))
@@ -226,7 +226,7 @@ def broad():
     p.write("broad.heaptap")
     view("pack", "-o", "narrow.heaptap", "broad.heaptap")
     _, out, _ = view("timeline", "--json", "narrow.heaptap")
-    left = [round(q["elapsed_ns"] / 10 ** 9) for q in json.loads(out)["points"]][1:-1]
+    left = [round(q["elapsed_ns"] / 10 ** 9) for q in documents.loads(out)["points"]][1:-1]
     tell(64 <= len(left) <= 128, "many stacks: fewer snapshots", len(left))
     wrong = [n for n in rng.sample(left, 10)
              if by_function(report("--at", f"{n}s", "narrow.heaptap")) != sums_at(p, n)]
@@ -305,7 +305,7 @@ def shapes_past():
 def timeline(*arguments):
     status, out, err = view("timeline", "--json", "--limit", "100", *arguments)
     assert status == 0, err
-    return json.loads(out)
+    return documents.loads(out)
 
 
 def by_name(document):

@@ -18,8 +18,8 @@ part recorded "$PROG/history_known" "$LIBHEAPTAP"
 same "slowleak: what it has lost" "30 lost" "$(cat leak.out)"
 "$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
 same "slowleak: the stack that loses entries grows, and it alone" "new_entry look_up" "$(
-    python3 -c 'import json
-rows = json.load(open("leak.json"))["rows"]
+    run_python -c 'import documents
+rows = documents.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
 # Of a sample all is an estimate, and how far off at a moment nobody knows.
@@ -29,8 +29,8 @@ print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"]
 check "sampled: a moment is an estimate, and says so" grep -q \
     "Estimates; what they may be off by is known of the whole run only" sample.txt
 "$HEAPTAP" report --json --at -300ms sample.heaptap >sample.json 2>sample.err
-check "sampled: without intervals" python3 -c 'import json
-r = json.load(open("sample.json"))
+check "sampled: without intervals" run_python -c 'import documents
+r = documents.load(open("sample.json"))
 assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
 assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
 
@@ -76,8 +76,8 @@ refuses 3 "no such file" nothing.heaptap name
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
 "$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err
-check "killed: the timeline goes on to the end" python3 -c 'import json
-t = json.load(open("killed.json"))
+check "killed: the timeline goes on to the end" run_python -c 'import documents
+t = documents.load(open("killed.json"))
 points, total = t["points"], t["total"]["values"]
 assert len(points) > 100 and points[-1]["elapsed_ns"] - points[-2]["elapsed_ns"] < 2 * 10**9, points
 assert total[-1] == t["totals"]["live_bytes"] and min(total[20:]) > 10**6, total

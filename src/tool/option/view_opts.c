@@ -1,0 +1,14 @@
+/* view_opts.c: --json[=LAYOUT], the one shared option with names of its own. */
+#include "option/view_opts.h"
+
+#include "util/json_out.h"
+
+const char *const view_json_layouts[] = {"tables", "nested", NULL};
+
+uint32_t
+view_json_version(const struct view_options *options)
+{
+    enum { NESTED = 2 };
+
+    return options->json == NESTED ? JSON_VERSION_NESTED : JSON_VERSION_TABLES;
+}
