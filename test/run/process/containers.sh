@@ -200,7 +200,7 @@ rm -f begun
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/first.heaptap "$PROG/first_ends" begun &
 pid=$!
 until_there begun
-"$HEAPTAP" report $pid >report.txt 2>&1
+"$HEAPTAP" report --full $pid >report.txt 2>&1
 check "its first thread has ended: it runs" grep -q "^pid $pid .* running for" report.txt
 check "its first thread has ended: names" grep -q second_alloc report.txt
 check "its first thread has ended: snapshot" "$HEAPTAP" snapshot $pid after
