@@ -1,4 +1,4 @@
-/* cmd_bins.c: `heaptap bins`, which sizes were allocated and what they may be.
+/* cmd_bins.c: `heaptap sizes`, which sizes were allocated and what they may be.
  *
  * Sizes are counted for the whole process, so there is no filter by stack.
  */
@@ -61,7 +61,8 @@ static const struct opt options[] = {
 };
 
 const struct command command_bins = {
-    .name = "bins",
+    .name = "sizes",
+    .alias = "bins",
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show which sizes were allocated, and of which types",
     .description =
@@ -72,9 +73,9 @@ const struct command command_bins = {
         "union and class of that size. Types that the blocks are known to have come first, marked "
         "as certain or likely; `heaptap report --by type` shows them for all sizes. For C and C++ "
         "the source text is read, too, where it is at hand and not younger than the program.",
-    .examples = "heaptap bins app.heaptap\tthe sizes with most bytes\n"
-                "heaptap bins --all --wide app.heaptap\tall of them\n"
-                "heaptap bins --json app.heaptap\tfor a script\n",
+    .examples = "heaptap sizes app.heaptap\tthe sizes with most bytes\n"
+                "heaptap sizes --all --wide app.heaptap\tall of them\n"
+                "heaptap sizes --json app.heaptap\tfor a script\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

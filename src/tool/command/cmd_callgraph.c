@@ -2,7 +2,7 @@
  *
  * The whole graph of a large program has thousands of entries, so text shows the first, and
  * --function one: a person walks from there along the names beside it. Wrappers are charged to
- * their callers in JSON too, as in `heaptap direct`.
+ * their callers in JSON too, as in `heaptap functions`.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +138,9 @@ put_graph(struct shown *s, struct graph_view *gv)
         }
         text_callgraph(v, gv);
         text_more(v, gv->count, all, "function");
+        text_line(v, INK_DIM,
+                  "[1] is a function: callers above, callees below; called 3/9: 3 of 9 "
+                  "allocations");
         text_line(v, INK_DIM,
                   "% of the total on a function's own line, of the function above and below it");
         text_classes_legend(v);

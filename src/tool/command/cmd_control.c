@@ -1,4 +1,4 @@
-/* cmd_control.c: `heaptap control`: look at, and change, how a running program is recorded.
+/* cmd_control.c: `heaptap record`: look at, and change, how a running program is recorded.
  *
  * The program takes a request when it next looks (profile/control.c), so this waits for a few
  * seconds and says plainly whether it was taken.
@@ -144,7 +144,8 @@ run(const void *given, int count, char **arguments)
 }
 
 const struct command command_control = {
-    .name = "control",
+    .name = "record",
+    .alias = "control",
     .arguments = "PROFILE|PID|DIRECTORY",
     .summary = "change how a running program is recorded",
     .description =
@@ -155,9 +156,9 @@ const struct command command_control = {
         "nothing does not look; the request stays in its profile until it does. The exit status "
         "is 0 when it was taken, and 1 when it was not yet.\n\n"
         "Estimates and exact counts are added up; the report says what was in force when.",
-    .examples = "heaptap control 1234\thow is it recorded?\n"
-                "heaptap control 1234 --exact\trecord everything from now on\n"
-                "heaptap control 1234 --sample 512K\tand now at next to no cost",
+    .examples = "heaptap record 1234\thow is it recorded?\n"
+                "heaptap record 1234 --exact\trecord everything from now on\n"
+                "heaptap record 1234 --sample 512K\tand now at next to no cost",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

@@ -1,5 +1,5 @@
-/* cmd_direct.c: `heaptap direct`, the table of who allocates directly. Unlike in other views JSON
- * is folded as text is: a table that charges everything to operator new would be of no use.
+/* cmd_direct.c: `heaptap functions`, the table of who allocates directly. Unlike in other views
+ * JSON is folded as text is: a table that charges everything to operator new would be of no use.
  */
 #include "command/runner.h"
 #include "json/json_direct.h"
@@ -60,7 +60,8 @@ static const struct opt options[] = {
 };
 
 const struct command command_direct = {
-    .name = "direct",
+    .name = "functions",
+    .alias = "direct",
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show which functions allocate, by size of block",
     .description =
@@ -71,9 +72,9 @@ const struct command command_direct = {
         "bytes, m up to 256, l up to 2048, x above.\n\n"
         "What the loader and libraries did before main or after it stands in stacks that begin "
         "with \"(outside main)\".",
-    .examples = "heaptap direct app.heaptap\twho allocates how much, in what sizes\n"
-                "heaptap direct --peak app.heaptap\tthe same of what was live at the peak\n"
-                "heaptap direct --classic app.heaptap\tas mprof printed it\n",
+    .examples = "heaptap functions app.heaptap\twho allocates how much, in what sizes\n"
+                "heaptap functions --peak app.heaptap\tthe same of what was live at the peak\n"
+                "heaptap functions --classic app.heaptap\tas mprof printed it\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

@@ -30,6 +30,7 @@
 #include "profile/owner.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
+#include "util/strbuf.h"
 
 enum { RUN_NOTES_MAX = 4096 };
 
@@ -99,21 +100,31 @@ load_unknown_frees(struct loader *l)
         qsort(p->unknown_frees, p->unknown_free_count, sizeof *p->unknown_frees, by_count);
 }
 
-/* The arguments, NUL-separated in the file, joined by blanks. */
+/* The arguments, NUL-separated in the file, joined by blanks; an empty one is shown as ''. */
 static const char *
 command_line(struct loader *l)
 {
     struct disk_string s = l->raw->header.command;
     const struct raw_table *t = &l->raw->tables[DISK_STRINGS];
-    char *text;
+    struct strbuf text = {0};
+    const char *arguments, *line;
 
     if (s.bytes == 0 || s.off > t->size_bytes || s.bytes > t->size_bytes - s.off)
         return "";
-    text = arena_strndup(&l->p->arena, (const char *)t->bytes + s.off, s.bytes);
-    for (uint32_t i = 0; i + 1 < s.bytes; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    return text;
+    arguments = (const char *)t->bytes + s.off;
+    for (size_t i = 0; i < s.bytes;) {
+        size_t length = strnlen(arguments + i, s.bytes - i);
+
+        if (i > 0)
+            strbuf_char(&text, ' ');
+        if (length == 0)
+            strbuf_str(&text, "''");
+        strbuf_add(&text, arguments + i, length);
+        i += length + 1;
+    }
+    line = arena_strdup(&l->p->arena, strbuf_text(&text));
+    strbuf_release(&text);
+    return line;
 }
 
 /* SPENT cycles in nanoseconds, if CYCLES took CLOCK_NS; 0 if that gives no believable frequency

@@ -1,7 +1,8 @@
 /* completion.c: shell completion from the tables, for bash and zsh.
  *
  * The scripts hold words only, no logic of heaptap: after `heaptap` the commands, after a command
- * its options, after an option with choices the choices, else file names. A value that may be left
+ * its options, after an option with choices the choices, else profiles and directories, or all
+ * files if there is none. A value that may be left
  * out is offered behind "=" only, where it is one. For a command that ends
  * with another program's arguments (run), the shell's own completion of commands takes over at the
  * first word that is not an option. Everything in the tables that a shell would expand is quoted.
@@ -94,8 +95,11 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
     strbuf_str(out, "# bash completion for heaptap. Made from its option tables; do not edit.\n"
                     "_heaptap()\n{\n"
                     "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                    "    local command=${COMP_WORDS[1]} words='' files=''\n\n"
-                    "    # Bash takes = for a word of its own.\n"
+                    "    local command=${COMP_WORDS[1]} words='' files='' profiles=''\n");
+    FOREACH_COMMAND(groups, g, c)
+        if ((*c)->alias)
+            strbuf_fmt(out, "    [ \"$command\" = %s ] && command=%s\n", (*c)->alias, (*c)->name);
+    strbuf_str(out, "    # Bash takes = for a word of its own.\n"
                     "    if [ \"$before\" = = ]; then\n"
                     "        before=${COMP_WORDS[COMP_CWORD-2]}=\n"
                     "    elif [ \"$word\" = = ]; then\n"
@@ -127,11 +131,16 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
                        "                %s:*) COMPREPLY=($(compgen -c -- \"$word\")); files=1 ;;\n",
                        (*c)->name);
     }
-    strbuf_str(out, "                *) files=1 ;;\n"
+    strbuf_str(out, "                *) profiles=1 ;;\n"
                     "            esac ;;\n"
                     "    esac\n"
                     "    if [ -n \"$words\" ]; then\n"
                     "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                    "    elif [ -n \"$profiles\" ]; then\n"
+                    "        compopt -o filenames 2>/dev/null\n"
+                    "        COMPREPLY=($(compgen -f -X '!*.heaptap' -- \"$word\")\n"
+                    "                   $(compgen -d -- \"$word\"))\n"
+                    "        [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
                     "    elif [ -n \"$files\" ]; then\n"
                     "        compopt -o filenames 2>/dev/null\n"
                     "        COMPREPLY+=($(compgen -f -- \"$word\"))\n"
@@ -198,13 +207,14 @@ completion_zsh(const struct command_group *groups, struct strbuf *out)
                     "    case $words[1] in\n"
                     "        help) _describe command commands ;;\n");
     FOREACH_COMMAND(groups, g, c) {
-        strbuf_fmt(out, "        %s)\n            _arguments -s %s\\\n", (*c)->name,
+        strbuf_fmt(out, "        %s%s%s)\n            _arguments -s %s\\\n", (*c)->name,
+                   (*c)->alias ? "|" : "", (*c)->alias ? (*c)->alias : "",
                    (*c)->stop_at_first ? "-A '-*' " : "");
         for (const struct opt *o = (*c)->options; o && o->kind != OPT_END; o++)
             zsh_option(out, o);
         strbuf_fmt(out, "            '(- *)'{-h,--help}'[Show help]' \\\n            %s ;;\n",
                    (*c)->stop_at_first ? "'(-)1:program:_command_names -e' '*::arguments:_normal'"
-                                       : "'*:profile:_files'");
+                                       : "'*:profile:_files -g \"*.heaptap(-.)\"'");
     }
     strbuf_str(out, "    esac\n}\n_heaptap \"$@\"\n");
 }

@@ -181,6 +181,8 @@ help_command(const struct command *c, size_t width, struct strbuf *out)
     strbuf_fmt(&line, "\n%c%s.\n", toupper((unsigned char)c->summary[0]), c->summary + 1);
     if (c->description)
         strbuf_fmt(&line, "\n%s\n", c->description);
+    if (c->alias)
+        strbuf_fmt(&line, "\nheaptap %s is the same command.\n", c->alias);
     help_wrap(out, strbuf_text(&line), 0, 0, width);
     strbuf_release(&line);
 

@@ -173,6 +173,8 @@ man_page_command(const struct command_group *groups, const struct command *c,
     }
     strbuf_str(out, "\n.SH DESCRIPTION\n");
     roff_paragraphs(out, c->description ? c->description : c->summary);
+    if (c->alias)
+        strbuf_fmt(out, ".PP\n\\fBheaptap %s\\fR is the same command.\n", c->alias);
     strbuf_str(out, ".SH OPTIONS\n");
     for (const struct opt *o = c->options; o && o->kind != OPT_END; o++)
         man_option(out, o);

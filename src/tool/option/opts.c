@@ -368,7 +368,8 @@ command_find(const struct command_group *groups, const char *name)
 {
     for (const struct command_group *g = groups; g->title != NULL; g++)
         for (const struct command *const *c = g->commands; *c != NULL; c++)
-            if (strcmp((*c)->name, name) == 0)
+            if (strcmp((*c)->name, name) == 0 ||
+                ((*c)->alias && strcmp((*c)->alias, name) == 0))
                 return *c;
     return NULL;
 }

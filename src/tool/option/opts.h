@@ -60,6 +60,7 @@ const char *opts_after_choice(const char *choice);
 
 struct command {
     const char *name;
+    const char *alias;       // Another name that works, too; NULL = none.
     const char *arguments;   // For usage: "[PROFILE|PID|DIRECTORY]".
     const char *summary;     // One line, no full stop.
     const char *description; // Paragraphs separated by blank lines, for help and the man page.

@@ -135,7 +135,7 @@ lock(struct control *c, uint64_t until_ns, struct err *err)
                              c->pid);
         if (now_ns() >= until_ns)
             return err_set(err, HEAPTAP_BAD_INPUT,
-                           "another heaptap control is at work with process %u; try again later",
+                           "another heaptap record is at work with process %u; try again later",
                            c->pid);
         wait_a_little();
     }

@@ -277,6 +277,9 @@ text_paths(struct text_view *v, const struct leak_paths *l)
     for (size_t i = 0; i < shown; i++)
         put_row(v, l, &l->paths->v[i], &w);
     text_more(v, shown, l->paths->count, "path");
+    if (shown > 0)
+        text_line(v, INK_DIM,
+                  "Paths: || is where the program begins, each > a call; the last one allocates");
     text_suppressions(v, l->leaks, l->suppressions);
     text_losses(v, loss_stack_field_count);
 }

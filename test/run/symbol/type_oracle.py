@@ -5,7 +5,7 @@
 Compares them with what TOOL (test/oracle/tool_types.c) prints for FILE. The rules are those of
 type_index.c, written a second time over readelf's text: complete types only, names with
 scopes outside of C, typedefs of structures unless they are members, nameless ones by their typedef
-or their place. If it fails, `heaptap bins` misses types, or invents some.
+or their place. If it fails, `heaptap sizes` misses types, or invents some.
 """
 
 import re

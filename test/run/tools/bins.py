@@ -1,4 +1,4 @@
-"""bins.py: what `heaptap bins` says of test/prog/binned.c.
+"""bins.py: what `heaptap sizes` says of test/prog/binned.c.
 
 The expected numbers are the table in that program, written here a second time on purpose. If a
 check fails, the bins are miscounted or misprinted.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bins.sh: the allocation bins of programs whose sizes are known. If it fails, `heaptap bins` counts
-# wrongly, shows rows that it should not, or says other things in text than in JSON.
+# bins.sh: the allocation bins of programs whose sizes are known. If it fails, `heaptap sizes`
+# counts wrongly, shows rows that it should not, or says other things in text than in JSON.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

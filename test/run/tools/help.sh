@@ -96,6 +96,15 @@ check "program in place of a command" rejects "heaptap run ./prog" ./prog
 : >old.heaptap
 check "profile in place of a command" rejects "heaptap report old.heaptap" old.heaptap
 
+same_command() {
+    local pair
+    for pair in sizes:bins functions:direct record:control; do
+        "$HEAPTAP" help "${pair%:*}" >help && "$HEAPTAP" help "${pair#*:}" | cmp - help &&
+            grep -q "^heaptap ${pair#*:} is the same command" help || return 1
+    done
+}
+check "earlier names of commands work" same_command
+
 full_disk() {
     "$HEAPTAP" --help >/dev/full 2>err
     [ $? -eq 3 ] && grep -q 'cannot be written' err
@@ -134,7 +143,11 @@ bash_completion() {
         [ "$(offers heaptap report --json = | tr '\n' ' ')" = "tables nested " ] &&
         [ "$(offers heaptap report --json old.h)" = old.heaptap ] &&
         [ "$(offers heaptap lea)" = leaks ] && [ "$(offers heaptap help sou)" = source ] &&
-        [ "$(offers heaptap report old.h)" = old.heaptap ] && offers heaptap run seq | grep -qx seq
+        [ "$(offers heaptap report old.h)" = old.heaptap ] &&
+        [ "$(offers heaptap report '' | sort | tr '\n' ' ')" = "man old.heaptap " ] &&
+        [ "$(offers heaptap bins --to)" = --top ] &&
+        [ "$(offers heaptap report overv)" = overview ] &&
+        offers heaptap run seq | grep -qx seq
 }
 check "bash completion" bash_completion
 

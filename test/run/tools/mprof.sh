@@ -51,7 +51,8 @@ shows "leaks --paths" "Still live at end: 999.9 KiB in 5,019 blocks, 1 path
 Whether anything still points to these blocks has not been checked.
 
 blocks       live        %  path
- 5,019  999.9 KiB  100.0 %  || > main > make_red_widget > make_widget" \
+ 5,019  999.9 KiB  100.0 %  || > main > make_red_widget > make_widget
+Paths: || is where the program begins, each > a call; the last one allocates" \
     leaks --paths widgets.heaptap
 shows "leaks --classic" "  allocs       bytes (%)  path
 
@@ -64,7 +65,8 @@ shows "leaks --callers" "Still live at end: 999.9 KiB in 5,019 blocks, 1 path
 Whether anything still points to these blocks has not been checked.
 
 blocks       live        %  path
- 5,019  999.9 KiB  100.0 %  || > ... > make_red_widget > make_widget" \
+ 5,019  999.9 KiB  100.0 %  || > ... > make_red_widget > make_widget
+Paths: || is where the program begins, each > a call; the last one allocates" \
     leaks --callers 2 widgets.heaptap
 json "leaks --callers --json" \
     'd["leaks"][0]["path"] == ["make_widget"] and d["leaks"][0]["cut"] is True' \
@@ -127,6 +129,7 @@ shows "callgraph --function" "index  allocated      %  sizes           called  f
 [2]       999.9K   50.2  mmmm             5,019  make_red_widget
           999.9K  100.0  mmmmmmmm  5,019/10,000    make_widget [1]
 
+[1] is a function: callers above, callees below; called 3/9: 3 of 9 allocations
 % of the total on a function's own line, of the function above and below it
 Bars: the % by size of block: s to 32 B, m to 256, l to 2048, x above" \
     callgraph --function make_red widgets.heaptap
@@ -173,6 +176,7 @@ shows "a cycle as a whole" "index  allocated      %  sizes     called  function
               21   75.0  ssssss       6+3    two <cycle 2> [6]
               15   53.6  ssss         5+2    three <cycle 2> [7]
 
+[1] is a function: callers above, callees below; called 3/9: 3 of 9 allocations
 % of the total on a function's own line, of the function above and below it
 Bars: the % by size of block: s to 32 B, m to 256, l to 2048, x above" \
     callgraph --function '[4]' recursive.heaptap
