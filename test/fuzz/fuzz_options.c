@@ -5,10 +5,11 @@
  * more arguments than it was given, each of them one of those, in their order; keep strings inside
  * the arguments; keep choices inside their list; and on a mistake say something.
  */
-/* covers: opts.c */
+/* covers: opts.c limit_opts.c */
 #include <stdlib.h>
 #include <string.h>
 
+#include "option/limit_opts.h"
 #include "option/opts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -55,6 +56,24 @@ require_subsequence(char *const *left, int left_count, char *const *given, int g
     }
 }
 
+/* TEXT as limits: all is read, or why not is said. */
+static void
+read_limits(const char *text)
+{
+    static const struct limit_rules rules[] = {
+        {.option = "a", .names = (1u << LIMIT_KINDS) - 1, .unnamed = 1, .percents = true},
+        {.option = "b", .names = 1u << LIMIT_LEAKS}};
+
+    for (size_t i = 0; i < countof(rules); i++) {
+        struct limits limits = {0};
+        struct err err = {""};
+        int rc = limits_parse(text, &rules[i], &limits, &err);
+
+        require(rc == 0 || (rc == HEAPTAP_USAGE && err.text[0] != '\0'));
+        require(limits_are_given(&limits) == (rc == 0));
+    }
+}
+
 static void
 parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
 {
@@ -71,6 +90,8 @@ parse(bool stop_at_first, int count, char **arguments, const char *text, size_t 
     require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);
     require(got.form >= 0 && got.form < (int)countof(shapes));
     require(got.fold == NULL || (got.fold >= text && got.fold <= text + text_bytes));
+    if (got.fold != NULL)
+        read_limits(got.fold);
     if (rc == 0) {
         require(left >= 0 && left <= count);
         require_subsequence(arguments, left, given, count);

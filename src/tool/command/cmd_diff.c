@@ -1,7 +1,6 @@
 /* cmd_diff.c: `heaptap diff`, what changed from one profile to another.
  *
- * With --fail-over it is a gate: exit code 1 when the total of the metric grew by more than a
- * budget. Shrinking is never a finding.
+ * With --fail-over it is a gate: exit code 1 when a total grew by more than a limit (judge.h).
  */
 #include <string.h>
 #include <unistd.h>
@@ -10,13 +9,13 @@
 #include "command/pick_stacks.h"
 #include "command/sink.h"
 #include "command/symbolise.h"
+#include "command/tell_limits.h"
 #include "flame/flamegraph.h"
 #include "json/json_diff.h"
+#include "option/limit_opts.h"
 #include "option/metric_opts.h"
 #include "text/text_diff.h"
 #include "text/text_view.h"
-
-#define NEVER_FAILS UINT64_MAX
 
 enum { DIFF_TEXT_LIMIT = 10 };
 
@@ -24,14 +23,13 @@ struct diff_options {
     struct view_options view;
     struct metric_choice metric;
     int by;
-    uint64_t fail_over;
+    const char *fail_over;
     const char *flamegraph;
 };
 static const struct diff_options defaults = {
     .view.depth = TEXT_DEPTH,
     .metric.metric = -1,
     .by = DIFF_BY_SITE,
-    .fail_over = NEVER_FAILS,
 };
 
 /* One of the two sides: a profile, of a session the sum of its processes, symbolised, and its
@@ -43,7 +41,8 @@ struct side {
 };
 
 static int open_side(const struct diff_options *o, const char *what, struct side *ret);
-static int show(const struct diff_options *o, struct side *before, struct side *after);
+static int show(const struct diff_options *o, const struct limits *limits, struct side *before,
+                struct side *after);
 
 static void
 close_side(struct side *s)
@@ -52,19 +51,47 @@ close_side(struct side *s)
     arena_release(&s->names);
 }
 
+/* What --fail-over says. A limit without a name is of the metric that was asked for. */
+static int
+read_limits(const struct diff_options *o, struct limits *ret)
+{
+    static const enum limit_of of_metrics[] = {
+        [METRIC_INUSE] = LIMIT_INUSE, [METRIC_PEAK] = LIMIT_PEAK,
+        [METRIC_ALLOC] = LIMIT_ALLOC, [METRIC_TEMPORARY] = LIMIT_TEMPORARY,
+        [METRIC_COUNT] = LIMIT_COUNT,
+    };
+    struct limit_rules rules = {.option = "fail-over",
+                                .names = (1u << LIMIT_KINDS) - 1,
+                                .unnamed = 1u << LIMIT_PEAK | 1u << LIMIT_INUSE,
+                                .percents = true};
+    struct err err = {""};
+    int rc;
+
+    if (o->fail_over == NULL)
+        return 0;
+    if (metric_was_chosen(&o->metric))
+        rules.unnamed = 1u << of_metrics[metric_chosen(&o->metric)];
+    rc = limits_parse(o->fail_over, &rules, ret, &err);
+    if (rc != 0)
+        say_error("%s", err.text);
+    return rc ? exit_code(rc) : 0;
+}
+
 static int
 run_diff(const void *given, int count, char **arguments)
 {
     const struct diff_options *o = given;
     struct side before = {0}, after = {0};
-    int rc;
+    struct limits limits = {0};
+    int rc = read_limits(o, &limits);
 
     (void)count;
-    rc = open_side(o, arguments[0], &before);
+    if (rc == 0)
+        rc = open_side(o, arguments[0], &before);
     if (rc == 0)
         rc = open_side(o, arguments[1], &after);
     if (rc == 0)
-        rc = show(o, &before, &after);
+        rc = show(o, &limits, &before, &after);
     close_side(&before);
     close_side(&after);
     return rc;
@@ -118,38 +145,34 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
     return sink_end(&out);
 }
 
-/* 1 if the total grew by more than --fail-over allows. */
+/* Hold LIMITS against what D says, and tell *V of it. */
 static int
-judge(const struct diff_options *o, const struct diff *d, enum metric metric, struct arena *arena)
+judge(const struct diff_options *o, const struct limits *limits, const struct diff_side *before,
+      const struct diff_side *after, struct diff_view *v, struct judgements *ret)
 {
-    int64_t growth = diff_growth(&d->before, &d->after, metric);
-    const char *(*text)(struct arena *, int64_t) =
-        metric_is_bytes(metric) ? style_bytes : style_count;
+    const struct stacks_options options = pick_options(&o->view, true);
+    struct err err = {""};
+    int rc;
 
-    struct interval i =
-        diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
-
-    if (o->fail_over == NEVER_FAILS || growth <= 0 || (uint64_t)growth <= o->fail_over)
+    if (!limits_are_given(limits))
         return 0;
-    if (i.low < i.high && i.low <= (double)o->fail_over) {
-        say_hint("the total of '%s' grew by %s, more than --fail-over allows, but with these "
-                 "samples it may be %s; that is no failure",
-                 metric_name(metric), text(arena, growth), text(arena, interval_rounded(i.low)));
-        return 0;
-    }
-    say_error("the total of '%s' grew by %s, more than the %s that --fail-over allows",
-              metric_name(metric), text(arena, growth), text(arena, (int64_t)o->fail_over));
-    return EXIT_FINDINGS;
+    rc = judge_growth(limits, v->diff, before, after, &options, v->arena, ret, &err);
+    if (rc != 0)
+        say_error("%s", err.text);
+    v->judged = ret;
+    return rc ? exit_code(rc) : 0;
 }
 
 static int
-show(const struct diff_options *o, struct side *before, struct side *after)
+show(const struct diff_options *o, const struct limits *limits, struct side *before,
+     struct side *after)
 {
     struct arena *arena = &after->set.arena;
     enum metric metric = metric_chosen(&o->metric);
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
     struct sink to_stdout = {0};
     struct strbuf out = sink_begin(&to_stdout);
+    struct judgements judged = {0};
     struct diff diff;
     struct diff_view v = {.before = a.p,
                           .after = b.p,
@@ -164,6 +187,9 @@ show(const struct diff_options *o, struct side *before, struct side *after)
     if (rc != 0)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
+    rc = judge(o, limits, &a, &b, &v, &judged);
+    if (rc != 0)
+        return rc;
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
     json_begin(&j, &out, view_json_version(&o->view));
     if (o->view.json)
@@ -171,7 +197,9 @@ show(const struct diff_options *o, struct side *before, struct side *after)
     else
         text_diff(&v, &style, o->view.depth, &out);
     rc = sink_end(&out);
-    return rc ? rc : judge(o, &diff, metric, arena);
+    if (rc == 0 && tell_limits(&judged, "fail-over", NULL))
+        rc = EXIT_FINDINGS;
+    return rc;
 }
 
 static const char *const by_names[] = {"site", "function", NULL};
@@ -185,10 +213,11 @@ static const struct opt options[] = {
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N rows. The default is 10, and all in JSON.", NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
-    {OPT_SIZE, 0, "fail-over", &defaults.fail_over, "BYTES",
-     "Exit with code 1 when the total grew by more than BYTES (or so many, for counts). By default "
-     "growth is no "
-     "failure.",
+    {OPT_STRING, 0, "fail-over", &defaults.fail_over, "LIMITS",
+     "Exit with code 1 when a total grew by more than LIMITS allow, such as 5% or 1M: that of the "
+     "metric asked for, else the peak or what is still live. Several are named and separated by "
+     "commas: peak=5%,leaks=0,allocations=10%; the names are peak, leaks, inuse, alloc, "
+     "allocations and temporary.",
      NULL},
     {OPT_STRING, 0, "flamegraph", &defaults.flamegraph, "FILE",
      "Also write a flame graph of the difference to FILE (SVG): red grew, blue shrank.", NULL},
@@ -214,14 +243,15 @@ const struct command command_diff = {
         "function there are two growths: that of the memory the function itself allocated, and "
         "that with what it "
         "called.\n\n"
-        "With --fail-over the exit code tells whether the total grew too much, for use in "
-        "tests.\n\n"
+        "With --fail-over the exit code tells whether totals grew too much, for use in tests, and "
+        "stderr has a line for each that did. A percentage is of what BEFORE has. leaks is what is "
+        "still live without what heaptap leaks suppresses unasked.\n\n"
         "Of sampled profiles the growth is known to within a range, which is shown. A growth whose "
         "range includes 0 is within noise; --fail-over fails only when the whole range is above "
         "what it allows.",
     .examples =
         "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
-        "heaptap diff --peak --fail-over 1M base.heaptap new.heaptap\ta budget for the peak\n"
+        "heaptap diff --fail-over peak=5%,leaks=0 base.heaptap new.heaptap\ta gate for tests\n"
         "heaptap diff app.heaptap@warm app.heaptap@end\twhat one run gained since its snapshot\n"
         "heaptap diff --only cc1plus a.processes b.processes\tcompilers of two builds\n"
         "heaptap diff --by function --alloc a.heaptap b.heaptap\twho churns more\n"

@@ -12,10 +12,10 @@
 #include "command/runner.h"
 #include "json/json_leaks.h"
 #include "json/json_paths.h"
+#include "option/limit_opts.h"
 #include "text/text_leaks.h"
 #include "text/text_paths.h"
 
-#define NEVER_FAILS UINT64_MAX
 #define NOT_GIVEN UINT64_MAX
 
 enum { CALLERS = 5 };
@@ -24,11 +24,11 @@ struct leaks_options {
     struct view_options view;
     const char *suppressions;
     bool no_builtin;
-    uint64_t fail_over_bytes;
+    const char *fail_over;
     bool paths, call_sites, classic;
     uint64_t callers;
 };
-static const struct leaks_options defaults = {.fail_over_bytes = NEVER_FAILS, .callers = NOT_GIVEN};
+static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 
 /* What the steps of the runner know. */
 struct leaks_run {
@@ -144,17 +144,31 @@ show(struct shown *s)
     return 0;
 }
 
-/* 1 if more is live than --fail-over allows. */
+/* What --fail-over says; the same language as that of diff, for what is shown here. */
 static int
-judge(const struct leaks_options *o, int64_t live_bytes)
+read_limits(const struct leaks_options *o, struct limits *ret)
 {
+    static const struct limit_rules rules = {
+        .option = "fail-over", .names = 1u << LIMIT_LEAKS, .unnamed = 1u << LIMIT_LEAKS};
+    struct err err = {""};
+    int rc = o->fail_over ? limits_parse(o->fail_over, &rules, ret, &err) : 0;
+
+    if (rc != 0)
+        say_error("%s", err.text);
+    return rc ? exit_code(rc) : 0;
+}
+
+/* 1 if more is live than LIMITS allow. */
+static int
+judge(const struct limits *limits, int64_t live_bytes)
+{
+    const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
 
-    if (o->fail_over_bytes == NEVER_FAILS || live_bytes <= 0 ||
-        (uint64_t)live_bytes <= o->fail_over_bytes)
+    if (!l->given || live_bytes <= 0 || (uint64_t)live_bytes <= l->value)
         return 0;
     say_error("%s are still live, more than the %s that --fail-over allows",
-              style_bytes(&arena, live_bytes), style_bytes(&arena, (int64_t)o->fail_over_bytes));
+              style_bytes(&arena, live_bytes), style_bytes(&arena, (int64_t)l->value));
     arena_release(&arena);
     return EXIT_FINDINGS;
 }
@@ -166,9 +180,12 @@ run_leaks(const void *given, int count, char **arguments)
     int64_t live_bytes = 0;
     const struct leaks_run run = {o, &live_bytes};
     const struct runner r = {.options = &o->view, .own = &run, .stacks = STACKS_NONE, .show = show};
-    int rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
+    struct limits limits = {0};
+    int rc = read_limits(o, &limits);
 
-    return rc ? rc : judge(o, live_bytes);
+    if (rc == 0)
+        rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
+    return rc ? rc : judge(&limits, live_bytes);
 }
 
 static const struct opt options[] = {
@@ -179,9 +196,9 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "no-builtin-suppressions", &defaults.no_builtin, NULL,
      "Show also what the C and C++ libraries keep on purpose.", NULL},
-    {OPT_SIZE, 0, "fail-over", &defaults.fail_over_bytes, "BYTES",
-     "Exit with code 1 when more than BYTES are still live and not suppressed. By default that "
-     "never fails.",
+    {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
+     "Exit with code 1 when more than BYTES are still live and not suppressed; 0 allows none. By "
+     "default that never fails.",
      NULL},
     {OPT_FLAG, 0, "paths", &defaults.paths, NULL,
      "Add up by path: the functions of the last callers, as in || > main > load > read_line.",

@@ -153,6 +153,28 @@ put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row 
     json_end(j);
 }
 
+/* What came of --fail-over. */
+static void
+put_limits(struct json *j, const struct judgements *judged)
+{
+    if (judged == NULL)
+        return;
+    json_array(j, "limits");
+    for (size_t i = 0; i < judged->count; i++) {
+        const struct judgement *one = &judged->v[i];
+
+        json_object_line(j, NULL);
+        json_string(j, "name", limit_name(one->of));
+        json_int(j, "before", one->before);
+        json_int(j, "after", one->value);
+        json_int(j, "growth", counters_difference(one->value, one->before));
+        json_int(j, "allowed", one->allowed);
+        json_bool(j, "exceeded", one->exceeded);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 void
 json_diff(struct json *j, const struct diff_view *v)
 {
@@ -174,6 +196,7 @@ json_diff(struct json *j, const struct diff_view *v)
     json_growth(j, "growth", &d->before, &d->after);
     if (d->is_estimate)
         json_interval(j, "", &d->before, &d->before_errors, &d->after, &d->after_errors);
+    put_limits(j, v->judged);
     json_uint(j, "unchanged_rows", unchanged);
     json_array(j, "rows");
     for (size_t i = 0; i < d->count && shown < v->limit; i++)

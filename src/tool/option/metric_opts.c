@@ -5,6 +5,13 @@
 
 const char *const metric_choice_names[] = {"inuse", "peak", "alloc", "temporary", "count", NULL};
 
+bool
+metric_was_chosen(const struct metric_choice *choice)
+{
+    return choice->metric >= 0 || choice->inuse || choice->peak || choice->alloc ||
+           choice->temporary || choice->count;
+}
+
 enum metric
 metric_chosen(const struct metric_choice *choice)
 {

@@ -27,6 +27,9 @@ extern const char *const metric_choice_names[];
     {OPT_FLAG, 0, "count", &(choice).count, NULL, "Allocation calls.", NULL}
 // clang-format on
 
+/* Whether one was asked for. */
+bool metric_was_chosen(const struct metric_choice *choice);
+
 /* What was chosen; live bytes if nothing was. */
 enum metric metric_chosen(const struct metric_choice *choice);
 

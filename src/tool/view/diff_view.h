@@ -2,7 +2,7 @@
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 
-#include "analyse/diff.h"
+#include "analyse/judge.h"
 
 struct diff_view {
     const struct profile *before, *after;
@@ -11,6 +11,7 @@ struct diff_view {
     enum metric metric;
     struct arena *arena;
     size_t limit; // Rows shown at most.
+    const struct judgements *judged; // What came of limits; NULL = there are none.
 };
 
 #endif

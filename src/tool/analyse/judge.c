@@ -1,0 +1,182 @@
+/* judge.c: is more used than was allowed?
+ *
+ * A test that fails by chance is switched off, so a limit is exceeded only if the whole range of
+ * what the truth may be is above it: the interval of an estimate, and of peaks among threads what
+ * the one before may have been higher by. Shrinking never is a finding, and percents are of what
+ * there was before: of nothing, all growth is too much.
+ *
+ * Leaks are what `heaptap leaks` shows, without what the C and C++ libraries keep on purpose; so
+ * they are found again here, where every other number is a total that is there.
+ */
+#include "analyse/judge.h"
+
+#include "analyse/leaks.h"
+
+enum { PERCENT_WHOLE = 1000000 };
+
+/* In the order of enum limit_of. */
+static const struct {
+    const char *name;
+    enum metric metric;
+} kinds[] = {
+    [LIMIT_PEAK] = {"peak", METRIC_PEAK},
+    [LIMIT_INUSE] = {"inuse", METRIC_INUSE},
+    [LIMIT_LEAKS] = {"leaks", METRIC_INUSE},
+    [LIMIT_ALLOC] = {"alloc", METRIC_ALLOC},
+    [LIMIT_COUNT] = {"allocations", METRIC_COUNT},
+    [LIMIT_TEMPORARY] = {"temporary", METRIC_TEMPORARY},
+};
+
+/* One side: the totals that a limit is held against. */
+struct totals {
+    struct counters counters;
+    struct errors errors;
+};
+
+bool
+limits_are_given(const struct limits *l)
+{
+    for (size_t i = 0; i < LIMIT_KINDS; i++)
+        if (l->v[i].given)
+            return true;
+    return false;
+}
+
+const char *
+limit_name(enum limit_of what)
+{
+    return kinds[what].name;
+}
+
+bool
+limit_is_bytes(enum limit_of what)
+{
+    return metric_is_bytes(kinds[what].metric);
+}
+
+/* The totals of what of P is not suppressed. */
+static int
+find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+           struct totals *ret, struct err *err)
+{
+    struct suppressions suppressions = {0};
+    struct leaks leaks;
+    int rc;
+
+    suppress_add_builtin(&suppressions, arena);
+    rc = leaks_find(p, options, &suppressions, arena, &leaks, err);
+    if (rc == 0)
+        *ret = (struct totals){leaks.stacks.total, leaks.stacks.errors};
+    return rc;
+}
+
+static int64_t
+allowed_by(const struct limit *l, int64_t before)
+{
+    unsigned __int128 part;
+
+    if (!l->is_percent)
+        return l->value > INT64_MAX ? INT64_MAX : (int64_t)l->value;
+    if (before <= 0)
+        return 0;
+    part = (unsigned __int128)before * l->value / PERCENT_WHOLE;
+    return part > INT64_MAX ? INT64_MAX : (int64_t)part;
+}
+
+static void
+add(struct judgements *ret, struct judgement j)
+{
+    j.exceeded = j.least > j.allowed;
+    ret->v[ret->count++] = j;
+}
+
+/* Whether L, the limit of WHAT, can be held against D; HEAPTAP_USAGE if it was named and cannot. */
+static int
+check_known(const struct limit *l, enum limit_of what, const struct diff *d, bool *ret,
+            struct err *err)
+{
+    *ret = metric_is_known(&d->before, kinds[what].metric) &&
+           metric_is_known(&d->after, kinds[what].metric);
+    if (*ret || l->unnamed)
+        return 0;
+    return err_set(err, HEAPTAP_USAGE,
+                   "a limit of '%s': it is known of a whole run only, not of a moment or a stretch "
+                   "of time",
+                   kinds[what].name);
+}
+
+/* What the growth is for certain. */
+static int64_t
+least_growth(enum limit_of what, const struct totals *before, const struct totals *after,
+             const struct profile *of_before)
+{
+    enum metric metric = kinds[what].metric;
+    int64_t growth = diff_growth(&before->counters, &after->counters, metric);
+    struct interval i = diff_interval(&before->counters, &before->errors, &after->counters,
+                                      &after->errors, metric);
+
+    if (i.low < i.high)
+        return interval_rounded(i.low);
+    return what == LIMIT_PEAK ? counters_difference(growth, of_before->peak_error_bytes) : growth;
+}
+
+int
+judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
+             const struct diff_side *after, const struct stacks_options *options,
+             struct arena *arena, struct judgements *ret, struct err *err)
+{
+    *ret = (struct judgements){0};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        struct totals a = {d->before, d->before_errors}, b = {d->after, d->after_errors};
+        struct judgement j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        bool known = false;
+        int rc;
+
+        if (!j.limit.given)
+            continue;
+        rc = check_known(&j.limit, j.of, d, &known, err);
+        if (rc == 0 && i == LIMIT_LEAKS)
+            rc = find_leaks(before->p, options, arena, &a, err);
+        if (rc == 0 && i == LIMIT_LEAKS)
+            rc = find_leaks(after->p, options, arena, &b, err);
+        if (rc != 0)
+            return rc;
+        if (!known)
+            continue;
+        j.before = metric_value(&a.counters, kinds[i].metric);
+        j.value = metric_value(&b.counters, kinds[i].metric);
+        j.allowed = allowed_by(&j.limit, j.before);
+        j.least = least_growth(j.of, &a, &b, before->p);
+        add(ret, j);
+    }
+    return 0;
+}
+
+int
+judge_profile(const struct limits *l, const struct profile *p, struct arena *arena,
+              struct judgements *ret, struct err *err)
+{
+    const struct stacks_options all = {0};
+
+    *ret = (struct judgements){0};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        struct totals t = {p->totals, p->errors};
+        struct judgement j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        int rc = 0;
+
+        if (!j.limit.given)
+            continue;
+        if (i == LIMIT_LEAKS)
+            rc = find_leaks(p, &all, arena, &t, err);
+        if (rc != 0)
+            return rc;
+        j.value = metric_value(&t.counters, kinds[i].metric);
+        j.allowed = allowed_by(&j.limit, 0);
+        j.least = j.value;
+        if (profile_has_errors(p))
+            j.least = interval_rounded(
+                interval_of_metric(&t.counters, &t.errors, kinds[i].metric).low);
+        add(ret, j);
+    }
+    return 0;
+}

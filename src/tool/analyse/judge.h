@@ -1,0 +1,66 @@
+/* judge.h: limits for a profile's totals, or for their growth from another one: the gate of tests.
+ */
+#ifndef ANALYSE_JUDGE_H
+#define ANALYSE_JUDGE_H
+
+#include "analyse/diff.h"
+
+/* What a limit may be of. */
+enum limit_of {
+    LIMIT_PEAK,      // Bytes live at the peak.
+    LIMIT_INUSE,     // Bytes still live.
+    LIMIT_LEAKS,     // The same without what is suppressed by the built-in list.
+    LIMIT_ALLOC,     // Bytes ever allocated.
+    LIMIT_COUNT,     // Calls that allocated.
+    LIMIT_TEMPORARY, // Temporary allocations.
+    LIMIT_KINDS,
+};
+
+struct limit {
+    bool given;
+    bool unnamed;    // It was given for all at once: where it has no meaning, it is none.
+    bool is_percent; // Of what there was before.
+    uint64_t value;  // Bytes or calls; with is_percent, millionths of the whole.
+};
+
+struct limits {
+    struct limit v[LIMIT_KINDS];
+};
+
+/* Whether there is any limit in L. */
+bool limits_are_given(const struct limits *l);
+
+/* The name of WHAT for users, and whether it counts bytes. */
+const char *limit_name(enum limit_of what);
+bool limit_is_bytes(enum limit_of what);
+
+/* A limit, held against what it is of. */
+struct judgement {
+    enum limit_of of;
+    struct limit limit;
+    int64_t before;  // 0 for a profile alone.
+    int64_t value;   // After it.
+    int64_t allowed; // That VALUE is above BEFORE.
+    int64_t least;   // What it is above BEFORE for certain; less than it seems where that is an
+                     // estimate, or a peak among threads.
+    bool exceeded;   // The least is more than what is allowed.
+};
+
+struct judgements {
+    struct judgement v[LIMIT_KINDS];
+    size_t count;
+};
+
+/* Hold L against the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. What is only needed
+ * until the end is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a limit is of what is
+ * not known of a moment. */
+int judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
+                 const struct diff_side *after, const struct stacks_options *options,
+                 struct arena *arena, struct judgements *ret, struct err *err);
+
+/* Hold L against the totals of P, which must be symbolised if there is a limit of leaks. Percents
+ * have no meaning here. Returns as judge_growth. */
+int judge_profile(const struct limits *l, const struct profile *p, struct arena *arena,
+                  struct judgements *ret, struct err *err);
+
+#endif

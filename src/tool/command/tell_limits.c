@@ -1,0 +1,76 @@
+/* tell_limits.c: a line for each limit that was exceeded, so that the log of a test says what to
+ * look for, by the name that the limit has on the command line.
+ */
+#include "command/tell_limits.h"
+
+#include "view/say.h"
+#include "view/style.h"
+
+static const char *
+amount(struct arena *arena, enum limit_of of, int64_t value)
+{
+    return limit_is_bytes(of) ? style_bytes(arena, value) : style_count(arena, value);
+}
+
+/* The limit as it was given, behind an amount. */
+static const char *
+limit_text(struct arena *arena, const struct judgement *j, const char *option)
+{
+    const char *limit;
+
+    if (j->limit.value == 0)
+        return arena_printf(arena, "and --%s allows none", option);
+    limit = j->limit.is_percent ? arena_printf(arena, "%g %%", (double)j->limit.value / 10000)
+                                : amount(arena, j->of, j->allowed);
+    return arena_printf(arena, "more than the %s that --%s allows", limit, option);
+}
+
+static void
+tell_growth(const struct judgement *j, const char *option, struct arena *arena)
+{
+    int64_t growth = counters_difference(j->value, j->before);
+    const char *grew = amount(arena, j->of, growth), *name = limit_name(j->of);
+
+    if (j->before > 0)
+        grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
+    if (j->exceeded)
+        say_error("%s grew by %s, %s: from %s to %s", name, grew, limit_text(arena, j, option),
+                  amount(arena, j->of, j->before), amount(arena, j->of, j->value));
+    else
+        say_hint("%s grew by %s, %s; but that is within what the numbers may be off by: it may be "
+                 "%s; that is no failure",
+                 name, grew, limit_text(arena, j, option), amount(arena, j->of, j->least));
+}
+
+static void
+tell_value(const struct judgement *j, const char *option, const char *who, struct arena *arena)
+{
+    const char *value = amount(arena, j->of, j->value), *name = limit_name(j->of);
+
+    if (j->exceeded)
+        say_error("%s: %s: %s, %s", who, name, value, limit_text(arena, j, option));
+    else
+        say_hint("%s: %s: %s, %s; but with these samples it may be %s; that is no failure", who,
+                 name, value, limit_text(arena, j, option), amount(arena, j->of, j->least));
+}
+
+bool
+tell_limits(const struct judgements *j, const char *option, const char *who)
+{
+    struct arena arena = {0};
+    bool exceeded = false;
+
+    for (size_t i = 0; i < j->count; i++) {
+        const struct judgement *one = &j->v[i];
+
+        exceeded |= one->exceeded;
+        if (counters_difference(one->value, one->before) <= one->allowed)
+            continue;
+        if (who != NULL)
+            tell_value(one, option, who, &arena);
+        else
+            tell_growth(one, option, &arena);
+    }
+    arena_release(&arena);
+    return exceeded;
+}

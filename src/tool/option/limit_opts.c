@@ -1,0 +1,157 @@
+/* limit_opts.c: the language of limits, one for all commands that are gates. */
+#include "option/limit_opts.h"
+
+#include <string.h>
+
+#include "option/opts.h"
+#include "option/suggest.h"
+#include "util/strbuf.h"
+
+enum { PERCENT_DIGITS_MAX = 4, WORD_BYTES = 64 };
+
+/* The names, in the order in which messages have them. */
+static const struct {
+    const char *name;
+    enum limit_of of;
+} names[] = {
+    {"peak", LIMIT_PEAK},         {"leaks", LIMIT_LEAKS},
+    {"inuse", LIMIT_INUSE},       {"alloc", LIMIT_ALLOC},
+    {"allocations", LIMIT_COUNT}, {"temporary", LIMIT_TEMPORARY},
+    {"count", LIMIT_COUNT}, // As --metric has it.
+};
+
+static bool
+may_be_named(const struct limit_rules *rules, size_t i)
+{
+    return (rules->names >> names[i].of & 1) != 0;
+}
+
+static int
+unknown_name(const struct limit_rules *rules, const char *word, struct err *err)
+{
+    struct suggestion s = {.word = word};
+    struct strbuf list = {0};
+    int rc;
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (may_be_named(rules, i)) {
+            suggest_offer(&s, names[i].name);
+            strbuf_fmt(&list, "%s%s", list.length ? ", " : "", names[i].name);
+        }
+    rc = err_set(err, HEAPTAP_USAGE, "option '--%s': '%s' is not one of %s%s%s%s", rules->option,
+                 word, strbuf_text(&list), s.nearest ? " (did you mean " : "",
+                 s.nearest ? s.nearest : "", s.nearest ? "?)" : "");
+    strbuf_release(&list);
+    return rc;
+}
+
+/* TEXT, "5%" or "0.25%", in millionths. */
+static bool
+parse_percent(const char *text, uint64_t *ret)
+{
+    uint64_t value = 0;
+    int digits = 0, fraction = -1; // Of the fraction; -1 before the point.
+
+    for (; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+        if (*text == '.' && (fraction >= 0 || digits == 0))
+            return false;
+        if (*text == '.') {
+            fraction = 0;
+            continue;
+        }
+        if (++digits > 12 || (fraction >= 0 && ++fraction > PERCENT_DIGITS_MAX))
+            return false;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    if (digits == 0 || fraction == 0 || strcmp(text, "%") != 0)
+        return false;
+    for (int i = fraction < 0 ? 0 : fraction; i < PERCENT_DIGITS_MAX; i++)
+        value *= 10;
+    *ret = value;
+    return true;
+}
+
+static int
+parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret, struct err *err)
+{
+    *ret = (struct limit){.given = true};
+    if (strchr(word, '%') == NULL && opts_parse_size(word, &ret->value))
+        return 0;
+    ret->is_percent = true;
+    if (!parse_percent(word, &ret->value))
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--%s': '%s' is no limit; write a number or a size such as 0 or "
+                       "64K%s",
+                       rules->option, word, rules->percents ? ", or a percentage such as 5%" : "");
+    if (rules->percents)
+        return 0;
+    return err_set(err, HEAPTAP_USAGE,
+                   "option '--%s': %s of what? There is nothing to compare with; write a number or "
+                   "a size, or use heaptap diff --fail-over",
+                   rules->option, word);
+}
+
+/* LIMIT is of those in the set OF. */
+static void
+store(struct limits *ret, uint32_t of, struct limit limit)
+{
+    for (size_t i = 0; i < LIMIT_KINDS; i++)
+        if ((of >> i & 1) != 0)
+            ret->v[i] = limit;
+}
+
+/* Read WORD: NAME, NAME=LIMIT or LIMIT. */
+static int
+parse_word(char *word, const struct limit_rules *rules, struct limits *ret, struct err *err)
+{
+    char *equals = strchr(word, '=');
+    struct limit limit = {.given = true};
+    int rc = 0;
+
+    if (word[0] >= '0' && word[0] <= '9' && equals == NULL) {
+        rc = parse_limit(word, rules, &limit, err);
+        if (rc == 0 && rules->unnamed == 0)
+            return err_set(err, HEAPTAP_USAGE,
+                           "option '--%s': %s of what? Name it, as in leaks=%s or peak=%s",
+                           rules->option, word, word, word);
+        limit.unnamed = true;
+        if (rc == 0)
+            store(ret, rules->unnamed, limit);
+        return rc;
+    }
+    if (equals != NULL)
+        *equals = '\0';
+    for (size_t i = 0; i < countof(names); i++)
+        if (may_be_named(rules, i) && strcmp(word, names[i].name) == 0) {
+            if (equals != NULL)
+                rc = parse_limit(equals + 1, rules, &limit, err);
+            if (rc == 0)
+                ret->v[names[i].of] = limit;
+            return rc;
+        }
+    return unknown_name(rules, word, err);
+}
+
+int
+limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
+             struct err *err)
+{
+    struct limits limits = {0};
+    int rc = 0;
+
+    for (const char *next = text; rc == 0 && next != NULL;) {
+        size_t length = strcspn(next, ",");
+        char word[WORD_BYTES];
+
+        if (length >= sizeof word)
+            return err_set(err, HEAPTAP_USAGE, "option '--%s': '%.60s\xe2\x80\xa6' is no limit",
+                           rules->option, next);
+        memcpy(word, next, length);
+        word[length] = '\0';
+        rc = parse_word(word, rules, &limits, err);
+        next = next[length] == ',' ? next + length + 1 : NULL;
+    }
+    if (rc == 0)
+        *ret = limits;
+    return rc;
+}

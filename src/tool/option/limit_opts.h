@@ -1,0 +1,24 @@
+/* limit_opts.h: limits as they are written on the command line.
+ *
+ *     peak=5%,leaks=0,allocations=10%,inuse=1M        each by its name
+ *     leaks                                           the same as leaks=0
+ *     5%                                              of what RULES says
+ */
+#ifndef OPTION_LIMIT_OPTS_H
+#define OPTION_LIMIT_OPTS_H
+
+#include "analyse/judge.h"
+
+struct limit_rules {
+    const char *option;  // Its name, for messages.
+    uint32_t names;      // Bit 1 << enum limit_of of those that may be named.
+    uint32_t unnamed;    // Those that a limit without a name is of; 0 = there is none such.
+    bool percents;       // There is something to be a percentage of.
+};
+
+/* Read TEXT into RET, which becomes all that it says; the later one of two counts. Returns 0, or
+ * HEAPTAP_USAGE with ERR set. */
+int limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,214 @@
+/* test_limits.c: limits as they are written, and what is judged by them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "option/limit_opts.h"
+
+static const struct limit_rules growth = {
+    .option = "fail-over", .names = (1u << LIMIT_KINDS) - 1,
+    .unnamed = 1u << LIMIT_PEAK | 1u << LIMIT_INUSE, .percents = true};
+static const struct limit_rules alone = {.option = "fail-on", .names = (1u << LIMIT_KINDS) - 1};
+
+static struct arena arena;
+static struct limits limits;
+static struct err err;
+
+static void
+assert_limit(enum limit_of of, bool is_percent, uint64_t value)
+{
+    assert_true(limits.v[of].given);
+    assert_int_equal(limits.v[of].is_percent, is_percent);
+    assert_int_equal(limits.v[of].value, value);
+}
+
+static void
+assert_refused(const char *text, const struct limit_rules *rules, const char *why)
+{
+    struct limits before = limits;
+
+    err.text[0] = '\0';
+    assert_int_equal(limits_parse(text, rules, &limits, &err), HEAPTAP_USAGE);
+    if (strstr(err.text, why) == NULL)
+        fail_msg("%s: %s is not in %s", text, why, err.text);
+    assert_memory_equal(&before, &limits, sizeof limits);
+}
+
+/* If this fails, a gate is held to other limits than those that stand in the script. */
+static void
+limits_are_read_by_name(void **state)
+{
+    (void)state;
+    assert_int_equal(limits_parse("peak=5%,leaks=0,allocations=10.25%,inuse=1M,alloc=2G,temporary",
+                                  &growth, &limits, &err), 0);
+    assert_limit(LIMIT_PEAK, true, 50000);
+    assert_limit(LIMIT_LEAKS, false, 0);
+    assert_limit(LIMIT_COUNT, true, 102500);
+    assert_limit(LIMIT_INUSE, false, 1 << 20);
+    assert_limit(LIMIT_ALLOC, false, UINT64_C(2) << 30);
+    assert_limit(LIMIT_TEMPORARY, false, 0);
+    assert_int_equal(limits_parse("count=3", &growth, &limits, &err), 0);
+    assert_limit(LIMIT_COUNT, false, 3);
+    assert_false(limits.v[LIMIT_PEAK].given);
+}
+
+/* If this fails, --fail-over 5% looks at something else, or at nothing. */
+static void
+a_limit_without_a_name_is_of_what_the_command_says(void **state)
+{
+    (void)state;
+    assert_int_equal(limits_parse("0.5%,leaks=0", &growth, &limits, &err), 0);
+    assert_limit(LIMIT_PEAK, true, 5000);
+    assert_limit(LIMIT_INUSE, true, 5000);
+    assert_true(limits.v[LIMIT_PEAK].unnamed && !limits.v[LIMIT_LEAKS].unnamed);
+    assert_int_equal(limits_parse("1K,peak=7", &growth, &limits, &err), 0);
+    assert_limit(LIMIT_PEAK, false, 7);
+    assert_limit(LIMIT_INUSE, false, 1024);
+    assert_refused("5", &alone, "5 of what? Name it, as in leaks=5");
+}
+
+/* If this fails, a mistyped limit makes a gate that is always open. */
+static void
+what_is_no_limit_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("", &growth, "'' is not one of peak, leaks");
+    assert_refused("peek=5%", &growth, "(did you mean peak?)");
+    assert_refused("peak=", &growth, "'' is no limit");
+    assert_refused("peak=5x", &growth, "'5x' is no limit");
+    assert_refused("peak=5%%", &growth, "'5%%' is no limit");
+    assert_refused("peak=.5%", &growth, "is no limit");
+    assert_refused("peak=5.%", &growth, "is no limit");
+    assert_refused("peak=5.12345%", &growth, "is no limit");
+    assert_refused("peak=-5", &growth, "is no limit");
+    assert_refused("5%,", &growth, "'' is not one of");
+    assert_refused("leaks=0,,peak=1", &growth, "'' is not one of");
+    assert_refused("1234567890123%", &growth, "is no limit");
+    assert_refused("a.name.that.is.much.too.long.to.be.one.of.the.names.of.limits.that.there.are",
+                   &growth, "is no limit");
+    assert_refused("peak=5%", &alone, "5% of what? There is nothing to compare with");
+}
+
+/* Judge what grew from a stack of BEFORE bytes to one of AFTER, by TEXT. */
+static struct judgements
+judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
+{
+    const struct stacks_options options = {0};
+    struct profile *p[] = {build_profile_new(), build_profile_new()};
+    struct stacks stacks[2];
+    struct diff_side sides[] = {{p[0], &stacks[0]}, {p[1], &stacks[1]}};
+    struct judgements ret;
+    struct diff d;
+
+    if (before_bytes > 0)
+        build_site(p[0], build_counters(10, before_bytes, 0, 0), "make@a.c:1", "main@a.c:9", NULL);
+    build_site(p[1], build_counters(11, after_bytes, 0, 0), "make@a.c:1", "main@a.c:9", NULL);
+    build_site(p[1], build_counters(1, 4096, 0, 0), "_IO_file_doallocate", "main@a.c:9", NULL);
+    p[0]->peak_error_bytes = peak_error_bytes;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(stacks_build(p[i], &options, &arena, &stacks[i], &err), 0);
+    diff_build(&sides[0], &sides[1], DIFF_BY_SITE, METRIC_INUSE, &arena, &d);
+    assert_int_equal(limits_parse(text, &growth, &limits, &err), 0);
+    assert_int_equal(judge_growth(&limits, &d, &sides[0], &sides[1], &options, &arena, &ret, &err),
+                     0);
+    profile_free(p[0]);
+    profile_free(p[1]);
+    return ret;
+}
+
+/* If this fails, a test fails that is within its limits, or passes beyond them. */
+static void
+growth_is_held_against_its_limit(void **state)
+{
+    struct judgements j = judged("alloc=5096", 1000, 2000, 0);
+
+    (void)state;
+    assert_int_equal(j.count, 1);
+    assert_int_equal(j.v[0].before, 1000);
+    assert_int_equal(j.v[0].value, 6096);
+    assert_false(j.v[0].exceeded);
+    assert_true(judged("alloc=5095", 1000, 2000, 0).v[0].exceeded);
+    assert_false(judged("alloc=0", 10000, 2000, 0).v[0].exceeded);
+    j = judged("509.6%,allocations=1", 1000, 2000, 0);
+    assert_int_equal(j.count, 3);
+    assert_false(j.v[0].exceeded || j.v[1].exceeded);
+    assert_true(j.v[2].exceeded); // Two calls more.
+    assert_true(judged("509.5%", 1000, 2000, 0).v[0].exceeded);
+}
+
+/* If this fails, the buffer of stdout is a leak in every gate. */
+static void
+suppressed_blocks_are_no_leaks(void **state)
+{
+    (void)state;
+    assert_int_equal(judged("leaks", 1000, 2000, 0).v[0].value, 2000);
+    assert_true(judged("leaks=999", 1000, 2000, 0).v[0].exceeded);
+    assert_false(judged("leaks=100%", 1000, 2000, 0).v[0].exceeded);
+}
+
+/* If this fails, a new program passes every gate that is in percents. */
+static void
+of_nothing_all_growth_is_too_much(void **state)
+{
+    (void)state;
+    assert_true(judged("leaks=50%", 0, 8, 0).v[0].exceeded);
+    assert_int_equal(judged("leaks=50%", 0, 8, 0).v[0].allowed, 0);
+}
+
+/* If this fails, a gate for the peak of a program with threads fails by chance. */
+static void
+a_peak_that_may_have_been_higher_before_is_no_finding(void **state)
+{
+    (void)state;
+    assert_true(judged("peak=5000", 1000, 2000, 95).v[0].exceeded);
+    assert_false(judged("peak=5000", 1000, 2000, 96).v[0].exceeded);
+}
+
+/* If this fails, --fail-on judges a process by other numbers than its own. */
+static void
+a_profile_alone_is_held_against_its_totals(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct judgements j;
+
+    (void)state;
+    build_site(p, build_counters(10, 1000, 4, 400), "make@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 4096, 0, 0), "_IO_file_doallocate", "main@a.c:9", NULL);
+    assert_int_equal(limits_parse("leaks=600,inuse=4695,allocations=10", &alone, &limits, &err), 0);
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_int_equal(j.count, 3);
+    assert_true(j.v[0].of == LIMIT_INUSE && j.v[0].value == 4696 && j.v[0].exceeded);
+    assert_true(j.v[1].of == LIMIT_LEAKS && j.v[1].value == 600 && !j.v[1].exceeded);
+    assert_true(j.v[2].of == LIMIT_COUNT && j.v[2].value == 11 && j.v[2].exceeded);
+    profile_free(p);
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_are_read_by_name),
+        cmocka_unit_test(a_limit_without_a_name_is_of_what_the_command_says),
+        cmocka_unit_test(what_is_no_limit_is_refused),
+        cmocka_unit_test(growth_is_held_against_its_limit),
+        cmocka_unit_test(suppressed_blocks_are_no_leaks),
+        cmocka_unit_test(of_nothing_all_growth_is_too_much),
+        cmocka_unit_test(a_peak_that_may_have_been_higher_before_is_no_finding),
+        cmocka_unit_test(a_profile_alone_is_held_against_its_totals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}
