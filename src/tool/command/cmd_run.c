@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/run_limits.h"
 #include "command/symbolise.h"
 #include "format/format.h"
 #include "launch/launch.h"
@@ -38,14 +39,23 @@ static struct run_options asked;
 static bool no_pack;
 // The texts of --hook, which are read before they can be part of `asked`.
 static struct opt_list hooks;
-static const char *delay, *duration, *snapshot_every, *snapshot_signal;
+static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &asked.output, "FILE",
      "Where the profile goes. %p is the process id, %e the program's name, %n a number that makes "
      "the name new. A directory gets one profile for each process. Default: "
      "heaptap.%e.%p.heaptap. Other processes than the first go to a directory beside it, named "
-     "with .processes instead of .heaptap. Nothing is overwritten.",
+     "with .processes instead of .heaptap. Nothing is overwritten without --force.",
+     NULL},
+    {OPT_FLAG, 0, "force", &asked.force, NULL,
+     "Replace the profile that has the name given with -o, and those of other processes beside it. "
+     "A file that is no profile stays.",
+     NULL},
+    {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
+     "End with the exit code 99 when the program succeeded, but it or a process that it started "
+     "used more than LIMITS allow: leaks for anything still live, or peak=100M,leaks=4K and so on. "
+     "The names are peak, leaks, inuse, alloc, allocations and temporary.",
      NULL},
     {OPT_STRING, 0, "only", &asked.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
@@ -108,6 +118,7 @@ struct outcome {
     struct recorded_run run;
     struct run_profiles profiles;
     size_t living; // How many of them are still being written.
+    struct run_limits limits;
     struct counters total;
 };
 
@@ -230,6 +241,7 @@ finish_profile(struct outcome *o, const char *path, bool main_process, bool told
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     if (!asked.quiet && told)
         summarise(p, path, main_process);
+    run_limits_judge(&o->limits, p);
     profile_free(p);
 }
 
@@ -304,7 +316,7 @@ run(const void *unused, int count, char **arguments)
     struct outcome o = {.total = COUNTERS_ZERO};
     struct arena arena = {0};
     struct err err = {""};
-    int r, status;
+    int r, status, over = 0;
 
     (void)unused;
     for (size_t i = 0; i < hooks.count; i++)
@@ -315,11 +327,13 @@ run(const void *unused, int count, char **arguments)
         say_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
-    if ((r = parse_hooks(&arena, &err)) == 0 && (r = check_recording(&err)) == 0 &&
+    if ((r = run_limits_parse(&o.limits, fail_on, &err)) == 0 &&
+        (r = parse_hooks(&arena, &err)) == 0 && (r = check_recording(&err)) == 0 &&
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
         run_tell(&o.run, o.living > 0);
+        over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
         say_error("%s", err.text);
     }
@@ -328,6 +342,8 @@ run(const void *unused, int count, char **arguments)
     arena_release(&arena);
     if (r < 0)
         return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
+    if (over != 0)
+        return over;
     launch_end_like(status);
 }
 
@@ -340,8 +356,9 @@ const struct command command_run = {
         "whole stack (of deep ones the innermost 1024 frames). The profile is a mapped file that "
         "is complete at every moment, also when the program is killed.\n\n"
         "The program's output, exit status and signals are its own; heaptap's exit status is the "
-        "program's. Processes that it starts are recorded into profiles of their own. Signals "
-        "sent to heaptap are passed on, and job control works as without it.\n\n"
+        "program's, unless --fail-on makes a failure of a success. Processes that it starts are "
+        "recorded into profiles of their own. Signals sent to heaptap are passed on, and job "
+        "control works as without it.\n\n"
         "When the program has ended, its profiles are packed (symbols added, compressed) and a "
         "short summary goes to stderr. To do without `heaptap run`, set LD_PRELOAD to "
         "libheaptap.so and HEAPTAP_OUT to the file.",
@@ -349,7 +366,8 @@ const struct command command_run = {
                 "heaptap run --snapshot-every 60 ./server\tand note each minute what is live\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"
                 "heaptap run -o profiles/ -- make -j4\tone profile for each process\n"
-                "heaptap run --only cc1,ld -- make\tonly the compiler and the linker",
+                "heaptap run --only cc1,ld -- make\tonly the compiler and the linker\n"
+                "heaptap run --fail-on leaks,peak=100M -- ./test\ta limit for a test",
     .options = options,
     .stop_at_first = true,
     .min_arguments = 0, // --hook list stands alone.

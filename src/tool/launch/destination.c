@@ -241,7 +241,7 @@ destination_choose(struct destination *d, const char *output, const char *path,
         d->directory = parent_of(arena, d->wanted);
         if (output != NULL && access(output, F_OK) == 0)
             return err_set(err, HEAPTAP_BAD_INPUT,
-                           "%s exists, and a profile is never overwritten; choose another name",
+                           "%s exists, and nothing is overwritten; choose another name, or --force",
                            output);
     }
     if (access(d->directory, W_OK | X_OK) != 0)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "launch/launch.h"
+#include "launch/overwrite.h"
 #include "launch/program.h"
 #include "profile/origin.h"
 
@@ -48,6 +49,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
+        (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
         return rc;
     if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)

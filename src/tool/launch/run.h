@@ -12,6 +12,7 @@
 struct run_options {
     const char *output; // A pattern for profiles, or a directory.
     struct recording recording;
+    bool force;        // Remove what is where the profiles are to be, if it is a profile.
     bool no_children;  // Record the first process only.
     struct hook_list hooks;
     uint64_t snapshot_every_ms;

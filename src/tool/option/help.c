@@ -34,6 +34,8 @@ const struct help_exit_code help_exit_codes[] = {
     {EXIT_USAGE, "The command line makes no sense."},
     {EXIT_BAD_INPUT, "A profile, file or process cannot be read or is not what it should be."},
     {EXIT_BUG, "A mistake in heaptap itself. Please report it."},
+    {EXIT_OVER_LIMIT,
+     "heaptap run --fail-on: the program succeeded, but used more than was allowed."},
     {0, NULL},
 };
 

@@ -103,6 +103,9 @@ bool opts_parse_size(const char *text, uint64_t *ret);
 /* Exit codes of commands. */
 enum { EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3, EXIT_BUG = 4 };
 
+/* Of `heaptap run --fail-on`. Programs end with small numbers, shells with those from 125 on. */
+enum { EXIT_OVER_LIMIT = 99 };
+
 /* The exit code for an enum heaptap_errc. */
 int exit_code(int errc);
 

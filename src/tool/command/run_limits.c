@@ -1,0 +1,84 @@
+/* run_limits.c: `run --fail-on leaks,peak=100M`, for those who have nothing to compare with.
+ *
+ * Each process is judged by itself, so that what is said names the one to look at. A program's own
+ * failure is more than ours: only its success is turned into a failure. And where nothing was
+ * recorded nothing can be said to be within limits, so that is a failure, too: a gate that has
+ * fallen out of its hinges must not look shut.
+ */
+#include "command/run_limits.h"
+
+#include "command/symbolise.h"
+#include "command/tell_limits.h"
+#include "option/limit_opts.h"
+#include "option/opts.h"
+#include "util/path.h"
+#include "view/say.h"
+
+int
+run_limits_parse(struct run_limits *r, const char *text, struct err *err)
+{
+    static const struct limit_rules rules = {.option = "fail-on",
+                                             .names = (1u << LIMIT_KINDS) - 1};
+
+    return text ? limits_parse(text, &rules, &r->limits, err) : 0;
+}
+
+static const char *
+name_of(const struct profile *p, struct arena *arena)
+{
+    const char *executable = p->process.executable ? p->process.executable : "";
+
+    return arena_printf(arena, "%s (pid %u)", *executable ? path_basename(executable) : "?",
+                        p->process.pid);
+}
+
+/* How to see who it was, for the first of J that is exceeded. */
+static void
+tell_how_to_look(const struct judgements *j, const char *path)
+{
+    static const char *const views[] = {
+        [LIMIT_PEAK] = "report --peak",   [LIMIT_INUSE] = "report --inuse",
+        [LIMIT_LEAKS] = "leaks",          [LIMIT_ALLOC] = "report --alloc",
+        [LIMIT_COUNT] = "report --count", [LIMIT_TEMPORARY] = "report --temporary"};
+
+    for (size_t i = 0; i < j->count; i++)
+        if (j->v[i].exceeded) {
+            say_hint("heaptap %s %s shows where from", views[j->v[i].of], path);
+            return;
+        }
+}
+
+void
+run_limits_judge(struct run_limits *r, struct profile *p)
+{
+    struct arena arena = {0};
+    struct judgements judged;
+    struct err err = {""};
+    const char *name = name_of(p, &arena);
+
+    if (!limits_are_given(&r->limits))
+        return;
+    if (!p->process.ended) {
+        say_warning("%s still runs, so --fail-on does not judge it", name);
+    } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given && symbolise_quietly(p) != 0) ||
+               judge_profile(&r->limits, p, &arena, &judged, &err) != 0) {
+        say_error("%s: --fail-on cannot judge it: %s", name, err.text);
+    } else {
+        r->judged++;
+        if (tell_limits(&judged, "fail-on", name) && !r->exceeded) {
+            tell_how_to_look(&judged, p->path);
+            r->exceeded = true;
+        }
+    }
+    arena_release(&arena);
+}
+
+int
+run_limits_status(const struct run_limits *r)
+{
+    if (!limits_are_given(&r->limits))
+        return 0;
+    if (r->judged == 0)
+        say_error("--fail-on: no process that has ended left a profile: nothing could be judged");
+    return r->exceeded || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
+}

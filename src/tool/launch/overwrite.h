@@ -1,0 +1,13 @@
+/* overwrite.h: making room for a run's profiles where those of an earlier one are. */
+#ifndef LAUNCH_OVERWRITE_H
+#define LAUNCH_OVERWRITE_H
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* Remove the profile OUTPUT and those of the other processes of its run, if OUTPUT is the name of a
+ * profile: not NULL, no directory, no pattern. Nothing that is no profile is removed. Returns 0, or
+ * HEAPTAP_BAD_INPUT with ERR set. */
+int overwrite_make_room(const char *output, struct arena *arena, struct err *err);
+
+#endif

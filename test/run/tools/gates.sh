@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# gates.sh: limits that make a command fail: diff --fail-over, leaks --fail-over, run --fail-on, and
+# run --force. If it fails, a build passes that should not or the other way round, a program's own
+# exit status is lost, or somebody's file is.
+. "$SRCDIR/test/run/lib.subr"
+need python3 jq gcc
+
+PATH=$(dirname "$HEAPTAP"):$PATH
+
+# gives NAME STATUS MESSAGE COMMAND...: its exit status, and a line of its stderr, "" for none.
+gives() {
+    local name=$1 wanted=$2 message=$3
+    shift 3
+    "$@" >out 2>err </dev/null
+    same "$name: exit status" "$wanted" $?
+    if [ -n "$message" ]; then
+        check "$name: message" grep -qF -- "$message" err || cat err
+    else
+        check "$name: no message" sh -c '! grep "allows\|judge" err'
+    fi
+}
+
+echo "# the guide"
+check "docs/guide/ci.md" run_python - <<'END'
+import os, re, subprocess, sys
+with open(os.environ["SRCDIR"] + "/docs/guide/ci.md", encoding="utf-8") as f:
+    blocks = re.findall(r"```(c|sh|text)\n(.*?)```", f.read(), re.DOTALL)
+def plain(text):
+    text = re.sub(r"\(pid \d+\)", "(pid)", text)
+    return [line.replace(os.path.basename(os.getcwd()) + "/", "").split() for line in
+            text.splitlines()]
+ran = 0
+for (kind, text), (_, wanted) in zip(blocks, blocks[1:] + [("", "")]):
+    if kind == "c":
+        with open("tests.c", "w", encoding="ascii") as f:
+            f.write(text)
+    if kind != "sh":
+        continue
+    out = subprocess.run(["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         text=True, check=False).stdout
+    missing = [line for line in plain(wanted) if line not in plain(out)]
+    print(text + out)
+    if missing:
+        sys.exit(f"not said: {missing}")
+    ran += 1
+sys.exit(ran < 5)
+END
+
+echo "# growth"
+# base.heaptap and new.heaptap are there: 1,000 blocks of 21 bytes, freed or not.
+gives "no limit" 0 "" heaptap diff base.heaptap new.heaptap
+gives "not named" 1 "inuse grew by 20.5 KiB, more than the 5 % that --fail-over allows" \
+    heaptap diff --fail-over 5% base.heaptap new.heaptap
+check "not named: the peak, too" grep -q "peak grew by 20.5 KiB" err
+same "not named: a line each" 2 "$(wc -l <err)"
+gives "a size not named" 0 "" heaptap diff --fail-over 1M base.heaptap new.heaptap
+gives "the metric asked for" 0 "" heaptap diff --alloc --fail-over 0 base.heaptap new.heaptap
+gives "to the byte: within" 0 "" heaptap diff --fail-over inuse=21000 base.heaptap new.heaptap
+gives "to the byte: beyond" 1 "inuse grew by 20.5 KiB" \
+    heaptap diff --fail-over inuse=20999 base.heaptap new.heaptap
+gives "shrinking" 0 "" heaptap diff --fail-over 0,leaks,peak=0% new.heaptap base.heaptap
+gives "other stacks" 0 "" \
+    heaptap diff --filter nobody --fail-over 0,leaks base.heaptap new.heaptap
+heaptap run --quiet --no-pack -o slow.heaptap -- "$PROG/slowleak" 12000 20000 >slow.out
+gives "a moment knows no peak" 2 "'peak': it is known of a whole run only" \
+    heaptap diff --fail-over peak=0 slow.heaptap@start slow.heaptap
+gives "a moment, not named" 1 "inuse grew by" \
+    heaptap diff --fail-over 0 slow.heaptap@start slow.heaptap
+same "a moment, not named: of what is known" 1 "$(grep -c allows err)"
+gives "no limit at all" 2 "did you mean leaks?" \
+    heaptap diff --fail-over laeks=0 base.heaptap new.heaptap
+heaptap run --quiet -o other.heaptap -- ./tests
+heaptap merge -o two.heaptap new.heaptap other.heaptap >/dev/null 2>&1
+gives "merged" 1 "leaks grew by 20.5 KiB (100.0 %), more than the 99 % that" \
+    heaptap diff --fail-over leaks=99% new.heaptap two.heaptap
+gives "merged: within" 0 "" heaptap diff --fail-over leaks=100% new.heaptap two.heaptap
+
+echo "# leaks"
+gives "leaks: none allowed" 1 "are still live" heaptap leaks --fail-over 0 new.heaptap
+gives "leaks: none there" 0 "" heaptap leaks --fail-over 0 base.heaptap
+gives "leaks: by name" 0 "" heaptap leaks --fail-over leaks=21000 new.heaptap
+gives "leaks: no percents" 2 "5% of what?" heaptap leaks --fail-over 5% new.heaptap
+gives "leaks: nothing else" 2 "'peak' is not one of leaks" \
+    heaptap leaks --fail-over peak=5 new.heaptap
+
+echo "# run"
+forgets() {
+    heaptap run --quiet --force -o gate.heaptap "$@"
+}
+gives "run: within" 0 "" forgets --fail-on leaks=21000,allocations=1000 -- ./tests
+gives "run: beyond" 99 "): leaks: 20.5 KiB, more than the 20.5 KiB that --fail-on allows" \
+    forgets --fail-on leaks=20999 -- ./tests
+gives "run: each limit" 99 "): allocations: 1,000, more than the 999 that" \
+    forgets --fail-on leaks,allocations=999 -- ./tests
+same "run: a line each, and how to look" "2 1" "$(grep -c allows err) $(grep -c ^hint: err)"
+gives "run: not packed" 99 "): leaks: 20.5 KiB" forgets --no-pack --fail-on leaks -- ./tests
+gives "run: of children, too" 99 "tests (pid" \
+    forgets --only tests --fail-on leaks -- sh -c './tests; :'
+gives "run: the program's own failure" 7 "tests (pid" \
+    forgets --only tests --fail-on leaks -- sh -c './tests; exit 7'
+gives "run: the program's own signal" $((128 + 9)) "" \
+    bash -c 'heaptap run --quiet --force -o gate.heaptap --fail-on leaks=1M -- sh -c "kill -9 \$\$"
+             exit $?'
+gives "run: nothing to judge" 99 "nothing could be judged" \
+    forgets --only nobody --fail-on leaks -- ./tests
+gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -- ./tests
+gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
+
+echo "# --force"
+forgets -- ./tests
+gives "without --force" 3 "gate.heaptap exists, and nothing is overwritten" \
+    heaptap run --quiet -o gate.heaptap -- ./tests
+forgets -- sh -c './tests; ./tests; :' 2>err
+same "others" 2 "$(ls gate.processes | wc -l)"
+echo keep >gate.processes/note.txt
+forgets -- ./tests 2>err
+same "others of the run before are gone, and nothing else" note.txt "$(ls gate.processes)"
+check "the profile is the new one" sh -c 'heaptap report gate.heaptap | grep -q "^.*tests"'
+echo precious >precious.txt
+gives "no profile" 3 "precious.txt exists and is no profile" \
+    heaptap run --quiet --force -o precious.txt -- ./tests
+same "it stays" precious "$(cat precious.txt)"
+ln -s new.heaptap link.heaptap
+gives "a symbolic link" 3 "is no profile" \
+    heaptap run --quiet --force -o link.heaptap -- ./tests
+check "what it points to stays" heaptap report new.heaptap
+mkdir many
+cp new.heaptap many/heaptap.tests.1.heaptap
+heaptap run --quiet --force -o many -- ./tests 2>err
+same "a directory only gets more" 2 "$(ls many | wc -l)"
+gives "no such program" 127 "" heaptap run --quiet --force -o new.heaptap -- ./nothing
+check "no such program: the old profile stays" heaptap report new.heaptap
+finish
