@@ -2,8 +2,9 @@
 /* libs: -lpthread */
 /* jit.c: code made at run time, which has no unwind tables.
  *
- *     jit MAP     writes /tmp/perf-PID.map as MAP says: "good", "twice" (rewritten), "garbage",
- *                 "huge" (many lines), "link" or "none"
+ *     jit MAP [FILE]   writes /tmp/perf-PID.map as MAP says: "good", "twice" (rewritten),
+ *                      "garbage", "huge" (many lines), "link" or "none"; with FILE it makes that at
+ *                      the end and stays
  *
  * Three functions that call `get`, which allocates 10 bytes; 100 calls each, all in `run`:
  *
@@ -150,7 +151,7 @@ main(int argc, char **argv)
 {
     char *volatile high = (char *)__builtin_frame_address(0);
 
-    if (argc != 2)
+    if (argc != 2 && argc != 3)
         return 2;
     setvbuf(stdout, NULL, _IONBF, 0);
     map_code();
@@ -167,5 +168,13 @@ main(int argc, char **argv)
     context.uc_link = &main_context;
     makecontext(&context, elsewhere, 0);
     swapcontext(&main_context, &context);
+    if (argc == 3) {
+        FILE *f = fopen(argv[2], "w");
+
+        if (f == NULL)
+            return 1;
+        fclose(f);
+        pause();
+    }
     return 0;
 }

@@ -26,6 +26,7 @@
 #include "load/load_tree.h"
 #include "load/load_valid.h"
 #include "load/loader.h"
+#include "profile/living.h"
 #include "profile/origin.h"
 #include "profile/owner.h"
 #include "profile/profile_valid.h"
@@ -234,6 +235,8 @@ load_header(struct loader *l)
     };
     if (h->state != DISK_STATE_PACKED && !p->process.ended)
         p->process.elapsed_ns = elapsed_now(h);
+    if (owner.state == OWNER_LIVES && owner.pid != 0)
+        p->sysroot = living_root(owner.pid, &p->arena);
     p->sample_period_bytes = h->sample_period_bytes;
     p->peak_elapsed_ns = h->shared.peak_ns;
     p->losses.no_thread_events = h->losses.no_thread_events;

@@ -16,9 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
-
-#include "util/arena.h"
 
 enum { CHUNK_BYTES = 4096, FIELD_THREADS = 20, FIELD_START = 22 };
 
@@ -113,6 +112,32 @@ living_thread(uint32_t pid)
     if (d != NULL)
         closedir(d);
     return found;
+}
+
+/* Whether the link NAME of process PID in /proc leads elsewhere than ours. */
+static bool
+differs(uint32_t pid, const char *name)
+{
+    char path[64];
+    struct stat ours, theirs;
+
+    snprintf(path, sizeof path, "/proc/self/%s", name);
+    if (stat(path, &ours) != 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/%s", pid, name);
+    return stat(path, &theirs) == 0 &&
+           (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino);
+}
+
+const char *
+living_root(uint32_t pid, struct arena *arena)
+{
+    uint32_t thread = living_thread(pid);
+
+    // In another mount namespace our root may be its root too, and what is below is not the same.
+    return differs(thread, "ns/mnt") || differs(thread, "root")
+               ? arena_printf(arena, "/proc/%u/root", thread)
+               : NULL;
 }
 
 const struct living_stranger *

@@ -2,7 +2,7 @@
 #ifndef PROFILE_LIVING_H
 #define PROFILE_LIVING_H
 
-#include "base/base.h"
+#include "util/arena.h"
 
 /* When process PID started, in ticks since the machine did; 0 if it does not live. */
 uint64_t living_start(uint32_t pid);
@@ -14,6 +14,10 @@ uint32_t living_inner_pid(uint32_t pid);
 /* A thread of process PID through which /proc shows its memory and its root: PID itself, or another
  * where the first thread has ended and others have not. */
 uint32_t living_thread(uint32_t pid);
+
+/* The directory below which process PID's files are for us, from ARENA; NULL if that is our own
+ * root directory or cannot be told. */
+const char *living_root(uint32_t pid, struct arena *arena);
 
 /* A process of another pid namespace than ours. */
 struct living_stranger {

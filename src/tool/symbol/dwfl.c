@@ -143,12 +143,30 @@ open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
     return o;
 }
 
+/* Whether PATH below ROOT is the same file as PATH. */
+static bool
+is_same_here(const char *root, const char *path)
+{
+    struct stat there, here;
+    int there_fd = regular_open(root, path, &there), here_fd = regular_open(NULL, path, &here);
+    bool same = there_fd >= 0 && here_fd >= 0 && there.st_dev == here.st_dev &&
+                there.st_ino == here.st_ino;
+
+    if (there_fd >= 0)
+        close(there_fd);
+    if (here_fd >= 0)
+        close(here_fd);
+    return same;
+}
+
 struct object *
 object_open(const struct profile_module *m, const struct symbol_paths *paths,
             struct object_failure *ret_failure)
 {
     struct object *o = open_file(paths->sysroot, m->path, m, ret_failure);
-    bool elsewhere = o == NULL || paths->sysroot != NULL;
+    // A service with a mount namespace of its own has the files of the system all the same.
+    bool elsewhere =
+        o == NULL || (paths->sysroot != NULL && !is_same_here(paths->sysroot, m->path));
 
     if (o == NULL && m->build_id_bytes > 1)
         o = open_elsewhere(m, paths);

@@ -1,9 +1,9 @@
 /* perfmap.c: reads the /tmp/perf-PID.map that JIT compilers write for profilers.
  *
- * The directory is everybody's, so the file is taken only if it is a regular file of our own user
- * and no link. Process ids come round again, so one last written before the process started is
- * another's. The text is foreign: fields are parsed by hand within the buffer, and a bad line costs
- * that line.
+ * The directory is everybody's, so the file is taken only if it is a regular file of our own user,
+ * or as root of the user whose process it is while that lives, and no link. Process ids come round
+ * again, so one last written before the process started is another's. The text is foreign: fields
+ * are parsed by hand within the buffer, and a bad line costs that line.
  *
  * Code gets replaced: ranges overlap, and the last line that covers an address is the one in force
  * at the end. What ran there earlier is not in the file.
@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,12 +81,24 @@ perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes)
     ranges_sort(&m->ranges, &m->arena);
 }
 
+/* Whose map is believed: our own, or as root that of the user whose process lives. */
+static uid_t
+believed_user(const struct profile_process *process)
+{
+    uint32_t pid = process->pid_here != 0 ? process->pid_here : process->pid;
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    return geteuid() == 0 && !process->ended && stat(path, &st) == 0 ? st.st_uid : geteuid();
+}
+
 static bool
-is_believable(const struct stat *st, uint64_t start_unix_ns)
+is_believable(const struct stat *st, uid_t user, uint64_t start_unix_ns)
 {
     uint64_t written_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
 
-    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_size > 0
+    return S_ISREG(st->st_mode) && st->st_uid == user && st->st_size > 0
            && (uint64_t)st->st_size <= MAP_BYTES_MAX && written_ns >= start_unix_ns;
 }
 
@@ -94,6 +107,7 @@ perfmap_load(struct perfmap *m, const struct profile_process *process, const cha
 {
     struct arena scratch = {0};
     const char *root = sysroot != NULL ? sysroot : "";
+    uid_t user = believed_user(process);
     struct stat st;
     int fd;
 
@@ -105,7 +119,7 @@ perfmap_load(struct perfmap *m, const struct profile_process *process, const cha
     arena_release(&scratch);
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && is_believable(&st, process->start_unix_ns)) {
+    if (fstat(fd, &st) == 0 && is_believable(&st, user, process->start_unix_ns)) {
         char *text = xmalloc((size_t)st.st_size);
         size_t done = 0;
         ssize_t n;

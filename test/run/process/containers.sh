@@ -33,7 +33,7 @@ looked_at() {
     same "$name: report" 0 $?
     check "$name: report says which process it is" grep -q "^pid $shown .* running for" report.txt
     check "$name: report has names" grep -q count_alloc report.txt
-    "$HEAPTAP" report --json "$pid" >report.json 2>&1
+    "$HEAPTAP" report --json "$pid" >report.json 2>report.err
     check "$name: JSON has both numbers" python3 - "$pid" "$3" <<'END'
 import json, sys
 process = json.load(open("report.json"))["process"]
@@ -163,6 +163,32 @@ else
     skipped "a root of its own" "chroot is not permitted here"
 fi
 
+# A mount namespace alone, in which the program lies: its number is the same, its files are not.
+# The file of that path here is another one.
+mkdir private
+printf 'not this one' >private/only_private
+cat >private.sh <<END
+mount -t tmpfs none private || exit 77
+cp "$PROG/counted" private/only_private
+objcopy --remove-section=.note.gnu.build-id private/only_private
+LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/private/p.heaptap" exec private/only_private \
+    private/counts 1
+END
+unshare -m bash private.sh 2>private.err &
+runner=$!
+for _ in $(seq 100); do
+    [ -e "/proc/$runner/root$PWD/private/counts" ] && break
+    kill -0 $runner 2>/dev/null || break
+    sleep 0.05
+done
+if kill -0 $runner 2>/dev/null; then
+    looked_at "a mount namespace" $runner $runner
+    kill -9 $runner
+else
+    skipped "a mount namespace" "it cannot be made here"
+fi
+wait $runner 2>/dev/null
+
 # Another user's process, and what that user may see of ours.
 other="setpriv --reuid 65534 --clear-groups"
 others=$(mktemp -d -p /tmp)
@@ -178,7 +204,16 @@ else
     looked_at "another user's process" "$pid" "$pid"
     kill -9 "$pid"
     wait $runner 2>/dev/null
-    rm -f counts
+    LD_PRELOAD='' $other env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$others/p.heaptap" \
+        "$PROG/jit" good "$others/begun" &
+    runner=$!
+    until_there "$others/begun"
+    pid=$(host_pid p.heaptap)
+    check "another user's process: names of its compiler" \
+        grep -q jit_framed <("$HEAPTAP" report --no-fold "$pid")
+    kill -9 "$pid"
+    wait $runner 2>/dev/null
+    rm -f counts "/tmp/perf-$pid.map"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/root.heaptap "$PROG/counted" counts 1 &
     pid=$!
     until_there counts
