@@ -30,12 +30,13 @@ static void
 read_everything(const struct symcache *c)
 {
     for (size_t i = 0; i < c->entry_count; i++) {
-        size_t count;
-        const struct symbol_frame *f = symcache_find(c, c->entries[i].address, &count);
+        const struct symcache_entry *e = symcache_find(c, c->entries[i].address);
+        const struct symbol_frame *f;
 
-        if (f == NULL || count == 0 || count > SYMBOL_FRAMES_MAX)
+        if (e == NULL || e->frame_count == 0 || e->frame_count > SYMBOL_FRAMES_MAX)
             abort();
-        for (size_t k = 0; k < count; k++) {
+        f = &c->frames[e->first_frame];
+        for (size_t k = 0; k < e->frame_count; k++) {
             read_string(f[k].function);
             read_string(f[k].linkage);
             read_string(f[k].file);

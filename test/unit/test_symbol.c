@@ -206,25 +206,28 @@ assert_ends_with(const char *s, const char *end)
         fail_msg("\"%s\" does not end with \"%s\"", s, end);
 }
 
-/* The only hint of P, which must contain TEXT. */
-static const char *
-only_hint(const struct profile *p, const char *text)
+/* What the module of P lacks must contain TEXT. */
+static void
+assert_lacks(const struct profile *p, const char *text)
 {
-    const char *const *hints;
+    struct arena arena = {0};
+    const char *lack = symbol_lack(p, 1, &arena);
 
-    assert_int_equal(symbol_hints(p, &hints), 1);
-    if (strstr(hints[0], text) == NULL)
-        fail_msg("\"%s\" does not contain \"%s\"", hints[0], text);
-    return hints[0];
+    assert_non_null(lack);
+    if (strstr(lack, text) == NULL)
+        fail_msg("\"%s\" does not contain \"%s\"", lack, text);
+    arena_release(&arena);
 }
 
 static void
-assert_no_hints(const struct profile *p)
+assert_lacks_nothing(const struct profile *p)
 {
-    const char *const *hints;
+    struct arena arena = {0};
+    const char *lack = symbol_lack(p, 1, &arena);
 
-    if (symbol_hints(p, &hints) != 0)
-        fail_msg("unexpected hint: %s", hints[0]);
+    if (lack != NULL)
+        fail_msg("unexpected: %s", lack);
+    arena_release(&arena);
 }
 
 /* --- Debug information --------------------------------------------------------------------------
@@ -254,7 +257,7 @@ check_inline_chain(const char *file)
         assert_int_equal(f->module, 1);
     }
     assert_int_equal(p->locations[after].first_frame, p->locations[exact].first_frame);
-    assert_no_hints(p);
+    assert_lacks_nothing(p);
     profile_free(p);
 }
 
@@ -354,7 +357,7 @@ separate_debug_files_are_found(void **state)
         assert_int_equal(p->locations[l].frame_count, 4);
         assert_string_equal(function(p, l, 0), "inner");
         assert_int_equal(frame(p, l, 3)->line, line_of("inline_chain.c", "LINE:wrapper"));
-        assert_no_hints(p);
+        assert_lacks_nothing(p);
         profile_free(p);
     }
 }
@@ -432,7 +435,7 @@ a_stripped_library_has_its_exports(void **state)
     assert_int_equal(p->locations[hidden].frame_count, 1);
     assert_int_equal(frame(p, hidden, 0)->function, 0);
     assert_int_equal(frame(p, hidden, 0)->module, 1);
-    only_hint(p, "libexports.so is stripped");
+    assert_lacks(p, "is stripped");
     profile_free(p);
 }
 
@@ -459,7 +462,7 @@ a_symbol_covers_only_its_size(void **state)
     assert_string_equal(function(p, in_gap, 0), "");
     assert_string_equal(function(p, in_first, 0), "first_label");
     assert_string_equal(function(p, in_second, 0), "second_label");
-    only_hint(p, "-g");
+    assert_lacks(p, "no debug information");
     profile_free(p);
 }
 
@@ -482,8 +485,8 @@ a_changed_file_gives_no_names(void **state)
     resolve(p, true);
     assert_int_equal(p->locations[l].frame_count, 1);
     assert_int_equal(frame(p, l, 0)->function, 0);
-    only_hint(p, "has changed since the recording (build id ffeeddccbbaa998877665544, recorded "
-                 "00112233445566778899aabb)");
+    assert_lacks(p, "has changed since the recording (build id ffeeddccbbaa998877665544, recorded "
+                    "00112233445566778899aabb)");
     profile_free(p);
 }
 
@@ -494,9 +497,9 @@ unusable_files_are_told_in_hints(void **state)
     static const struct {
         const char *file, *hint;
     } cases[] = {
-        { "no-such-file", "no-such-file is missing" },
-        { "fifo", "fifo cannot be read (not a regular file)" },
-        { "text", "text cannot be read (not an ELF file)" },
+        { "no-such-file", "is missing" },
+        { "fifo", "cannot be read (not a regular file)" },
+        { "text", "cannot be read (not an ELF file)" },
     };
 
     (void)state;
@@ -510,7 +513,7 @@ unusable_files_are_told_in_hints(void **state)
         assert_int_equal(p->locations[l].frame_count, 1);
         assert_int_equal(frame(p, l, 0)->function, 0);
         assert_int_equal(frame(p, l, 0)->module, 1);
-        only_hint(p, cases[i].hint);
+        assert_lacks(p, cases[i].hint);
         profile_free(p);
     }
 }
@@ -525,29 +528,155 @@ what_needs_no_file_gives_no_hint(void **state)
     (void)state;
     resolve(p, true);
     assert_int_equal(frame(p, l, 0)->function, 0);
-    assert_no_hints(p);
+    assert_lacks_nothing(p);
     profile_free(p);
 
     p = new_profile("missing-but-without-location");
     resolve(p, true);
-    assert_no_hints(p);
+    assert_lacks_nothing(p);
     profile_free(p);
 }
 
 /* If this fails, a packed profile opened on another machine loses the names it came with. */
 static void
-a_symbolised_profile_is_left_alone(void **state)
+names_that_came_with_a_profile_stay(void **state)
 {
     struct profile *p = new_profile("no-such-file");
     struct err err = {0};
     uint32_t l = add_location(p, 0x10);
 
     (void)state;
+    profile_add_frame(
+        p, &(struct profile_frame){.function = strtab_id(&p->strings, "known"), .module = 1});
+    p->locations[l].frame_count = 1;
+    p->modules[1].build_id_bytes = 4;
     p->symbolised = true;
     assert_int_equal(symbol_resolve(p, NULL, &err), 0);
-    assert_int_equal(p->locations[l].frame_count, 0);
-    assert_no_hints(p);
+    assert_string_equal(function(p, l, 0), "known");
+    assert_lacks(p, "is missing here");
     profile_free(p);
+}
+
+/* If this fails, a debug package that is installed after a profile was packed gives it no names, or
+ * names come from a file that is not the recorded one. */
+static void
+a_packed_profile_gets_what_it_lacks(void **state)
+{
+    struct profile *p;
+    uint64_t mark;
+    uint32_t l;
+
+    (void)state;
+    if (!have("gcc") || !have("objcopy"))
+        skip();
+    compile("gcc", "-O2 -g -Wl,--build-id=0x1234567890abcdef12345678", "inline_chain.c", "packed");
+    p = new_profile("packed");
+    read_build_id(&p->modules[1], "packed");
+    mark = address_of("packed", "mark");
+    l = add_location(p, mark);
+    assert_true(shell("cd %s && objcopy --only-keep-debug packed p.debug && strip packed && "
+                      "objcopy --add-gnu-debuglink=p.debug packed && mv p.debug p.hidden && "
+                      "cp packed packed.right",
+                      directory));
+    resolve(p, true);
+    assert_string_equal(function(p, l, 0), "");
+    assert_int_equal(p->modules[1].symbols, SYMBOLS_EXPORTS);
+    assert_lacks(p, "is stripped");
+
+    // As read from a file, with the debug file there, but not the module.
+    assert_true(shell("cd %s && mv p.hidden p.debug && gcc -Wl,--build-id=0x12345678 -o packed "
+                      "\"$OLDPWD/test/symbol/inline_chain.c\"",
+                      directory));
+    p->sought = false;
+    resolve(p, true);
+    assert_string_equal(function(p, l, 0), "");
+    assert_lacks(p, "has changed since the recording (build id 12345678, recorded "
+                    "1234567890abcdef12345678)");
+
+    // With both of them.
+    assert_true(shell("cd %s && cp packed.right packed", directory));
+    p->sought = false;
+    p->typed = true;
+    resolve(p, true);
+    assert_int_equal(p->locations[l].frame_count, 4);
+    assert_string_equal(function(p, l, 0), "inner");
+    assert_int_equal(p->locations[l].function_start, 0);
+    assert_int_equal(p->modules[1].symbols, SYMBOLS_DEBUG);
+    assert_true(p->types_outdated);
+    assert_lacks_nothing(p);
+
+    // What is known stays when they are gone, and is not looked for again.
+    assert_true(shell("cd %s && rm packed p.debug", directory));
+    p->sought = false;
+    resolve(p, true);
+    assert_string_equal(function(p, l, 0), "inner");
+    assert_lacks_nothing(p);
+    profile_free(p);
+}
+
+/* If this fails, a packed profile takes names from a file that merely has the recorded one's path.
+ */
+static void
+without_a_build_id_a_packed_profile_stays_as_it_is(void **state)
+{
+    struct profile *p;
+    uint32_t l;
+
+    (void)state;
+    if (!have("gcc"))
+        skip();
+    compile("gcc", "-O2 -g -Wl,--build-id=none", "inline_chain.c", "anonymous");
+    p = new_profile("anonymous");
+    l = add_location(p, address_of("anonymous", "mark"));
+    profile_add_frame(p, &(struct profile_frame){.module = 1});
+    p->locations[l].frame_count = 1;
+    p->symbolised = true;
+    resolve(p, true);
+    assert_string_equal(function(p, l, 0), "");
+    profile_free(p);
+}
+
+/* If this fails, a stripped function is many, one for each call in it, or several are one. */
+static void
+a_nameless_function_is_known_by_its_beginning(void **state)
+{
+    struct profile_module id = {0};
+    uint64_t mark, outer, start;
+    struct profile *p;
+
+    (void)state;
+    if (!have("gcc") || !have("strip"))
+        skip();
+    compile("gcc", "-O2 -Wl,--build-id=0x4455667788990011", "inline_chain.c", "nameless");
+    read_build_id(&id, "nameless");
+    mark = address_of("nameless", "mark");
+    outer = address_of("nameless", "outer");
+    start = address_of("nameless", "_start");
+    assert_true(shell("strip %s", in_directory("nameless")));
+    // The second time from the cache, with the file away.
+    for (int i = 0; i < 2; i++) {
+        p = new_profile("nameless");
+        p->modules[1].build_id_bytes = id.build_id_bytes;
+        memcpy(p->modules[1].build_id, id.build_id, sizeof id.build_id);
+        add_location(p, start + 4);
+        add_location(p, mark);
+        add_location(p, mark + 1);
+        p->locations[3].exact = false;
+        add_location(p, outer);
+        add_location(p, 8);
+        resolve(p, false);
+        assert_int_equal(p->locations[1].function_start, start + BIAS);
+        assert_int_equal(p->locations[1].same, 1);
+        for (uint32_t l = 2; l <= 4; l++) {
+            assert_string_equal(function(p, l, 0), "");
+            assert_int_equal(p->locations[l].function_start, outer + BIAS);
+            assert_int_equal(p->locations[l].same, 2);
+        }
+        assert_int_equal(p->locations[5].function_start, 0);
+        assert_int_equal(p->locations[5].same, 0);
+        profile_free(p);
+        assert_true(shell("rm -f %s", in_directory("nameless")));
+    }
 }
 
 /* --- Progress, several modules ------------------------------------------------------------------
@@ -589,7 +718,7 @@ progress_reaches_the_end(void **state)
     assert_int_equal(p->locations[1].first_frame, p->locations[2].first_frame);
     assert_int_equal(frame(p, 1, 0)->module, 1);
     assert_int_equal(frame(p, 3, 0)->module, 2);
-    only_hint(p, "is missing");
+    assert_lacks(p, "is missing");
     profile_free(p);
 }
 
@@ -656,7 +785,7 @@ the_cache_gives_the_same_frames(void **state)
     assert_int_equal(rename(in_directory("cached"), in_directory("cached.away")), 0);
     warm = resolve_cached("cached", &id, mark);
     assert_same_frames(cold, warm);
-    assert_no_hints(warm);
+    assert_lacks_nothing(warm);
     profile_free(warm);
 
     // One flipped bit in the last string: the cache does not count, so the file is missing.
@@ -664,7 +793,7 @@ the_cache_gives_the_same_frames(void **state)
                       "seek=$((size - 3)) conv=notrunc status=none", directory, cache, cache));
     warm = resolve_cached("cached", &id, mark);
     assert_int_equal(warm->frame_count, 1);
-    only_hint(warm, "is missing");
+    assert_lacks(warm, "is missing");
     profile_free(warm);
 
     assert_int_equal(rename(in_directory("cached.away"), in_directory("cached")), 0);
@@ -696,17 +825,17 @@ the_cache_learns_of_new_debug_information(void **state)
     p = resolve_cached("later", &id, mark);
     assert_int_equal(p->frame_count, 1);
     assert_string_equal(function(p, 1, 0), "outer");
-    only_hint(p, "has no debug information");
+    assert_lacks(p, "has no debug information");
     profile_free(p);
 
     p = resolve_cached("later", &id, mark);
-    only_hint(p, "has no debug information");
+    assert_lacks(p, "has no debug information");
     profile_free(p);
 
     assert_int_equal(rename(in_directory("hidden"), in_directory("away")), 0);
     p = resolve_cached("later", &id, mark);
     assert_int_equal(p->frame_count, 4);
-    assert_no_hints(p);
+    assert_lacks_nothing(p);
     profile_free(p);
 }
 
@@ -721,8 +850,8 @@ fill_cache(struct symcache *c)
 
     c->detail = DETAIL_DEBUG;
     c->asked_server = true;
-    symcache_add(c, 0x2000, two, 2);
-    symcache_add(c, 0x1000, &none, 1);
+    symcache_add(c, 0x2000, two, 2, 0);
+    symcache_add(c, 0x1000, &none, 1, 0x21);
 }
 
 /* If this fails, a damaged cache file is believed, or read out of bounds. */
@@ -733,21 +862,23 @@ the_cache_refuses_every_damage(void **state)
     const uint8_t other_id[4] = { 1, 2, 3, 5 };
     struct symcache c = {0}, back = {0};
     struct strbuf good = {0};
+    const struct symcache_entry *e;
     const struct symbol_frame *f;
-    size_t count;
 
     (void)state;
     fill_cache(&c);
     symcache_format(&c, id, sizeof id, &good);
     assert_true(symcache_parse(&back, id, sizeof id, good.text, good.length));
-    f = symcache_find(&back, 0x2000, &count);
-    assert_int_equal(count, 2);
+    e = symcache_find(&back, 0x2000);
+    assert_int_equal(e->frame_count, 2);
+    f = &back.frames[e->first_frame];
     assert_string_equal(f[0].function, "f(int)");
     assert_true(f[0].inlined && !f[1].inlined);
     assert_int_equal(f[1].line, 9);
-    f = symcache_find(&back, 0x1000, &count);
-    assert_null(f->function);
-    assert_null(symcache_find(&back, 0x1fff, &count));
+    e = symcache_find(&back, 0x1000);
+    assert_null(back.frames[e->first_frame].function);
+    assert_int_equal(e->into, 0x21);
+    assert_null(symcache_find(&back, 0x1fff));
     assert_true(back.detail == DETAIL_DEBUG && back.asked_server && !back.changed);
     symcache_release(&back);
 
@@ -775,7 +906,7 @@ an_unwritable_cache_is_silent(void **state)
     setenv("XDG_CACHE_HOME", "/dev/null/cache", 1);
     p = resolve_cached("no-such-file", &id, 0x10);
     setenv("XDG_CACHE_HOME", in_directory("cache"), 1);
-    only_hint(p, "is missing");
+    assert_lacks(p, "is missing");
     profile_free(p);
 }
 
@@ -823,7 +954,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_string_equal(function(p, old, 0), "LazyCompile:~run?[31m app.js:3");
     assert_string_equal(function(p, replaced, 0), "later");
     assert_string_equal(function(p, outside, 0), "");
-    assert_no_hints(p);
+    assert_lacks_nothing(p);
     profile_free(p);
 
     // Of a process with another root.
@@ -924,7 +1055,10 @@ main(void)
         cmocka_unit_test(a_changed_file_gives_no_names),
         cmocka_unit_test(unusable_files_are_told_in_hints),
         cmocka_unit_test(what_needs_no_file_gives_no_hint),
-        cmocka_unit_test(a_symbolised_profile_is_left_alone),
+        cmocka_unit_test(names_that_came_with_a_profile_stay),
+        cmocka_unit_test(a_packed_profile_gets_what_it_lacks),
+        cmocka_unit_test(without_a_build_id_a_packed_profile_stays_as_it_is),
+        cmocka_unit_test(a_nameless_function_is_known_by_its_beginning),
         cmocka_unit_test(progress_reaches_the_end),
         cmocka_unit_test(the_cache_gives_the_same_frames),
         cmocka_unit_test(the_cache_learns_of_new_debug_information),

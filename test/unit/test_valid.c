@@ -96,8 +96,8 @@ add_tables(struct profile *p)
     p->types[1] = (struct profile_type){100, strtab_id(&p->strings, "line")};
     p->type_count = 2;
     p->typed = true;
-    p->notes = p->hints = texts;
-    p->note_count = p->hint_count = 1;
+    p->notes = texts;
+    p->note_count = 1;
 }
 
 /* A profile with one of everything. */
@@ -203,12 +203,14 @@ a_place_that_leads_nowhere_is_found(void **unused)
     BREAKS("m->start <= m->end", p->modules[1].end = 0);
     BREAKS("m->path != NULL", p->modules[1].path = NULL);
     BREAKS("m->build_id_bytes <=", p->modules[1].build_id_bytes = PROFILE_BUILD_ID_MAX + 1);
+    BREAKS("m->symbols <= SYMBOLS_DEBUG", p->modules[1].symbols = SYMBOLS_DEBUG + 1);
     BREAKS("p->location_count >= 1", p->location_count = 0);
     BREAKS("p->locations[0].frame_count == 0", p->locations[0].frame_count = 1);
     BREAKS("l->module < p->module_count", p->locations[1].module = 99);
     BREAKS("l->frame_count <= p->frame_count", p->locations[1].frame_count = 99);
     BREAKS("l->first_frame <= p->frame_count", p->locations[1].first_frame = 99);
     BREAKS("i == 0 || l->frame_count > 0", p->locations[1].frame_count = 0);
+    BREAKS("l->same < p->location_count", p->locations[1].same = 99);
     BREAKS("is_string(p, f->function)", p->frames[0].function = 999);
     BREAKS("is_string(p, f->linkage)", p->frames[0].linkage = 999);
     BREAKS("is_string(p, f->file)", p->frames[0].file = 999);
@@ -261,7 +263,6 @@ a_missing_name_is_found(void **unused)
     BREAKS("pr->heaptap != NULL", p->process.heaptap = NULL);
     BREAKS("pr->machine != NULL", p->process.machine = NULL);
     BREAKS("p->notes[i] != NULL", p->notes = (const char *[]){NULL});
-    BREAKS("p->hints[i] != NULL", p->hints = (const char *[]){NULL});
     BREAKS("p->programs[i].executable != NULL", p->programs = &(struct profile_program){NULL, 1};
            p->program_count = p->merged_processes = 1);
     BREAKS("p->program_count == 0", p->programs = &(struct profile_program){"a", 1};
@@ -715,8 +716,8 @@ a_table_of_names_that_is_off_is_found(void **unused)
     struct arena arena = {0};
 
     (void)unused;
-    symcache_add(&c, 0x10, frames, 1);
-    symcache_add(&c, 0x20, frames, 2);
+    symcache_add(&c, 0x10, frames, 1, 0);
+    symcache_add(&c, 0x20, frames, 2, 0);
     BREAKS_IF(symcache_is_valid(&c), "c->detail <= DETAIL_DEBUG", c.detail, DETAIL_DEBUG + 1);
     BREAKS_IF(symcache_is_valid(&c), "c->by_address.count ==", c.entry_count, 1);
     BREAKS_IF(symcache_is_valid(&c), "e->frame_count >= 1", c.entries[0].frame_count, 0);

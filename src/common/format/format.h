@@ -192,6 +192,15 @@ static_assert(sizeof(struct disk_segment) == 48, "format.md 3");
 static_assert(DISK_DIRECTORY_OFF + DISK_SEGMENT_MAX * sizeof(struct disk_segment) <= DISK_DATA_OFF,
               "format.md 3");
 
+/* What the names of a module's functions in a packed file came from. */
+enum disk_symbols {
+    DISK_SYMBOLS_UNKNOWN = 0, // Its file was not there, or an older writer did not tell.
+    DISK_SYMBOLS_NONE = 1,
+    DISK_SYMBOLS_EXPORTS = 2, // The dynamic symbols only.
+    DISK_SYMBOLS_TABLE = 3,
+    DISK_SYMBOLS_DEBUG = 4,
+};
+
 struct disk_module {
     uint32_t id; // Its index; written last. Record 0 is never used.
     uint32_t build_id_bytes;
@@ -201,7 +210,9 @@ struct disk_module {
     uint32_t loaded;   // Generation of the module list when it was first seen.
     uint32_t unloaded; // Generation in which it was found gone; 0 = still there.
     uint8_t build_id[DISK_BUILD_ID_MAX];
-    uint64_t reserved[5];
+    uint32_t symbols; // enum disk_symbols; packed files only.
+    uint32_t reserved0;
+    uint64_t reserved[4];
 };
 static_assert(sizeof(struct disk_module) == 120, "format.md 4.2");
 
@@ -471,7 +482,9 @@ struct disk_location {
     uint32_t flags;       // DISK_NODE_EXACT
     uint32_t first_frame; // Into FRAMES.
     uint32_t frame_count;
-    uint32_t reserved;
+    // Of code without a name: bytes from the first of its function to the call (the byte before a
+    // return address), plus 1; 0 = not known.
+    uint32_t into;
 };
 static_assert(sizeof(struct disk_location) == 24, "format.md 5");
 

@@ -25,7 +25,7 @@
 #include "util/map.h"
 #include "view/style.h"
 
-enum { HINTS_SHOWN = 5, WARNINGS_SHOWN = 10 };
+enum { WARNINGS_SHOWN = 10 };
 
 struct merge_options {
     const char *output;
@@ -228,22 +228,17 @@ hide_progress(void)
         fputs("\r\x1b[K", stderr);
 }
 
-/* Symbolise P, the profile PATH, and add it to S; keep what there is to say of it. */
+/* Add P, the profile PATH, to S, with its names; keep what there is to say of it. What a packed one
+ * lacks is looked for in the sum, once for all of them. */
 static int
-add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *hints,
-           struct sentences *warnings)
+add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *warnings)
 {
-    const char *const *texts;
     struct arena a = {0};
-    size_t count;
-    int rc = symbolise_quietly(p);
+    int rc = p->symbolised ? 0 : symbolise_quietly(p);
 
     if (rc != 0)
         return rc;
     merge_add(sum_for(s, p), p);
-    count = symbol_hints(p, &texts);
-    for (size_t i = 0; i < count; i++)
-        keep_sentence(hints, HINTS_SHOWN, texts[i]);
     for (size_t i = 0; i < p->note_count; i++)
         keep_sentence(warnings, WARNINGS_SHOWN, arena_printf(&a, "%s: %s", path, p->notes[i]));
     arena_release(&a);
@@ -252,14 +247,14 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
 
 /* Add the profile PATH to S. Returns 0 or an exit code after saying why. */
 static int
-add_profile(struct sums *s, const char *path, struct sentences *hints, struct sentences *warnings)
+add_profile(struct sums *s, const char *path, struct sentences *warnings)
 {
     struct profile *p = NULL;
     struct err err = {""};
     int rc = profile_open(path, &p, &err);
 
     if (rc == 0) {
-        rc = add_loaded(s, path, p, hints, warnings);
+        rc = add_loaded(s, path, p, warnings);
     } else {
         hide_progress();
         say_error("%s", err.text);
@@ -273,13 +268,13 @@ add_profile(struct sums *s, const char *path, struct sentences *hints, struct se
 static int
 add_all(struct sums *s, const struct inputs *in, bool skip_bad)
 {
-    struct sentences hints = {0}, warnings = {0};
+    struct sentences warnings = {0};
     size_t bad = 0;
     int rc = 0;
 
     for (size_t i = 0; i < in->count && rc == 0; i++) {
         show_progress(s, i, in->count);
-        rc = add_profile(s, in->v[i], &hints, &warnings);
+        rc = add_profile(s, in->v[i], &warnings);
         if (rc == EXIT_BAD_INPUT && skip_bad) {
             merge_left_out(s->all);
             bad++;
@@ -293,8 +288,6 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
         say_warning("%s", strtab_get(&warnings.texts, i));
     if (warnings.left_out > 0)
         say_warning("%zu more such warnings", warnings.left_out);
-    for (uint32_t i = 1; i < hints.texts.count; i++)
-        say_hint("%s", strtab_get(&hints.texts, i));
     if (rc == 0 && bad == in->count) {
         say_error("none of the %zu profiles could be read; nothing was written", bad);
         rc = EXIT_BAD_INPUT;
@@ -303,7 +296,6 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
                     in->count);
     }
     strtab_release(&warnings.texts);
-    strtab_release(&hints.texts);
     return rc;
 }
 
@@ -311,11 +303,15 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
 static int
 write_sum(struct merge *m, const char *output, struct arena *arena)
 {
-    const struct profile *p = merge_finish(m);
+    struct profile *p = merge_finish(m);
     struct strbuf file = {0};
     struct err err = {""};
-    int rc = write_model(p, &file, &err);
+    int rc = symbolise(p);
 
+    if (rc != 0)
+        return rc;
+    symbol_types(p, NULL);
+    rc = write_model(p, &file, &err);
     if (rc == 0)
         rc = write_save(&file, output, &err);
     if (rc == 0)

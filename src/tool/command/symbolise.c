@@ -64,16 +64,11 @@ symbolise_quietly(struct profile *p)
 int
 symbolise(struct profile *p)
 {
-    const char *const *hints;
-    size_t hint_count;
     int rc = symbolise_quietly(p);
 
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < p->note_count; i++)
         say_warning("%s", p->notes[i]);
-    hint_count = symbol_hints(p, &hints);
-    for (size_t i = 0; i < hint_count; i++)
-        say_hint("%s", hints[i]);
     return 0;
 }

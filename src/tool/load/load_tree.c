@@ -52,6 +52,7 @@ load_modules(struct loader *l)
         m->bias = d->bias;
         m->path = strtab_get(&p->strings, loader_string(l, d->path));
         m->unloaded = d->unloaded != 0;
+        m->symbols = d->symbols <= DISK_SYMBOLS_DEBUG ? (enum profile_symbols)d->symbols : 0;
         m->build_id_bytes = d->build_id_bytes <= PROFILE_BUILD_ID_MAX ? d->build_id_bytes : 0;
         memcpy(m->build_id, d->build_id, m->build_id_bytes);
     }
@@ -320,6 +321,8 @@ load_symbols(struct loader *l)
             continue;
         location->first_frame = (uint32_t)p->frame_count;
         location->frame_count = d->frame_count;
+        if (d->into != 0 && d->into <= location->address)
+            location->function_start = location->address - !location->exact - (d->into - 1);
         for (uint32_t f = 0; f < d->frame_count; f++) {
             const struct disk_frame *from = raw_record(l->raw, DISK_FRAMES, d->first_frame + f);
 

@@ -141,6 +141,7 @@ static void
 same_module(struct profile_module *to, const struct profile_module *from, const char *path)
 {
     to->unloaded = to->unloaded && from->unloaded;
+    to->symbols = from->symbols < to->symbols ? from->symbols : to->symbols;
     if (path != to->path && *path != '\0' && (*to->path == '\0' || strcmp(path, to->path) < 0))
         to->path = path;
 }
@@ -265,6 +266,9 @@ take_frames(struct merge *m, struct merge_input *in, const struct profile_locati
         return;
     to->first_frame = (uint32_t)m->p->frame_count;
     to->frame_count = from->frame_count;
+    to->function_start = from->function_start != 0 && to->module != 0
+                             ? from->function_start - from->address + to->address
+                             : 0;
     for (uint32_t i = 0; i < from->frame_count; i++) {
         struct profile_frame f = in->p->frames[from->first_frame + i];
 

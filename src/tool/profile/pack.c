@@ -1,8 +1,9 @@
 /* pack.c: the same container, made small.
  *
  * A packed file holds the recorder's tables as they were, each as one zstd segment, so nothing is
- * lost that a later version may want; the symbols and the types are four more tables (format.md,
- * section 5). The header's state says that it is packed. writer.c makes the file.
+ * lost that a later version may want; only to the modules is added what their names came from. The
+ * symbols and the types are four more tables (format.md, section 5). The header's state says that
+ * it is packed. writer.c makes the file.
  */
 #include "profile/pack.h"
 
@@ -31,6 +32,26 @@ used_bytes(const struct raw_table *t)
     return used < t->size_bytes ? used : t->size_bytes;
 }
 
+/* The modules in T, with what P knows of their symbols. */
+static const void *
+modules_of(const struct raw_table *t, const struct profile *p, struct arena *arena)
+{
+    uint8_t *copy = arena_alloc(arena, t->size_bytes);
+
+    if (t->size_bytes == 0)
+        return copy;
+    memcpy(copy, t->bytes, t->size_bytes);
+    for (size_t i = 1; i < p->module_count; i++) {
+        uint32_t symbols = p->modules[i].symbols;
+        size_t off = i * t->record_bytes + offsetof(struct disk_module, symbols);
+
+        if (t->record_bytes >= sizeof(struct disk_module) &&
+            off + sizeof symbols <= t->size_bytes)
+            memcpy(copy + off, &symbols, sizeof symbols);
+    }
+    return copy;
+}
+
 static int
 write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbuf *ret,
                struct err *err)
@@ -48,8 +69,10 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
         header.process_flags |= DISK_PROCESS_GONE;
     for (size_t i = 0; i < countof(as_they_are); i++) {
         const struct raw_table *t = &raw->tables[as_they_are[i]];
+        const void *bytes =
+            as_they_are[i] == DISK_MODULES ? modules_of(t, p, &w.arena) : t->bytes;
 
-        write_table(&w, as_they_are[i], t->bytes, used_bytes(t), t->record_bytes);
+        write_table(&w, as_they_are[i], bytes, used_bytes(t), t->record_bytes);
     }
     return write_finish(&w, &header, ret, err);
 }

@@ -10,7 +10,8 @@
  * nodes and strings, so arrays of those have count >= 1. profile_valid.h can tell whether all that
  * is promised here holds. Everything lives in the profile's arena and string table and is released
  * by profile_free. A loaded profile is read-only except for locations, frames and types, which
- * symbol_resolve (symbol/symbol.h) and symbol_types (type/types.h) fill in once.
+ * symbol_resolve (symbol/symbol.h) and symbol_types (type/types.h) fill in once, and what they say
+ * of the modules.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -117,6 +118,25 @@ struct error_sum errors_live(const struct errors *e);
 
 enum { PROFILE_BUILD_ID_MAX = 32 };
 
+/* What the names of a module's functions come from, in rising order; as in the file
+ * (enum disk_symbols). */
+enum profile_symbols {
+    SYMBOLS_UNKNOWN = 0, // Nobody has looked, or the file was not there.
+    SYMBOLS_NONE = 1,
+    SYMBOLS_EXPORTS = 2, // The dynamic symbols only: it is stripped.
+    SYMBOLS_TABLE = 3,   // The full symbol table, without lines.
+    SYMBOLS_DEBUG = 4,   // Debug information.
+};
+
+/* What became of a module's file when its names were looked for here. */
+enum profile_file {
+    FILE_NOT_SOUGHT = 0, // There was no need to.
+    FILE_FOUND,
+    FILE_MISSING,
+    FILE_CHANGED, // There is another one, by its build id, at its path.
+    FILE_UNREADABLE,
+};
+
 struct profile_module {
     uint64_t start, end; // Address range in the recorded process, [start, end).
     uint64_t bias;       // Recorded address minus address in the ELF file.
@@ -124,6 +144,9 @@ struct profile_module {
     uint8_t build_id[PROFILE_BUILD_ID_MAX];
     uint32_t build_id_bytes; // 0 = none.
     bool unloaded;           // The library was gone when the profile ended.
+    enum profile_symbols symbols;
+    enum profile_file file;
+    const char *trouble; // FILE_CHANGED: the file's build id in hex; FILE_UNREADABLE: why.
     bool is_program; // Of a merged profile: one of its programs. See profile_is_program.
 };
 
@@ -143,6 +166,10 @@ struct profile_location {
     uint32_t module; // Module id; 0 = no module covers it (JIT code).
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // 0 = not symbolised yet.
+    // Where the function begins, in the recorded process, if its unwind entry is all that is known
+    // of it; else 0. SAME is the first location of the same such function, or this one.
+    uint64_t function_start;
+    uint32_t same;
     bool at_start;        // A return address that nobody called from: a signal handler's.
     bool exact;           // The address is that of an instruction, not of the one after a call.
 };
@@ -427,6 +454,8 @@ struct profile {
     uint64_t sample_period_bytes; // Of the latest way; 0 = exact, by count or off.
     uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
     bool symbolised;              // Every location has frames.
+    bool sought;                  // symbol_resolve has looked for what was missing.
+    bool types_outdated; // They were found without debug information that there is now.
 
     struct profile_module *modules;
     size_t module_count;
@@ -473,8 +502,6 @@ struct profile {
     size_t note_count; // What the reader skipped, one sentence each.
     struct profile_note *run_notes; // What tools noted when it was recorded.
     size_t run_note_count;
-    const char **hints;
-    size_t hint_count; // Set by symbol_resolve; see symbol_hints.
 };
 
 /* For owners of a profile; it may be NULL. */

@@ -37,6 +37,7 @@ modules_are_valid(const struct profile *p)
         HOLDS(m->start <= m->end); // Both are 0 if the file's record was no good.
         HOLDS(m->path != NULL);    // "" if unknown.
         HOLDS(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // It is copied that far.
+        HOLDS(m->symbols <= SYMBOLS_DEBUG);               // The file has no other.
     }
     return true;
 }
@@ -54,6 +55,7 @@ places_are_valid(const struct profile *p)
         HOLDS(l->first_frame <= p->frame_count - l->frame_count); // Frames are added, then named.
         HOLDS(i == 0 || l->frame_count > 0 || !p->symbolised);    // A place without a name has one
                                                                   // frame that says so.
+        HOLDS(l->same < p->location_count); // Or 0; views show it in its place.
     }
     for (size_t i = 0; i < p->frame_count; i++) {
         const struct profile_frame *f = &p->frames[i];
@@ -206,8 +208,6 @@ texts_are_valid(const struct profile *p)
         HOLDS(n->kind != 0); // It is used,
         HOLDS(n->text != NULL && n->advice != NULL && n->process != NULL); // and may be printed.
     }
-    for (size_t i = 0; i < p->hint_count; i++)
-        HOLDS(p->hints[i] != NULL); // Likewise.
     return true;
 }
 

@@ -42,6 +42,7 @@ write_modules(struct writer *w)
             .path = write_text(w, m->path),
             .loaded = 1,
             .unloaded = m->unloaded,
+            .symbols = m->symbols,
         };
         memcpy(d[i].build_id, m->build_id, m->build_id_bytes);
     }

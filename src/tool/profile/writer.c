@@ -143,6 +143,9 @@ collect_location(struct writer *w, const struct profile_location *l)
         .flags = l->exact ? DISK_NODE_EXACT : 0,
         .first_frame = (uint32_t)(w->frames.length / sizeof(struct disk_frame)),
         .frame_count = l->frame_count,
+        .into = l->function_start != 0
+                    ? (uint32_t)(l->address - !l->exact - l->function_start) + 1
+                    : 0,
     };
 
     for (uint32_t i = 0; i < l->frame_count; i++) {

@@ -1,14 +1,16 @@
 /* dwfl.c: opens a module's ELF file, finds its debug information, and answers "which frames are
  * here?".
  *
- * Together with debuginfo.c the only user of elfutils. Two rules govern it:
+ * Together with debuginfo.c, debug_dirs.c and function_start.c the only user of elfutils. Two rules
+ * govern it:
  *
  * Right file or none. A recorded build id must equal the file's; names from a rebuilt program would
  * be plausible and wrong. The places asked are, in order, the recorded path (below the profile's
- * prefix, if it has one, then as it is), the same path below the process's own root (containers;
- * only as long as it runs), and the debug file of that build id, which carries the symbol table and
- * everything else needed. Without a build id the first of these is the only one: the file of that
- * name on another system is another file.
+ * prefix, if it has one), the directories that the user has named, the recorded path here, if there
+ * was a prefix, the same path below the process's own root (containers; only as long as it runs),
+ * and the debug file of that build id, which carries the symbol table and everything else needed.
+ * Without a build id only the first two are asked, the second by name: the file of that name on
+ * another system is another file.
  *
  * Nothing before it is needed. Opening reads the headers only; debug information is looked for when
  * the first frames are asked for, symbols when the first frame lacks a name. This file opens what
@@ -16,8 +18,9 @@
  * Left to libdwfl are .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
  *
  * Whose file. A separate debug file is taken only from root, from us or from the owner of the file
- * it belongs to. Split units (debuginfo.c) and the cache (symbol.c) are for files that only root
- * or we can have written: a stranger may give his own file the build id of another.
+ * it belongs to, or from where the user has told us to look. Split units (debuginfo.c) and the
+ * cache (symbol.c) are for files that only root or we can have written, the cache also for none
+ * that lie elsewhere: a stranger may give his own file the build id of another.
  *
  * Symbols: of those whose [value, value + size) covers the address the innermost, then the best
  * name. Assembler labels without size cover what lies between them and the next symbol of their
@@ -36,8 +39,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbol/debug_dirs.h"
 #include "symbol/debuginfo.h"
 #include "symbol/demangle.h"
+#include "symbol/function_start.h"
 #include "symbol/ranges.h"
 #include "util/map.h"
 #include "util/regular.h"
@@ -76,6 +81,7 @@ struct object {
     Dwfl *dwfl;
     Dwfl_Module *module;
     const char *root, *path; // As given to regular_open.
+    struct debug_dirs *debug_dirs;
     const char *directory;   // Of the file that has the DWARF, without symbolic links.
     uid_t owner;
     bool trusted;            // See "Whose file".
@@ -91,6 +97,8 @@ struct object {
     size_t symbol_count, symbol_capacity;
     struct ranges symbol_ranges; // To indices of symbols.
     struct map names;            // Address of a linkage name to the demangled one's.
+    bool starts_loaded;
+    struct function_starts starts;
 };
 
 /* Where libdwfl looks on its own for debug files: nowhere. No such file can be made in /proc. */
@@ -117,9 +125,28 @@ static const struct symbol *symbol_at(struct object *o, uint64_t address);
 static const char *demangled(struct object *o, const char *linkage);
 
 struct symbol_paths
-object_paths(const struct profile *p)
+object_paths(const struct profile *p, const struct symbol_options *options)
 {
-    return (struct symbol_paths){.sysroot = p->sysroot, .pid = profile_pid_here(p)};
+    return (struct symbol_paths){
+        .sysroot = p->sysroot, .pid = profile_pid_here(p), .debug_dirs = options->debug_dirs};
+}
+
+/* Open M in the directories that the user has named. Without a build id its name has to do. */
+static struct object *
+open_named(const struct profile_module *m, struct debug_dirs *dirs)
+{
+    const char *slash = strrchr(m->path, '/'), *path;
+    struct object_failure ignored;
+    struct object *o = NULL;
+    size_t cursor = 0;
+
+    while (o == NULL && m->build_id_bytes > 1 &&
+           (path = debug_dirs_by_id(dirs, m->build_id, m->build_id_bytes, &cursor)) != NULL)
+        o = open_file(NULL, path, m, &ignored);
+    while (o == NULL && m->build_id_bytes == 0 && slash != NULL &&
+           (path = debug_dirs_by_name(dirs, slash + 1, &cursor)) != NULL)
+        o = open_file(NULL, path, m, &ignored);
+    return o;
 }
 
 /* Open M where its build id says that a file is the right one. */
@@ -128,9 +155,12 @@ open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
 {
     struct arena scratch = {0};
     struct object_failure ignored;
-    const char *by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
-    struct object *o = NULL;
+    const char *by_id;
+    struct object *o = open_named(m, paths->debug_dirs);
 
+    if (o != NULL || m->build_id_bytes < 2)
+        return o;
+    by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
     if (paths->sysroot != NULL)
         o = open_file(NULL, m->path, m, &ignored);
     if (o == NULL && paths->pid != 0 && m->path[0] == '/')
@@ -168,13 +198,25 @@ object_open(const struct profile_module *m, const struct symbol_paths *paths,
     bool elsewhere =
         o == NULL || (paths->sysroot != NULL && !is_same_here(paths->sysroot, m->path));
 
-    if (o == NULL && m->build_id_bytes > 1)
+    if (o == NULL)
         o = open_elsewhere(m, paths);
     if (o != NULL) {
+        o->debug_dirs = paths->debug_dirs;
         o->elsewhere = elsewhere;
         *ret_failure = (struct object_failure){0};
     }
     return o;
+}
+
+uint64_t
+object_function_start(struct object *o, uint64_t address)
+{
+    GElf_Addr bias;
+
+    if (!o->starts_loaded)
+        function_starts_open(dwfl_module_getelf(o->module, &bias), &o->starts);
+    o->starts_loaded = true;
+    return function_start(&o->starts, address);
 }
 
 enum symbol_detail
@@ -446,10 +488,10 @@ has_build_id(Elf *elf, const void *id, ssize_t id_bytes)
            memcmp(found, id, (size_t)id_bytes) == 0;
 }
 
-/* Whether the debug file FD, which is ST, belongs to O: by build id, or by the checksum CRC where
- * O has none. */
+/* Whether the debug file FD, which is ST, is that of O: by build id, or by the checksum CRC where O
+ * has none. */
 static bool
-is_debug_file(struct object *o, int fd, const struct stat *st, const GElf_Word *crc)
+is_debug_file_of(struct object *o, int fd, const struct stat *st, const GElf_Word *crc)
 {
     GElf_Addr bias;
     const void *id;
@@ -457,8 +499,6 @@ is_debug_file(struct object *o, int fd, const struct stat *st, const GElf_Word *
     bool belongs;
     Elf *elf;
 
-    if (!regular_is_trusted(st) && st->st_uid != o->owner)
-        return false;
     if (id_bytes <= 0)
         return crc != NULL && st->st_size <= (off_t)CHECKED_BYTES_MAX && link_checksum(fd) == *crc;
     elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -475,13 +515,52 @@ try_debug(struct object *o, const char *root, const char *path, const GElf_Word 
 
     if (fd < 0)
         return -1;
-    if (is_debug_file(o, fd, &st, crc)) {
+    if ((regular_is_trusted(&st) || st.st_uid == o->owner) &&
+        is_debug_file_of(o, fd, &st, crc)) {
         o->directory = directory_of(&o->arena, fd);
         o->trusted = o->trusted && regular_is_trusted(&st);
         return fd;
     }
     close(fd);
     return -1;
+}
+
+/* Open PATH, in a directory that the user has named, if it is that of O. Whose it is
+ * does not matter then, but others are not to have names from it. */
+static int
+try_named(struct object *o, const char *path, const GElf_Word *crc)
+{
+    struct stat st;
+    int fd = open_elf(NULL, path, &st);
+
+    if (fd < 0)
+        return -1;
+    if (is_debug_file_of(o, fd, &st, crc)) {
+        o->directory = directory_of(&o->arena, fd);
+        o->trusted = o->trusted && regular_is_trusted(&st);
+        o->elsewhere = true;
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+/* The debug file of O, which has the build id ID and the LINK, in such a directory; else -1. */
+static int
+find_named(struct object *o, const void *id, ssize_t id_bytes, const char *link,
+           const GElf_Word *crc)
+{
+    const char *path;
+    size_t cursor = 0;
+    int fd = -1;
+
+    while (fd < 0 && id_bytes > 1 &&
+           (path = debug_dirs_by_id(o->debug_dirs, id, (size_t)id_bytes, &cursor)) != NULL)
+        fd = try_named(o, path, NULL);
+    while (fd < 0 && id_bytes <= 0 && link != NULL && strchr(link, '/') == NULL &&
+           (path = debug_dirs_by_name(o->debug_dirs, link, &cursor)) != NULL)
+        fd = try_named(o, path, crc);
+    return fd;
 }
 
 /* The debug file that O's .gnu_debuglink names, in the usual places; -1 if there is none. A link is
@@ -576,7 +655,8 @@ find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr ba
         (link != NULL && (own_link == NULL || strcmp(link, own_link) != 0)))
         return -1;
     id_bytes = dwelf_elf_gnu_build_id(elf, &id);
-    if (id_bytes > 1 && id_bytes <= PROFILE_BUILD_ID_MAX) {
+    fd = find_named(o, id, id_bytes, own_link, &own_crc);
+    if (fd < 0 && id_bytes > 1 && id_bytes <= PROFILE_BUILD_ID_MAX) {
         const char *path = build_id_path(&scratch, id, (size_t)id_bytes);
 
         fd = try_debug(o, o->root, path, NULL);
@@ -825,29 +905,67 @@ debug_link_exists(Elf *elf, const char *root, const char *path)
     return found;
 }
 
+/* Whether the user's directories or the usual ones have the debug file of M. */
+static bool
+debug_file_exists(const struct profile_module *m, const struct symbol_paths *paths)
+{
+    struct arena scratch = {0};
+    const char *path;
+    size_t cursor = 0;
+    bool found;
+
+    if (m->build_id_bytes < 2)
+        return false;
+    path = build_id_path(&scratch, m->build_id, m->build_id_bytes);
+    found = exists(NULL, path) || (paths->sysroot != NULL && exists(paths->sysroot, path));
+    arena_release(&scratch);
+    while (!found && (path = debug_dirs_by_id(paths->debug_dirs, m->build_id, m->build_id_bytes,
+                                              &cursor)) != NULL)
+        found = exists(NULL, path);
+    return found;
+}
+
+/* Whether ELF, of the file O, has debug information or leads to some. */
+static bool
+has_debug(const struct object *o, Elf *elf, const struct profile_module *m)
+{
+    return has_section(elf, ".debug_info", 0) || has_section(elf, ".zdebug_info", 0) ||
+           debug_link_exists(elf, o->root, m->path);
+}
+
+enum profile_symbols
+object_look(const struct profile_module *m, const struct symbol_paths *paths,
+            struct object_failure *ret_failure)
+{
+    struct object *o = object_open(m, paths, ret_failure);
+    enum profile_symbols found = SYMBOLS_UNKNOWN;
+    GElf_Addr bias;
+    Elf *elf = o != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
+
+    if (elf != NULL) {
+        if (has_debug(o, elf, m) || debug_file_exists(m, paths))
+            found = SYMBOLS_DEBUG;
+        else if (has_section(elf, NULL, SHT_SYMTAB))
+            found = SYMBOLS_TABLE;
+        else
+            found = has_section(elf, NULL, SHT_DYNSYM) ? SYMBOLS_EXPORTS : SYMBOLS_NONE;
+    }
+    object_close(o);
+    return found;
+}
+
 bool
 object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths)
 {
     struct object_failure ignored;
-    struct arena scratch = {0};
     struct object *o;
-    bool found = false;
+    bool found = debug_file_exists(m, paths);
+    GElf_Addr bias;
+    Elf *elf;
 
-    if (m->build_id_bytes > 1) {
-        const char *by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
-
-        found = exists(NULL, by_id) || (paths->sysroot != NULL && exists(paths->sysroot, by_id));
-    }
     o = found ? NULL : open_file(paths->sysroot, m->path, m, &ignored);
-    if (o != NULL) {
-        GElf_Addr bias;
-        Elf *elf = dwfl_module_getelf(o->module, &bias);
-
-        found = elf != NULL &&
-                (has_section(elf, ".debug_info", 0) || has_section(elf, ".zdebug_info", 0) ||
-                 debug_link_exists(elf, o->root, m->path));
-    }
+    elf = o != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
+    found = found || (elf != NULL && has_debug(o, elf, m));
     object_close(o);
-    arena_release(&scratch);
     return found;
 }

@@ -29,13 +29,13 @@ struct debuginfo;
 void object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
                            void *arg);
 
-/* Where the files of P's process are. Valid as long as P. */
-struct symbol_paths object_paths(const struct profile *p);
+/* Where the files of P's process are. Valid as long as P and OPTIONS. */
+struct symbol_paths object_paths(const struct profile *p, const struct symbol_options *options);
 
 /* The file of module M. A file whose build id is not the recorded one is never used; where its path
- * below the prefix of PATHS has no right file, its path here, the process's own root and the
- * build-id directories are looked at. To be closed by the caller; NULL with *RET_FAILURE set if
- * there is no right file. */
+ * below the prefix of PATHS has no right file, the user's directories, its path here, the process's
+ * own root and the build-id directories are looked at. To be closed by the caller; NULL with
+ * *RET_FAILURE set if there is no right file. */
 struct object *object_open(const struct profile_module *m, const struct symbol_paths *paths,
                            struct object_failure *ret_failure);
 
@@ -57,8 +57,17 @@ struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
 /* Ends all that O has given out. O may be NULL. */
 void object_close(struct object *o);
 
-/* Whether debug information for M has appeared in one of the usual places. Cheap: opens at most one
- * file and asks no server. */
+/* The first address of the function that has ADDRESS, by its unwind entry, both in the ELF file's
+ * terms; 0 if it has none. */
+uint64_t object_function_start(struct object *o, uint64_t address);
+
+/* What object_open would find for M, and how much that could tell: cheap, for only headers are
+ * read, and no server is asked. SYMBOLS_UNKNOWN with *RET_FAILURE set if there is no right file. */
+enum profile_symbols object_look(const struct profile_module *m, const struct symbol_paths *paths,
+                                 struct object_failure *ret_failure);
+
+/* Whether debug information for M has appeared in one of the usual places. Cheap in the same way.
+ */
 bool object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths);
 
 #endif

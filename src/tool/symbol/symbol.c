@@ -14,8 +14,17 @@
  * is thrown away when object_debug_exists sees some, or when a debuginfod server is set that was
  * not asked then (or a day ago).
  *
- * Hints tell what was missing, one sentence per file, the file with most locations first. They are
- * the same whether the frames came from the cache or not.
+ * A packed profile brings frames, made with what was there then. What it knows of each file is in
+ * the module (enum profile_symbols), so only the headers are looked at here; if there is more to be
+ * had now, the file is read as for any other profile, and a location gets what tells more. What has
+ * a function and a file already is left alone: its build id says that it is right. Without a build
+ * id the file of that name may be another, so those are not read again, and neither are the maps of
+ * JIT compilers, whose process ids come round.
+ *
+ * A function without a name is known by where it begins (function_start.h), and locations in the
+ * same one say so.
+ *
+ * What was missing is told by the module: whether there was a file, and how much it knew.
  *
  * Names are foreign: control characters become '?' before they enter the profile, for they end on
  * terminals.
@@ -46,11 +55,6 @@ struct work {
     uint64_t address;  // Of the instruction: in the ELF file, or as recorded for group 0.
 };
 
-struct hint {
-    size_t locations;
-    const char *text;
-};
-
 struct resolver {
     struct profile *p;
     const struct symbol_options *options;
@@ -59,14 +63,24 @@ struct resolver {
     struct work *work;
     size_t work_count;
     size_t done;
-    struct hint *hints;
-    size_t hint_count, hint_capacity;
+};
+
+/* The locations of one file. */
+struct group {
+    struct resolver *r;
+    const struct profile_module *m; // The first that is the file.
+    const struct work *work;
+    size_t count;
+    struct symcache cache;
+    struct object *object; // NULL if it is not needed or not there; FAILURE tells.
+    struct object_failure failure;
 };
 
 static void collect_work(struct resolver *r);
 static void resolve_jit(struct resolver *r, const struct work *w, size_t count);
 static void resolve_file(struct resolver *r, const struct work *w, size_t count);
-static void keep_hints(struct resolver *r);
+static void order_frames(struct resolver *r);
+static void find_same(struct resolver *r);
 
 int
 symbol_resolve(struct profile *p, const struct symbol_options *options, struct err *err)
@@ -76,9 +90,9 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
     size_t next;
 
     (void)err;
-    if (p->symbolised)
+    if (p->sought)
         return 0;
-    r.paths = object_paths(p);
+    r.paths = object_paths(p, r.options);
     object_tell_of_server(r.options->server, r.options->progress_arg);
     collect_work(&r);
     for (size_t i = 0; i < r.work_count; i = next) {
@@ -90,18 +104,12 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
             resolve_file(&r, r.work + i, next - i);
     }
     object_tell_of_server(NULL, NULL);
-    keep_hints(&r);
+    order_frames(&r);
+    find_same(&r);
     arena_release(&r.scratch);
-    p->symbolised = true;
+    p->symbolised = p->sought = true;
     ENSURE_VALID(profile_ids_are_valid(p));
     return 0;
-}
-
-size_t
-symbol_hints(const struct profile *p, const char *const **ret_hints)
-{
-    *ret_hints = p->hints;
-    return p->hint_count;
 }
 
 static bool
@@ -179,8 +187,6 @@ collect_work(struct resolver *r)
         uint32_t module = l->module < p->module_count ? l->module : 0;
         uint64_t bias = module != 0 ? p->modules[module].bias : 0;
 
-        if (l->frame_count != 0)
-            continue;
         r->work[r->work_count++] = (struct work){
             .group = module != 0 ? group[module] : 0,
             .module = module,
@@ -227,6 +233,33 @@ intern(struct resolver *r, const char *s)
     return strtab_id(&r->p->strings, clean);
 }
 
+/* How much the frames of L tell. */
+enum { TELLS_NOTHING, TELLS_PLACE, TELLS_FUNCTION, TELLS_LINE };
+
+static int
+tells(const struct profile *p, const struct profile_location *l)
+{
+    const struct profile_frame *f;
+
+    if (l->frame_count == 0)
+        return TELLS_NOTHING;
+    f = &p->frames[l->first_frame + l->frame_count - 1];
+    if (f->file != 0)
+        return TELLS_LINE;
+    return f->function != 0 ? TELLS_FUNCTION : TELLS_PLACE;
+}
+
+/* What COUNT FRAMES would tell. */
+static int
+would_tell(const struct symbol_frame *frames, size_t count)
+{
+    const struct symbol_frame *f = &frames[count - 1];
+
+    if (f->file != NULL)
+        return TELLS_LINE;
+    return f->function != NULL ? TELLS_FUNCTION : TELLS_PLACE;
+}
+
 static void
 give_frames(struct resolver *r, const struct work *w, const struct symbol_frame *frames,
             size_t count)
@@ -247,20 +280,23 @@ give_frames(struct resolver *r, const struct work *w, const struct symbol_frame 
 
         profile_add_frame(r->p, &f);
     }
-    progress(r);
 }
 
-/* Give W the frames of the work before it if that is the same place. */
+/* Give W the frames of the work before it if that is the same place and W has no better ones. */
 static bool
 share_frames(struct resolver *r, const struct work *first, const struct work *w)
 {
-    struct profile_location *l = r->p->locations;
+    struct profile_location *to = &r->p->locations[w->location];
+    const struct profile_location *from;
 
     if (w == first || w[-1].module != w->module || w[-1].address != w->address)
         return false;
-    l[w->location].first_frame = l[w[-1].location].first_frame;
-    l[w->location].frame_count = l[w[-1].location].frame_count;
-    progress(r);
+    from = &r->p->locations[w[-1].location];
+    if (from->frame_count == 0 || tells(r->p, from) < tells(r->p, to))
+        return false;
+    to->first_frame = from->first_frame;
+    to->frame_count = from->frame_count;
+    to->function_start = from->function_start;
     return true;
 }
 
@@ -269,14 +305,16 @@ resolve_jit(struct resolver *r, const struct work *w, size_t count)
 {
     struct perfmap map = {0};
 
-    if (r->p->process.pid != 0)
+    if (r->p->process.pid != 0 && !r->p->symbolised)
         perfmap_load(&map, &r->p->process, r->paths.sysroot);
     for (size_t i = 0; i < count; i++) {
-        struct symbol_frame f = { .function = perfmap_name(&map, w[i].address) };
+        struct symbol_frame f = {.function = perfmap_name(&map, w[i].address)};
+        int now = tells(r->p, &r->p->locations[w[i].location]);
 
         f.linkage = f.function;
-        if (!share_frames(r, w, &w[i]))
+        if (now <= TELLS_PLACE && now <= would_tell(&f, 1) && !share_frames(r, w, &w[i]))
             give_frames(r, &w[i], &f, 1);
+        progress(r);
     }
     perfmap_release(&map);
 }
@@ -301,13 +339,6 @@ is_outdated(const struct symcache *c, const struct profile_module *m,
     return server_is_set() && (!c->asked_server || time(NULL) - c->written_unix_s > SERVER_RETRY_S);
 }
 
-static void
-add_hint(struct resolver *r, size_t locations, const char *text)
-{
-    arena_grow(&r->scratch, &r->hints, &r->hint_capacity, r->hint_count, sizeof *r->hints);
-    r->hints[r->hint_count++] = (struct hint){ .locations = locations, .text = text };
-}
-
 static const char *
 hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
 {
@@ -318,81 +349,25 @@ hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
     return bytes != 0 ? arena_strdup(a, hex) : "none";
 }
 
+/* Open G's file if its cache lacks an address; a cache that knew less than the file now has is
+ * emptied. */
 static void
-hint_failure(struct resolver *r, const struct profile_module *m, const struct object_failure *f,
-             size_t locations)
+open_if_needed(struct group *g)
 {
-    struct arena *a = &r->p->arena;
-    const char *text = "";
-
-    switch (f->state) {
-    case OBJECT_OPEN:
-        return;
-    case OBJECT_MISSING:
-        text = arena_printf(a, "%s is missing", m->path);
-        break;
-    case OBJECT_CHANGED:
-        text = arena_printf(a, "%s has changed since the recording (build id %s, recorded %s)",
-                            m->path, hex_id(&r->scratch, f->build_id, f->build_id_bytes),
-                            hex_id(&r->scratch, m->build_id, m->build_id_bytes));
-        break;
-    case OBJECT_UNREADABLE:
-        text = arena_printf(a, "%s cannot be read (%s)", m->path, f->reason);
-        break;
-    }
-    add_hint(r, locations, arena_printf(a, "%s, so its functions have no names", text));
-}
-
-static void
-hint_detail(struct resolver *r, const struct profile_module *m, enum symbol_detail detail,
-            size_t locations)
-{
-    struct arena *a = &r->p->arena;
-
-    switch (detail) {
-    case DETAIL_DEBUG:
-        return;
-    case DETAIL_SYMBOLS:
-        add_hint(r, locations,
-                 arena_printf(a, "%s has no debug information, so files and lines are missing; "
-                                 "compile it with -g", m->path));
-        return;
-    case DETAIL_EXPORTS:
-    case DETAIL_NONE:
-        add_hint(r, locations,
-                 arena_printf(a, "%s is stripped, so lines and %s function names are missing; "
-                                 "install its debug package (-dbg, -dbgsym, -debuginfo) or set "
-                                 "DEBUGINFOD_URLS",
-                              m->path, detail == DETAIL_NONE ? "all" : "most"));
-        return;
-    }
-}
-
-/* Open the file if C lacks an address; a cache that knew less than the file now has is emptied.
- * NULL if it is not needed or not there: *RET_FAILURE tells. */
-static struct object *
-open_if_needed(struct resolver *r, struct symcache *c, const struct work *w, size_t count,
-               struct object_failure *ret_failure)
-{
-    const struct profile_module *m = &r->p->modules[w->group];
-    struct object *o;
-    size_t ignored;
     size_t i = 0;
 
-    *ret_failure = (struct object_failure){0};
-    while (i < count && symcache_find(c, w[i].address, &ignored) != NULL)
+    while (i < g->count && symcache_find(&g->cache, g->work[i].address) != NULL)
         i++;
-    if (i == count)
-        return NULL;
-    o = object_open(m, &r->paths, ret_failure);
-    if (o == NULL)
-        return NULL;
-    if (object_detail(o) > c->detail)
-        symcache_release(c);
+    if (i == g->count)
+        return;
+    g->object = object_open(g->m, &g->r->paths, &g->failure);
+    if (g->object == NULL)
+        return;
+    if (object_detail(g->object) > g->cache.detail)
+        symcache_release(&g->cache);
     // Also when it is less than before: what is added now should be tried again one day.
-    c->detail = object_detail(o);
-    c->asked_server = server_is_set();
-    return o;
+    g->cache.detail = object_detail(g->object);
+    g->cache.asked_server = server_is_set();
 }
 
 /* Files that exist in the kernel only, or of which nothing is known. */
@@ -402,79 +377,257 @@ has_file(const struct profile_module *m)
     return m->path != NULL && m->path[0] == '/';
 }
 
-static const struct symbol_frame *
-find_frames(struct symcache *c, struct object *o, uint64_t address, size_t *ret_count)
+/* The distance from the beginning of the nameless function at ADDRESS, plus 1; 0 if that is not
+ * known. */
+static uint32_t
+into_function(struct object *o, uint64_t address)
+{
+    uint64_t start = object_function_start(o, address);
+
+    return start != 0 && address - start < UINT32_MAX ? (uint32_t)(address - start) + 1 : 0;
+}
+
+/* What is known of ADDRESS, or NULL. */
+static const struct symcache_entry *
+find_entry(struct group *g, uint64_t address)
+{
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    const struct symcache_entry *found = symcache_find(&g->cache, address);
+    size_t count;
+
+    if (found != NULL || g->object == NULL)
+        return found;
+    count = object_frames(g->object, address, frames);
+    symcache_add(&g->cache, address, frames, count,
+                 would_tell(frames, count) == TELLS_PLACE ? into_function(g->object, address) : 0);
+    return symcache_find(&g->cache, address);
+}
+
+/* Give W of G its frames, if it has none that tell more. */
+static void
+resolve_location(struct group *g, const struct work *w)
 {
     static const struct symbol_frame unknown;
-    const struct symbol_frame *found = symcache_find(c, address, ret_count);
+    struct profile *p = g->r->p;
+    struct profile_location *l = &p->locations[w->location];
+    const struct symcache_entry *e = find_entry(g, w->address);
+    const struct symbol_frame *frames = e != NULL ? &g->cache.frames[e->first_frame] : &unknown;
+    size_t count = e != NULL ? e->frame_count : 1;
+    int now = tells(p, l), then = would_tell(frames, count);
 
-    if (found == NULL && o != NULL) {
-        struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    if (now == TELLS_LINE || then < now || (e == NULL && now != TELLS_NOTHING))
+        return;
+    give_frames(g->r, w, frames, count);
+    l->function_start = e != NULL && e->into != 0
+                            ? p->modules[w->module].bias + w->address - (e->into - 1)
+                            : 0;
+}
 
-        symcache_add(c, address, frames, object_frames(o, address, frames));
-        found = symcache_find(c, address, ret_count);
+/* Whether G has locations without frames. */
+static bool
+is_new(const struct group *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->r->p->locations[g->work[i].location].frame_count == 0)
+            return true;
+    return false;
+}
+
+/* Whether any location of G could tell more. */
+static bool
+is_incomplete(const struct group *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (tells(g->r->p, &g->r->p->locations[g->work[i].location]) != TELLS_LINE)
+            return true;
+    return false;
+}
+
+/* The least that was known of G's file by those who made the frames of its locations. */
+static enum profile_symbols
+known_symbols(const struct group *g)
+{
+    enum profile_symbols least = SYMBOLS_DEBUG;
+
+    for (size_t i = 0; i < g->count; i++) {
+        enum profile_symbols s = g->r->p->modules[g->work[i].module].symbols;
+
+        least = s < least ? s : least;
     }
-    if (found != NULL)
-        return found;
-    *ret_count = 1;
-    return &unknown;
+    return least;
+}
+
+/* Whether G, all locations of which have frames, may get better ones here. */
+static bool
+may_tell_more(struct group *g)
+{
+    enum profile_symbols known = known_symbols(g);
+    enum profile_symbols here;
+
+    if (g->m->build_id_bytes == 0 || known == SYMBOLS_DEBUG || !is_incomplete(g))
+        return false;
+    here = object_look(g->m, &g->r->paths, &g->failure);
+    return here > known || (here != SYMBOLS_UNKNOWN && server_is_set());
+}
+
+/* Tell of the module M, which is G's file, what became of it and how much DETAIL its names have
+ * now, if that is KNOWN. */
+static void
+note_module(const struct group *g, struct profile_module *m, bool known, enum symbol_detail detail)
+{
+    static const enum profile_file files[] = {
+        [OBJECT_OPEN] = FILE_FOUND,
+        [OBJECT_MISSING] = FILE_MISSING,
+        [OBJECT_CHANGED] = FILE_CHANGED,
+        [OBJECT_UNREADABLE] = FILE_UNREADABLE,
+    };
+    const struct object_failure *f = &g->failure;
+    struct profile *p = g->r->p;
+    enum profile_symbols symbols = (enum profile_symbols)detail + SYMBOLS_NONE;
+
+    m->file = files[f->state];
+    m->trouble = f->state == OBJECT_CHANGED ? hex_id(&p->arena, f->build_id, f->build_id_bytes)
+                                            : f->reason;
+    if (!known || symbols <= m->symbols)
+        return;
+    p->types_outdated |= p->typed && symbols == SYMBOLS_DEBUG;
+    m->symbols = symbols;
+}
+
+static void
+note_modules(const struct group *g)
+{
+    bool known = g->object != NULL || g->cache.entry_count > 0;
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->work[i].module != last)
+            note_module(g, &g->r->p->modules[g->work[i].module], known, g->cache.detail);
+        last = g->work[i].module;
+    }
+}
+
+/* Read G's file, or what was remembered of it. */
+static void
+read_group(struct group *g)
+{
+    const struct profile_module *m = g->m;
+    bool use_cache = !g->r->options->no_cache && m->build_id_bytes > 0;
+
+    g->failure = (struct object_failure){0};
+    if (use_cache)
+        symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
+    if (is_outdated(&g->cache, m, &g->r->paths))
+        symcache_release(&g->cache);
+    open_if_needed(g);
+    for (size_t i = 0; i < g->count; i++) {
+        if (!share_frames(g->r, g->work, &g->work[i]))
+            resolve_location(g, &g->work[i]);
+        progress(g->r);
+    }
+    if (use_cache && g->object != NULL && object_may_be_cached(g->object))
+        symcache_store(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
 static void
 resolve_file(struct resolver *r, const struct work *w, size_t count)
 {
-    const struct profile_module *m = &r->p->modules[w->group];
-    bool use_cache = !r->options->no_cache && m->build_id_bytes > 0;
-    struct symcache cache = {0};
-    struct object_failure failure = {0};
-    struct object *o = NULL;
+    struct group g = {.r = r, .m = &r->p->modules[w->group], .work = w, .count = count};
 
-    if (has_file(m)) {
-        if (use_cache)
-            symcache_load(&cache, m->path, m->build_id, m->build_id_bytes);
-        if (is_outdated(&cache, m, &r->paths))
-            symcache_release(&cache);
-        o = open_if_needed(r, &cache, w, count, &failure);
+    if (has_file(g.m) && (is_new(&g) || may_tell_more(&g))) {
+        read_group(&g);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            if (r->p->locations[w[i].location].frame_count == 0 && !share_frames(r, w, &w[i]))
+                resolve_location(&g, &w[i]);
+            progress(r);
+        }
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct symbol_frame *frames;
-        size_t frame_count;
-
-        if (share_frames(r, w, &w[i]))
-            continue;
-        frames = find_frames(&cache, o, w[i].address, &frame_count);
-        give_frames(r, &w[i], frames, frame_count);
-    }
-    hint_failure(r, m, &failure, count);
-    if (has_file(m) && failure.state == OBJECT_OPEN)
-        hint_detail(r, m, cache.detail, count);
-    if (use_cache && o != NULL && object_may_be_cached(o))
-        symcache_store(&cache, m->path, m->build_id, m->build_id_bytes);
-    object_close(o);
-    symcache_release(&cache);
+    if (has_file(g.m))
+        note_modules(&g);
+    object_close(g.object);
+    symcache_release(&g.cache);
 }
 
-static int
-compare_hints(const void *left, const void *right)
-{
-    const struct hint *a = left;
-    const struct hint *b = right;
-
-    if (a->locations != b->locations)
-        return a->locations > b->locations ? -1 : 1;
-    return strcmp(a->text, b->text);
-}
-
+/* Number the frames in the order of their places, and leave out those that nobody has any more, so
+ * that views show things of equal rank in one order, whenever their names were found. */
 static void
-keep_hints(struct resolver *r)
+order_frames(struct resolver *r)
 {
     struct profile *p = r->p;
+    const struct profile_frame *before = p->frames;
+    const struct profile_location *last = NULL;
+    uint32_t last_first = 0;
 
-    if (r->hint_count == 0)
-        return;
-    qsort(r->hints, r->hint_count, sizeof *r->hints, compare_hints);
-    p->hints = arena_array(&p->arena, r->hint_count, sizeof(const char *));
-    for (size_t i = 0; i < r->hint_count; i++)
-        p->hints[i] = r->hints[i].text;
-    p->hint_count = r->hint_count;
+    p->frames = NULL;
+    p->frame_count = p->frame_capacity = 0;
+    for (size_t i = 0; i < r->work_count; i++) {
+        struct profile_location *l = &p->locations[r->work[i].location];
+        uint32_t first = l->first_frame;
+
+        l->first_frame = (uint32_t)p->frame_count;
+        if (last != NULL && first == last_first && l->frame_count == last->frame_count)
+            l->first_frame = last->first_frame;
+        else
+            for (uint32_t k = 0; k < l->frame_count; k++)
+                profile_add_frame(p, &before[first + k]);
+        last = l;
+        last_first = first;
+    }
+}
+
+/* Tell each location in a nameless function which is the first of that function. */
+static void
+find_same(struct resolver *r)
+{
+    struct profile *p = r->p;
+    struct map first = {0};
+
+    for (uint32_t i = 1; i < p->location_count; i++) {
+        struct profile_location *l = &p->locations[i];
+        uint64_t *known;
+        bool is_first;
+
+        if (l->function_start == 0 || l->module == 0 || tells(p, l) != TELLS_PLACE) {
+            l->function_start = 0;
+            continue;
+        }
+        known = map_put(&first, (uint64_t)l->module << 48 ^ l->function_start, &is_first);
+        if (is_first)
+            *known = i;
+        l->same = (uint32_t)*known;
+    }
+    map_release(&first);
+}
+
+const char *
+symbol_lack(const struct profile *p, uint32_t module, struct arena *arena)
+{
+    const struct profile_module *m = &p->modules[module];
+
+    if (m->symbols == SYMBOLS_DEBUG)
+        return NULL;
+    switch (m->file) {
+    case FILE_NOT_SOUGHT:
+    case FILE_FOUND:
+        break;
+    case FILE_MISSING:
+        return "is missing here";
+    case FILE_CHANGED:
+        return arena_printf(arena, "has changed since the recording (build id %s, recorded %s)",
+                            m->trouble, hex_id(arena, m->build_id, m->build_id_bytes));
+    case FILE_UNREADABLE:
+        return arena_printf(arena, "cannot be read (%s)", m->trouble);
+    }
+    switch (m->symbols) {
+    case SYMBOLS_UNKNOWN:
+    case SYMBOLS_DEBUG:
+        return NULL;
+    case SYMBOLS_TABLE:
+        return "has no debug information";
+    case SYMBOLS_EXPORTS:
+    case SYMBOLS_NONE:
+        return "is stripped";
+    }
+    return NULL;
 }

@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+struct debug_dirs;
+
 /* What becomes of a question to a debuginfod server. */
 enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 
@@ -11,10 +13,12 @@ enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 struct symbol_paths {
     const char *sysroot; // As in struct profile; NULL = none.
     uint32_t pid;        // Of the process here, if it may still run; 0 = none.
+    struct debug_dirs *debug_dirs; // Where the user says that debug files are; NULL = nowhere.
 };
 
 struct symbol_options {
     bool no_cache;     // Neither read nor write the cache.
+    struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
     // May be NULL; called before and after a server is asked for the debug information of the
     // module PATH. After SERVER_SILENT none is asked any more.
     void (*server)(void *arg, enum symbol_server what, const char *path);

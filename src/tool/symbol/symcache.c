@@ -11,7 +11,8 @@
  *            32  4   string bytes S
  *            36  4   build id bytes, at most 32
  *            40 32   build id, the rest zero
- *            72 12E  entries: u64 address, u32 number of frames; addresses rise
+ *            72 16E  entries: u64 address, u32 number of frames, u32 into (symcache.h); addresses
+ *                    rise
  *               20F  frames, those of entry 0 first: u32 function, linkage, file (offsets into the
  *                    strings), line, flags (bit 0: inlined)
  *                S   strings, each ended by a NUL; the one at offset 0 is empty
@@ -48,11 +49,11 @@
 #include "util/replace.h"
 
 enum {
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2,
     ID_MAX = 32,
     HEAD_BYTES = 72,
     HASHED_FROM = 16,
-    ENTRY_BYTES = 12,
+    ENTRY_BYTES = 16,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
     NAME_BYTES_MAX = 240, // Of 255; replace_file needs a few.
@@ -139,6 +140,7 @@ parse_entries(struct symcache *c, const struct parts *p)
 
         e->address = get64(p->entries + i * ENTRY_BYTES);
         e->frame_count = get32(p->entries + i * ENTRY_BYTES + 8);
+        e->into = get32(p->entries + i * ENTRY_BYTES + 12);
         e->first_frame = (uint32_t)first;
         first += e->frame_count;
         if (e->frame_count == 0 || e->frame_count > SYMBOL_FRAMES_MAX || first > p->frame_count ||
@@ -218,6 +220,7 @@ format_entries(const struct symcache *c, struct string_pool *pool, struct strbuf
     for (size_t i = 0; i < c->entry_count; i++) {
         put64(entries, sorted[i].address);
         put32(entries, sorted[i].frame_count);
+        put32(entries, sorted[i].into);
         for (uint32_t k = 0; k < sorted[i].frame_count; k++) {
             const struct symbol_frame *f = &c->frames[sorted[i].first_frame + k];
 
@@ -431,19 +434,17 @@ symcache_store(const struct symcache *c, const char *path, const uint8_t *id, ui
     strbuf_release(&text);
 }
 
-const struct symbol_frame *
-symcache_find(const struct symcache *c, uint64_t address, size_t *ret_count)
+const struct symcache_entry *
+symcache_find(const struct symcache *c, uint64_t address)
 {
     const uint64_t *index = map_get(&c->by_address, address);
 
-    if (index == NULL)
-        return NULL;
-    *ret_count = c->entries[*index].frame_count;
-    return &c->frames[c->entries[*index].first_frame];
+    return index != NULL ? &c->entries[*index] : NULL;
 }
 
 void
-symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames, size_t count)
+symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames, size_t count,
+             uint32_t into)
 {
     *map_put(&c->by_address, address, NULL) = c->entry_count;
     arena_grow(&c->arena, &c->entries, &c->entry_capacity, c->entry_count, sizeof *c->entries);
@@ -451,6 +452,7 @@ symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *fr
         .address = address,
         .first_frame = (uint32_t)c->frame_count,
         .frame_count = (uint32_t)count,
+        .into = into,
     };
     for (size_t i = 0; i < count; i++) {
         arena_grow(&c->arena, &c->frames, &c->frame_capacity, c->frame_count, sizeof *c->frames);

@@ -14,6 +14,7 @@ struct symcache_entry {
     uint64_t address;
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // At least 1.
+    uint32_t into; // Bytes from the first of a nameless function to here, plus 1; 0 = unknown.
 };
 
 /* Starts as {0}, which is an empty cache. Strings are the cache's own or those given to
@@ -49,13 +50,14 @@ void symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint
 void symcache_store(const struct symcache *c, const char *path, const uint8_t *id,
                     uint32_t id_bytes);
 
-/* The frames of ADDRESS and their number, or NULL. */
-const struct symbol_frame *symcache_find(const struct symcache *c, uint64_t address,
-                                         size_t *ret_count);
+/* What is known of ADDRESS, or NULL; valid until something is added. Its frames are C->frames from
+ * its first_frame on. */
+const struct symcache_entry *symcache_find(const struct symcache *c, uint64_t address);
 
-/* Add the frames of an ADDRESS that is not yet in C. Strings must live as long as C. */
+/* Add the frames of an ADDRESS that is not yet in C, and the entry's INTO. Strings must live as
+ * long as C. */
 void symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames,
-                  size_t count);
+                  size_t count, uint32_t into);
 
 /* Other things about a module are kept beside its frames, in a file whose name begins with KIND.
  * symcache_read gives the whole of it, *RET_SIZE_BYTES, to be freed by the caller, and when it was

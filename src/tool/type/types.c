@@ -81,18 +81,81 @@ static void collect_modules(struct typer *t);
 static void collect_types(struct typer *t);
 static void judge_sites(struct typer *t);
 
+/* What a packed profile brought, before more could be found. */
+struct known {
+    const struct profile_type *types;
+    size_t type_count;
+    const struct profile_site *sites;
+};
+
+static struct known
+known_types(struct typer *t)
+{
+    struct profile *p = t->p;
+    struct profile_site *sites = arena_array(&t->scratch, p->site_count, sizeof *sites);
+    struct known known = {p->types, p->type_count, sites};
+
+    if (p->site_count > 0)
+        memcpy(sites, p->sites, p->site_count * sizeof *sites);
+    for (size_t i = 0; i < p->site_count; i++) {
+        p->sites[i].type = 0;
+        p->sites[i].verdict = VERDICT_UNKNOWN;
+    }
+    p->types = NULL;
+    p->type_count = 0;
+    return known;
+}
+
+/* Put back what is surer than what was found here, where some of the files may be missing. */
+static void
+keep_known(struct typer *t, const struct known *before)
+{
+    struct profile *p = t->p;
+    const struct profile_type *old = before->types, *old_end = old + before->type_count;
+    struct profile_type *v = arena_array(&p->arena, p->type_count + before->type_count, sizeof *v);
+    struct map found = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *was = &before->sites[i];
+
+        if (was->verdict > p->sites[i].verdict) {
+            p->sites[i].verdict = was->verdict;
+            p->sites[i].type = was->type;
+        }
+    }
+    for (size_t i = 0; i < p->type_count; i++)
+        map_put(&found, p->types[i].size << 32 | p->types[i].name, NULL);
+    // Both are by size, and so is what they become.
+    for (size_t i = 0; i < p->type_count || old < old_end;) {
+        if (old == old_end || (i < p->type_count && p->types[i].size <= old->size)) {
+            v[count++] = p->types[i++];
+            continue;
+        }
+        if (map_get(&found, old->size << 32 | old->name) == NULL)
+            v[count++] = *old;
+        old++;
+    }
+    map_release(&found);
+    p->types = v;
+    p->type_count = count;
+}
+
 void
 symbol_types(struct profile *p, const struct symbol_options *options)
 {
     static const struct symbol_options defaults;
     struct typer t = {.p = p, .options = options != NULL ? options : &defaults};
+    struct known before;
 
-    if (p->typed)
+    if (p->typed && !p->types_outdated)
         return;
+    before = known_types(&t);
     collect_sizes(&t);
     collect_modules(&t);
     collect_types(&t);
     judge_sites(&t);
+    keep_known(&t, &before);
     for (size_t i = 0; i < t.module_count; i++) {
         type_finder_free(t.modules[i].finder);
         type_index_release(&t.modules[i].index);
@@ -105,6 +168,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     strtab_release(&t.size_names);
     arena_release(&t.scratch);
     p->typed = true;
+    p->types_outdated = false;
     ENSURE_VALID(profile_ids_are_valid(p));
 }
 
@@ -173,7 +237,7 @@ static void
 open_module(struct typer *t, struct type_module *m)
 {
     const struct profile_module *from = &t->p->modules[m->module];
-    struct symbol_paths paths = object_paths(t->p);
+    struct symbol_paths paths = object_paths(t->p, t->options);
     struct object_failure ignored;
     struct stat st;
     int fd;

@@ -1,0 +1,25 @@
+/* debug_dirs.h: directories in which a user says that debug files are. */
+#ifndef SYMBOL_DEBUG_DIRS_H
+#define SYMBOL_DEBUG_DIRS_H
+
+#include "base/base.h"
+
+struct debug_dirs;
+
+/* The COUNT directories at PATHS, which must stay; those before come first. Nothing is read yet. To
+ * be freed by the caller. */
+struct debug_dirs *debug_dirs_new(const char *const *paths, size_t count);
+
+/* D may be NULL. */
+void debug_dirs_free(struct debug_dirs *d);
+
+/* The next file that may be the debug file with the build id ID, from *CURSOR on, which begins as
+ * 0; NULL if there are no more. What it is, is for the caller to see. Valid as long as D, which may
+ * be NULL. */
+const char *debug_dirs_by_id(struct debug_dirs *d, const uint8_t *id, size_t id_bytes,
+                             size_t *cursor);
+
+/* The same for files of the name NAME, which is no path, and with ".debug" behind it. */
+const char *debug_dirs_by_name(struct debug_dirs *d, const char *name, size_t *cursor);
+
+#endif

@@ -1,0 +1,24 @@
+/* function_start.h: where functions without a name begin. Includes elfutils' headers: for dwfl.c
+ * and function_start.c only.
+ */
+#ifndef SYMBOL_FUNCTION_START_H
+#define SYMBOL_FUNCTION_START_H
+
+#include <libelf.h>
+
+#include "unwind/object.h"
+
+struct function_starts {
+    struct unwind_object object; // The unwind tables, where ELF has them in our memory.
+    uint64_t bias;               // Address there minus address in the file.
+};
+
+/* Find the unwind tables of ELF, which must stay open as long as *RET is used. An ELF without them
+ * gives one in which nothing is found. */
+void function_starts_open(Elf *elf, struct function_starts *ret);
+
+/* The first address of the function that has ADDRESS, both as the file has them; 0 if no unwind
+ * entry covers it. */
+uint64_t function_start(const struct function_starts *s, uint64_t address);
+
+#endif
