@@ -461,6 +461,8 @@ the_json_of_a_report_keeps_its_contract(void **state)
         "\"truncated_stacks\": 0",
         "\"file_failed\": false",
         "\"recorder\": {",
+        "\"modules\": [",
+        "\"symbols\": null",
         "\"threads\": []",
         "\"sizes\": []",
         "\"timeline\": []",

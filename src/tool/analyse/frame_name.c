@@ -2,7 +2,8 @@
  *
  * A frame without a function is named by module and offset in the ELF file, which survives address
  * space randomisation: two runs of one program give the same name, and addr2line takes the offset
- * as it is.
+ * as it is. Where the unwind tables tell in which function it is, the offset is where that begins,
+ * and an ellipsis says that more was meant: all calls in the function have this name.
  */
 #include "analyse/frame_name.h"
 
@@ -12,6 +13,12 @@ uint64_t
 location_pc(const struct profile_location *location)
 {
     return location->exact || location->address == 0 ? location->address : location->address - 1;
+}
+
+static const char *
+module_name(const struct profile_module *m)
+{
+    return *m->path != '\0' ? path_basename(m->path) : "[unknown]";
 }
 
 const char *
@@ -25,6 +32,17 @@ frame_name(const struct profile *p, uint32_t frame, uint32_t location, struct ar
         return profile_string(p, f->function);
     if (l->module == 0)
         return arena_printf(arena, "0x%" PRIx64, location_pc(l));
-    return arena_printf(arena, "%s+0x%" PRIx64, *m->path ? path_basename(m->path) : "[unknown]",
-                        location_pc(l) - m->bias);
+    if (l->function_start != 0)
+        return arena_printf(arena, "%s+0x%" PRIx64 "\xe2\x80\xa6", module_name(m),
+                            l->function_start - m->bias);
+    return frame_place(p, location, arena);
+}
+
+const char *
+frame_place(const struct profile *p, uint32_t location, struct arena *arena)
+{
+    const struct profile_location *l = &p->locations[location];
+    const struct profile_module *m = &p->modules[l->module];
+
+    return arena_printf(arena, "%s+0x%" PRIx64, module_name(m), location_pc(l) - m->bias);
 }

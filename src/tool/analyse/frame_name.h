@@ -5,11 +5,15 @@
 #include "profile/profile.h"
 #include "util/path.h"
 
-/* The function of FRAME (an index into P's frames) seen at LOCATION, or "libx.so+0x1f30" if it is
- * unknown, or "0x7f12" if no module covers it. The address is that of the call, not of the return.
- * Interned in P or from ARENA. */
+/* The function of FRAME (an index into P's frames) seen at LOCATION, or, if it has no name,
+ * "libx.so+0x1f00..." (with an ellipsis) by where it begins, or "libx.so+0x1f30" if not even that
+ * is known, or "0x7f12" if no module covers it. That address is that of the call, not of the
+ * return. Interned in P or from ARENA. */
 const char *frame_name(const struct profile *p, uint32_t frame, uint32_t location,
                        struct arena *arena);
+
+/* The call at LOCATION, which a module covers, as "libx.so+0x1f30". */
+const char *frame_place(const struct profile *p, uint32_t location, struct arena *arena);
 
 /* The name of a stack of which the profile kept nothing but its counters (struct stack with depth
  * 0). */

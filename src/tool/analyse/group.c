@@ -49,9 +49,10 @@ uint64_t
 group_function_key(const struct profile *p, uint32_t frame, uint32_t location)
 {
     const struct profile_frame *f = &p->frames[frame];
+    uint32_t same = p->locations[location].same;
 
     return f->function ? make_key(KEY_FUNCTION, f->function, f->module)
-                       : make_key(KEY_ADDRESS, 0, location);
+                       : make_key(KEY_ADDRESS, 0, same != 0 ? same : location);
 }
 
 static uint64_t

@@ -52,6 +52,7 @@ struct builder {
     uint32_t *frames, *locations; // The stack being read, before folding.
     size_t frame_capacity, location_capacity, depth;
     uint32_t flags;
+    bool shortened; // Recursion was folded in it.
 };
 
 static uint32_t add_site(struct builder *b, const struct profile_site *site);
@@ -206,6 +207,7 @@ read_stack(struct builder *b, uint32_t node)
 {
     b->depth = 0;
     b->flags = 0;
+    b->shortened = false;
     for (; node != 0; node = b->p->nodes[node].parent) {
         const struct profile_location *l = &b->p->locations[b->p->nodes[node].location];
 
@@ -302,6 +304,7 @@ fold_recursion(struct builder *b, size_t first)
             break;
         }
     }
+    b->shortened = n < b->depth;
     b->depth = n;
 }
 
@@ -331,7 +334,8 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
     }
     arena_grow(b->arena, &b->ret->v, &b->stack_capacity, i, sizeof *b->ret->v);
     arena_grow(b->arena, &b->next_stack, &b->next_capacity, i, sizeof *b->next_stack);
-    b->ret->v[i] = (struct stack){.frames = frames,
+    b->ret->v[i] = (struct stack){.recursion_folded = b->shortened,
+                                  .frames = frames,
                                   .locations = locations,
                                   .depth = (uint32_t)depth,
                                   .flags = b->flags,

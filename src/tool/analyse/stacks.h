@@ -21,6 +21,7 @@ struct stack {
     uint32_t node;             // The innermost node; one of several if they read the same.
     uint32_t heap;             // Index into p->heaps.
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
+    bool recursion_folded;     // It is not just the outer part of its node's.
     uint32_t number;           // Its name for people, from 1 on; 0 before stack_numbers.
     struct counters counters;  // All size classes of all nodes that read the same.
     struct errors errors;

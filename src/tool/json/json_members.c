@@ -269,3 +269,23 @@ json_classes(struct json *j, const char *key, const struct amount *a)
     json_int(j, "x", a->by_class[3]);
     json_end(j);
 }
+
+void
+json_module(struct json *j, const struct profile_module *m, const char *path)
+{
+    static const char *const symbols[] = {
+        [SYMBOLS_UNKNOWN] = NULL,  [SYMBOLS_NONE] = "none",   [SYMBOLS_EXPORTS] = "exports",
+        [SYMBOLS_TABLE] = "table", [SYMBOLS_DEBUG] = "debug",
+    };
+    char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+    json_object_line(j, NULL);
+    json_known(j, "path", path);
+    if (m != NULL) {
+        for (uint32_t i = 0; i < m->build_id_bytes && i < PROFILE_BUILD_ID_MAX; i++)
+            snprintf(build_id + 2 * (size_t)i, 3, "%02x", m->build_id[i]);
+        json_known(j, "build_id", build_id);
+        json_string(j, "symbols", symbols[m->symbols]);
+    }
+    json_end(j);
+}

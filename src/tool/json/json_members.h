@@ -39,6 +39,10 @@ void json_extent(struct json *j, const struct profile *p);
 /* "losses": what the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
+/* An object for M, one loading of an executable or a library, or, if M is NULL, for what is known
+ * by its PATH alone. */
+void json_module(struct json *j, const struct profile_module *m, const char *path);
+
 /* SET as an object KEY, or null if its labels are not known. */
 void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);
 

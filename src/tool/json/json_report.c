@@ -111,12 +111,25 @@ json_unknown_frees(struct json_tables *t, const struct view *v)
     json_end(j);
 }
 
+/* Nested documents have no tables, so the modules stand by themselves. */
+static void
+json_modules(struct json *j, const struct profile *p)
+{
+    if (!json_is_nested(j))
+        return;
+    json_array(j, "modules");
+    for (size_t i = 1; i < p->module_count; i++)
+        json_module(j, &p->modules[i], p->modules[i].path);
+    json_end(j);
+}
+
 static void
 report_head(struct json *j, const struct view *v, enum metric metric)
 {
     json_head(j, "heaptap-report", v->p, &v->stacks->total, &v->stacks->errors);
     json_string(j, "metric", metric_name(metric));
     json_self_report(j, v->p);
+    json_modules(j, v->p);
 }
 
 void

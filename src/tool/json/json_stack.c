@@ -29,6 +29,11 @@ nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t l
     json_string(j, "address", address);
     snprintf(address, sizeof address, "0x%" PRIx64, l->address - p->modules[l->module].bias);
     json_string(j, "offset", address);
+    if (f->function == 0 && l->function_start != 0) {
+        snprintf(address, sizeof address, "0x%" PRIx64,
+                 l->function_start - p->modules[l->module].bias);
+        json_string(j, "function_offset", address);
+    }
 }
 
 static void

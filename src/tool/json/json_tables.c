@@ -42,7 +42,8 @@ struct json_frame_row {
     uint32_t function, file, module;
     uint32_t line;
     bool inlined;
-    uint64_t address, offset; // Of a profile.
+    uint64_t address, offset; // Of a profile,
+    uint64_t function_offset; // as this is; 0 = it has a name, or nobody knows.
 };
 
 struct json_stack_row {
@@ -168,6 +169,8 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
 
     if (t->frame_of[frame] != 0)
         return t->frame_of[frame] - 1;
+    if (f->function == 0 && l->function_start != 0)
+        row.function_offset = l->function_start - t->p->modules[l->module].bias;
     row.module = module_index(t, f->module);
     row.function = function_id(t, name_id(t, profile_string(t->p, f->function)), row.module);
     t->frame_of[frame] = add_frame(t, &row) + 1;
@@ -212,6 +215,13 @@ json_tables_stack(struct json_tables *t, const struct stack *s)
 
     if (s->depth == 0)
         return 0;
+    if (s->recursion_folded) {
+        uint32_t stack = 0;
+
+        for (uint32_t i = s->depth; i-- > 0;)
+            stack = child(t, stack, json_tables_frame(t, s->frames[i], s->locations[i]));
+        return stack;
+    }
     ENSURE(t->depth_of[node] >= s->depth);
     folded = t->depth_of[node] - s->depth;
     while (folded > 0) {
@@ -305,22 +315,6 @@ put_texts(struct json *j, const char *key, const struct strtab *texts)
     json_end(j);
 }
 
-/* What is known of one loading of an executable or a library. */
-static void
-put_module(struct json *j, const struct json_module *m)
-{
-    char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "";
-
-    json_object_line(j, NULL);
-    json_known(j, "path", m->path);
-    if (m->of != NULL) {
-        for (uint32_t i = 0; i < m->of->build_id_bytes && i < PROFILE_BUILD_ID_MAX; i++)
-            snprintf(build_id + 2 * (size_t)i, 3, "%02x", m->of->build_id[i]);
-        json_known(j, "build_id", build_id);
-    }
-    json_end(j);
-}
-
 static void
 put_functions(const struct json_tables *t, struct json *j)
 {
@@ -336,16 +330,19 @@ put_functions(const struct json_tables *t, struct json *j)
     json_end(j);
 }
 
+/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO. */
 static void
-put_addresses(const struct json_tables *t, struct json *j, const char *key, bool offsets)
+put_addresses(const struct json_tables *t, struct json *j, const char *key, size_t offset,
+              bool without_zero)
 {
     char text[32];
 
     json_array_filled(j, key);
     for (size_t i = 0; i < t->frame_count; i++) {
-        snprintf(text, sizeof text, "0x%" PRIx64,
-                 offsets ? t->frames[i].offset : t->frames[i].address);
-        json_string(j, NULL, text);
+        uint64_t value = *(const uint64_t *)((const char *)&t->frames[i] + offset);
+
+        snprintf(text, sizeof text, "0x%" PRIx64, value);
+        json_string(j, NULL, without_zero && value == 0 ? NULL : text);
     }
     json_end(j);
 }
@@ -381,8 +378,10 @@ put_frames(const struct json_tables *t, struct json *j)
         json_bool(j, NULL, v[i].inlined);
     json_end(j);
     if (t->p != NULL) {
-        put_addresses(t, j, "address", false);
-        put_addresses(t, j, "offset", true);
+        put_addresses(t, j, "address", offsetof(struct json_frame_row, address), false);
+        put_addresses(t, j, "offset", offsetof(struct json_frame_row, offset), false);
+        put_addresses(t, j, "function_offset", offsetof(struct json_frame_row, function_offset),
+                      true);
     }
     json_end(j);
 }
@@ -429,7 +428,7 @@ json_tables_end(struct json_tables *t)
         json_object(j, "tables");
         json_array(j, "modules");
         for (size_t i = 0; i < t->module_count; i++)
-            put_module(j, &t->modules[i]);
+            json_module(j, t->modules[i].of, t->modules[i].path);
         json_end(j);
         put_texts(j, "files", &t->files);
         put_functions(t, j);

@@ -64,8 +64,13 @@ describe_frame(const struct text_view *v, const struct stack *s, uint32_t i)
     const struct profile_frame *f = &v->base.p->frames[s->frames[i]];
     const char *place = phrase_place(v->base.p, s->frames[i], text_is_wide(v), v->base.arena);
 
-    if (f->function == 0 && f->file == 0)
+    if (f->function == 0 && f->file == 0) {
+        uint32_t location = s->locations[i];
+
         place = text_is_wide(v) ? place : "";
+        if (v->base.p->locations[location].function_start != 0)
+            place = frame_place(v->base.p, location, v->base.arena);
+    }
     if (f->inlined)
         place = arena_printf(v->base.arena, "%s (inlined)", place);
     return (struct frame_text){

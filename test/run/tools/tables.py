@@ -71,6 +71,8 @@ def name(frame):
     """A function's identity: its name and module."""
     if frame["function"] is not None:
         return frame["function"], frame["module"]
+    if "function_offset" in frame:
+        return f"{base(frame)}+{frame['function_offset']}…", frame["module"]
     return f"{base(frame)}+0x{int(frame['offset'], 16) - 1:x}", frame["module"]
 
 

@@ -1,0 +1,117 @@
+"""late_names.py: records prog.c stripped, packs it, and brings its debug file later; see
+late_names.sh. What each command says of the packed, the merged and the raw profile must be the same
+at each time.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.environ["SRCDIR"] + "/test/run")
+from telling import finish, tell  # noqa: E402
+
+HEAPTAP = os.environ["HEAPTAP"]
+VIEWS = [["report"], ["report", "--by", "function"], ["report", "--by", "line"],
+         ["report", "--by", "type"], ["callgraph"], ["bins"], ["direct"], ["source", "prog.c"],
+         ["export", "--format", "collapsed"], ["export", "--format", "pprof-text"]]
+
+
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+
+def heaptap(*arguments):
+    done = subprocess.run([HEAPTAP, *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def shown(view, profile):
+    """What VIEW says of PROFILE, without what packing and merging change."""
+    status, out, _ = heaptap(*view, profile)
+    lines = out.splitlines()
+    if view[0] != "export":
+        lines = [line for line in lines[3:] if " uses " not in line]
+    return status, [line.replace(profile, "PROFILE") for line in lines]
+
+
+def functions(profile):
+    """The functions of prog in PROFILE: name, bytes and allocations of their own."""
+    _, out, _ = heaptap("report", "--by", "function", "--json", profile)
+    return sorted((f["function"], f["self_allocated_bytes"], f["self_allocations"])
+                  for f in json.loads(out)["rows"]
+                  if (f["module"] or "").endswith("/prog") and f["self_allocations"])
+
+
+def symbols(profile):
+    _, out, _ = heaptap("report", "--json", profile)
+    return {m["path"].rsplit("/")[-1]: m["symbols"] for m in json.loads(out)["tables"]["modules"]}["prog"]
+
+
+def same_views(when, profile):
+    for view in VIEWS:
+        of_raw, of_it = shown(view, "raw.heaptap"), shown(view, profile)
+        tell(of_raw == of_it, f"{when}, {profile}: {' '.join(view)} is as of the raw one",
+             *[f"{a} | {b}" for a, b in zip(of_raw[1], of_it[1]) if a != b])
+
+
+sh("gcc -g -O1 -Wl,--build-id -o whole prog.c")
+sh("objcopy --only-keep-debug whole prog.debug && cp whole prog && strip prog && "
+   "objcopy --add-gnu-debuglink=prog.debug prog && mv prog.debug hidden")
+status, _, err = heaptap("run", "--quiet", "--no-pack", "-o", "raw.heaptap", "./prog")
+tell(status == 0, "recorded", err)
+shutil.copy("raw.heaptap", "packed.heaptap")
+tell(heaptap("pack", "packed.heaptap")[0] == 0, "packed")
+tell(heaptap("merge", "-o", "merged.heaptap", "packed.heaptap")[0] == 0, "merged")
+
+# Stripped: a function is one row, named by where it begins.
+starts = {name: int(address, 16) for address, _, name in
+          (line.split() for line in subprocess.run(["nm", "whole"], capture_output=True, text=True)
+           .stdout.splitlines() if len(line.split()) == 3)}
+expected = sorted((f"prog+{starts[name]:#x}…", size, calls) for name, size, calls in
+                  [("make_buffers", 48000, 40), ("make_points", 1200, 50)])
+for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
+    tell(functions(profile) == expected, f"stripped, {profile}: functions by their beginning",
+         functions(profile), expected)
+    tell(symbols(profile) == "exports", f"stripped, {profile}: so it says", symbols(profile))
+same_views("stripped", "packed.heaptap")
+moved = shutil.move("prog", "away")
+tell(functions("packed.heaptap") == expected, "a packed one keeps them",
+     functions("packed.heaptap"))
+
+# Another program in its place: nothing of it is taken.
+sh("sed 's/make_points/make_others/; s/main(void)/main(int c, char **v)/' prog.c >other.c && "
+   "gcc -g -O1 -Wl,--build-id -o prog other.c")
+tell(functions("packed.heaptap") == expected, "replaced: its names are not taken",
+     functions("packed.heaptap"))
+shutil.move(moved, "prog")
+
+# The debug file comes.
+shutil.move("hidden", "prog.debug")
+named = [("make_buffers", 48000, 40), ("make_points", 1200, 50)]
+for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
+    tell(functions(profile) == named, f"with the debug file, {profile}: functions by name",
+         functions(profile))
+    tell(symbols(profile) == "debug", f"with the debug file, {profile}: so it says",
+         symbols(profile))
+    if profile != "raw.heaptap":
+        same_views("with the debug file", profile)
+status, out, err = heaptap("diff", "packed.heaptap", "raw.heaptap")
+tell(status == 0 and "make_" not in out, "diff of the packed and the raw one: no difference", out,
+     err)
+tell(heaptap("pack", "-o", "again.heaptap", "packed.heaptap")[0] == 0, "packed again")
+tell(heaptap("merge", "-o", "sum.heaptap", "packed.heaptap", "merged.heaptap")[0] == 0,
+     "merged again")
+
+# It goes again, with all that was remembered: what was packed or merged with it has kept it.
+os.remove("prog.debug")
+shutil.rmtree("cache", ignore_errors=True)
+tell(functions("packed.heaptap") == expected, "without it, what was packed before has no names",
+     functions("packed.heaptap"))
+tell(functions("again.heaptap") == named, "what was packed again has", functions("again.heaptap"))
+twice = [(name, 2 * size, 2 * calls) for name, size, calls in named]
+tell(functions("sum.heaptap") == twice, "and what was merged has", functions("sum.heaptap"))
+status, out, _ = heaptap("report", "--by", "type", "again.heaptap")
+tell(re.search(r"\bstruct point|\bpoint\b", out) is not None, "types too", out)
+finish()
