@@ -3,9 +3,9 @@
  * Sizes are counted for the whole process, so there is no filter by stack.
  */
 #include "command/runner.h"
+#include "command/symbolise.h"
 #include "json/json_bins.h"
 #include "text/text_bins.h"
-#include "type/types.h"
 
 enum { TOP_DEFAULT = 20 };
 
@@ -30,7 +30,7 @@ show(struct shown *s)
 {
     const struct bins_options *o = s->runner->own;
 
-    symbol_types(s->p, NULL);
+    symbolise_types(s->p, &o->view.symbols);
     if (o->view.json)
         json_bins(s->j, &s->text.base, rows_wanted(o));
     else if (o->classic)

@@ -125,7 +125,7 @@ open_side(const struct diff_options *o, const char *what, struct side *ret)
     rc = pick_metric(ret->set.v[0], metric_chosen(&o->metric));
     if (rc != 0)
         return rc;
-    rc = symbolise(ret->set.v[0]);
+    rc = symbolise(ret->set.v[0], &o->view.symbols);
     options.merge_labels = false;
     return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
 }

@@ -184,6 +184,7 @@ static const struct opt options[] = {
      "the value of the label KEY of its blocks.",
      root_names},
     VIEW_STACK_OPTIONS(defaults.view),
+    SYMBOL_OPTIONS(defaults.view.symbols),
     {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in "
      "names, work as in heaptap run.",

@@ -16,12 +16,10 @@
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "option/opts.h"
+#include "option/symbol_opts.h"
 #include "profile/origin.h"
 #include "profile/write_model.h"
 #include "profile/writer.h"
-#include "symbol/symbol.h"
-#include "type/types.h"
 #include "util/map.h"
 #include "view/style.h"
 
@@ -30,6 +28,7 @@ enum { WARNINGS_SHOWN = 10 };
 struct merge_options {
     const char *output;
     bool skip_bad;
+    struct symbol_choice symbols;
 };
 static const struct merge_options defaults;
 
@@ -38,6 +37,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "skip-bad", &defaults.skip_bad, NULL,
      "Leave out profiles that cannot be read, instead of ending. The result says how many.", NULL},
+    SYMBOL_OPTIONS(defaults.symbols),
     {0},
 };
 
@@ -162,6 +162,7 @@ check_output(struct inputs *in, const char *output)
  * longer than all else, so it is done once for each program, whatever the number of its inputs. */
 struct sums {
     struct merge *all;
+    const struct symbol_choice *symbols;
     size_t shown_percent; // Of the progress; SIZE_MAX = none.
     struct strtab programs;
     struct map untyped; // By program: struct merge *.
@@ -191,7 +192,7 @@ finish_untyped(struct sums *s, bool wanted)
         if (m != NULL && wanted) {
             struct profile *p = merge_finish(m);
 
-            symbol_types(p, NULL);
+            symbolise_types(p, s->symbols);
             merge_add(s->all, p);
         }
         if (m != NULL)
@@ -234,7 +235,7 @@ static int
 add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *warnings)
 {
     struct arena a = {0};
-    int rc = p->symbolised ? 0 : symbolise_quietly(p);
+    int rc = p->symbolised ? 0 : symbolise_quietly(p, s->symbols);
 
     if (rc != 0)
         return rc;
@@ -299,18 +300,18 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
     return rc;
 }
 
-/* Write the sum M to the output, and say so. */
+/* Write the sum S to the output, and say so. */
 static int
-write_sum(struct merge *m, const char *output, struct arena *arena)
+write_sum(struct sums *s, const char *output, struct arena *arena)
 {
-    struct profile *p = merge_finish(m);
+    struct profile *p = merge_finish(s->all);
     struct strbuf file = {0};
     struct err err = {""};
-    int rc = symbolise(p);
+    int rc = symbolise(p, s->symbols);
 
     if (rc != 0)
         return rc;
-    symbol_types(p, NULL);
+    symbolise_types(p, s->symbols);
     rc = write_model(p, &file, &err);
     if (rc == 0)
         rc = write_save(&file, output, &err);
@@ -326,12 +327,12 @@ write_sum(struct merge *m, const char *output, struct arena *arena)
 static int
 merge_inputs(struct inputs *in, const struct merge_options *o)
 {
-    struct sums s = {.all = merge_new(), .shown_percent = SIZE_MAX};
+    struct sums s = {.all = merge_new(), .symbols = &o->symbols, .shown_percent = SIZE_MAX};
     int rc = add_all(&s, in, o->skip_bad);
 
     finish_untyped(&s, rc == 0);
     if (rc == 0)
-        rc = write_sum(s.all, o->output, &in->arena);
+        rc = write_sum(&s, o->output, &in->arena);
     merge_free(s.all);
     return rc;
 }

@@ -7,20 +7,21 @@
 
 #include "command/symbolise.h"
 #include "load/load.h"
-#include "option/opts.h"
+#include "option/symbol_opts.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
-#include "type/types.h"
 #include "view/style.h"
 
 struct pack_options {
     const char *output;
+    struct symbol_choice symbols;
 };
 static const struct pack_options defaults;
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write there and leave the original alone. Default: replace it.", NULL},
+    SYMBOL_OPTIONS(defaults.symbols),
     {0},
 };
 
@@ -51,13 +52,13 @@ place_for(const struct profile *p, const char *path, struct arena *a)
 }
 
 static int
-pack_one(const char *what, const char *target)
+pack_one(const char *what, const struct pack_options *o)
 {
     struct arena a = {0};
     struct err err = {""};
     struct profile *p = NULL;
     struct stat st = {0};
-    const char *path = what;
+    const char *path = what, *target = o->output;
     uint32_t pid;
     int r = 0;
 
@@ -66,7 +67,7 @@ pack_one(const char *what, const char *target)
     if (r == 0)
         r = profile_open(path, &p, &err);
     if (r == 0)
-        r = symbolise(p);
+        r = symbolise(p, &o->symbols);
     if (r == 0) {
         target = target ? target : place_for(p, path, &a);
         if (target == NULL) {
@@ -74,7 +75,7 @@ pack_one(const char *what, const char *target)
             arena_release(&a);
             return EXIT_USAGE;
         }
-        symbol_types(p, NULL);
+        symbolise_types(p, &o->symbols);
         r = pack_write(path, p, target, &err);
     }
     if (r < 0)
@@ -108,7 +109,7 @@ run(const void *given, int count, char **arguments)
             worst = exit_code(r);
         }
         for (size_t k = 0; k < path_count; k++) {
-            r = pack_one(paths[k], o->output);
+            r = pack_one(paths[k], o);
             if (r > worst)
                 worst = r;
         }

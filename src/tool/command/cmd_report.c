@@ -4,6 +4,7 @@
  * tree. JSON gives the same numbers exactly, and all sites unless --limit is set.
  */
 #include "command/runner.h"
+#include "command/symbolise.h"
 #include "json/json_report.h"
 #include "option/metric_opts.h"
 #include "text/text_brief.h"
@@ -12,7 +13,6 @@
 #include "text/text_overview.h"
 #include "text/text_site.h"
 #include "text/text_tree.h"
-#include "type/types.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
                                        "size", "type",     "heap", "label", "label=", NULL};
@@ -120,7 +120,7 @@ show(struct shown *s)
     enum metric metric = *s->runner->metric;
 
     if (o->by.choice == BY_TYPE)
-        symbol_types(s->p, NULL);
+        symbolise_types(s->p, &o->view.symbols);
     s->text.base.label = o->by.of;
     if (o->view.json)
         report_json(s->j, &s->text.base, o, metric);

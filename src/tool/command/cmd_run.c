@@ -21,7 +21,6 @@
 #include "option/sample_opts.h"
 #include "profile/pack.h"
 #include "profile/profile.h"
-#include "type/types.h"
 #include "view/losses.h"
 #include "view/style.h"
 
@@ -215,9 +214,9 @@ summarise(const struct profile *p, const char *path, bool main_process)
 static bool
 pack_profile(struct profile *p, const char *path, struct err *err)
 {
-    if (symbolise_quietly(p) != 0)
+    if (symbolise_quietly(p, NULL) != 0)
         return false;
-    symbol_types(p, NULL);
+    symbolise_types(p, NULL);
     return pack_write(path, p, path, err) == 0;
 }
 

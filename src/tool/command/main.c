@@ -172,6 +172,7 @@ run_command(const struct command *c, int count, char **arguments)
     if (c->defaults)
         memcpy(options, c->defaults, c->defaults_bytes);
     rc = run_with(c, options, count, arguments);
+    opts_release(c, options);
     free(options);
     return rc;
 }

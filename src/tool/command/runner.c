@@ -52,7 +52,7 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     if (rc == 0 && r->metric)
         rc = pick_metric(s->p, *r->metric);
     if (rc == 0)
-        rc = symbolise(s->p);
+        rc = symbolise(s->p, &o->symbols);
     if (rc == 0)
         rc = build_stacks(s, arena);
     if (rc != 0)

@@ -6,11 +6,13 @@
 #include "command/symbolise.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyse/frame_name.h"
-#include "option/opts.h"
+#include "symbol/debug_dirs.h"
 #include "symbol/symbol.h"
+#include "type/types.h"
 #include "view/style.h"
 
 static void
@@ -42,17 +44,54 @@ show_server(void *arg, enum symbol_server what, const char *path)
     arena_release(&a);
 }
 
+static bool
+is_directory(const char *option, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return true;
+    say_error("option '--%s': %s is no directory", option, path);
+    return false;
+}
+
+static bool
+is_valid(const struct symbol_choice *choice)
+{
+    if (choice->sysroot != NULL && !is_directory("sysroot", choice->sysroot))
+        return false;
+    for (size_t i = 0; i < choice->debug_dirs.count; i++)
+        if (!is_directory("debug-dir", choice->debug_dirs.items[i]))
+            return false;
+    return true;
+}
+
+/* The directories of CHOICE, or NULL. */
+static struct debug_dirs *
+open_dirs(const struct symbol_choice *choice)
+{
+    if (choice == NULL || choice->debug_dirs.count == 0)
+        return NULL;
+    return debug_dirs_new(choice->debug_dirs.items, choice->debug_dirs.count);
+}
+
 int
-symbolise_quietly(struct profile *p)
+symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
 {
     bool shown = false;
     struct symbol_options options = {.server = show_server, .progress_arg = &shown};
     struct err err = {""};
     int rc;
 
+    if (choice != NULL && !is_valid(choice))
+        return EXIT_USAGE;
+    if (choice != NULL && choice->sysroot != NULL)
+        p->sysroot = arena_strdup(&p->arena, choice->sysroot);
     if (isatty(STDERR_FILENO))
         options.progress = show_progress;
+    options.debug_dirs = open_dirs(choice);
     rc = symbol_resolve(p, &options, &err);
+    debug_dirs_free(options.debug_dirs);
     if (shown)
         fputs("\r\x1b[K", stderr);
     if (rc == 0)
@@ -61,10 +100,19 @@ symbolise_quietly(struct profile *p)
     return exit_code(rc);
 }
 
-int
-symbolise(struct profile *p)
+void
+symbolise_types(struct profile *p, const struct symbol_choice *choice)
 {
-    int rc = symbolise_quietly(p);
+    struct symbol_options options = {.debug_dirs = open_dirs(choice)};
+
+    symbol_types(p, &options);
+    debug_dirs_free(options.debug_dirs);
+}
+
+int
+symbolise(struct profile *p, const struct symbol_choice *choice)
+{
+    int rc = symbolise_quietly(p, choice);
 
     if (rc != 0)
         return rc;

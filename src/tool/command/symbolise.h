@@ -2,13 +2,17 @@
 #ifndef COMMAND_SYMBOLISE_H
 #define COMMAND_SYMBOLISE_H
 
+#include "option/symbol_opts.h"
 #include "profile/profile.h"
 
-/* Symbolise P, with progress if stderr is a terminal, and say on stderr what was missing. Returns
- * 0, or the exit code after saying why. */
-int symbolise(struct profile *p);
+/* Symbolise P as CHOICE (or NULL) asks for, with progress if stderr is a terminal, and say on
+ * stderr what could not be read of it. Returns 0, or the exit code after saying why. */
+int symbolise(struct profile *p, const struct symbol_choice *choice);
 
-/* Like symbolise, without saying what was missing. */
-int symbolise_quietly(struct profile *p);
+/* Like symbolise, without saying what could not be read. */
+int symbolise_quietly(struct profile *p, const struct symbol_choice *choice);
+
+/* Find the types of a symbolised P. */
+void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 
 #endif

@@ -32,6 +32,7 @@ struct parser {
     struct err *err;
 };
 
+static void *place_of(const struct parser *p, const struct opt *o);
 static int parse_long(struct parser *p, const char *text);
 static int parse_letters(struct parser *p, const char *letters);
 
@@ -68,6 +69,16 @@ opts_parse(const struct command *c, void *values, int count, char **arguments, i
     }
     *ret_left = left;
     return 0;
+}
+
+void
+opts_release(const struct command *c, void *values)
+{
+    struct parser p = {.command = c, .values = values};
+
+    for (const struct opt *o = c->options; o != NULL && o->kind != OPT_END; o++)
+        if (o->kind == OPT_LIST && c->defaults != NULL)
+            free(((struct opt_list *)place_of(&p, o))->items);
 }
 
 /* WHOLE.FRACTION units of UNIT bytes, rounded down; false if it does not fit into 64 bits. */

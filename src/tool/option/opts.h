@@ -95,6 +95,9 @@ enum { OPTS_HELP = 1 };
 int opts_parse(const struct command *c, void *values, int count, char **arguments, int *ret_left,
                struct err *err);
 
+/* Free the lists of C's options in VALUES. */
+void opts_release(const struct command *c, void *values);
+
 /* TEXT as a size: a number, perhaps with a fraction, and perhaps K, M, G or T (powers of 1024),
  * with or without "iB" after it. False, and *RET unchanged, for anything else and for sizes of 2^64
  * and more. */

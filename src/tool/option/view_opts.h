@@ -7,11 +7,13 @@
 
 #include "analyse/tags.h"
 #include "option/opts.h"
+#include "option/symbol_opts.h"
 
 /* All zero = not given. */
 struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
+    struct symbol_choice symbols;
     bool no_fold, fold_recursion, keep_recursion, wide;
     int json;       // Of view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
@@ -55,6 +57,7 @@ uint32_t view_json_version(const struct view_options *options);
      "Show what happened between two such moments; live bytes are then what they grew by. The "   \
      "name of a phase of the program means the time from its beginning to that of the next.", NULL}
 #define VIEW_SHOW_OPTIONS(of)                                                                     \
+    SYMBOL_OPTIONS((of).symbols),                                                                 \
     {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
      "names, work as in heaptap run.", NULL},                                                     \

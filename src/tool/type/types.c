@@ -148,7 +148,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     struct typer t = {.p = p, .options = options != NULL ? options : &defaults};
     struct known before;
 
-    if (p->typed && !p->types_outdated)
+    if (p->typed && (!p->types_outdated || p->extent != EXTENT_WHOLE))
         return;
     before = known_types(&t);
     collect_sizes(&t);
