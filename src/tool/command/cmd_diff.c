@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/names_hint.h"
 #include "command/open_set.h"
 #include "command/pick_stacks.h"
 #include "command/sink.h"
@@ -82,6 +83,7 @@ run_diff(const void *given, int count, char **arguments)
 {
     const struct diff_options *o = given;
     struct side before = {0}, after = {0};
+    struct names_hint hint = {0};
     struct limits limits = {0};
     int rc = read_limits(o, &limits);
 
@@ -90,8 +92,12 @@ run_diff(const void *given, int count, char **arguments)
         rc = open_side(o, arguments[0], &before);
     if (rc == 0)
         rc = open_side(o, arguments[1], &after);
-    if (rc == 0)
+    if (rc == 0) {
+        names_hint_add(&hint, before.set.v[0], &before.stacks);
+        names_hint_add(&hint, after.set.v[0], &after.stacks);
         rc = show(o, &limits, &before, &after);
+    }
+    names_hint_say(&hint);
     close_side(&before);
     close_side(&after);
     return rc;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/names_hint.h"
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
@@ -305,6 +306,7 @@ static int
 write_sum(struct sums *s, const char *output, struct arena *arena)
 {
     struct profile *p = merge_finish(s->all);
+    struct names_hint hint = {0};
     struct strbuf file = {0};
     struct err err = {""};
     int rc = symbolise(p, s->symbols);
@@ -312,6 +314,7 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
     if (rc != 0)
         return rc;
     symbolise_types(p, s->symbols);
+    names_hint_add_all(&hint, p);
     rc = write_model(p, &file, &err);
     if (rc == 0)
         rc = write_save(&file, output, &err);
@@ -320,6 +323,7 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
                style_clean(arena, profile_title(p, arena)));
     else
         say_error("%s", err.text);
+    names_hint_say(&hint);
     strbuf_release(&file);
     return rc < 0 ? exit_code(rc) : 0;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/names_hint.h"
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "option/symbol_opts.h"
@@ -56,6 +57,7 @@ pack_one(const char *what, const struct pack_options *o)
 {
     struct arena a = {0};
     struct err err = {""};
+    struct names_hint hint = {0};
     struct profile *p = NULL;
     struct stat st = {0};
     const char *path = what, *target = o->output;
@@ -76,12 +78,14 @@ pack_one(const char *what, const struct pack_options *o)
             return EXIT_USAGE;
         }
         symbolise_types(p, &o->symbols);
+        names_hint_add_all(&hint, p);
         r = pack_write(path, p, target, &err);
     }
     if (r < 0)
         say_error("%s", err.text);
     else if (stat(target, &st) == 0)
         printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
+    names_hint_say(&hint);
     profile_free(p);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;

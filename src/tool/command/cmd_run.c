@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/names_hint.h"
 #include "command/run_limits.h"
 #include "command/symbolise.h"
 #include "format/format.h"
@@ -118,6 +119,7 @@ struct outcome {
     struct run_profiles profiles;
     size_t living; // How many of them are still being written.
     struct run_limits limits;
+    struct names_hint hint;
     struct counters total;
 };
 
@@ -238,8 +240,11 @@ finish_profile(struct outcome *o, const char *path, bool main_process, bool told
     growth_recorded(&o->run.growth, p);
     if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
-    if (!asked.quiet && told)
+    if (!asked.quiet && told) {
         summarise(p, path, main_process);
+        if (p->symbolised)
+            names_hint_add_all(&o->hint, p);
+    }
     run_limits_judge(&o->limits, p);
     profile_free(p);
 }
@@ -296,6 +301,7 @@ finish(struct outcome *o, const char *program)
     }
     if (!asked.quiet)
         summarise_session(o, named);
+    names_hint_say(&o->hint);
 }
 
 static int

@@ -57,6 +57,8 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         rc = build_stacks(s, arena);
     if (rc != 0)
         return rc;
+    if (r->stacks != STACKS_NONE)
+        names_hint_add(s->hint, s->p, &s->stacks);
     s->text = (struct text_view){
         .base = {.p = s->p,
                  .stacks = &s->stacks,
@@ -102,7 +104,8 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
 
 /* Every process of SET, which has several. */
 static int
-show_session(const struct runner *r, struct view_set *set, struct strbuf *out)
+show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
+             struct names_hint *hint)
 {
     bool found = false, json = r->options->json != 0;
     struct json j;
@@ -113,7 +116,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out)
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
     for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
-        struct shown s = {.runner = r, .set = set, .p = set->v[i], .j = &j};
+        struct shown s = {.runner = r, .set = set, .p = set->v[i], .j = &j, .hint = hint};
         size_t before = out->length;
 
         if (!json)
@@ -129,10 +132,11 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out)
 }
 
 static int
-show_single(const struct runner *r, struct view_set *set, struct strbuf *out)
+show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
+            struct names_hint *hint)
 {
     struct json j;
-    struct shown s = {.runner = r, .set = set, .p = set->v[0], .j = &j};
+    struct shown s = {.runner = r, .set = set, .p = set->v[0], .j = &j, .hint = hint};
 
     json_begin(&j, out, view_json_version(r->options));
     return show_one(&s, &set->arena, out);
@@ -144,17 +148,22 @@ runner_run(const struct runner *r, const char *what)
     struct view_set set;
     struct sink sink = {.path = r->output, .set = &set};
     struct strbuf out = sink_begin(&sink);
+    struct names_hint hint = {0};
     int rc = set_open(what, r->options, &set);
 
     if (rc == 0 && (r->session == SESSION_SUM || r->session == SESSION_SUM_IN_TIME))
         rc = set_merge(&set, what ? what : "the session", r->options,
                        r->session == SESSION_SUM ? SET_WITHOUT_HISTORY : SET_WITH_HISTORY);
     if (rc == 0)
-        rc = set.count > 1 ? show_session(r, &set, &out) : show_single(r, &set, &out);
+        rc = set.count > 1 ? show_session(r, &set, &out, &hint) : show_single(r, &set, &out, &hint);
     if (rc == 0)
         rc = sink_end(&out);
     else
         sink_abandon(&out);
+    if (rc == 0)
+        names_hint_say(&hint);
+    else
+        arena_release(&hint.arena);
     set_close(&set);
     return rc;
 }

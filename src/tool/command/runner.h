@@ -4,6 +4,7 @@
 #ifndef COMMAND_RUNNER_H
 #define COMMAND_RUNNER_H
 
+#include "command/names_hint.h"
 #include "option/view_opts.h"
 #include "text/text_view.h"
 #include "util/json_out.h"
@@ -35,6 +36,7 @@ struct shown {
     struct profile *p;
     struct stacks stacks;
     struct text_view text; // Of P and the stacks, under the common options.
+    struct names_hint *hint; // Said in the end.
     struct json *j;
 };
 

@@ -49,6 +49,18 @@ def symbols(profile):
     return {m["path"].rsplit("/")[-1]: m["symbols"] for m in json.loads(out)["tables"]["modules"]}["prog"]
 
 
+def hints(*command):
+    """What COMMAND says on stderr of names."""
+    return [line for line in heaptap(*command)[2].splitlines() if line.startswith("hint: ")]
+
+
+def one_hint(when, wanted, *command):
+    """COMMAND has one hint, with all the texts WANTED; none if that is empty."""
+    got = hints(*command)
+    tell(len(got) == bool(wanted) and all(text in got[0] for text in wanted),
+         f"{when}: " + ("one hint" if wanted else "no hint"), *got)
+
+
 def same_views(when, profile):
     for view in VIEWS:
         of_raw, of_it = shown(view, "raw.heaptap"), shown(view, profile)
@@ -76,7 +88,18 @@ for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
          functions(profile), expected)
     tell(symbols(profile) == "exports", f"stripped, {profile}: so it says", symbols(profile))
 same_views("stripped", "packed.heaptap")
+build_id = re.search(r"Build ID: (\w+)", subprocess.run(
+    ["readelf", "-n", "whole"], capture_output=True, text=True).stdout)[1]
+here = os.getcwd() + "/prog "
+for command in (["report", "packed.heaptap"], ["report", "--json", "raw.heaptap"],
+                ["direct", "merged.heaptap"], ["pack", "-o", "x.heaptap", "packed.heaptap"],
+                ["merge", "-o", "y.heaptap", "packed.heaptap"],
+                ["diff", "packed.heaptap", "raw.heaptap"],
+                ["run", "-o", "run.heaptap", "./prog"]):
+    one_hint(f"stripped, {command[0]}", [f"{here}is stripped (100 % of the bytes, build id "
+                                         f"{build_id})", "--debug-dir"], *command)
 moved = shutil.move("prog", "away")
+one_hint("missing", [here + "is missing here", build_id, "--sysroot"], "report", "packed.heaptap")
 tell(functions("packed.heaptap") == expected, "a packed one keeps them",
      functions("packed.heaptap"))
 
@@ -85,6 +108,8 @@ sh("sed 's/make_points/make_others/; s/main(void)/main(int c, char **v)/' prog.c
    "gcc -g -O1 -Wl,--build-id -o prog other.c")
 tell(functions("packed.heaptap") == expected, "replaced: its names are not taken",
      functions("packed.heaptap"))
+one_hint("replaced", [here + "has changed since the recording", f"recorded {build_id})",
+                      "--sysroot"], "report", "packed.heaptap")
 shutil.move(moved, "prog")
 
 # The debug file comes.
@@ -97,6 +122,7 @@ for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
          symbols(profile))
     if profile != "raw.heaptap":
         same_views("with the debug file", profile)
+one_hint("with the debug file", [], "report", "packed.heaptap")
 status, out, err = heaptap("diff", "packed.heaptap", "raw.heaptap")
 tell(status == 0 and "make_" not in out, "diff of the packed and the raw one: no difference", out,
      err)
@@ -114,4 +140,8 @@ twice = [(name, 2 * size, 2 * calls) for name, size, calls in named]
 tell(functions("sum.heaptap") == twice, "and what was merged has", functions("sum.heaptap"))
 status, out, _ = heaptap("report", "--by", "type", "again.heaptap")
 tell(re.search(r"\bstruct point|\bpoint\b", out) is not None, "types too", out)
+
+# A program of one's own: names, but no lines.
+sh("gcc -O1 -Wl,--build-id -o own prog.c")
+one_hint("without -g", ["/own has no debug information", "-g"], "run", "-o", "own.heaptap", "./own")
 finish()

@@ -1,0 +1,32 @@
+/* nameless.h: which modules lack names, and how much of what is shown comes through them. */
+#ifndef ANALYSE_NAMELESS_H
+#define ANALYSE_NAMELESS_H
+
+#include "analyse/stacks.h"
+
+/* Bytes by METRIC_INUSE, METRIC_PEAK and METRIC_ALLOC. */
+struct nameless_bytes {
+    int64_t by_metric[3];
+};
+
+struct nameless_module {
+    struct nameless_bytes nameless; // Of stacks with a function of it that has no name,
+    struct nameless_bytes lineless; // and of those with one that has a name, but no line.
+};
+
+/* The bytes of C. */
+struct nameless_bytes nameless_bytes(const struct counters *c);
+
+/* Add B to SUM. */
+void nameless_bytes_add(struct nameless_bytes *sum, const struct nameless_bytes *b);
+
+/* The largest share that PART has of WHOLE in any metric; at most 1. */
+double nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *whole);
+
+/* What comes through each module of P in STACKS, by module id, from ARENA. Frames that nobody is
+ * shown, from before main, do not count, and neither does the language's own library, of which
+ * nobody misses the insides. */
+struct nameless_module *nameless_modules(const struct profile *p, const struct stacks *stacks,
+                                         struct arena *arena);
+
+#endif

@@ -1,0 +1,208 @@
+/* names_hint.c: says which files lack symbols, and where they are to be had.
+ *
+ * Nobody reads a list of hints under each report, so there is one, about MODULES_TOLD files at
+ * most, and only about those through which at least SHARE_TOLD of the bytes that are shown come. If
+ * no names are missing, a program of the user's own may lack lines: one that has a symbol table,
+ * which what distributions ship has not.
+ *
+ * What would help is told as exactly as it is known: the package whose debug package has the names
+ * (its name differs between distributions, so it is not spelt out), and the build id, by which
+ * servers and directories know it.
+ */
+#include "command/names_hint.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "symbol/package.h"
+#include "symbol/symbol.h"
+#include "util/strbuf.h"
+#include "view/say.h"
+
+enum { MODULES_TOLD = 3 };
+
+#define SHARE_TOLD 0.05
+
+static const char *
+hex_build_id(const struct profile_module *m, struct arena *arena)
+{
+    char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+    for (uint32_t i = 0; i < m->build_id_bytes; i++)
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", m->build_id[i]);
+    return arena_strdup(arena, hex);
+}
+
+/* The gap of the file of M, made if new. */
+static struct names_gap *
+find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
+{
+    const struct profile_module *m = &p->modules[module];
+    const char *build_id = hex_build_id(m, &h->arena);
+    bool changed = m->file == FILE_CHANGED && m->symbols != SYMBOLS_DEBUG;
+    const char *lack = changed ? "has changed since the recording"
+                               : symbol_lack(p, module, &h->arena);
+
+    for (size_t i = 0; i < h->count; i++)
+        if (strcmp(h->gaps[i].path, m->path) == 0 && strcmp(h->gaps[i].build_id, build_id) == 0)
+            return &h->gaps[i];
+    arena_grow(&h->arena, &h->gaps, &h->capacity, h->count, sizeof *h->gaps);
+    h->gaps[h->count] = (struct names_gap){
+        .path = arena_strdup(&h->arena, m->path),
+        .build_id = build_id,
+        .lack = arena_strdup(&h->arena, lack != NULL ? lack : "lacks some"),
+        .changed = changed ? arena_strdup(&h->arena, m->trouble) : NULL,
+        .lists = arena_printf(&h->arena, "%s" PACKAGE_LISTS, p->sysroot != NULL ? p->sysroot : ""),
+        .elsewhere = m->file == FILE_MISSING || m->file == FILE_CHANGED,
+    };
+    return &h->gaps[h->count++];
+}
+
+static bool
+is_empty(const struct nameless_bytes *b)
+{
+    return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
+}
+
+void
+names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks)
+{
+    struct arena scratch = {0};
+    const struct nameless_module *modules = nameless_modules(p, stacks, &scratch);
+    struct nameless_bytes total = nameless_bytes(&stacks->total);
+
+    nameless_bytes_add(&h->total, &total);
+    for (uint32_t i = 1; i < p->module_count; i++) {
+        const struct profile_module *m = &p->modules[i];
+
+        if (m->path[0] != '/')
+            continue;
+        if (!is_empty(&modules[i].nameless))
+            nameless_bytes_add(&find_gap(h, p, i)->bytes, &modules[i].nameless);
+        if (m->symbols != SYMBOLS_TABLE || !profile_is_program(p, i) ||
+            is_empty(&modules[i].lineless))
+            continue;
+        h->lineless = arena_strdup(&h->arena, m->path);
+        nameless_bytes_add(&h->lineless_bytes, &modules[i].lineless);
+    }
+    arena_release(&scratch);
+}
+
+void
+names_hint_add_all(struct names_hint *h, const struct profile *p)
+{
+    static const struct stacks_options all = {.merge_labels = true};
+    struct arena scratch = {0};
+    struct err err = {""};
+    struct stacks stacks;
+
+    if (stacks_build(p, &all, &scratch, &stacks, &err) == 0)
+        names_hint_add(h, p, &stacks);
+    arena_release(&scratch);
+}
+
+static int
+compare_gaps(const void *left, const void *right, void *arg)
+{
+    const struct names_gap *a = left, *b = right;
+    double x = nameless_share(&a->bytes, arg), y = nameless_share(&b->bytes, arg);
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* Set NAMES to the packages that the first COUNT files came with; NULL = none. */
+static void
+find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD])
+{
+    const char *paths[MODULES_TOLD];
+
+    for (size_t i = 0; i < count; i++) {
+        char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
+
+        // What is not there as it was would be told a package of another version.
+        paths[i] = real != NULL ? arena_strdup(&h->arena, real) : "";
+        names[i] = NULL;
+        free(real);
+    }
+    package_find(h->gaps[0].lists, paths, count, names, &h->arena);
+}
+
+/* Add what there is to say of GAP, which came with PACKAGE, if that is not NULL. */
+static void
+add_gap(const struct names_hint *h, const struct names_gap *gap, const char *package,
+        struct strbuf *text)
+{
+    strbuf_fmt(text, "%s %s (%.0f %% of the bytes", package ? path_basename(gap->path) : gap->path,
+               gap->lack, 100 * nameless_share(&gap->bytes, &h->total));
+    if (package != NULL)
+        strbuf_fmt(text, ", debug package of %s", package);
+    if (gap->changed != NULL)
+        strbuf_fmt(text, ", build id %s, recorded %s", gap->changed, gap->build_id);
+    else if (*gap->build_id != '\0')
+        strbuf_fmt(text, ", build id %s", gap->build_id);
+    strbuf_char(text, ')');
+}
+
+static const char *
+gaps_text(struct names_hint *h, size_t count)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    struct strbuf text = {0};
+    const char *packages[MODULES_TOLD], *copy;
+    bool elsewhere = false;
+    size_t packaged = 0;
+
+    find_packages(h, count, packages);
+    strbuf_str(&text, "functions have no names: ");
+    for (size_t i = 0; i < count; i++) {
+        strbuf_str(&text, i > 0 ? ", " : "");
+        add_gap(h, &h->gaps[i], packages[i], &text);
+        packaged += packages[i] != NULL;
+        elsewhere |= h->gaps[i].elsewhere;
+    }
+    if (packaged > 0 && (urls == NULL || *urls == '\0'))
+        strbuf_fmt(&text, "; install %s, set DEBUGINFOD_URLS or", packaged > 1 ? "them" : "it");
+    else
+        strbuf_char(&text, ';');
+    strbuf_str(&text, " give debug files with --debug-dir");
+    strbuf_str(&text, elsewhere ? " or the files as they were with --sysroot" : "");
+    copy = arena_strdup(&h->arena, strbuf_text(&text));
+    strbuf_release(&text);
+    return copy;
+}
+
+const char *
+names_hint_text(struct names_hint *h)
+{
+    size_t count = 0;
+
+    if (h->count > 1)
+        qsort_r(h->gaps, h->count, sizeof *h->gaps, compare_gaps, &h->total);
+    while (count < h->count && count < MODULES_TOLD &&
+           nameless_share(&h->gaps[count].bytes, &h->total) >= SHARE_TOLD)
+        count++;
+    if (count > 0)
+        return gaps_text(h, count);
+    if (h->lineless != NULL && nameless_share(&h->lineless_bytes, &h->total) >= SHARE_TOLD)
+        return arena_printf(&h->arena,
+                            "%s has no debug information, so files and lines are missing; compile "
+                            "it with -g",
+                            h->lineless);
+    return NULL;
+}
+
+void
+names_hint_say(struct names_hint *h)
+{
+    const char *text = names_hint_text(h);
+
+    if (text != NULL)
+        say_hint("%s", text);
+    arena_release(&h->arena);
+    *h = (struct names_hint){0};
+}

@@ -1,0 +1,116 @@
+/* test_nameless.c: what is said of missing names: through which modules what is shown comes, and
+ * the packages of files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyse/nameless.h"
+#include "build_profile.h"
+#include "symbol/package.h"
+
+static char directory[] = "/tmp/heaptap-nameless-XXXXXX";
+
+static void
+write_list(const char *name, const char *text)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* If this fails, a hint names the wrong debug package, or none. */
+static void
+a_file_is_found_in_the_list_of_its_package(void **state)
+{
+    const char *paths[] = {"/usr/bin/jq", "/usr/lib/x/libjq.so.1", "/usr/bin/j", "", "/opt/a b"};
+    const char *names[countof(paths)] = {NULL};
+    struct arena arena = {0};
+
+    (void)state;
+    write_list("jq.list", "/.\n/usr\n/usr/bin\n/usr/bin/jq\n");
+    write_list("libjq1:amd64.list", "/lib/x/libjq.so.1\n/opt/a b");
+    write_list("other.md5sums", "/usr/bin/j\n");
+    write_list(".list", "/usr/bin/j\n");
+    package_find(directory, paths, countof(paths), names, &arena);
+    assert_string_equal(names[0], "jq");
+    assert_string_equal(names[1], "libjq1");
+    assert_null(names[2]);
+    assert_null(names[3]);
+    assert_string_equal(names[4], "libjq1");
+    package_find("/nonexistent/directory", paths, countof(paths), names, &arena);
+    arena_release(&arena);
+}
+
+/* If this fails, hints are about modules that do not matter, or not about those that do. */
+static void
+a_stack_counts_once_for_a_module_without_names(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct nameless_bytes total;
+    struct nameless_module *v;
+    struct arena arena = {0};
+    struct stacks stacks;
+    struct err err;
+
+    (void)state;
+    build_site(p, build_counters(2, 200, 1, 100), "!/lib/libx.so", "f@a.c:1", "!/lib/libx.so",
+               "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 600, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 200, 0, 0), "named!/lib/libx.so", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 1000, 0, 0), "!/lib/libc.so.6", "main@a.c:9", NULL);
+    assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
+    v = nameless_modules(p, &stacks, &arena);
+    total = nameless_bytes(&stacks.total);
+    for (uint32_t i = 1; i < p->module_count; i++) {
+        bool is_x = strcmp(p->modules[i].path, "/lib/libx.so") == 0;
+
+        assert_int_equal(v[i].nameless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
+        assert_int_equal(v[i].nameless.by_metric[METRIC_INUSE], is_x ? 100 : 0);
+        assert_int_equal(v[i].lineless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
+        // Of 2000 allocated bytes and of 1900 live ones.
+        assert_true(nameless_share(&v[i].nameless, &total) == (is_x ? 0.1 : 0));
+    }
+    arena_release(&arena);
+    profile_free(p);
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_found_in_the_list_of_its_package),
+        cmocka_unit_test(a_stack_counts_once_for_a_module_without_names),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
