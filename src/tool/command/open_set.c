@@ -19,10 +19,7 @@
 #include "merge/merge.h"
 #include "profile/at.h"
 #include "profile/origin.h"
-#include "symbol/symbol.h"
 #include "view/style.h"
-
-enum { HINTS_SHOWN = 5 };
 
 static const char *
 newest_profile(struct arena *arena)
@@ -206,27 +203,10 @@ keep_history(struct merge *m, const struct view_set *set)
     merge_keep_history(m, from_ns, to_ns);
 }
 
-/* Say what was missing in the symbols of P, each sentence of all profiles once. */
-static void
-say_what_is_missing(struct profile *p, struct strtab *said)
-{
-    const char *const *hints;
-    size_t hint_count = symbol_hints(p, &hints), count = said->count;
-
-    for (size_t i = 0; i < p->note_count; i++)
-        say_warning("%s: %s", p->path, p->notes[i]);
-    for (size_t i = 0; i < hint_count && said->count <= HINTS_SHOWN; i++, count = said->count) {
-        strtab_id(said, hints[i]);
-        if (said->count > count)
-            say_hint("%s", hints[i]);
-    }
-}
-
 int
 set_merge(struct view_set *set, const char *what, const struct view_options *options,
           enum set_history history)
 {
-    struct strtab said = {0};
     int rc = 0;
 
     if (set->count == 1)
@@ -241,13 +221,15 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     if (history == SET_WITH_HISTORY)
         keep_history(set->sum, set);
     for (size_t i = 0; i < set->count; i++) {
-        if (rc == 0 && (rc = symbolise_quietly(set->v[i])) == 0) {
-            say_what_is_missing(set->v[i], &said);
+        const struct profile *p = set->v[i];
+
+        if (rc == 0 && (rc = symbolise_quietly(set->v[i], &options->symbols)) == 0) {
+            for (size_t k = 0; k < p->note_count; k++)
+                say_warning("%s: %s", p->path, p->notes[k]);
             merge_add(set->sum, set->v[i]);
         }
         profile_free(set->v[i]);
     }
-    strtab_release(&said);
     set->v[0] = merge_finish(set->sum);
     set->v[0]->path = arena_strdup(&set->v[0]->arena, what);
     set->count = 1;

@@ -60,7 +60,8 @@ run_limits_judge(struct run_limits *r, struct profile *p)
         return;
     if (!p->process.ended) {
         say_warning("%s still runs, so --fail-on does not judge it", name);
-    } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given && symbolise_quietly(p, NULL) != 0) ||
+    } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
+                symbolise_quietly(p, NULL) != 0) ||
                judge_profile(&r->limits, p, &arena, &judged, &err) != 0) {
         say_error("%s: --fail-on cannot judge it: %s", name, err.text);
     } else {

@@ -46,7 +46,8 @@ def functions(profile):
 
 def symbols(profile):
     _, out, _ = heaptap("report", "--json", profile)
-    return {m["path"].rsplit("/")[-1]: m["symbols"] for m in json.loads(out)["tables"]["modules"]}["prog"]
+    modules = json.loads(out)["tables"]["modules"]
+    return {m["path"].rsplit("/")[-1]: m["symbols"] for m in modules}["prog"]
 
 
 def hints(*command):
