@@ -117,11 +117,13 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
         return 0;
     for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
         struct shown s = {.runner = r, .set = set, .p = set->v[i], .j = &j, .hint = hint};
+        struct arena arena = {0}; // What one process takes is not kept for the next.
         size_t before = out->length;
 
         if (!json)
             put_heading(r, s.p, !found, &set->arena, out);
-        rc = show_one(&s, &set->arena, out);
+        rc = show_one(&s, &arena, out);
+        arena_release(&arena);
         found |= rc == 0;
         if (rc == HEAPTAP_NOT_FOUND && before < out->length)
             out->length = before;
