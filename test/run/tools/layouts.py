@@ -1,8 +1,9 @@
 """layouts.py: the JSON of every view in its two layouts, compared whole.
 
-    layouts.py same HEAPTAP      what documents.py makes of the tables is what is nested
-    layouts.py small HEAPTAP     shared frames are written once, and rows have the promised order
-    layouts.py recipes HEAPTAP   the recipes of docs/json.md, run as they stand there
+    layouts.py same HEAPTAP         what documents.py makes of the tables is what is nested
+    layouts.py small HEAPTAP        shared frames are written once, and rows have the promised order
+    layouts.py documented HEAPTAP   each member is in docs/json.md
+    layouts.py recipes HEAPTAP      the recipes of docs/json.md, run as they stand there
 
 Run by layouts.sh, which has recorded the profiles in the current directory. If it fails, scripts
 that read one layout get other numbers, or other stacks, than those that read the other. """
@@ -113,6 +114,37 @@ def small(heaptap):
          "an empty table has its columns", none["leaks"])
 
 
+def members(value):
+    """The names of all members; keys of labels are the program's."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield key
+            yield from members(member if key != "labels" else [])
+    elif isinstance(value, list):
+        for member in value:
+            yield from members(member)
+
+
+def page_text():
+    with open(os.path.join(os.environ["SRCDIR"], "docs", "json.md"), encoding="utf-8") as f:
+        return f.read()
+
+
+def documented(heaptap):
+    """The names that begin with self_ and end in _low and _high are explained together."""
+    page = page_text()
+    known = set(re.findall(r"[`\"](\w+)[`\"]", page))
+    for view in [*VIEWS, ["report", "--by", "type"], ["report", "--by", "heap"],
+                 ["report", "--by", "label"], ["report", "--by", "size"]]:
+        found = set()
+        for profile in sorted(glob.glob("*.heaptap") + glob.glob("*.processes")):
+            done = shown(heaptap, "--json", view, profile)
+            found |= set(members(json.loads(done.stdout))) if done.returncode == 0 else set()
+        unknown = {key for key in found - known
+                   if re.sub("^self_|_(low|high)$", "", key) not in known}
+        tell(found and not unknown, f"documented: {' '.join(view)}", sorted(unknown))
+
+
 def name(frame):
     path = os.path.basename(frame["module"] or "?")
     return frame["function"] or f"{path}+{frame['offset']}"
@@ -178,9 +210,7 @@ def right_answers(heaptap):
 
 
 def recipes(heaptap):
-    page = os.path.join(os.environ["SRCDIR"], "docs", "json.md")
-    with open(page, encoding="utf-8") as f:
-        text = f.read().partition("\n## Recipes\n")[2]
+    text = page_text().partition("\n## Recipes\n")[2]
     with open("heaptap.jq", "w", encoding="utf-8") as f:
         f.write(re.search(r"```jq\n(.*?)```", text, re.DOTALL)[1])
     os.environ["PATH"] = os.path.dirname(heaptap) + ":" + os.environ["PATH"]
@@ -200,7 +230,8 @@ def recipes(heaptap):
 
 def main():
     os.environ["LC_ALL"] = "C.UTF-8"
-    {"same": same, "small": small, "recipes": recipes}[sys.argv[1]](sys.argv[2])
+    {"same": same, "small": small, "documented": documented,
+     "recipes": recipes}[sys.argv[1]](sys.argv[2])
     finish()
 
 

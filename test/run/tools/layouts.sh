@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # layouts.sh: both layouts of the JSON tell the same, for every view; the one with tables is small;
-# and the recipes of docs/json.md work. If it fails, scripts get wrong numbers or stacks, or an
-# answer copied from the manual is an error.
+# docs/json.md has each member, and its recipes work. If it fails, scripts get wrong numbers or
+# stacks, or an answer copied from the manual is an error.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq
 
@@ -16,6 +16,7 @@ record forks.heaptap "$PROG/forks"
 
 run_python "$area/layouts.py" same "$HEAPTAP" || failures=$((failures + 1))
 run_python "$area/layouts.py" small "$HEAPTAP" || failures=$((failures + 1))
+run_python "$area/layouts.py" documented "$HEAPTAP" || failures=$((failures + 1))
 
 # The names that the recipes use. What a recorded process prints is no matter here.
 mv history.heaptap app.heaptap
