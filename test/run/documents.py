@@ -30,6 +30,8 @@ def frames_of(tables):
         frame["function"] = at(names, frame["function"])
         frame["file"] = at(tables["files"], frame["file"])
         frame["module"] = at(paths, frame["module"])
+        if frame.get("function_offset") is None:
+            frame.pop("function_offset", None)
         yield frame
 
 
