@@ -674,6 +674,15 @@ a_nameless_function_is_known_by_its_beginning(void **state)
         }
         assert_int_equal(p->locations[5].function_start, 0);
         assert_int_equal(p->locations[5].same, 0);
+
+        // As a packed profile of an older version, which told neither.
+        for (uint32_t l = 1; l <= 5; l++)
+            p->locations[l].function_start = p->locations[l].same = 0;
+        p->modules[1].symbols = SYMBOLS_UNKNOWN;
+        p->sought = false;
+        resolve(p, false);
+        assert_int_equal(p->locations[3].function_start, i == 0 ? outer + BIAS : 0);
+        assert_int_equal(p->locations[3].same, i == 0 ? 2 : 0);
         profile_free(p);
         assert_true(shell("rm -f %s", in_directory("nameless")));
     }

@@ -124,8 +124,10 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD
     for (size_t i = 0; i < count; i++) {
         char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
 
-        // What is not there as it was would be told a package of another version.
-        paths[i] = real != NULL ? arena_strdup(&h->arena, real) : "";
+        paths[i] = real != NULL ? arena_strdup(&h->arena, real) : h->gaps[i].path;
+        // For what is not as it was here, the package that there is now has the wrong names.
+        if (h->gaps[i].elsewhere)
+            paths[i] = "";
         names[i] = NULL;
         free(real);
     }

@@ -75,5 +75,6 @@ function_start(const struct function_starts *s, uint64_t address)
     if (s->object.eh_frame_hdr == NULL ||
         cfi_find(address + s->bias, &s->object, &f) != CFI_FOUND)
         return 0;
-    return f.begin - s->bias;
+    // A function that is said to go round the end of the address space is none.
+    return f.begin - s->bias <= address ? f.begin - s->bias : 0;
 }
