@@ -66,6 +66,9 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
         return f->file ? make_key(KEY_NAMED, f->file, 0) : make_key(KEY_ADDRESS, 0, f->module);
     if (g->by == BY_LINE && f->file)
         return make_key(KEY_NAMED, f->file, f->line);
+    // A call is what comes next to a line.
+    if (g->by == BY_LINE && f->function == 0)
+        return make_key(KEY_ADDRESS, 0, location);
     return group_function_key(g->p, frame, location);
 }
 

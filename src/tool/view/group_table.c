@@ -336,8 +336,11 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r)
     file = profile_string(p, p->frames[r->frame].file);
     switch (by) {
     case BY_LINE:
-        return *file ? phrase_place(p, r->frame, true, v->arena)
-                     : frame_name(p, r->frame, r->location, v->arena);
+        if (*file)
+            return phrase_place(p, r->frame, true, v->arena);
+        return p->locations[r->location].function_start != 0
+                   ? frame_place(p, r->location, v->arena)
+                   : frame_name(p, r->frame, r->location, v->arena);
     case BY_FILE:
         return *file ? file
                      : arena_printf(v->arena, "? (%s)",
