@@ -18,6 +18,9 @@
 
 enum { TYPES_NAMED = 6 }; // Of all types that a block may have, so many are named.
 
+/* So much of a line's name is shown beside its function. */
+enum { LINE_COLUMNS = 20 };
+
 static const char *
 size_text(struct arena *a, uint64_t min, uint64_t max)
 {
@@ -151,7 +154,9 @@ group_columns(const struct view *v, enum group_by by, enum metric metric, struct
     if (by == BY_TYPE)
         c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "verdict", .dim = true};
     c[n++] = (struct column){.kind = COLUMN_TEXT, .title = names[by], .fit = identity_fit(by)};
-    if (by != BY_TYPE)
+    if (by == BY_LINE)
+        c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "function", .fit = fit_function};
+    else if (by != BY_TYPE)
         c[n++] = (struct column){.kind = COLUMN_TEXT,
                                  .title = by == BY_FUNCTION ? "where"
                                           : by == BY_HEAP   ? "how full"
@@ -175,7 +180,8 @@ identity_columns(enum group_by by, struct column *c, size_t n)
     static const struct column function[] = {{.kind = COLUMN_TEXT, .key = "function"},
                                              {.kind = COLUMN_TEXT, .key = "module"}};
     static const struct column line[] = {{.kind = COLUMN_TEXT, .key = "file"},
-                                         {.kind = COLUMN_COUNT, .key = "line"}};
+                                         {.kind = COLUMN_COUNT, .key = "line"},
+                                         {.kind = COLUMN_TEXT, .key = "function"}};
     static const struct column thread[] = {{.kind = COLUMN_TEXT, .key = "thread"},
                                            {.kind = COLUMN_COUNT, .key = "tid"}};
     static const struct column size[] = {{.kind = COLUMN_COUNT, .key = "size_min"},
@@ -200,7 +206,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
         const struct column *v;
         size_t count;
     } identities[] = {
-        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 2},
+        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 3},
         [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
         [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
         [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
@@ -251,6 +257,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
     case BY_LINE:
         table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
         table_number(t, f ? f->line : 0);
+        table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
         break;
     case BY_FILE:
         table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
@@ -310,9 +317,18 @@ type_name(const struct view *v, const struct profile_site *site)
     return copy;
 }
 
+/* The line of a row, without the directory unless in FULL; or the module. */
+static const char *
+line_name(const struct view *v, uint32_t frame, bool full)
+{
+    const char *place = phrase_place(v->p, frame, full, v->arena);
+
+    return full ? place : style_cut_start(v->arena, path_basename(place), LINE_COLUMNS);
+}
+
 /* What a row is called in text. */
 static const char *
-row_name(const struct view *v, enum group_by by, const struct group_row *r)
+row_name(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
     const struct profile *p = v->p;
     const char *file;
@@ -336,11 +352,9 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r)
     file = profile_string(p, p->frames[r->frame].file);
     switch (by) {
     case BY_LINE:
-        if (*file)
-            return phrase_place(p, r->frame, true, v->arena);
-        return p->locations[r->location].function_start != 0
-                   ? frame_place(p, r->location, v->arena)
-                   : frame_name(p, r->frame, r->location, v->arena);
+        if (*file == '\0' && p->locations[r->location].function_start != 0)
+            return frame_place(p, r->location, v->arena);
+        return line_name(v, r->frame, full);
     case BY_FILE:
         return *file ? file
                      : arena_printf(v->arena, "? (%s)",
@@ -352,13 +366,16 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r)
     }
 }
 
-/* The file of a function, which has no single line; or its module. */
+/* What stands beside its name: by line the function; else the file of the function, which has no
+ * single line, or its module. */
 static const char *
-row_place(const struct view *v, uint32_t frame, bool full)
+row_place(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
-    const struct profile_frame *f = &v->p->frames[frame];
+    const struct profile_frame *f = &v->p->frames[r->frame];
     const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
 
+    if (by == BY_LINE)
+        return frame_name(v->p, r->frame, r->location, v->arena);
     return full ? path : path_basename(path);
 }
 
@@ -408,9 +425,9 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         table_number(ret, r->self.allocations);
         if (by == BY_TYPE)
             table_string(ret, verdict_names[r->site->verdict]);
-        table_string(ret, row_name(v, by, r));
+        table_string(ret, row_name(v, by, r, full));
         if (by != BY_TYPE)
-            table_string(ret, has_frame       ? row_place(v, r->frame, full)
+            table_string(ret, has_frame       ? row_place(v, by, r, full)
                               : by == BY_HEAP ? heap_place(v, r->heap, metric)
                                               : "");
         add_counter_cells(ret, &r->inclusive);
