@@ -7,17 +7,24 @@
 #include "text/text_source.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "view/sampling.h"
 
-enum {
-    CONTEXT_LINES = 5,
-    WHOLE_FILE_LINES = 40,
-    NUMBERS_WIDTH = 35,
-    ERROR_WIDTH = 9,
-    TAB_WIDTH = 4
+enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, TAB_WIDTH = 4 };
+
+/* The columns before the text. They are as wide as what stands in them, so that the text gets what
+ * it can. */
+enum { LIVE, PEAK, ALLOCATED, ERROR, CALLS, LINE, NUMBERS };
+
+static const char *const titles[NUMBERS] = {"live", "peak", "alloc", "error", "calls", "line"};
+
+/* A file as it is shown. */
+struct shown_file {
+    const struct text_view *v;
+    const struct source_file *f;
+    bool self;
+    size_t widths[NUMBERS]; // 0 = that column is not there.
 };
 
 /* The lines of a source file; [0] is unused, so that the index is the line number. */
@@ -61,71 +68,113 @@ split_lines(const struct strbuf *text, struct arena *arena, struct text_lines *r
     }
 }
 
-static size_t
-numbers_width(const struct text_view *v)
+/* A count that takes at most six columns: "1,234", "12.3k", "4.6M". */
+static const char *
+short_count(struct arena *arena, int64_t count)
 {
-    return NUMBERS_WIDTH + (profile_has_errors(v->base.p) ? ERROR_WIDTH : 0);
+    static const char units[] = "kMGTPE";
+    double v = (double)count / 1000;
+    size_t unit = 0;
+
+    if (count > -10000 && count < 10000)
+        return style_count(arena, count);
+    for (; (v >= 999.95 || v <= -999.95) && units[unit + 1] != '\0'; unit++)
+        v /= 1000;
+    return arena_printf(arena, "%.1f%c", v, units[unit]);
 }
 
+/* What stands in front of LINE, or of a line without data if that is NULL. */
 static void
-put_numbers(const struct text_view *v, const struct source_line *line, bool self)
+line_numbers(const struct shown_file *s, const struct source_line *line, uint32_t number,
+             const char *ret[NUMBERS])
 {
-    const struct counters *c = self ? &line->self : &line->inclusive;
-    const struct errors *e = self ? &line->self_errors : &line->inclusive_errors;
+    struct arena *a = s->v->base.arena;
 
-    if (c->allocations == 0 && c->frees == 0) {
-        style_right(v->out, "", numbers_width(v));
-        return;
+    for (size_t i = 0; i < NUMBERS; i++)
+        ret[i] = "";
+    ret[LINE] = arena_printf(a, "%" PRIu32, number);
+    if (line != NULL) {
+        const struct counters *c = s->self ? &line->self : &line->inclusive;
+        const struct errors *e = s->self ? &line->self_errors : &line->inclusive_errors;
+
+        if (c->allocations == 0 && c->frees == 0)
+            return;
+        ret[LIVE] = style_bytes_short(a, counters_live_bytes(c));
+        ret[PEAK] = c->partial ? "?" : style_bytes_short(a, c->peak_bytes);
+        ret[ALLOCATED] = style_bytes_short(a, c->allocated_bytes);
+        ret[ERROR] = sampling_mark(a, c, e, METRIC_ALLOC);
+        ret[CALLS] = short_count(a, c->allocations);
     }
-    style_right(v->out, style_bytes_short(v->base.arena, counters_live_bytes(c)), 8);
-    style_right(v->out, c->partial ? "?" : style_bytes_short(v->base.arena, c->peak_bytes), 8);
-    style_right(v->out, style_bytes_short(v->base.arena, c->allocated_bytes), 8);
-    if (profile_has_errors(v->base.p))
-        style_right(v->out, sampling_mark(v->base.arena, c, e, METRIC_ALLOC), ERROR_WIDTH);
-    style_right(v->out, style_count(v->base.arena, c->allocations), 11);
 }
 
 static void
-put_line(const struct text_view *v, const struct source_line *line, bool self, uint32_t number,
+measure(struct shown_file *s, uint32_t last_line)
+{
+    const char *numbers[NUMBERS];
+
+    for (size_t k = 0; k < NUMBERS; k++)
+        s->widths[k] = strlen(titles[k]);
+    for (size_t i = 0; i < s->f->line_count; i++) {
+        line_numbers(s, &s->f->lines[i], s->f->lines[i].line, numbers);
+        for (size_t k = 0; k < NUMBERS; k++)
+            if (style_width(numbers[k]) > s->widths[k])
+                s->widths[k] = style_width(numbers[k]);
+    }
+    line_numbers(s, NULL, last_line, numbers);
+    if (style_width(numbers[LINE]) > s->widths[LINE])
+        s->widths[LINE] = style_width(numbers[LINE]);
+    if (!profile_has_errors(s->v->base.p))
+        s->widths[ERROR] = 0;
+}
+
+/* Put NUMBERS in their columns, the last one dim; returns how wide that is. */
+static size_t
+put_columns(const struct shown_file *s, const char *const *numbers)
+{
+    size_t used = 0;
+
+    for (size_t k = 0; k < NUMBERS; k++) {
+        if (s->widths[k] == 0)
+            continue;
+        if (k == LINE)
+            style_ink(&s->v->style, s->v->out, INK_DIM);
+        style_right(s->v->out, numbers[k], s->widths[k] + (k == LIVE ? 0 : 1));
+        used += s->widths[k] + (k == LIVE ? 0 : 1);
+    }
+    style_ink(&s->v->style, s->v->out, INK_PLAIN);
+    return used;
+}
+
+static void
+put_line(const struct shown_file *s, const struct source_line *line, uint32_t number,
          const char *text)
 {
-    char digits[16];
+    const struct text_view *v = s->v;
+    const char *numbers[NUMBERS];
     bool has_data = line != NULL;
+    size_t used;
 
-    if (has_data)
-        put_numbers(v, line, self);
-    else
-        style_right(v->out, "", numbers_width(v));
-    snprintf(digits, sizeof digits, "%" PRIu32, number);
-    style_ink(&v->style, v->out, INK_DIM);
-    style_right(v->out, digits, 7);
-    style_ink(&v->style, v->out, INK_PLAIN);
-    strbuf_str(v->out, has_data && line->self.allocations ? " *" : *text ? "  " : "");
+    line_numbers(s, line, number, numbers);
+    used = put_columns(s, numbers);
+    strbuf_str(v->out, has_data && line->self.allocations ? "*" : *text ? " " : "");
     if (*text) {
         strbuf_char(v->out, ' ');
-        style_text(
-            &v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
-            style_cut_end(v->base.arena, text, style_room(&v->style, numbers_width(v) + 10)));
+        style_text(&v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
+                   style_cut_end(v->base.arena, text, style_room(&v->style, used + 2)));
     }
     strbuf_char(v->out, '\n');
 }
 
 static void
-put_titles(const struct text_view *v, const char *path)
+put_titles(const struct shown_file *s)
 {
-    const char *clean = style_clean(v->base.arena, path);
+    const struct text_view *v = s->v;
+    const char *clean = style_clean(v->base.arena, s->f->path);
 
     style_text(&v->style, v->out, INK_TITLE, style_cut_start(v->base.arena, clean, v->style.width));
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
-    style_right(v->out, "live", 8);
-    style_right(v->out, "peak", 8);
-    style_right(v->out, "alloc", 8);
-    if (profile_has_errors(v->base.p))
-        style_right(v->out, "error", ERROR_WIDTH);
-    style_right(v->out, "calls", 11);
-    style_right(v->out, "line", 7);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    put_columns(s, titles);
     strbuf_char(v->out, '\n');
 }
 
@@ -141,9 +190,9 @@ line_data(const struct source_file *f, uint32_t number, size_t *next)
 }
 
 static void
-put_text(const struct text_view *v, const struct source_file *f, bool self,
-         const struct text_lines *text)
+put_text(const struct shown_file *s, const struct text_lines *text)
 {
+    const struct source_file *f = s->f;
     size_t next = 0;
     uint32_t last = 0, last_data = 0;
     bool whole = text->count <= WHOLE_FILE_LINES;
@@ -157,31 +206,31 @@ put_text(const struct text_view *v, const struct source_file *f, bool self,
             last_data = n;
         if (!whole && !data && !before && !after)
             continue;
-        if (n != last + 1 && last != 0) {
-            style_right(v->out, "", numbers_width(v) + 6);
-            style_text(&v->style, v->out, INK_DIM, "\xe2\x80\xa6\n");
-        }
-        put_line(v, data, self, n, text->v[n]);
+        if (n != last + 1 && last != 0)
+            style_text(&s->v->style, s->v->out, INK_DIM, "\xe2\x80\xa6\n");
+        put_line(s, data, n, text->v[n]);
         last = n;
     }
     for (line_data(f, (uint32_t)text->count, &next); next < f->line_count; next++)
-        put_line(v, &f->lines[next], self, f->lines[next].line, "(beyond the end of the file)");
+        put_line(s, &f->lines[next], f->lines[next].line, "(beyond the end of the file)");
 }
 
 static void
 put_file(const struct text_view *v, const struct source_text *t, const struct source_file *f)
 {
+    struct shown_file s = {.v = v, .f = f, .self = t->self};
     struct strbuf text = {0};
-    struct text_lines lines;
+    struct text_lines lines = {0};
+    bool there = t->read(t->read_arg, f->path, v->base.arena, &text);
 
-    put_titles(v, f->path);
-    if (t->read(t->read_arg, f->path, v->base.arena, &text)) {
+    if (there)
         split_lines(&text, v->base.arena, &lines);
-        put_text(v, f, t->self, &lines);
-    } else {
-        for (size_t i = 0; i < f->line_count; i++)
-            put_line(v, &f->lines[i], t->self, f->lines[i].line, "");
-    }
+    measure(&s, there ? (uint32_t)lines.count - 1 : 0);
+    put_titles(&s);
+    if (there)
+        put_text(&s, &lines);
+    for (size_t i = 0; !there && i < f->line_count; i++)
+        put_line(&s, &f->lines[i], f->lines[i].line, "");
     strbuf_release(&text);
 }
 
