@@ -187,6 +187,7 @@ run_callgraph(const void *given, int count, char **arguments)
         .options = &o->view,
         .own = o,
         .session = o->dot ? SESSION_SUM : SESSION_TITLES,
+        .for_programs = o->dot,
         .metric = &metric,
         .show = show,
     };

@@ -176,7 +176,7 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     struct arena *arena = &after->set.arena;
     enum metric metric = metric_chosen(&o->metric);
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
-    struct sink to_stdout = {0};
+    struct sink to_stdout = {.is_text = !o->view.json};
     struct strbuf out = sink_begin(&to_stdout);
     struct judgements judged = {0};
     struct diff diff;

@@ -149,6 +149,7 @@ run_export(const void *given, int count, char **arguments)
         .session = SESSION_SUM,
         .stacks = STACKS_OF_EACH_LABEL,
         .output = file_wanted(o),
+        .for_programs = true,
         .check = check,
         .show = show,
     };

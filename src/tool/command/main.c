@@ -20,6 +20,7 @@
 #include "option/help.h"
 #include "option/opts.h"
 #include "option/suggest.h"
+#include "util/ascii.h"
 #include "view/style.h"
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
@@ -42,6 +43,7 @@ static const struct command_group groups[] = {
 };
 
 static int run_command(const struct command *c, int count, char **arguments);
+static size_t help_width(int fd);
 static int help(int count, char **arguments);
 static int help_all(void);
 static int version(void);
@@ -55,7 +57,8 @@ main(int argc, char **argv)
     if (argc < 2) {
         struct strbuf out = {0};
 
-        help_overview(groups, style_for(STDERR_FILENO, false).width, &out);
+        help_overview(groups, help_width(STDERR_FILENO), &out);
+        ascii_strbuf(&out);
         fputs(strbuf_text(&out), stderr);
         strbuf_release(&out);
         return EXIT_USAGE;
@@ -76,8 +79,10 @@ main(int argc, char **argv)
 static int
 print_and_release(struct strbuf *out)
 {
-    bool failed = fputs(strbuf_text(out), stdout) == EOF || fflush(stdout) != 0;
+    bool failed;
 
+    ascii_strbuf(out);
+    failed = fputs(strbuf_text(out), stdout) == EOF || fflush(stdout) != 0;
     if (failed)
         say_error("standard output cannot be written: %s", strerror(errno));
     strbuf_release(out);
@@ -85,9 +90,9 @@ print_and_release(struct strbuf *out)
 }
 
 static size_t
-help_width(void)
+help_width(int fd)
 {
-    size_t width = style_for(STDOUT_FILENO, false).width;
+    size_t width = style_for(fd, false).width;
 
     return width < HELP_WIDTH_MAX ? width : HELP_WIDTH_MAX;
 }
@@ -97,7 +102,7 @@ help_for(const struct command *c)
 {
     struct strbuf out = {0};
 
-    help_command(c, help_width(), &out);
+    help_command(c, help_width(STDOUT_FILENO), &out);
     return print_and_release(&out);
 }
 
@@ -106,7 +111,7 @@ help_all(void)
 {
     struct strbuf out = {0};
 
-    help_overview(groups, help_width(), &out);
+    help_overview(groups, help_width(STDOUT_FILENO), &out);
     return print_and_release(&out);
 }
 

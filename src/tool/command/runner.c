@@ -148,7 +148,8 @@ int
 runner_run(const struct runner *r, const char *what)
 {
     struct view_set set;
-    struct sink sink = {.path = r->output, .set = &set};
+    struct sink sink = {
+        .path = r->output, .set = &set, .is_text = !r->options->json && !r->for_programs};
     struct strbuf out = sink_begin(&sink);
     struct names_hint hint = {0};
     int rc = set_open(what, r->options, &set);

@@ -17,6 +17,7 @@
 
 #include "format/format.h"
 #include "option/opts.h"
+#include "util/ascii.h"
 #include "util/regular.h"
 
 static bool
@@ -78,6 +79,8 @@ drain(struct strbuf *b)
         s->f = stdout;
     else if (s->f == NULL && s->rc == 0)
         open_file(s);
+    if (s->is_text)
+        ascii_strbuf(b);
     errno = 0;
     if (s->f != NULL && s->error == 0 && fwrite(strbuf_text(b), 1, b->length, s->f) != b->length)
         s->error = errno ? errno : EIO;

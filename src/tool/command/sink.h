@@ -11,6 +11,7 @@
 struct sink {
     const char *path; // NULL = stdout.
     const struct view_set *set;
+    bool is_text; // For people, so that it may have to be ASCII (util/ascii.h).
     FILE *f;
     int error; // errno of the first failure.
     int rc;    // Why there is no file.

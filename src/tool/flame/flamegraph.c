@@ -342,7 +342,7 @@ lay_out(struct picture *pic)
 static const char *
 short_name(const struct picture *pic, const char *function)
 {
-    return symbol_shorten(pic->arena, function, LABEL_WIDTH_MAX);
+    return symbol_shorten_by(pic->arena, function, LABEL_WIDTH_MAX, SYMBOL_ELLIPSIS);
 }
 
 static void

@@ -179,8 +179,8 @@ frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
     function = f->p->frames[s->frames[i]].function;
     if (function != 0 && f->names[function] != NULL)
         return f->names[function];
-    name = symbol_shorten(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
-                          NAME_WIDTH_MAX);
+    name = symbol_shorten_by(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
+                             NAME_WIDTH_MAX, SYMBOL_ELLIPSIS);
     f->names[function] = name;
     return name;
 }

@@ -62,7 +62,8 @@ uint32_t view_json_version(const struct view_options *options);
      "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
      "names, work as in heaptap run.", NULL},                                                     \
     {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
-     "Do not cut lines to the terminal's width.", NULL},                                          \
+     "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut " \
+     "only if COLUMNS is set.", NULL},                                                            \
     {OPT_FLAG_OF, 0, "json", &(of).json, "LAYOUT",                                                \
      "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "  \
      "once; nested is the one of version 1, which has them in every stack and may be very large.", \

@@ -25,9 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/ascii.h"
 #include "util/strbuf.h"
 
-#define ELLIPSIS "\xe2\x80\xa6"
 #define ANONYMOUS "(anonymous namespace)"
 
 // Brackets nested deeper are text. It also bounds the recursion of clean().
@@ -54,8 +54,8 @@ struct text {
 static void normalise(const char *s, struct strbuf *out);
 static void parse(struct text *t, const char *s, size_t length, struct arena *arena);
 static void clean(const struct text *t, size_t begin, size_t end, struct strbuf *out);
-static void collapse(struct text *t, size_t width, struct strbuf *out);
-static const char *cut(struct arena *arena, const char *s, size_t width);
+static void collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out);
+static const char *cut(struct arena *arena, const char *s, size_t width, const char *ellipsis);
 
 static size_t
 columns(const char *s, size_t length)
@@ -69,6 +69,12 @@ columns(const char *s, size_t length)
 
 const char *
 symbol_shorten(struct arena *arena, const char *function, size_t width)
+{
+    return symbol_shorten_by(arena, function, width, ascii_is_wanted() ? "..." : SYMBOL_ELLIPSIS);
+}
+
+const char *
+symbol_shorten_by(struct arena *arena, const char *function, size_t width, const char *ellipsis)
 {
     struct arena scratch = {0};
     struct strbuf normal = {0};
@@ -84,8 +90,8 @@ symbol_shorten(struct arena *arena, const char *function, size_t width)
         result = arena_strdup(arena, strbuf_text(&cleaned));
     } else {
         parse(&t, strbuf_text(&cleaned), cleaned.length, &scratch);
-        collapse(&t, width, &collapsed);
-        result = cut(arena, strbuf_text(&collapsed), width);
+        collapse(&t, width, ellipsis, &collapsed);
+        result = cut(arena, strbuf_text(&collapsed), width, ellipsis);
     }
     strbuf_release(&normal);
     strbuf_release(&cleaned);
@@ -549,15 +555,15 @@ is_hidden(const struct text *t, const struct pair *p)
     return false;
 }
 
-/* Collapse P; gives the columns won. */
+/* Collapse P to DOTS columns; gives those won. */
 static size_t
-collapse_pair(struct text *t, struct pair *p)
+collapse_pair(struct text *t, struct pair *p, size_t dots)
 {
     size_t won;
 
-    if (p->width <= 1 || is_hidden(t, p))
+    if (p->width <= dots || is_hidden(t, p))
         return 0;
-    won = p->width - 1;
+    won = p->width - dots;
     p->collapsed = true;
     for (uint32_t up = p->parent; up != 0; up = t->pairs[up - 1].parent)
         t->pairs[up - 1].width -= won;
@@ -565,21 +571,22 @@ collapse_pair(struct text *t, struct pair *p)
 }
 
 static void
-collapse(struct text *t, size_t width, struct strbuf *out)
+collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
 {
+    size_t dots = columns(ellipsis, strlen(ellipsis));
     size_t start = name_start(t);
     size_t shown = columns(t->s + start, t->length - start);
     size_t count;
     uint32_t *order = candidates(t, start, &count);
 
     for (size_t i = 0; i < count && shown > width; i++)
-        shown -= collapse_pair(t, &t->pairs[order[i]]);
+        shown -= collapse_pair(t, &t->pairs[order[i]], dots);
     for (size_t i = start; i < t->length;) {
         const struct pair *p = t->pair_at[i] != 0 ? &t->pairs[t->pair_at[i] - 1] : NULL;
 
         strbuf_char(out, t->s[i++]);
         if (p != NULL && p->collapsed) {
-            strbuf_str(out, ELLIPSIS);
+            strbuf_str(out, ellipsis);
             i = p->close;
         }
     }
@@ -587,16 +594,17 @@ collapse(struct text *t, size_t width, struct strbuf *out)
 
 /* S in at most WIDTH columns. */
 static const char *
-cut(struct arena *arena, const char *s, size_t width)
+cut(struct arena *arena, const char *s, size_t width, const char *ellipsis)
 {
     size_t end = 0;
-    size_t left = width > 0 ? width - 1 : 0;
+    size_t dots = columns(ellipsis, strlen(ellipsis));
+    size_t left = width > dots ? width - dots : 0;
 
     if (columns(s, strlen(s)) <= width)
         return arena_strdup(arena, s);
-    if (width == 0)
-        return arena_strdup(arena, "");
+    if (width < dots)
+        return arena_strndup(arena, "..", width);
     for (; left > 0; left--)
         end += sequence_length(s + end);
-    return arena_printf(arena, "%.*s" ELLIPSIS, (int)end, s);
+    return arena_printf(arena, "%.*s%s", (int)end, s, ellipsis);
 }

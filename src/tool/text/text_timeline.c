@@ -31,6 +31,7 @@ enum {
     TICKS_MAX = 6,      // Parts of the time axis.
     NAME_LINES = 3,
     SPARK = 22,
+    AMOUNTS_WIDTH = 28,
     STACK_DEPTH = 4,
 };
 
@@ -362,8 +363,10 @@ put_row(struct text_view *v, const struct timeline *t, const struct timeline_row
     style_ink(&v->style, v->out, INK_PLAIN);
     style_text(&v->style, v->out, INK_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
-    style_left(v->out, row_text(a, t, row), 28);
-    style_text(&v->style, v->out, INK_BOLD, slope_text(a, t, row));
+    style_left(v->out, row_text(a, t, row), AMOUNTS_WIDTH);
+    style_text(&v->style, v->out, INK_BOLD,
+               style_cut_end(a, slope_text(a, t, row),
+                             style_room(&v->style, 4 + 8 + SPARK + 2 + AMOUNTS_WIDTH)));
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
         v->out->text[--v->out->length] = '\0';
     strbuf_char(v->out, '\n');

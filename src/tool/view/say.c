@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "util/ascii.h"
 #include "view/style.h"
 
 static void
@@ -24,7 +25,7 @@ say(enum ink ink, const char *prefix, const char *format, va_list args)
     strbuf_str(&line, style_clean(&arena, text));
     strbuf_char(&line, '\n');
     fflush(stdout); // In a terminal or a log the two streams stay in order.
-    fputs(strbuf_text(&line), stderr);
+    fputs(ascii_text(&arena, strbuf_text(&line)), stderr);
     strbuf_release(&line);
     arena_release(&arena);
 }

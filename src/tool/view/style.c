@@ -14,28 +14,49 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "util/ascii.h"
 #include "util/character.h"
 
 // In a terminal narrower than WIDTH_MIN lines wrap: numbers are not cut.
 enum { DEFAULT_WIDTH = 80, WIDTH_MIN = 60 };
 
-static const char ellipsis[] = "\xe2\x80\xa6";
+static const char *
+ellipsis(void)
+{
+    return ascii_is_wanted() ? "..." : "\xe2\x80\xa6";
+}
+
+/* COLUMNS of the environment; 0 = not set, or no number. */
+static size_t
+columns_asked(void)
+{
+    const char *text = getenv("COLUMNS");
+    unsigned long columns;
+    char *end;
+
+    if (text == NULL || *text < '0' || *text > '9')
+        return 0;
+    columns = strtoul(text, &end, 10);
+    return *end == '\0' ? columns : 0;
+}
 
 struct style
 style_for(int fd, bool wide)
 {
-    struct style s = {.width = DEFAULT_WIDTH};
+    size_t width = wide ? STYLE_NO_LIMIT : columns_asked();
+    struct style s = {0};
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     struct winsize ws = {0};
 
     if (isatty(fd)) {
         s.colour = (no_colour == NULL || *no_colour == '\0') &&
                    (term == NULL || strcmp(term, "dumb") != 0);
-        if (ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
-            s.width = ws.ws_col < WIDTH_MIN ? WIDTH_MIN : ws.ws_col;
+        if (width == 0)
+            width = ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : DEFAULT_WIDTH;
     }
-    if (wide)
-        s.width = STYLE_NO_LIMIT;
+    if (width == 0) // What reads it can cut lines itself, but not make them whole.
+        width = STYLE_NO_LIMIT;
+    s.width = width < WIDTH_MIN ? WIDTH_MIN : width;
     return s;
 }
 
@@ -146,14 +167,32 @@ continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+/* The bytes of the character at TEXT, or of a sign that goes out in ASCII; *RET_COLUMNS is what
+ * that takes. */
+static size_t
+character_at(const char *text, size_t *ret_columns)
+{
+    const char *stand_in;
+    size_t n = ascii_is_wanted() ? ascii_sign(text, &stand_in) : 0;
+
+    if (n != 0) {
+        *ret_columns = strlen(stand_in);
+        return n;
+    }
+    *ret_columns = 1;
+    for (n = 1; continues(text[n]);)
+        n++;
+    return n;
+}
+
 size_t
 style_width(const char *text)
 {
-    size_t n = 0;
+    size_t width = 0, columns;
 
-    for (; *text != '\0'; text++)
-        n += !continues(*text);
-    return n;
+    for (; *text != '\0'; width += columns)
+        text += character_at(text, &columns);
+    return width;
 }
 
 const char *
@@ -178,14 +217,18 @@ style_clean(struct arena *arena, const char *text)
     return out;
 }
 
-/* TEXT without its first SKIP columns. */
+/* TEXT without what takes its first SKIP columns. A sign that takes more than are left of them goes
+ * only if it may BE_CUT. */
 static const char *
-skip_columns(const char *text, size_t skip)
+skip_columns(const char *text, size_t skip, bool be_cut)
 {
-    while (*text != '\0') {
-        if (!continues(*text) && skip-- == 0)
+    while (*text != '\0' && skip > 0) {
+        size_t columns, n = character_at(text, &columns);
+
+        if (columns > skip && !be_cut)
             break;
-        text++;
+        text += n;
+        skip -= columns < skip ? columns : skip;
     }
     return text;
 }
@@ -193,24 +236,26 @@ skip_columns(const char *text, size_t skip)
 const char *
 style_cut_end(struct arena *arena, const char *text, size_t width)
 {
+    size_t dots = style_width(ellipsis());
+
     if (style_width(text) <= width)
         return text;
-    if (width == 0)
-        return "";
-    return arena_printf(arena, "%.*s%s", (int)(skip_columns(text, width - 1) - text), text,
-                        ellipsis);
+    if (width < dots)
+        return arena_strndup(arena, "..", width);
+    return arena_printf(arena, "%.*s%s", (int)(skip_columns(text, width - dots, false) - text),
+                        text, ellipsis());
 }
 
 const char *
 style_cut_start(struct arena *arena, const char *text, size_t width)
 {
-    size_t n = style_width(text);
+    size_t n = style_width(text), dots = style_width(ellipsis());
 
     if (n <= width)
         return text;
-    if (width == 0)
-        return "";
-    return arena_printf(arena, "%s%s", ellipsis, skip_columns(text, n - width + 1));
+    if (width < dots)
+        return arena_strndup(arena, "..", width);
+    return arena_printf(arena, "%s%s", ellipsis(), skip_columns(text, n - width + dots, true));
 }
 
 static void

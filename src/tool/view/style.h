@@ -1,6 +1,7 @@
 /* style.h: how text looks: colours, numbers for people, and widths.
  *
- * A width is counted in characters of UTF-8 text, one column each.
+ * A width is counted in characters of UTF-8 text, one column each; where text goes out in ASCII
+ * (util/ascii.h), in those of the stand-ins.
  */
 #ifndef VIEW_STYLE_H
 #define VIEW_STYLE_H
@@ -17,8 +18,9 @@ struct style {
     size_t width; // Columns a line may have; STYLE_NO_LIMIT = as long as it gets.
 };
 
-/* The style for the open descriptor FD: the terminal's width and colours (none when NO_COLOR is set
- * or TERM is "dumb"), or 80 plain columns if it is no terminal. WIDE lifts the limit. */
+/* The style for the open descriptor FD: colours if it is a terminal (none when NO_COLOR is set or
+ * TERM is "dumb"), and as many columns as COLUMNS says, else as the terminal has, else no limit.
+ * WIDE lifts the limit. */
 struct style style_for(int fd, bool wide);
 
 /* Switch B to INK, and back to plain with INK_PLAIN. Does nothing without colours. */
@@ -48,7 +50,8 @@ size_t style_width(const char *text);
  * from someone else cannot drive the terminal. TEXT itself if it is clean, else from ARENA. */
 const char *style_clean(struct arena *arena, const char *text);
 
-/* TEXT cut to WIDTH columns: its end or its beginning makes room for "…". TEXT itself if it fits.
+/* TEXT cut to WIDTH columns: its end or its beginning makes room for "…" or "...". TEXT itself if
+ * it fits.
  */
 const char *style_cut_end(struct arena *arena, const char *text, size_t width);
 const char *style_cut_start(struct arena *arena, const char *text, size_t width);

@@ -1,0 +1,162 @@
+/* ascii.c: the stand-ins of the signs that our text has beyond ASCII.
+ *
+ * They are put in where text goes out, in one place, so that no view can forget it. Widths are
+ * counted with them (style_width), so that columns stay straight although a stand-in may be longer.
+ *
+ * What is not in the table stays as it is: names of the user's own are shown with the bytes that
+ * they have. The dot between two facts is in the table with its blanks, because the bare one may be
+ * part of a name.
+ *
+ * The locale is asked without setting it, because the C library's own functions are to stay as they
+ * are. One that is named but not installed, as in many containers, goes by its name.
+ */
+#include "util/ascii.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *sign, *stand_in;
+} signs[] = {
+    {"\xe2\x80\xa6", "..."},   // Horizontal ellipsis.
+    {" \xc2\xb7 ", " | "},     // Middle dot,
+    {" \xc2\xb7\xe2\x80\xa6", " |..."}, // also where a line was cut behind it.
+    {"\xc2\xb1", "+-"},        // Plus-minus.
+    {"\xe2\x80\x93", "-"},     // En dash.
+    {"\xe2\x80\xba", ">"},     // Single angle quote.
+    {"\xe2\x86\x90", "<-"},    // Arrows: left,
+    {"\xe2\x86\x91", "^"},     // up
+    {"\xe2\x86\x92", "->"},    // and right.
+    {"\xe2\x9c\x93", "*"},     // Check mark.
+    {"\xe2\x96\xbc", "v"},     // Triangle down.
+    {"\xe2\x94\x80", "-"},     // Lines: horizontal,
+    {"\xe2\x94\x82", "|"},     // vertical,
+    {"\xe2\x94\x94", "+"},     // corners and branches.
+    {"\xe2\x94\x9c", "+"},
+    {"\xe2\x94\xa4", "+"},
+    {"\xe2\x94\xb4", "+"},
+    {"\xe2\x96\x81", "."},     // Blocks: from one to eight eighths,
+    {"\xe2\x96\x82", "."},
+    {"\xe2\x96\x83", "."},
+    {"\xe2\x96\x84", ":"},
+    {"\xe2\x96\x85", ":"},
+    {"\xe2\x96\x86", ":"},
+    {"\xe2\x96\x87", "#"},
+    {"\xe2\x96\x88", "#"},
+    {"\xe2\x96\x91", "-"},     // and a light one.
+};
+
+static enum { UNASKED, ASCII, UTF8 } wanted;
+
+static bool
+locale_has_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const char *name = NULL, *codeset;
+    bool has;
+
+    for (size_t i = 0; i < countof(variables) && (name == NULL || *name == '\0'); i++)
+        name = getenv(variables[i]);
+    if (locale == (locale_t)0)
+        return name != NULL && (strcasestr(name, "utf-8") || strcasestr(name, "utf8"));
+    codeset = nl_langinfo_l(CODESET, locale);
+    has = strcasecmp(codeset, "utf-8") == 0 || strcasecmp(codeset, "utf8") == 0;
+    freelocale(locale);
+    return has;
+}
+
+bool
+ascii_is_wanted(void)
+{
+    if (wanted == UNASKED) {
+        const char *asked = getenv("HEAPTAP_ASCII");
+
+        if (asked != NULL && (strcmp(asked, "1") == 0 || strcmp(asked, "0") == 0))
+            wanted = *asked == '1' ? ASCII : UTF8;
+        else
+            wanted = locale_has_utf8() ? UTF8 : ASCII;
+    }
+    return wanted == ASCII;
+}
+
+void
+ascii_want(bool yes)
+{
+    wanted = yes ? ASCII : UTF8;
+}
+
+size_t
+ascii_sign(const char *s, const char **ret_stand_in)
+{
+    // Nearly all characters are neither.
+    if (*s != ' ' && (unsigned char)*s < 0x80)
+        return 0;
+    for (size_t i = 0; i < countof(signs); i++) {
+        size_t length = strlen(signs[i].sign);
+
+        if (strncmp(s, signs[i].sign, length) != 0)
+            continue;
+        *ret_stand_in = signs[i].stand_in;
+        return length;
+    }
+    return 0;
+}
+
+/* Whether S has a sign of ours. */
+static bool
+has_sign(const char *s)
+{
+    const char *ignored;
+
+    for (; *s != '\0'; s++)
+        if ((unsigned char)*s >= 0x80 && (ascii_sign(s, &ignored) != 0 ||
+                                          strncmp(s, "\xc2\xb7", 2) == 0)) // After a blank.
+            return true;
+    return false;
+}
+
+static void
+write_text(struct strbuf *b, const char *text)
+{
+    while (*text != '\0') {
+        const char *stand_in;
+        size_t length = ascii_sign(text, &stand_in);
+
+        if (length != 0)
+            strbuf_str(b, stand_in);
+        else
+            strbuf_char(b, *text);
+        text += length != 0 ? length : 1;
+    }
+}
+
+const char *
+ascii_text(struct arena *arena, const char *text)
+{
+    struct strbuf b = {0};
+    const char *copy;
+
+    if (!ascii_is_wanted() || !has_sign(text))
+        return text;
+    write_text(&b, text);
+    copy = arena_strdup(arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return copy;
+}
+
+void
+ascii_strbuf(struct strbuf *b)
+{
+    struct arena scratch = {0};
+    const char *old = strbuf_text(b), *new = ascii_text(&scratch, old);
+
+    if (new != old) {
+        strbuf_clear(b);
+        strbuf_str(b, new);
+    }
+    arena_release(&scratch);
+}

@@ -1,0 +1,25 @@
+/* ascii.h: text for terminals and files that know nothing but ASCII. */
+#ifndef UTIL_ASCII_H
+#define UTIL_ASCII_H
+
+#include "util/arena.h"
+#include "util/strbuf.h"
+
+/* Whether text for people goes out in ASCII: HEAPTAP_ASCII says so (1 or 0), or else the locale is
+ * of another codeset than UTF-8. */
+bool ascii_is_wanted(void);
+
+/* For tests: as if ascii_is_wanted had always said so. */
+void ascii_want(bool wanted);
+
+/* If S begins with a sign of ours that has a stand-in, set *RET_STAND_IN to it and return the bytes
+ * of the sign; else 0. */
+size_t ascii_sign(const char *s, const char **ret_stand_in);
+
+/* TEXT as it goes out: itself unless ASCII is wanted and it has signs of ours, else from ARENA. */
+const char *ascii_text(struct arena *arena, const char *text);
+
+/* The same for the contents of B. */
+void ascii_strbuf(struct strbuf *b);
+
+#endif

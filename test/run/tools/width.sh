@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# width.sh: how wide text is and which characters it has. If it fails, lines wrap or are cut where
+# they need not be, or a terminal of another locale shows garbage.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record containers.heaptap "$PROG/containers"
+record history.heaptap "$PROG/slowleak" 120000 20000
+record umlaut.heaptap "$PROG/umlaut"
+record heaps.heaptap "$PROG/own_heaps" labels
+for name in containers history umlaut heaps; do
+    check "$name is recorded" [ -s $name.heaptap ]
+done
+
+# Every view, one a line.
+views() {
+    local by
+    echo "report containers.heaptap"
+    echo "report --tree containers.heaptap"
+    echo "report heaps.heaptap"
+    for by in function line file module thread size type heap label; do
+        echo "report --by $by heaps.heaptap"
+    done
+    echo "report --between start..end history.heaptap"
+    echo "leaks containers.heaptap"
+    echo "leaks --paths containers.heaptap"
+    echo "timeline history.heaptap"
+    echo "bins containers.heaptap"
+    echo "direct containers.heaptap"
+    echo "callgraph containers.heaptap"
+    echo "callgraph --function main containers.heaptap"
+    echo "source main containers.heaptap"
+    echo "diff history.heaptap containers.heaptap"
+    echo "diff --by function history.heaptap containers.heaptap"
+    echo "--help"
+    for by in run control snapshot pack merge report leaks timeline bins direct callgraph source \
+        diff export; do
+        echo "$by --help"
+    done
+    echo "export --list"
+    echo "nothing"
+    echo "report nothing.heaptap"
+}
+views >views
+
+odd=0 wide=0 raw=0 shown=0
+while read -r arguments; do
+    # shellcheck disable=SC2086
+    COLUMNS=72 LC_ALL=C "$HEAPTAP" $arguments >shown 2>shown.err </dev/null
+    if [ -s shown ]; then shown=$((shown + 1)); else echo "#   nothing: $arguments"; fi
+    LC_ALL=C grep -nH '[^ -~]' shown shown.err && odd=1 && echo "#   by $arguments"
+    # Hints on stderr are one line each, and so are descriptions of examples.
+    case $arguments in
+    *help | export*) ;;
+    *) grep -nHE '.{73}' shown && wide=1 && echo "#   by $arguments" ;;
+    esac
+    COLUMNS=72 LC_ALL=C.UTF-8 "$HEAPTAP" $arguments >shown.utf8 2>/dev/null </dev/null
+    [ "$(wc -l <shown)" = "$(wc -l <shown.utf8)" ] || { raw=1 && echo "#   by $arguments"; }
+done <views
+same "all but the two mistakes show something" $(($(wc -l <views) - 2)) $shown
+same "in the C locale all text is ASCII" 0 $odd
+same "and as wide as COLUMNS says" 0 $wide
+same "and has the same lines" 0 $raw
+
+# shows_ascii NAME WANTED VARIABLE...: whether a report is in ASCII under these variables alone.
+shows_ascii() {
+    local name=$1 wanted=$2 got=no
+    shift 2
+    env -u LC_ALL -u LC_CTYPE -u LANG "$@" "$HEAPTAP" report umlaut.heaptap 2>/dev/null |
+        grep -q '^pid [0-9]* | ' && got=yes
+    same "ASCII: $name" "$wanted" "$got"
+}
+shows_ascii "without a locale" yes
+shows_ascii "a UTF-8 locale" no LANG=C.UTF-8
+shows_ascii "LC_ALL goes before" yes LANG=C.UTF-8 LC_ALL=C
+shows_ascii "a UTF-8 locale that is not installed" no LANG=xx_XX.UTF-8
+shows_ascii "another one that is not" yes LANG=xx_XX.ISO-8859-1
+shows_ascii "HEAPTAP_ASCII=1" yes LANG=C.UTF-8 HEAPTAP_ASCII=1
+shows_ascii "HEAPTAP_ASCII=0" no LC_ALL=C HEAPTAP_ASCII=0
+
+# Names of the user's own keep their letters, and what programs read is the same everywhere.
+if LC_ALL=C.UTF-8 "$HEAPTAP" report umlaut.heaptap | grep -q 'größe_alloc'; then
+    check "a name keeps its letters" grep -q 'größe_alloc' <(LC_ALL=C "$HEAPTAP" report \
+        umlaut.heaptap)
+else
+    failed "a name has its letters"
+fi
+for arguments in "report --json umlaut.heaptap" "export -f collapsed umlaut.heaptap" \
+    "export -f flamegraph containers.heaptap" "callgraph --dot umlaut.heaptap"; do
+    # shellcheck disable=SC2086
+    same "the same in every locale: $arguments" \
+        "$(LC_ALL=C.UTF-8 "$HEAPTAP" $arguments 2>/dev/null | cksum)" \
+        "$(LC_ALL=C "$HEAPTAP" $arguments 2>/dev/null | cksum)"
+done
+
+# A pipe gets whole lines unless COLUMNS is set.
+check "a pipe is not cut" grep -q 'std::allocator<char> > >' <(
+    env -u COLUMNS "$HEAPTAP" direct -n 99 containers.heaptap)
+check "but is when COLUMNS is set" test -z "$(COLUMNS=72 "$HEAPTAP" direct -n 99 \
+    containers.heaptap | grep -E '.{73}')"
+
+# By line the function is named, and source leaves most of a line to the text.
+COLUMNS=80 "$HEAPTAP" report --by line umlaut.heaptap >lines.txt
+check "by line: the line and the function" grep -qE 'umlaut\.c:10 +größe_alloc' lines.txt
+check "by line: JSON has the function" python3 - <(
+    "$HEAPTAP" report --by line --json umlaut.heaptap) <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert any(r["function"].endswith("e_alloc") and r["line"] == 10 for r in rows), rows
+END
+COLUMNS=80 "$HEAPTAP" source main history.heaptap >source.txt
+check "source: at least 46 of 80 columns are the text's" python3 - source.txt <<'END'
+import re, sys
+lines = [line.rstrip("\n") for line in open(sys.argv[1], encoding="utf-8")]
+titles = next(line for line in lines if re.match(r" *live +peak +alloc +calls +line$", line))
+assert len(titles) + 2 <= 34, titles
+assert all(len(line) <= 80 for line in lines)
+END
+finish

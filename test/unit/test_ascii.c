@@ -1,0 +1,93 @@
+/* test_ascii.c: text in ASCII where the locale knows nothing else: which locales these are, what
+ * stands for which sign, and that widths are those of what goes out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbol/shorten.h"
+#include "util/ascii.h"
+#include "view/style.h"
+
+#define DOTS "\xe2\x80\xa6"
+#define ARROW "\xe2\x86\x92"
+
+static struct arena arena;
+
+/* If this fails, text for a terminal that knows only ASCII has bytes that it shows as garbage, or
+ * names of the user's own are changed. */
+static void
+signs_of_ours_have_stand_ins_and_other_text_stays(void **state)
+{
+    (void)state;
+    ascii_want(true);
+    assert_string_equal(ascii_text(&arena, "1 \xc2\xb7 2 " ARROW " 3" DOTS), "1 | 2 -> 3...");
+    assert_string_equal(ascii_text(&arena, "gr\xc3\xb6\xc3\x9f" "e a\xc2\xb7" "b"),
+                        "gr\xc3\xb6\xc3\x9f" "e a\xc2\xb7" "b");
+    assert_string_equal(ascii_text(&arena, "a \xc2\xb7" DOTS), "a |...");
+    assert_string_equal(ascii_text(&arena, ""), "");
+    ascii_want(false);
+    assert_string_equal(ascii_text(&arena, "1 \xc2\xb7 2" DOTS), "1 \xc2\xb7 2" DOTS);
+}
+
+/* If this fails, columns are crooked in ASCII, or lines wider than the terminal. */
+static void
+widths_are_those_of_what_goes_out(void **state)
+{
+    (void)state;
+    ascii_want(true);
+    assert_int_equal(style_width("a " ARROW " b"), 6);
+    for (size_t width = 0; width < 12; width++) {
+        const char *end = style_cut_end(&arena, "a " ARROW " b " ARROW " c", width);
+        const char *start = style_cut_start(&arena, "a " ARROW " b " ARROW " c", width);
+
+        assert_true(strlen(ascii_text(&arena, end)) <= width);
+        assert_true(strlen(ascii_text(&arena, start)) <= width);
+        assert_true(strlen(ascii_text(&arena, symbol_shorten(&arena, "f<some, thing>(int)",
+                                                             width))) <= width);
+    }
+    assert_string_equal(style_cut_end(&arena, "abcdefgh", 6), "abc...");
+    assert_string_equal(style_cut_start(&arena, "abcdefgh", 6), "...fgh");
+    assert_string_equal(symbol_shorten(&arena, "f<some, thing>", 8), "f<...>");
+    ascii_want(false);
+    assert_int_equal(style_width("a " ARROW " b"), 5);
+    assert_string_equal(style_cut_end(&arena, "abcdefgh", 6), "abcde" DOTS);
+    assert_string_equal(style_cut_start(&arena, "abcdefgh", 6), DOTS "defgh");
+    assert_string_equal(symbol_shorten(&arena, "f<some, thing>", 8), "f<" DOTS ">");
+}
+
+/* If this fails, COLUMNS is not honoured, or what goes into a pipe is cut although nobody asked. */
+static void
+columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe(void **state)
+{
+    (void)state;
+    setenv("COLUMNS", "100", 1);
+    assert_int_equal(style_for(-1, false).width, 100);
+    assert_int_equal(style_for(-1, true).width, STYLE_NO_LIMIT);
+    setenv("COLUMNS", "7", 1);
+    assert_int_equal(style_for(-1, false).width, 60);
+    setenv("COLUMNS", "wide", 1);
+    assert_int_equal(style_for(-1, false).width, STYLE_NO_LIMIT);
+    setenv("COLUMNS", "0", 1);
+    assert_int_equal(style_for(-1, false).width, STYLE_NO_LIMIT);
+    unsetenv("COLUMNS");
+    assert_int_equal(style_for(-1, false).width, STYLE_NO_LIMIT);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signs_of_ours_have_stand_ins_and_other_text_stays),
+        cmocka_unit_test(widths_are_those_of_what_goes_out),
+        cmocka_unit_test(columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    arena_release(&arena);
+    return failed;
+}
