@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "analyse/holder.h"
 #include "build_profile.h"
+#include "launch/run_process.h"
 #include "load/load.h"
 #include "merge/merge.h"
 #include "profile/append_notes.h"
@@ -114,9 +116,9 @@ a_name_that_a_process_gave_itself_is_shown(void **state)
     };
 
     (void)state;
-    assert_string_equal(name_in(who, countof(who), 0), "postgres");
-    assert_string_equal(name_in(who, countof(who), 1), "postgres [checkpointer]");
-    assert_string_equal(name_in(who, countof(who), 2), "postgres [walwriter]");
+    assert_string_equal(name_in(who, countof(who), 0), "postgres -D /data");
+    assert_string_equal(name_in(who, countof(who), 1), "postgres [checkpointer] -D /data");
+    assert_string_equal(name_in(who, countof(who), 2), "postgres [walwriter] -D /data");
     assert_string_equal(name_in(who, countof(who), 3), "bash ./build-everything.sh");
     assert_string_equal(name_in(who, countof(who), 4), "python3.11");
 }
@@ -292,6 +294,72 @@ notes_are_shown_whole(void **state)
     unlink("noted.heaptap");
 }
 
+static struct run_process
+process(uint32_t pid, uint64_t start_unix_ns, const char *executable, int64_t allocated_bytes)
+{
+    return (struct run_process){.pid = pid,
+                                .start_unix_ns = start_unix_ns,
+                                .executable = executable,
+                                .totals = build_counters(1, allocated_bytes, 0, 0)};
+}
+
+/* If this fails, the profile that a user named, or that a CI gate reads, is that of the shell which
+ * started the program, or of a helper where the program was meant. */
+static void
+a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
+{
+    struct run_process v[] = {
+        process(10, 1, "/bin/bash", 80 << 10),
+        process(11, 2, "/opt/prog", 100 << 10),
+        process(12, 3, "/bin/ls", 70 << 10),
+    };
+    size_t head = 9;
+
+    (void)state;
+    assert_int_equal(run_process_head(v, 0, 10, &head), HEAD_NONE);
+    assert_int_equal(run_process_head(v, 1, 10, &head), HEAD_FIRST);
+    assert_int_equal(head, 0);
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST); // A shell that did less.
+    assert_int_equal(head, 1);
+    v[0].executable = "/usr/bin/make"; // Another program is what was asked for,
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
+    assert_int_equal(head, 0);
+    v[1].totals.allocated_bytes = 1601 << 10; // unless it did next to nothing,
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST);
+    assert_int_equal(head, 1);
+    v[1].living = true; // and the other one has ended.
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
+    v[1] = process(10, 2, "/opt/prog", 1 << 10); // By exec.
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_BECAME);
+    assert_int_equal(head, 1);
+    assert_int_equal(run_process_head(v, 3, 99, &head), HEAD_MOST); // --only leaves the first out.
+    assert_int_equal(head, 0);
+}
+
+/* If this fails, the line that is to name the user's own code names a container's or libc's. */
+static void
+the_holder_of_the_peak_is_the_users_own_code(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks_options options = {.no_fold = true};
+    struct stacks stacks;
+    struct holder h;
+    struct err err;
+
+    (void)state;
+    build_site(p, build_counters(1, 60, 0, 0), "__strdup!/lib/libc.so.6", "load@a.c:3",
+               "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 50, 0, 0),
+               "void std::vector<int, A>::_M_realloc_insert<int>(int)@v.h:1", "load@a.c:5",
+               "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 100, 0, 0), "keep@a.c:7", "main@a.c:9", NULL);
+    assert_int_equal(stacks_build(p, &options, &arena, &stacks, &err), 0);
+    assert_true(holder_of_peak(p, &stacks, &h));
+    assert_string_equal(profile_string(p, p->frames[h.frame].function), "load");
+    assert_int_equal(h.bytes, 110);
+    profile_free(p);
+}
+
 static int
 release(void **state)
 {
@@ -313,6 +381,8 @@ main(void)
         cmocka_unit_test(a_note_does_not_go_where_it_has_no_place),
         cmocka_unit_test(a_sum_has_like_notes_once_with_the_largest),
         cmocka_unit_test(notes_are_shown_whole),
+        cmocka_unit_test(a_run_is_about_what_the_program_became_or_who_did_the_work),
+        cmocka_unit_test(the_holder_of_the_peak_is_the_users_own_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

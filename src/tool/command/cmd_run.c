@@ -1,32 +1,34 @@
-/* cmd_run.c: `heaptap run`, the front door: record a program, then tell in three lines what came
- * of it.
+/* cmd_run.c: `heaptap run`, the front door: record a program, then tell in a few lines what came of
+ * it.
  *
  * launch/run.c is the run; here are the options, and what is done when the program has ended: a
- * service, since its profiles are complete in their files. They get symbols, are compressed, and
- * the user hears where they are. Profiles of processes that still live are left as they are.
+ * service, since its profiles are complete in their files. They get symbols and are compressed; the
+ * one that the run was about (launch/run_process.c) gets the name that the user wanted; and the
+ * user hears of it (run_summary.c). Profiles of processes that still live are left as they are.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/names_hint.h"
 #include "command/run_limits.h"
+#include "command/run_summary.h"
 #include "command/symbolise.h"
 #include "format/format.h"
 #include "launch/launch.h"
 #include "launch/run.h"
+#include "launch/run_places.h"
 #include "launch/signal_name.h"
 #include "load/load.h"
 #include "option/opts.h"
 #include "option/sample_opts.h"
+#include "profile/append_notes.h"
 #include "profile/pack.h"
-#include "profile/profile.h"
-#include "view/losses.h"
-#include "view/style.h"
+#include "view/say.h"
+#include "view/session_names.h"
 
-/* A run of many processes names this many profiles and counts the rest. */
-enum { PROFILES_TOLD = 3 };
+/* A run of more processes shows how far packing is. */
+enum { PROGRESS_FROM = 3 };
 
 /* A year; and far from where milliseconds overflow. */
 #define SECONDS_MAX 31536000.0
@@ -45,8 +47,9 @@ static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &asked.output, "FILE",
      "Where the profile goes. %p is the process id, %e the program's name, %n a number that makes "
      "the name new. A directory gets one profile for each process. Default: "
-     "heaptap.%e.%p.heaptap. Other processes than the first go to a directory beside it, named "
-     "with .processes instead of .heaptap. Nothing is overwritten without --force.",
+     "heaptap.%e.%p.heaptap. Other processes than the one that the run is about (see below) go to "
+     "a directory beside it, named with .processes instead of .heaptap. Nothing is overwritten "
+     "without --force.",
      NULL},
     {OPT_FLAG, 0, "force", &asked.force, NULL,
      "Replace the profile that has the name given with -o, and those of other processes beside it. "
@@ -117,10 +120,14 @@ static const struct opt options[] = {
 struct outcome {
     struct recorded_run run;
     struct run_profiles profiles;
+    struct run_process *processes; // By those that could be read.
+    size_t count;
     size_t living; // How many of them are still being written.
     struct run_limits limits;
-    struct names_hint hint;
-    struct counters total;
+    // Those that the run may have been about: the first process's last image, and, of the ended
+    // ones, that which allocated most. They may be the same.
+    struct profile *first, *most;
+    struct run_notes notes;
 };
 
 static int
@@ -187,32 +194,6 @@ check_recording(struct err *err)
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
 }
 
-static void
-summarise(const struct profile *p, const char *path, bool main_process)
-{
-    struct arena a = {0};
-    const struct counters *t = &p->totals;
-    struct stat st = {0};
-
-    stat(path, &st);
-    if (main_process) {
-        fprintf(stderr,
-                "heaptap: %s%s allocations, %s in all; peak %s; still live at end %s in %s\n",
-                profile_is_estimate(p) ? "about " : "", style_count(&a, t->allocations),
-                style_bytes(&a, t->allocated_bytes), style_bytes(&a, t->peak_bytes),
-                style_bytes(&a, counters_live_bytes(t)),
-                style_plural(&a, counters_live_blocks(t), "block"));
-        if (p->losses.events)
-            fprintf(stderr, "heaptap: %s not recorded: %s%s%s\n",
-                    style_plural(&a, (int64_t)p->losses.events, "event"),
-                    loss_causes(&a, &p->losses), loss_remedy(&p->losses) ? "; " : "",
-                    loss_remedy(&p->losses) ? loss_remedy(&p->losses) : "");
-    }
-    fprintf(stderr, "heaptap: profile %s (%s)\n", style_clean(&a, path),
-            style_bytes(&a, st.st_size));
-    arena_release(&a);
-}
-
 static bool
 pack_profile(struct profile *p, const char *path, struct err *err)
 {
@@ -222,11 +203,56 @@ pack_profile(struct profile *p, const char *path, struct err *err)
     return pack_write(path, p, path, err) == 0;
 }
 
-/* Pack the profile at PATH and tell about it if TOLD. A profile that cannot be packed is still a
- * profile.
- */
+/* Note in O whose profile P at PATH is. */
 static void
-finish_profile(struct outcome *o, const char *path, bool main_process, bool told)
+note_process(struct outcome *o, const struct profile *p, const char *path)
+{
+    struct arena *a = &o->run.arena;
+    struct session_who who = session_who(p, a);
+
+    o->processes[o->count++] = (struct run_process){
+        .path = path,
+        .pid = p->process.pid,
+        .start_unix_ns = p->process.start_unix_ns,
+        .executable = arena_strdup(a, p->process.executable),
+        .command = arena_strdup(a, p->process.command),
+        .comm = arena_strdup(a, who.comm),
+        .totals = p->totals,
+        .losses = p->losses,
+        .living = !p->process.ended,
+    };
+    o->living += !p->process.ended;
+    growth_recorded(&o->run.growth, p);
+}
+
+/* Put P in the place of *KEPT, in which it may be already. */
+static void
+keep(struct outcome *o, struct profile **kept, struct profile *p)
+{
+    struct profile *old = *kept;
+
+    *kept = p;
+    if (old != NULL && old != o->first && old != o->most)
+        profile_free(old);
+}
+
+/* Keep P if the run may have been about it, else release it. */
+static void
+keep_candidate(struct outcome *o, struct profile *p)
+{
+    if (p->process.pid == (uint32_t)o->run.pid &&
+        (o->first == NULL || p->process.start_unix_ns >= o->first->process.start_unix_ns))
+        keep(o, &o->first, p);
+    if (p->process.ended &&
+        (o->most == NULL || p->totals.allocated_bytes > o->most->totals.allocated_bytes))
+        keep(o, &o->most, p);
+    if (p != o->first && p != o->most)
+        profile_free(p);
+}
+
+/* Pack the profile at PATH. One that cannot be packed is still a profile. */
+static void
+finish_profile(struct outcome *o, const char *path)
 {
     struct err err = {""};
     struct profile *p;
@@ -235,44 +261,69 @@ finish_profile(struct outcome *o, const char *path, bool main_process, bool told
         say_warning("%s", err.text);
         return;
     }
-    o->living += !p->process.ended;
-    counters_add(&o->total, &p->totals);
-    growth_recorded(&o->run.growth, p);
+    note_process(o, p, path);
     if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
-    if (!asked.quiet && told) {
-        summarise(p, path, main_process);
-        if (p->symbolised)
-            names_hint_add_all(&o->hint, p);
-    }
     run_limits_judge(&o->limits, p);
-    profile_free(p);
+    keep_candidate(o, p);
 }
 
-/* Tell about the profiles after those named. */
+/* Put what was noted of process HEAD and of the others into their profiles. */
 static void
-summarise_session(struct outcome *o, size_t named)
+append_all_notes(struct outcome *o, size_t head)
 {
-    const struct run_profiles *profiles = &o->profiles;
-    const struct counters *t = &o->total;
-    struct arena a = {0};
+    struct err err = {""};
 
-    if (profiles->count > named) {
-        fprintf(stderr, "heaptap: %s, together %s allocations, %s, and %s still live at end\n",
-                style_plural(&a, (int64_t)profiles->count, "profile"),
-                style_count(&a, t->allocations), style_bytes(&a, t->allocated_bytes),
-                style_bytes(&a, counters_live_bytes(t)));
-        fprintf(stderr, "heaptap: see them as one with: heaptap report %s\n",
-                style_clean(&a, profiles->directory));
+    for (size_t i = 0; i < o->notes.count; i++) {
+        const struct run_note *n = &o->notes.v[i];
+        size_t k = run_process_last(o->processes, o->count, n->pid);
+
+        if (k == o->count) // Of the run, or of a process that left no profile.
+            k = head;
+        if (k < o->count && !o->processes[k].living &&
+            append_notes(o->processes[k].path, &n->note, 1, &err) < 0)
+            say_warning("%s", err.text);
     }
-    if (o->living > 0)
-        fprintf(stderr,
-                "heaptap: %zu of them still being written; pack them when their processes have "
-                "ended\n",
-                o->living);
-    if (launch_interrupted() && !no_pack)
-        fprintf(stderr, "heaptap: interrupted; `heaptap pack` packs what is left\n");
-    arena_release(&a);
+}
+
+/* What would help: to look at the process that used too much, and names that are missing. */
+static void
+tell_hints(const struct outcome *o, const struct run_summary *s)
+{
+    size_t k = run_process_last(o->processes, o->count, o->limits.pid);
+    struct names_hint hint = {0};
+
+    if (k < o->count)
+        run_limits_hint(&o->limits, o->processes[k].path);
+    if (s->named)
+        names_hint_add_all(&hint, s->p);
+    names_hint_say(&hint);
+}
+
+/* Find out what the run was about, give its profile the name that was wanted, and tell. */
+static void
+conclude(struct outcome *o)
+{
+    struct run_summary s = {.processes = o->processes, .notes = &o->notes};
+
+    s.why = run_process_head(o->processes, o->count, o->run.pid, &s.head);
+    if (s.why == HEAD_BECAME || s.why == HEAD_MOST)
+        run_places_arrange(&o->run, &o->profiles, o->processes, o->count, s.head);
+    run_note(&o->run, o->living > 0, &o->notes);
+    append_all_notes(o, s.head);
+    if (asked.quiet)
+        return;
+    s.count = o->count;
+    s.directory = o->profiles.directory;
+    s.living = o->living;
+    s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
+    s.p = s.why == HEAD_MOST && o->most != NULL ? o->most : o->first;
+    if (s.p == NULL)
+        s.p = o->most;
+    // Names are worth a wait, but not to somebody who has pressed Ctrl-C.
+    s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
+    run_summary(&s);
+    tell_hints(o, &s);
 }
 
 /* What is left to do when PROGRAM has ended. */
@@ -282,26 +333,26 @@ finish(struct outcome *o, const char *program)
     bool progress = isatty(STDERR_FILENO) && !asked.quiet && !no_pack;
     const struct run_profiles *profiles = &o->profiles;
     const char *only = asked.recording.only;
-    size_t named;
 
     run_find_profiles(&o->run, &o->profiles);
-    named = profiles->beside < PROFILES_TOLD ? profiles->beside : PROFILES_TOLD;
     if (profiles->count == 0 && !asked.quiet && !growth_is_strange(&o->run.growth))
         say_warning(only ? "no process named '%s' left a profile"
                          : "%s left no profile: it never allocated, or the recorder could not be "
                            "loaded or write its file (a message above tells)",
                     only ? only : program);
+    o->processes = arena_array(&o->run.arena, profiles->count, sizeof *o->processes);
     for (size_t i = 0; i < profiles->count; i++) {
-        if (progress && profiles->count > PROFILES_TOLD)
+        if (progress && profiles->count > PROGRESS_FROM)
             fprintf(stderr, "\rheaptap: packing, %zu of %zu\x1b[K", i + 1, profiles->count);
-        if (progress && profiles->count > PROFILES_TOLD &&
-            (i < named || i + 1 == profiles->count))
-            fputs("\r\x1b[K", stderr);
-        finish_profile(o, profiles->paths[i], i == 0, i < named);
+        finish_profile(o, profiles->paths[i]);
     }
-    if (!asked.quiet)
-        summarise_session(o, named);
-    names_hint_say(&o->hint);
+    if (progress && profiles->count > PROGRESS_FROM)
+        fputs("\r\x1b[K", stderr);
+    conclude(o);
+    if (o->most != o->first)
+        profile_free(o->most);
+    profile_free(o->first);
+    run_notes_release(&o->notes);
 }
 
 static int
@@ -318,7 +369,7 @@ explain_hooks(void)
 static int
 run(const void *unused, int count, char **arguments)
 {
-    struct outcome o = {.total = COUNTERS_ZERO};
+    struct outcome o = {0};
     struct arena arena = {0};
     struct err err = {""};
     int r, status, over = 0;
@@ -337,7 +388,6 @@ run(const void *unused, int count, char **arguments)
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
-        run_tell(&o.run, o.living > 0);
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
         say_error("%s", err.text);
@@ -365,7 +415,12 @@ const struct command command_run = {
         "recorded into profiles of their own. Signals sent to heaptap are passed on, and job "
         "control works as without it.\n\n"
         "When the program has ended, its profiles are packed (symbols added, compressed) and a "
-        "short summary goes to stderr. To do without `heaptap run`, set LD_PRELOAD to "
+        "short summary goes to stderr. The profile with the name asked for is then that of the "
+        "process started here, as what it became last by exec. If it is a shell, and another "
+        "process allocated more, or if it allocated less than a twentieth of what another one did, "
+        "it is that of the process that allocated most; the summary says so, and all others are in "
+        "the directory beside it.\n\n"
+        "To do without `heaptap run`, set LD_PRELOAD to "
         "libheaptap.so and HEAPTAP_OUT to the file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
                 "heaptap run --snapshot-every 60 ./server\tand note each minute what is live\n"

@@ -32,9 +32,9 @@ name_of(const struct profile *p, struct arena *arena)
                         p->process.pid);
 }
 
-/* How to see who it was, for the first of J that is exceeded. */
-static void
-tell_how_to_look(const struct judgements *j, const char *path)
+/* The view that shows who it was, for the first of J that is exceeded. */
+static const char *
+view_of(const struct judgements *j)
 {
     static const char *const views[] = {
         [LIMIT_PEAK] = "report --peak",   [LIMIT_INUSE] = "report --inuse",
@@ -42,10 +42,9 @@ tell_how_to_look(const struct judgements *j, const char *path)
         [LIMIT_COUNT] = "report --count", [LIMIT_TEMPORARY] = "report --temporary"};
 
     for (size_t i = 0; i < j->count; i++)
-        if (j->v[i].exceeded) {
-            say_hint("heaptap %s %s shows where from", views[j->v[i].of], path);
-            return;
-        }
+        if (j->v[i].exceeded)
+            return views[j->v[i].of];
+    return "report";
 }
 
 void
@@ -67,11 +66,19 @@ run_limits_judge(struct run_limits *r, struct profile *p)
     } else {
         r->judged++;
         if (tell_limits(&judged, "fail-on", name) && !r->exceeded) {
-            tell_how_to_look(&judged, p->path);
             r->exceeded = true;
+            r->view = view_of(&judged);
+            r->pid = p->process.pid;
         }
     }
     arena_release(&arena);
+}
+
+void
+run_limits_hint(const struct run_limits *r, const char *path)
+{
+    if (r->exceeded)
+        say_hint("heaptap %s %s shows where from", r->view, path);
 }
 
 int

@@ -8,6 +8,8 @@ struct run_limits {
     struct limits limits;
     size_t judged; // Processes.
     bool exceeded;
+    const char *view; // Of the first process that exceeded one: what shows who it was,
+    uint32_t pid;     // and its id.
 };
 
 /* Read TEXT, the option's value; NULL = it was not given. Returns 0 or HEAPTAP_USAGE. */
@@ -15,6 +17,9 @@ int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 
 /* Hold the limits against P, whose process has ended; say what exceeds them. */
 void run_limits_judge(struct run_limits *r, struct profile *p);
+
+/* Say how to look at the process R->pid, whose profile is at PATH; nothing if all were within. */
+void run_limits_hint(const struct run_limits *r, const char *path);
 
 /* When all are judged: the exit status instead of 0, the program's, or 0. */
 int run_limits_status(const struct run_limits *r);

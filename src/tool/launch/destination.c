@@ -85,9 +85,9 @@ file_name(struct arena *arena, const char *program)
     return name;
 }
 
-/* PATTERN as process PID expands it. %n is 1. */
+/* PATTERN as process PID of PROGRAM expands it. %n is 1. */
 static const char *
-expanded(const struct destination *d, const char *pattern, pid_t pid)
+expanded_by(const struct destination *d, const char *pattern, const char *program, pid_t pid)
 {
     struct strbuf b = {0};
     const char *text;
@@ -98,7 +98,7 @@ expanded(const struct destination *d, const char *pattern, pid_t pid)
         else if (*++p == 'p')
             strbuf_fmt(&b, "%d", (int)pid);
         else if (*p == 'e')
-            strbuf_str(&b, d->program);
+            strbuf_str(&b, program);
         else if (*p == 'n')
             strbuf_char(&b, '1');
         else
@@ -109,16 +109,41 @@ expanded(const struct destination *d, const char *pattern, pid_t pid)
     return text;
 }
 
-/* The directory of other processes, when the first is PID and its profile PATTERN. */
+/* The directory of other processes than the one whose profile is PATH. */
 static const char *
-others_path(const struct destination *d, const char *pattern, pid_t pid)
+others_beside(const struct destination *d, const char *path)
 {
-    const char *path = expanded(d, pattern, pid);
     size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
 
     if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
         length -= suffix;
     return arena_printf(d->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
+}
+
+/* The directory of other processes, when the first is PID and its profile PATTERN. */
+static const char *
+others_path(const struct destination *d, const char *pattern, pid_t pid)
+{
+    return others_beside(d, expanded_by(d, pattern, d->program, pid));
+}
+
+const char *
+destination_name(const struct destination *d, const char *pattern, const char *executable,
+                 pid_t pid)
+{
+    return expanded_by(d, pattern, file_name(d->arena, executable), pid);
+}
+
+const char *
+destination_place(const struct destination *d, const char *executable, pid_t pid)
+{
+    return destination_name(d, d->wanted, executable, pid);
+}
+
+const char *
+destination_others_of(const struct destination *d, const char *executable, pid_t pid)
+{
+    return others_beside(d, destination_place(d, executable, pid));
 }
 
 /* Whether others than PATH's owner and root can put names beside it. */
@@ -184,6 +209,15 @@ destination_others_pattern(const struct destination *d)
     say_warning("other processes are not recorded: their profiles would go to %s, which %s", path,
                 problem);
     return "";
+}
+
+const char *
+destination_make_others(const struct destination *d, pid_t pid)
+{
+    const char *path = others_path(d, d->wanted, pid);
+
+    mkdir(path, 0700); // If that fails the look at it says why.
+    return is_directory(path) && others_problem(path) == NULL ? path : NULL;
 }
 
 const char *

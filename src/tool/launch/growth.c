@@ -18,10 +18,9 @@
 
 #include "launch/own_malloc.h"
 #include "launch/proc.h"
-#include "view/say.h"
 #include "view/style.h"
 
-enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, TOLD_MAX = 3 };
+enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
 
 /* Less is not worth a word, and may be stacks and buffers of libc. */
 #define ENOUGH_BYTES ((int64_t)16 << 20)
@@ -143,18 +142,27 @@ is_strange_in(const struct growth *g, const struct grown *known)
            more_bytes > known->recorded_bytes && !is_copy(g, known);
 }
 
-static void
-tell(const struct grown *known, const struct hook_list *hooks)
+static struct run_note
+note_of(const struct grown *known, const struct hook_list *hooks, struct arena *arena)
 {
-    struct arena a = {0};
+    int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
 
-    say_warning("about %s of the memory of %s did not come through malloc: it had %s, of which "
-                "the recorder knows %s",
-                style_bytes(&a, counters_difference(known->anonymous_bytes, known->recorded_bytes)),
-                known->executable,
-                style_bytes(&a, known->anonymous_bytes), style_bytes(&a, known->recorded_bytes));
-    own_malloc_explain(known->executable, known->modules, known->module_count, hooks);
-    arena_release(&a);
+    return (struct run_note){
+        .pid = known->pid,
+        .executable = arena_strdup(arena, known->executable),
+        .note = {.kind = NOTE_UNSEEN,
+                 .text = arena_printf(arena,
+                                      "about %s of the memory of %s did not come through malloc: "
+                                      "it had %s, of which the recorder knows %s",
+                                      style_bytes(arena, counters_difference(had, recorded)),
+                                      known->executable, style_bytes(arena, had),
+                                      style_bytes(arena, recorded)),
+                 .advice = own_malloc_advice(known->executable, known->modules,
+                                             known->module_count, hooks, arena),
+                 .process = "",
+                 .anonymous_bytes = (uint64_t)had,
+                 .recorded_bytes = (uint64_t)recorded},
+    };
 }
 
 bool
@@ -167,15 +175,14 @@ growth_is_strange(const struct growth *g)
 }
 
 void
-growth_tell(const struct growth *g, const struct hook_list *hooks)
+growth_note(const struct growth *g, const struct hook_list *hooks, struct run_notes *ret)
 {
-    size_t told = 0;
+    for (size_t i = 0; i < g->count && ret->count < NOTES_MAX; i++)
+        if (is_strange_in(g, &g->processes[i])) {
+            struct run_note note = note_of(&g->processes[i], hooks, &ret->arena);
 
-    for (size_t i = 0; i < g->count; i++)
-        if (is_strange_in(g, &g->processes[i]) && told++ < TOLD_MAX)
-            tell(&g->processes[i], hooks);
-    if (told > TOLD_MAX)
-        say_hint("%zu more processes had memory that did not come through malloc", told - TOLD_MAX);
+            run_notes_add(ret, &note);
+        }
 }
 
 void

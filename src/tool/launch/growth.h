@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "launch/hook_kinds.h"
+#include "launch/run_notes.h"
 #include "profile/profile.h"
 
 struct growth {
@@ -19,12 +20,12 @@ void growth_look(struct growth *g, pid_t pid);
 /* Note how much P, a profile that the run has left, knows of its process. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
-/* Is there anything that growth_tell would tell? */
+/* Is there anything that growth_note would note? */
 bool growth_is_strange(const struct growth *g);
 
-/* The run is over: tell on stderr about the processes that had much more memory than was recorded,
- * and what to do about it. HOOKS were in effect. */
-void growth_tell(const struct growth *g, const struct hook_list *hooks);
+/* The run is over: add to RET the processes that had much more memory than was recorded, and what
+ * to do about it. HOOKS were in effect. */
+void growth_note(const struct growth *g, const struct hook_list *hooks, struct run_notes *ret);
 
 void growth_release(struct growth *g);
 

@@ -1,6 +1,6 @@
 /* hook_run.c: what `run` does about its hooks before the program starts and after it has ended.
  *
- * A hook that was never called is said to the user with the likely reason, because the profile does
+ * A hook that was never called is noted with the likely reason, because the profile does
  * not tell it from a function that nobody needed: a call inside of a program passes no table of the
  * loader, and only such a table can be changed.
  */
@@ -11,7 +11,6 @@
 
 #include "launch/hook_stub.h"
 #include "symbol/elf_names.h"
-#include "view/say.h"
 
 int
 hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,
@@ -30,36 +29,51 @@ hook_run_remove(struct hook_run *h)
     h->path = NULL;
 }
 
-/* Say why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
-static void
-say_never_called(const char *executable, const char *symbol)
+#define DIRECT                                                                                     \
+    "only patching its code would show them; wrap it when you link it (heaptap/wrap.h, "
+
+/* Why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
+static const char *
+why_never_called(const char *executable, const char *symbol, struct arena *arena)
 {
     enum elf_name kind = ELF_NAME_NONE;
 
     elf_names_find(executable, &symbol, 1, &kind);
     switch (kind) {
     case ELF_NAME_EXPORTED:
-        say_warning("--hook %s: never called from outside %s, which defines it; calls inside it "
-                    "are direct, and only patching its code would show them. Link it with "
-                    "libheaptap.a",
-                    symbol, executable);
-        break;
+        return arena_printf(arena,
+                            "--hook %s: never called from outside %s, which defines it; calls "
+                            "inside it are direct, and " DIRECT "-Wl,--wrap=%s)",
+                            symbol, executable, symbol);
     case ELF_NAME_HIDDEN:
-        say_warning("--hook %s: it is inside %s, but no dynamic symbol, so only patching its code "
-                    "would show its calls. Link it with libheaptap.a, or export it from a shared "
-                    "library",
-                    symbol, executable);
-        break;
+        return arena_printf(arena,
+                            "--hook %s: it is inside %s, but no dynamic symbol, so its calls are "
+                            "direct, and " DIRECT "-Wl,--wrap=%s), or export it from a shared "
+                            "library",
+                            symbol, executable, symbol);
     case ELF_NAME_IMPORTED:
-        say_warning("--hook %s: %s uses it, but never called it, or no library has it", symbol,
-                    executable);
-        break;
+        return arena_printf(arena,
+                            "--hook %s: %s uses it, but never called it, or no library has it",
+                            symbol, executable);
     case ELF_NAME_NONE:
-        say_warning("--hook %s: never called by its dynamic name. Is it spelled as in `nm -D`, or "
-                    "static or inlined where it is used?",
-                    symbol);
         break;
     }
+    return arena_printf(arena,
+                        "--hook %s: never called by its dynamic name. Is it spelled as in `nm -D`, "
+                        "or static or inlined where it is used?",
+                        symbol);
+}
+
+static void
+note_hook(struct run_notes *notes, const char *text)
+{
+    run_notes_add(notes, &(struct run_note){
+                             .executable = "",
+                             .note = {.kind = NOTE_HOOK,
+                                      .text = text,
+                                      .advice = "",
+                                      .process = ""},
+                         });
 }
 
 /* Was no function of PRESET called? Said of the first one, INDEX, only. */
@@ -77,23 +91,26 @@ is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
 }
 
 void
-hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet, struct arena *arena)
+hook_run_end(struct hook_run *h, const char *program, bool living, struct run_notes *ret)
 {
     const struct hook *hooks = h->list.hooks;
+    struct arena *arena = ret != NULL ? &ret->arena : NULL;
     uint8_t *called;
 
     if (h->path == NULL)
         return;
-    called = arena_array(arena, h->list.count, sizeof *called);
-    if (!quiet && hook_stub_read(h->path, h->list.count, called)) {
+    called = arena != NULL ? arena_array(arena, h->list.count, sizeof *called) : NULL;
+    if (called != NULL && hook_stub_read(h->path, h->list.count, called)) {
         for (size_t i = 0; i < h->list.count; i++) {
             const char *preset = hooks[i].preset;
 
             if (preset == NULL && !called[i])
-                say_never_called(program, hooks[i].symbol);
+                note_hook(ret, why_never_called(program, hooks[i].symbol, arena));
             else if (preset != NULL && is_idle_preset(&h->list, preset, i, called))
-                say_warning("--hook %s: none of its functions was called by its dynamic name",
-                            preset);
+                note_hook(ret, arena_printf(arena,
+                                            "--hook %s: none of its functions was called by its "
+                                            "dynamic name",
+                                            preset));
         }
     }
     if (!living)

@@ -3,6 +3,7 @@
 #define LAUNCH_HOOK_RUN_H
 
 #include "launch/hook_kinds.h"
+#include "launch/run_notes.h"
 
 struct hook_run {
     struct hook_list list; // Empty: nothing is hooked, and all of this does nothing.
@@ -17,10 +18,9 @@ int hook_run_begin(struct hook_run *h, const char *library, const char *director
 /* Remove the library of stubs, if there is one. */
 void hook_run_remove(struct hook_run *h);
 
-/* The run of PROGRAM is over: say which hooks were never called, and why, unless QUIET, and remove
- * the library. LIVING: processes of the run live; it stays, because others that they start would
- * complain if it were gone. */
-void hook_run_end(struct hook_run *h, const char *program, bool living, bool quiet,
-                  struct arena *arena);
+/* The run of PROGRAM is over: add to RET which hooks were never called, and why, unless it is NULL,
+ * and remove the library. LIVING: processes of the run live; it stays, because others that they
+ * start would complain if it were gone. */
+void hook_run_end(struct hook_run *h, const char *program, bool living, struct run_notes *ret);
 
 #endif

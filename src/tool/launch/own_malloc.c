@@ -8,16 +8,23 @@
  *     no symbols at all               known by a text in the program, if at all
  *
  * For all but the first only patching the program's code would do, and that is not done. The way
- * then is to build the program differently. Runtimes that manage a heap without being malloc have
- * lines of their own.
+ * then is to build the program differently, and which way helps depends on how the allocator is
+ * called there:
+ *
+ *     as malloc        the recorder linked in front of it (libheaptap.a) takes its place
+ *     as je_malloc     the recorder would wait for calls of malloc, and there are none: the linker
+ *                      must be told to send these calls to it (heaptap/wrap.h, --wrap)
+ *
+ * The system's malloc helps in both cases. Runtimes that manage a heap without being malloc have
+ * lines of their own. Every way named here is tried by test/run/allocator/own_malloc.sh.
  */
 #include "launch/own_malloc.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "symbol/elf_names.h"
-#include "view/say.h"
 
 struct allocator {
     const char *name;
@@ -120,75 +127,107 @@ is_hooked(const struct hook_list *hooks, const char *symbol)
     return false;
 }
 
-static void
-say_inside(const struct allocator *a, const char *path, const struct found *f)
+/* Lines of text, from an arena. */
+struct lines {
+    struct arena *arena;
+    const char *text;
+};
+
+static void PRINTF(2, 3)
+add_line(struct lines *lines, const char *format, ...)
 {
-    if (a->preset == NULL)
-        say_hint("%s has %s inside (%s). %s", path, a->name, f->symbol, a->remedy);
-    else if (f->kind == ELF_NAME_EXPORTED)
-        say_hint("%s has %s inside and calls it directly (%s), which --hook cannot see: only "
-                 "patching its code would. Link it with libheaptap.a, or %s",
-                 path, a->name, f->symbol, a->remedy);
-    else
-        say_hint("%s has %s inside, hidden (%s), where --hook cannot reach it: only patching its "
-                 "code would. Link it with libheaptap.a, or %s",
-                 path, a->name, f->symbol, a->remedy);
+    char text[2048];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    lines->text =
+        arena_printf(lines->arena, "%s%s%s", lines->text, *lines->text ? "\n" : "", text);
 }
 
-/* Is A in the file at PATH? Says so, and what to do. */
+/* Has the file at PATH a malloc of its own? */
 static bool
-explain_one(const struct allocator *a, const char *path, const struct hook_list *hooks)
-{
-    struct found f = look_for(a, path);
-    bool program = elf_names_is_program(path);
-
-    if (f.kind == ELF_NAME_NONE && program && a->text != NULL && elf_names_has_text(path, a->text))
-        f = (struct found){ELF_NAME_HIDDEN, "without symbols"};
-    if (f.kind == ELF_NAME_NONE)
-        return false;
-    if (a->preset == NULL || program || f.kind != ELF_NAME_EXPORTED) {
-        say_inside(a, path, &f);
-        return true;
-    }
-    if (is_hooked(hooks, f.symbol)) // So the memory is what the allocator maps for itself.
-        return false;
-    say_hint("%s is %s under names of its own (%s): record it with --hook %s", path, a->name,
-             f.symbol, a->preset);
-    return true;
-}
-
-/* A malloc in the program comes before ours in link order, also for what libraries call. */
-static bool
-explain_own(const char *executable)
+has_malloc(const char *path)
 {
     static const char *const names[] = {"malloc", "free"};
     enum elf_name kinds[countof(names)];
 
-    if (!elf_names_find(executable, names, countof(names), kinds) ||
-        (kinds[0] != ELF_NAME_EXPORTED && kinds[0] != ELF_NAME_HIDDEN))
+    return elf_names_find(path, names, countof(names), kinds) &&
+           (kinds[0] == ELF_NAME_EXPORTED || kinds[0] == ELF_NAME_HIDDEN);
+}
+
+static void
+explain_inside(struct lines *lines, const struct allocator *a, const char *path,
+               const struct found *f)
+{
+    if (a->preset == NULL)
+        add_line(lines, "%s has %s inside (%s). %s", path, a->name, f->symbol, a->remedy);
+    else if (has_malloc(path))
+        add_line(lines,
+                 "%s has %s inside as its malloc, which comes before the recorder's: link it with "
+                 "libheaptap.a in front of %s (-Wl,-u,malloc -lheaptap), or %s",
+                 path, a->name, a->name, a->remedy);
+    else if (f->kind == ELF_NAME_NONE)
+        add_line(lines,
+                 "%s has %s inside under names of its own, where neither preloading nor --hook "
+                 "reaches it: %s, or wrap its functions when you link it (heaptap/wrap.h, "
+                 "-Wl,--wrap=NAME)",
+                 path, a->name, a->remedy);
+    else
+        add_line(lines,
+                 "%s has %s inside and calls it directly, as %s, where neither preloading nor "
+                 "--hook reaches it: %s, or wrap its functions when you link it (heaptap/wrap.h, "
+                 "-Wl,--wrap=%s)",
+                 path, a->name, f->symbol, a->remedy, f->symbol);
+}
+
+/* Is A in the file at PATH? Then add what to do. */
+static bool
+explain_one(struct lines *lines, const struct allocator *a, const char *path,
+            const struct hook_list *hooks)
+{
+    struct found f = look_for(a, path);
+    bool program = elf_names_is_program(path);
+    bool has_text = f.kind == ELF_NAME_NONE && program && a->text != NULL &&
+                    elf_names_has_text(path, a->text);
+
+    if (f.kind == ELF_NAME_NONE && !has_text)
         return false;
-    say_hint("%s has a malloc of its own linked in, which comes before the recorder's: link it "
-             "with libheaptap.a, or " SYSTEM_MALLOC,
-             executable);
+    if (a->preset == NULL || program || f.kind != ELF_NAME_EXPORTED) {
+        explain_inside(lines, a, path, &f);
+        return true;
+    }
+    if (is_hooked(hooks, f.symbol)) // So the memory is what the allocator maps for itself.
+        return false;
+    add_line(lines, "%s is %s under names of its own (%s): record it with --hook %s", path, a->name,
+             f.symbol, a->preset);
     return true;
 }
 
-void
-own_malloc_explain(const char *executable, const char *const *modules, size_t count,
-                   const struct hook_list *hooks)
+const char *
+own_malloc_advice(const char *executable, const char *const *modules, size_t count,
+                  const struct hook_list *hooks, struct arena *arena)
 {
+    struct lines lines = {arena, ""};
     bool known = false;
 
     for (size_t i = 0; i < countof(allocators); i++) {
-        known |= explain_one(&allocators[i], executable, hooks);
+        known |= explain_one(&lines, &allocators[i], executable, hooks);
         for (size_t k = 0; k < count; k++)
             if (strcmp(modules[k], executable) != 0)
-                known |= explain_one(&allocators[i], modules[k], hooks);
+                known |= explain_one(&lines, &allocators[i], modules[k], hooks);
     }
-    if (!known)
-        known = explain_own(executable);
-    if (!known)
-        say_hint("no allocator known by name is in it. If it maps memory itself (mmap), see "
+    // A malloc in the program comes before ours in link order, also for what libraries call.
+    if (!known && has_malloc(executable))
+        add_line(&lines,
+                 "%s has a malloc of its own linked in, which comes before the recorder's: link it "
+                 "with libheaptap.a in front of that, or " SYSTEM_MALLOC,
+                 executable);
+    else if (!known)
+        add_line(&lines,
+                 "no allocator known by name is in it. If it maps memory itself (mmap), see "
                  "heaptap.h; if it has functions like malloc in a shared library, record them with "
                  "--hook SYMBOL=KIND");
+    return lines.text;
 }

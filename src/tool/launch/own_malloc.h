@@ -5,9 +5,9 @@
 
 #include "launch/hook_kinds.h"
 
-/* Say on stderr which allocators the program EXECUTABLE and its COUNT MODULES have inside and what
- * to do. HOOKS are in effect already. */
-void own_malloc_explain(const char *executable, const char *const *modules, size_t count,
-                        const struct hook_list *hooks);
+/* Which allocators the program EXECUTABLE and its COUNT MODULES have inside and what to do, a line
+ * each. HOOKS are in effect already. From ARENA. */
+const char *own_malloc_advice(const char *executable, const char *const *modules, size_t count,
+                              const struct hook_list *hooks, struct arena *arena);
 
 #endif

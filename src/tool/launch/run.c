@@ -4,7 +4,7 @@
  *     run_wait      ├─ in the new process: its environment, then exec
  *                   └─ here, now and then: look at its memory, ask for snapshots
  *     what the caller does with the profiles
- *     run_tell      what only somebody outside of the program can know
+ *     run_note      what only somebody outside of the program can know
  *
  * The program's end is the end of the run, however it came, and also where processes that it
  * started live on: their profiles are complete in their files, and are found by the id that is in
@@ -174,13 +174,13 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 }
 
 void
-run_tell(struct recorded_run *r, bool living)
+run_note(struct recorded_run *r, bool living, struct run_notes *ret)
 {
     // With a reserve the recorder tells nothing but what is in the profile.
     bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
 
-    growth_tell(&r->growth, &r->hooks.list);
-    hook_run_end(&r->hooks, r->path, living, silent, &r->arena);
+    growth_note(&r->growth, &r->hooks.list, ret);
+    hook_run_end(&r->hooks, r->path, living, silent ? NULL : ret);
 }
 
 void

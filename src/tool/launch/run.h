@@ -7,6 +7,7 @@
 #include "launch/hook_run.h"
 #include "launch/periodic.h"
 #include "launch/recording.h"
+#include "launch/run_notes.h"
 
 /* What the user asked for; zero is what `heaptap run` does unasked. */
 struct run_options {
@@ -56,9 +57,9 @@ int run_wait(struct recorded_run *r, struct err *err);
 /* The profiles that there are of the run, which has ended. They are R's. */
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
-/* Tell what the run's profiles cannot: memory that did not come through malloc, and hooks that were
- * never called. LIVING: a process of the run lives. */
-void run_tell(struct recorded_run *r, bool living);
+/* Note what the run's profiles cannot tell: memory that did not come through malloc, and hooks that
+ * were never called. LIVING: a process of the run lives. */
+void run_note(struct recorded_run *r, bool living, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);
 

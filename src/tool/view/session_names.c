@@ -9,8 +9,8 @@
  *
  * So words of the command lines are counted by program. Those that one process alone has come
  * first, then those that some have; names of temporary files, which differ and tell nothing, only
- * where there is nothing else. Processes with equal arguments, such as the workers of a server, are
- * told apart by the name that they give to themselves, if they do.
+ * where there is nothing else. Processes with equal arguments, such as the workers of a server,
+ * have these, and are told apart by the name that they give to themselves, if they do.
  */
 #include "view/session_names.h"
 
@@ -102,8 +102,8 @@ count_words(struct words *all, size_t process)
     }
 }
 
-/* How much a word tells. */
-enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_COUNT, RANK_NONE = RANK_COUNT };
+/* How much a word tells. The last two are shown only if there is none that tells more. */
+enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_ALL, RANK_COUNT };
 
 static enum rank
 rank_of(struct words *all, const struct session_who *w, const char *word)
@@ -112,7 +112,7 @@ rank_of(struct words *all, const struct session_who *w, const char *word)
     uint64_t with = *map_put(&all->with_word, word_key(all, w, word), NULL);
 
     if (processes > 1 && with == processes)
-        return RANK_NONE;
+        return RANK_ALL;
     if (processes > 1 && strncmp(word, "/tmp/", 5) == 0)
         return RANK_TEMPORARY;
     return with == 1 || processes == 1 ? RANK_ALONE : RANK_SOME;

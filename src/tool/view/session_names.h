@@ -16,8 +16,7 @@ struct session_who session_who(const struct profile *p, struct arena *arena);
 
 /* Put into RET names for the COUNT processes in WHO: what the program was called as, a name that it
  * has given itself, and of its arguments what other processes of that program do not have, the
- * rarest first. Of a program of which there is one process they are the first arguments. From
- * ARENA. */
+ * rarest first. Where nothing differs they are the first arguments. From ARENA. */
 void session_names(const struct session_who *who, size_t count, struct arena *arena,
                    const char **ret);
 

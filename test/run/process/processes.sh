@@ -126,8 +126,7 @@ same "--no-children: its numbers" "$first" "$($what place/*.heaptap)"
 run_here --no-children "$family" exec
 same "--no-children: its next image too" 2 "$(here | wc -l)"
 run_here --only 'nobody_*,fam?ly' sh -c "$family quiet; true"
-same "--only: the program" "./heaptap.sh.N.processes/heaptap.family.N.heaptap" \
-    "$(here | sed 's/\.dash\./.sh./; s/\.bash\./.sh./')"
+same "--only: the program has the place of the first" "./heaptap.family.N.heaptap" "$(here)"
 run_here --only nothing "$family" generations
 same "--only: nothing is left by others" "" "$(here)"
 printf '#!/bin/sh\n: "${x:=$(echo y)}"\n' >a_script_with_a_long_name
@@ -137,9 +136,51 @@ check "--only: a script by its name" test "$(here | wc -l)" -gt 0
 run_here sh -c 'exit 3'
 same "exit status" 3 $?
 
+# What the run was about has the name that was asked for: what the program became by exec, or the
+# child of a shell that did the work; all others are in the directory.
+cat >execs.sh <<'E'
+#!/bin/bash
+x=$(echo 1)
+exec "$@"
+E
+cat >starts.sh <<'E'
+#!/bin/bash
+"$@"
+exit 5
+E
+chmod +x execs.sh starts.sh
+# about FILE WANTED-STATUS SCRIPT [OPTION...]: run SCRIPT, which runs family, twice as a user would.
+about() {
+    local file=$1 wanted=$2 script=$3
+    shift 3
+    rm -rf "${file%.heaptap}"*
+    "$HEAPTAP" run -o "$file" "$@" -- "./$script" "$PROG/swollen" malloc >about.out 2>about.err
+    same "$script $*: exit status" "$wanted" $?
+    check "$script $*: the name is the program's" grep -q 'swollen malloc$' \
+        <("$HEAPTAP" report "$file" 2>/dev/null | head -n 1)
+    same "$script $*: nothing else beside it" "$file" "$(ls -d "${file%.heaptap}"*heaptap)"
+}
+about became.heaptap 0 execs.sh
+check "exec: said so" grep -q 'became.heaptap .* is of what the program became, swollen' about.err
+check "exec: the shell is in the directory" ls became.processes/heaptap.bash.*
+check "exec: all are counted" grep -q '^3 processes: 4[89],' \
+    <("$HEAPTAP" report became.processes 2>/dev/null)
+about child.heaptap 5 starts.sh
+check "a shell's child: said so" grep -q 'child.heaptap .* is of what allocated most, swollen' \
+    about.err
+check "a shell's child: the shell is told" grep -q 'in child.processes: bash ./starts.sh' about.err
+check "a shell's child: ten lines at most" test "$(wc -l <about.err)" -le 10
+about raw.heaptap 0 execs.sh --no-pack
+about some.heaptap 5 starts.sh --only swollen
+about alone.heaptap 0 execs.sh --no-children
+mkdir both
+"$HEAPTAP" run -o both/ -- ./starts.sh "$PROG/swollen" malloc >about.out 2>about.err
+check "a directory: names stay, the headline is the program's" \
+    grep -q '^heaptap: 48,000 allocations' about.err
+
 # Views of a session.
 table() {
-    "$HEAPTAP" report "$@" 2>view.err | awk '/^[0-9]+ +[0-9]+ / {print $3, $NF}' | sort
+    "$HEAPTAP" report "$@" 2>view.err | awk '/^[0-9]+ +[0-9]+ / {print $3, $10}' | sort
 }
 same "report: a line for each process" "$(lines "110 family" "50 family")" "$(table fork)"
 check "report: within 80 columns" test "$("$HEAPTAP" report fork 2>/dev/null | wc -L)" -le 80

@@ -1,0 +1,308 @@
+/* run_summary.c: what `heaptap run` says when the program has ended.
+ *
+ *     heaptap: 3,001 allocations, 22.9 MiB in all; peak 22.9 MiB; still live at end 2.9 MiB in …
+ *     heaptap: at the peak most was held by load (prog.c:7): 20.0 MiB, 87.2 %
+ *     heaptap: growing to the end: grow (prog.c:6), 2.9 MiB, +483.4 MiB/min
+ *     heaptap: profile w.heaptap (17.2 KiB) is of what the program became, ./prog (pid 12)
+ *     heaptap: 3 others in w.processes: bash ./wrap.sh 82.9 KiB, ls 77.0 KiB, and 1 more
+ *
+ * Who runs a program waits for these lines and reads no more than ten. So each kind of news has one
+ * line, the one with the most bytes, and the rest is counted; the profile has it all. What is
+ * warned of here is in the profile, too, where somebody reads it later.
+ */
+#include "command/run_summary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/holder.h"
+#include "analyse/timeline.h"
+#include "symbol/symbol.h"
+#include "view/losses.h"
+#include "view/say.h"
+#include "view/session_names.h"
+#include "view/style.h"
+
+enum { NOTES_TOLD = 2, OTHERS_TOLD = 3, NAME_WIDTH = 48 };
+
+/* Growth that is less, of the peak or in bytes, or in a run that was shorter, is no news. */
+enum { GROWTH_PART = 100, GROWTH_BYTES_MIN = 4096 };
+#define GROWTH_RUN_NS UINT64_C(1000000000)
+
+/* The summary while it is made. */
+struct teller {
+    const struct run_summary *s;
+    struct arena arena;
+    struct stacks stacks; // Of the head, if it has symbols.
+};
+
+static void PRINTF(2, 3)
+tell(struct teller *t, const char *format, ...)
+{
+    char text[4096];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    fprintf(stderr, "heaptap: %s\n", style_clean(&t->arena, text));
+}
+
+static void
+tell_totals(struct teller *t)
+{
+    const struct profile *p = t->s->p;
+    const struct counters *c = &p->totals;
+    struct arena *a = &t->arena;
+
+    tell(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
+         profile_is_estimate(p) ? "about " : "", style_count(a, c->allocations),
+         style_bytes(a, c->allocated_bytes), style_bytes(a, c->peak_bytes),
+         style_bytes(a, counters_live_bytes(c)), style_plural(a, counters_live_blocks(c), "block"));
+}
+
+/* The function with its file's name and line, if they are known. */
+static const char *
+frame_text(struct teller *t, uint32_t frame, uint32_t location)
+{
+    const struct profile *p = t->s->p;
+    const struct profile_frame *f = &p->frames[frame];
+    struct arena *a = &t->arena;
+    const char *name = symbol_shorten(a, frame_name(p, frame, location, a), NAME_WIDTH);
+
+    if (f->file == 0 || f->line == 0)
+        return name;
+    return arena_printf(a, "%s (%s:%u)", name, path_basename(profile_string(p, f->file)), f->line);
+}
+
+static void
+tell_holder(struct teller *t)
+{
+    int64_t peak_bytes = t->stacks.total.peak_bytes;
+    struct holder h;
+
+    if (peak_bytes > 0 && holder_of_peak(t->s->p, &t->stacks, &h))
+        tell(t, "at the peak most was held by %s: %s, %s", frame_text(t, h.frame, h.location),
+             style_bytes(&t->arena, h.bytes), style_percent(&t->arena, h.bytes, peak_bytes));
+}
+
+static bool
+is_news(const struct profile *p, const struct timeline_row *row)
+{
+    int64_t last = timeline_last(row);
+
+    return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
+           last >= GROWTH_BYTES_MIN && last >= p->totals.peak_bytes / GROWTH_PART;
+}
+
+/* The stacks that grow to the end, the fastest of them by name. */
+static void
+tell_growth(struct teller *t)
+{
+    const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
+    const struct profile *p = t->s->p;
+    const struct timeline_row *first = NULL;
+    struct arena *a = &t->arena;
+    const char *more = "";
+    struct timeline line;
+    size_t count = 0;
+    uint32_t at;
+
+    if (!p->has_history || p->process.elapsed_ns < GROWTH_RUN_NS)
+        return;
+    timeline_build(p, &t->stacks, &options, a, &line);
+    for (size_t i = 0; i < line.row_count; i++)
+        if (is_news(p, &line.rows[i]) && count++ == 0)
+            first = &line.rows[i];
+    if (count == 0)
+        return;
+    if (count > 1)
+        more = arena_printf(a, "; and %s: heaptap timeline %s",
+                            style_plural(a, (int64_t)count - 1, "more stack"),
+                            t->s->processes[t->s->head].path);
+    at = holder_frame(p, first->stack);
+    tell(t, "growing to the end: %s, %s, +%s/min%s",
+         frame_text(t, first->stack->frames[at], first->stack->locations[at]),
+         style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
+}
+
+static void
+tell_losses(struct teller *t)
+{
+    const struct profile_losses *l = &t->s->p->losses;
+    const char *remedy = loss_remedy(l);
+
+    if (l->events != 0)
+        tell(t, "%s not recorded: %s%s%s", style_plural(&t->arena, (int64_t)l->events, "event"),
+             loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
+}
+
+/* How many notes are like note I, which comes first of them; 0 if another one does, with more
+ * bytes unseen. */
+static size_t
+count_alike(const struct run_notes *notes, size_t i)
+{
+    const struct profile_note *first = &notes->v[i].note;
+    size_t count = 0;
+
+    for (size_t k = 0; k < notes->count; k++) {
+        const struct profile_note *n = &notes->v[k].note;
+        uint64_t bytes = n->anonymous_bytes - n->recorded_bytes,
+                 first_bytes = first->anonymous_bytes - first->recorded_bytes;
+
+        if (k != i && !run_notes_alike(&notes->v[k], &notes->v[i]))
+            continue;
+        if (bytes > first_bytes || (bytes == first_bytes && k < i))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+static void
+tell_advice(struct teller *t, const char *advice)
+{
+    while (*advice != '\0') {
+        size_t length = strcspn(advice, "\n");
+
+        say_hint("%s", arena_strndup(&t->arena, advice, length));
+        advice += length + (advice[length] == '\n');
+    }
+}
+
+static void
+tell_notes(struct teller *t)
+{
+    const struct run_notes *notes = t->s->notes;
+    size_t told = 0;
+
+    for (size_t i = 0; i < notes->count; i++) {
+        size_t alike = count_alike(notes, i);
+        const char *more = "";
+
+        if (alike == 0 || told++ >= NOTES_TOLD)
+            continue;
+        if (alike > 1)
+            more = arena_printf(&t->arena, " (and %zu more like it)", alike - 1);
+        say_warning("%s%s", notes->v[i].note.text, more);
+        tell_advice(t, notes->v[i].note.advice);
+    }
+    if (told > NOTES_TOLD)
+        say_hint("%zu more notes of this kind are in the profiles; heaptap report shows them",
+                 told - NOTES_TOLD);
+}
+
+/* What is said of modules without symbols, so that the next run has names. */
+static void
+tell_symbols(struct teller *t)
+{
+    const char *const *hints;
+
+    if (t->s->named && symbol_hints(t->s->p, &hints) > 0)
+        say_hint("%s", hints[0]);
+}
+
+static void
+tell_profile(struct teller *t, const char *const *names)
+{
+    static const char *const reasons[] = {
+        [HEAD_NONE] = "",
+        [HEAD_FIRST] = "",
+        [HEAD_BECAME] = "what the program became, ",
+        [HEAD_MOST] = "what allocated most, ",
+    };
+    const struct run_process *head = &t->s->processes[t->s->head];
+    struct stat st = {0};
+    const char *size;
+
+    stat(head->path, &st);
+    size = style_bytes(&t->arena, st.st_size);
+    if (t->s->count == 1)
+        tell(t, "profile %s (%s)", head->path, size);
+    else
+        tell(t, "profile %s (%s) is of %s%s (pid %u)", head->path, size, reasons[t->s->why],
+             names[t->s->head], head->pid);
+}
+
+/* The others, the largest of them by name. */
+static void
+tell_others(struct teller *t, const char *const *names)
+{
+    const struct run_summary *s = t->s;
+    bool *told = arena_array(&t->arena, s->count, sizeof *told);
+    struct counters total = COUNTERS_ZERO;
+    struct arena *a = &t->arena;
+    const char *list = "";
+
+    for (size_t i = 0; i < s->count; i++)
+        counters_add(&total, &s->processes[i].totals);
+    told[s->head] = true;
+    for (size_t n = 0; n < OTHERS_TOLD && n + 1 < s->count; n++) {
+        size_t most = s->count;
+
+        for (size_t i = 0; i < s->count; i++)
+            if (!told[i] && (most == s->count || s->processes[i].totals.allocated_bytes >
+                                                     s->processes[most].totals.allocated_bytes))
+                most = i;
+        told[most] = true;
+        list = arena_printf(a, "%s%s%s %s", list, n > 0 ? ", " : "", names[most],
+                            style_bytes(a, s->processes[most].totals.allocated_bytes));
+    }
+    if (s->count > OTHERS_TOLD + 1)
+        list = arena_printf(a, "%s, and %zu more", list, s->count - OTHERS_TOLD - 1);
+    tell(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"), s->directory, list);
+    tell(t, "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
+            "report %s",
+         style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
+         style_bytes(a, counters_live_bytes(&total)), s->directory);
+}
+
+static void
+tell_processes(struct teller *t)
+{
+    const struct run_summary *s = t->s;
+    struct session_who *who = arena_array(&t->arena, s->count, sizeof *who);
+    const char **names = arena_array(&t->arena, s->count, sizeof *names);
+
+    for (size_t i = 0; i < s->count; i++)
+        who[i] = (struct session_who){path_basename(s->processes[i].executable),
+                                      s->processes[i].command, s->processes[i].comm};
+    session_names(who, s->count, &t->arena, names);
+    for (size_t i = 0; i < s->count; i++)
+        names[i] = style_cut_end(&t->arena, names[i], NAME_WIDTH);
+    tell_profile(t, names);
+    if (s->count > 1)
+        tell_others(t, names);
+}
+
+void
+run_summary(const struct run_summary *s)
+{
+    const struct stacks_options options = {0};
+    struct teller t = {.s = s};
+    struct err err;
+
+    if (s->p != NULL)
+        tell_totals(&t);
+    if (s->p != NULL && s->named &&
+        stacks_build(s->p, &options, &t.arena, &t.stacks, &err) == 0) {
+        tell_holder(&t);
+        tell_growth(&t);
+    }
+    if (s->p != NULL)
+        tell_losses(&t);
+    tell_notes(&t);
+    if (s->p != NULL)
+        tell_symbols(&t);
+    if (s->count > 0)
+        tell_processes(&t);
+    if (s->living > 0)
+        tell(&t, "%zu of them still being written; pack them when their processes have ended",
+             s->living);
+    if (s->interrupted)
+        tell(&t, "interrupted; `heaptap pack` packs what is left");
+    arena_release(&t.arena);
+}

@@ -1,0 +1,25 @@
+/* run_summary.h: what `heaptap run` says when the program has ended. */
+#ifndef COMMAND_RUN_SUMMARY_H
+#define COMMAND_RUN_SUMMARY_H
+
+#include "launch/run_notes.h"
+#include "launch/run_process.h"
+
+/* A run that has ended, and its profiles. */
+struct run_summary {
+    const struct run_process *processes;
+    size_t count;
+    size_t head; // Which of them the run was about, if there are any, and why.
+    enum run_head why;
+    struct profile *p; // Of the head; NULL = it cannot be read.
+    bool named;        // P has symbols.
+    const char *directory; // Where the others are.
+    const struct run_notes *notes;
+    size_t living;    // How many are still being written.
+    bool interrupted; // And so not packed.
+};
+
+/* Tell it on stderr, in ten lines or so. */
+void run_summary(const struct run_summary *s);
+
+#endif

@@ -1,0 +1,29 @@
+/* run_notes.h: what was noted of a run from outside, to be told and kept (struct profile_note). */
+#ifndef LAUNCH_RUN_NOTES_H
+#define LAUNCH_RUN_NOTES_H
+
+#include <sys/types.h>
+
+#include "profile/profile.h"
+
+struct run_note {
+    pid_t pid;              // Of which process; 0 = of the run.
+    const char *executable; // Of the process; "" = of the run.
+    struct profile_note note;
+};
+
+/* All of one run; zero is empty. */
+struct run_notes {
+    struct run_note *v;
+    size_t count, capacity;
+    struct arena arena; // Of all this, and for the texts.
+};
+
+void run_notes_add(struct run_notes *notes, const struct run_note *note);
+
+/* Whether two say the same of two processes: the same program, and the same advice. */
+bool run_notes_alike(const struct run_note *a, const struct run_note *b);
+
+void run_notes_release(struct run_notes *notes);
+
+#endif

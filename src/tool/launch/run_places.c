@@ -1,0 +1,104 @@
+/* run_places.c: the names of the profiles when a run has ended.
+ *
+ * While a program runs nobody can know what the run is about, and the first process has the name
+ * that the user wanted. If it was another one (run_process.c), the names change hands now:
+ *
+ *     w.heaptap                               w.heaptap                    ./prog, by exec
+ *     w.prog.12.heaptap               ──►     w.processes/
+ *     w.processes/heaptap.ls.13.heaptap           heaptap.bash.12.heaptap  what it had been
+ *                                                 heaptap.ls.13.heaptap
+ *
+ * So what lies beside NAME.processes is one profile, and everything else of the run is in there.
+ * Only profiles of ended processes are moved: a recorder that lives finds its file by its name.
+ * Nothing is ever overwritten, and a move that fails leaves a profile where it was.
+ */
+#include "launch/run_places.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/environment.h"
+
+enum { NAMES_TRIED = 1000 };
+
+static bool
+move(struct run_process *p, const char *to)
+{
+    if (renameat2(AT_FDCWD, p->path, AT_FDCWD, to, RENAME_NOREPLACE) != 0)
+        return false;
+    p->path = to;
+    return true;
+}
+
+/* Put P into DIRECTORY, under the name that others have there. */
+static void
+move_into(struct recorded_run *r, struct run_process *p, const char *directory)
+{
+    const char *name =
+        destination_name(&r->to, PROFILE_DEFAULT_NAME, p->executable, (pid_t)p->pid);
+    int length = (int)(strlen(name) - strlen(PROFILE_SUFFIX));
+
+    for (int number = 1; number <= NAMES_TRIED; number++) {
+        const char *to = number == 1 ? arena_printf(&r->arena, "%s/%s", directory, name)
+                                     : arena_printf(&r->arena, "%s/%.*s.%d" PROFILE_SUFFIX,
+                                                    directory, length, name, number);
+
+        if (move(p, to) || access(to, F_OK) != 0)
+            return;
+    }
+}
+
+static bool
+is_in(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* The directory that others were put into has the name of the first process's profile: give it that
+ * of the one which has taken its place, if they differ. */
+static void
+rename_directory(struct recorded_run *r, struct run_profiles *profiles, struct run_process *v,
+                 size_t count, size_t head)
+{
+    const char *from = profiles->directory,
+               *to = destination_others_of(&r->to, v[head].executable, (pid_t)v[head].pid);
+    size_t length = strlen(from);
+
+    for (size_t i = 0; i < count; i++)
+        if (v[i].living)
+            return;
+    if (strcmp(from, to) == 0 ||
+        renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) != 0)
+        return;
+    profiles->directory = to;
+    for (size_t i = 0; i < count; i++)
+        if (is_in(v[i].path, from))
+            v[i].path = arena_printf(&r->arena, "%s%s", to, v[i].path + length);
+}
+
+void
+run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct run_process *v,
+                   size_t count, size_t head)
+{
+    const char *place, *directory;
+
+    if (!r->to.has_others || count < 1 || v[head].living)
+        return;
+    place = destination_place(&r->to, v[head].executable, (pid_t)v[head].pid);
+    directory = destination_make_others(&r->to, r->pid);
+    if (directory == NULL)
+        return;
+    profiles->directory = directory;
+    for (size_t i = 0; i < count; i++)
+        if (i != head && !v[i].living && !is_in(v[i].path, directory))
+            move_into(r, &v[i], directory);
+    if (strcmp(v[head].path, place) != 0)
+        move(&v[head], place);
+    if (rmdir(directory) != 0) // Nobody came.
+        rename_directory(r, profiles, v, count, head);
+}

@@ -1,0 +1,87 @@
+/* run_process.c: which of the processes of a run it was about.
+ *
+ * Whoever runs ./wrap.sh or `bash -c 'exec ./server'` with -o server.heaptap asks about the server,
+ * not about the shell. So the rule, which `heaptap run --help` tells:
+ *
+ *     the process that was started, as what it became last by exec; but
+ *     if it is a shell, the process that allocated most, when that is more than the shell;
+ *     if it allocated less than a twentieth of what another did, that other one.
+ *
+ * A shell is known by its name, because what it allocates says little: bash takes 80 KiB for a
+ * script of three lines, and the program that it starts may be small. With the same rule for all
+ * programs, compilers started by a large build tool would take the place of the tool now and then,
+ * and nobody could tell beforehand. Who still lives goes on writing where he is, and is not taken.
+ */
+#include "launch/run_process.h"
+
+#include <string.h>
+
+#include "util/path.h"
+
+enum { LITTLE = 20 }; // One part in so many is little.
+
+static bool
+is_shell(const char *executable)
+{
+    static const char *const shells[] = {"sh",  "bash", "dash", "zsh",  "ksh",
+                                         "mksh", "ash",  "fish", "busybox"};
+
+    for (size_t i = 0; i < countof(shells); i++)
+        if (strcmp(path_basename(executable), shells[i]) == 0)
+            return true;
+    return false;
+}
+
+size_t
+run_process_last(const struct run_process *v, size_t count, pid_t pid)
+{
+    size_t last = count;
+
+    for (size_t i = 0; i < count; i++)
+        if (v[i].pid == (uint32_t)pid &&
+            (last == count || v[i].start_unix_ns >= v[last].start_unix_ns))
+            last = i;
+    return last;
+}
+
+static size_t
+find_most(const struct run_process *v, size_t count)
+{
+    size_t most = count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!v[i].living &&
+            (most == count || v[i].totals.allocated_bytes > v[most].totals.allocated_bytes))
+            most = i;
+    return most;
+}
+
+static bool
+did_little(const struct run_process *first, const struct run_process *most)
+{
+    int64_t limit = most->totals.allocated_bytes;
+
+    if (!is_shell(first->executable))
+        limit /= LITTLE;
+    return first->totals.allocated_bytes < limit;
+}
+
+enum run_head
+run_process_head(const struct run_process *v, size_t count, pid_t first_pid, size_t *ret)
+{
+    size_t first = run_process_last(v, count, first_pid), most = find_most(v, count);
+
+    if (count == 0)
+        return HEAD_NONE;
+    *ret = first < count ? first : most < count ? most : 0;
+    if (first == count)
+        return HEAD_MOST;
+    if (most < count && v[most].pid != v[first].pid && did_little(&v[first], &v[most])) {
+        *ret = most;
+        return HEAD_MOST;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (i != first && v[i].pid == v[first].pid)
+            return HEAD_BECAME;
+    return HEAD_FIRST;
+}

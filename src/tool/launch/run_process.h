@@ -1,0 +1,37 @@
+/* run_process.h: the processes of a run, by the profiles that they have left, and which of them the
+ * run was about.
+ */
+#ifndef LAUNCH_RUN_PROCESS_H
+#define LAUNCH_RUN_PROCESS_H
+
+#include <sys/types.h>
+
+#include "profile/profile.h"
+
+/* An image of a process: one that calls exec is several. Texts are its owner's. */
+struct run_process {
+    const char *path; // Of its profile.
+    uint32_t pid;
+    uint64_t start_unix_ns;
+    const char *executable, *command, *comm; // As in struct profile and session_who.
+    struct counters totals;
+    struct profile_losses losses;
+    bool living; // The profile is still being written.
+};
+
+/* Why a process is what the run was about. */
+enum run_head {
+    HEAD_NONE,   // There is no profile.
+    HEAD_FIRST,  // It is the one that was started,
+    HEAD_BECAME, // or what that became by exec.
+    HEAD_MOST,   // The one that was started did little itself: it is the one that allocated most.
+};
+
+/* Which of the COUNT V the run of FIRST_PID was about; its index goes to *RET. */
+enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
+                               size_t *ret);
+
+/* Of the images of V that are the process PID the last one, or COUNT. */
+size_t run_process_last(const struct run_process *v, size_t count, pid_t pid);
+
+#endif
