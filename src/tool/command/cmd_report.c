@@ -3,16 +3,20 @@
  * Without --by, a metric or --tree it shows the overview; each of them narrows it to one table or
  * tree. JSON gives the same numbers exactly, and all sites unless --limit is set.
  */
+#include <string.h>
+
 #include "command/runner.h"
 #include "command/symbolise.h"
 #include "json/json_report.h"
 #include "option/metric_opts.h"
+#include "profile/origin.h"
 #include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_header.h"
 #include "text/text_overview.h"
 #include "text/text_site.h"
 #include "text/text_tree.h"
+#include "view/say.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
                                        "size", "type",     "heap", "label", "label=", NULL};
@@ -113,6 +117,21 @@ check(struct shown *s)
     return EXIT_USAGE;
 }
 
+/* A profile may be one of many that its run has left, which its name does not tell. */
+static void
+mention_others(struct shown *s)
+{
+    struct arena *a = s->text.base.arena;
+    size_t count = 0;
+    const char *session = s->p->merged_processes == 0 && strncmp(s->p->path, "/proc/", 6) != 0
+                              ? origin_session_of(s->p->path, a, &count)
+                              : NULL;
+
+    if (session != NULL)
+        say_hint("its run has left %s: heaptap report %s",
+                 style_plural(a, (int64_t)count - 1, "more profile"), session);
+}
+
 static int
 show(struct shown *s)
 {
@@ -126,6 +145,8 @@ show(struct shown *s)
         report_json(s->j, &s->text.base, o, metric);
     else
         report_text(&s->text, o, metric);
+    if (!o->view.json && !o->view.only && s->set->count == 1)
+        mention_others(s);
     return 0;
 }
 

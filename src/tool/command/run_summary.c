@@ -195,16 +195,6 @@ tell_notes(struct teller *t)
                  told - NOTES_TOLD);
 }
 
-/* What is said of modules without symbols, so that the next run has names. */
-static void
-tell_symbols(struct teller *t)
-{
-    const char *const *hints;
-
-    if (t->s->named && symbol_hints(t->s->p, &hints) > 0)
-        say_hint("%s", hints[0]);
-}
-
 static void
 tell_profile(struct teller *t, const char *const *names)
 {
@@ -296,7 +286,6 @@ run_summary(const struct run_summary *s)
         tell_losses(&t);
     tell_notes(&t);
     if (s->p != NULL)
-        tell_symbols(&t);
     if (s->count > 0)
         tell_processes(&t);
     if (s->living > 0)

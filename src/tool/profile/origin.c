@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -21,12 +22,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "format/environment.h"
 #include "profile/living.h"
 #include "profile/mapped.h"
 #include "profile/profile.h"
 #include "util/bytes.h"
 
 #define FILE_BYTES_MAX ((uint64_t)16 << 30)
+
+/* Of the sessions beside a profile so many are asked whether they are its own. */
+enum { SESSIONS_TRIED = 64 };
 
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20 };
 
@@ -306,4 +311,54 @@ profile_list_session(const char *what, struct arena *arena, const char ***ret_pa
     (*ret_paths)[0] = arena_strdup(arena, what);
     *ret_count = 1;
     return 0;
+}
+
+/* Has the session ONLY_SESSION profiles in DIR? Their number, with those beside it; 0 if not. */
+static size_t
+count_session(const char *dir, uint64_t only_session, struct arena *arena)
+{
+    struct listing l = {.arena = arena};
+    const char *beside = place_of_first(dir, arena);
+
+    if (list_profiles(dir, only_session, &l) < 0 || l.count == 0)
+        return 0;
+    if (beside != NULL)
+        list_profiles(beside, only_session, &l);
+    return l.count;
+}
+
+/* The directory part of PATH, with a slash, or "". */
+static const char *
+directory_of(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
+}
+
+const char *
+origin_session_of(const char *path, struct arena *arena, size_t *ret_count)
+{
+    const char *dir = directory_of(path, arena), *session = NULL;
+    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
+    struct disk_header h;
+    glob_t found = {0};
+
+    if (!origin_header(path, &h) || h.session_id == 0)
+        return NULL;
+    if (place_of_first(dir, arena) != NULL)
+        session = arena_strndup(arena, dir, strlen(dir) - 1);
+    else if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
+        session =
+            arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)(length - suffix), path);
+    if (session != NULL && (*ret_count = count_session(session, h.session_id, arena)) > 1)
+        return session;
+    // It has the name of the first process, which this one may not be.
+    session = NULL;
+    if (glob(arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX, dir), 0, NULL, &found) == 0)
+        for (size_t i = 0; session == NULL && i < found.gl_pathc && i < SESSIONS_TRIED; i++)
+            if ((*ret_count = count_session(found.gl_pathv[i], h.session_id, arena)) > 1)
+                session = arena_strdup(arena, found.gl_pathv[i]);
+    globfree(&found);
+    return session;
 }

@@ -21,6 +21,10 @@ bool origin_is_pid(const char *what, uint32_t *ret_pid);
  * opened here. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
 
+/* The session directory of the run that the profile PATH is of, and how many profiles of that run
+ * there are; NULL if there are no others. From ARENA. */
+const char *origin_session_of(const char *path, struct arena *arena, size_t *ret_count);
+
 /* The profile files of the session directory WHAT, sorted by name, into an array from ARENA; a
  * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
 int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,

@@ -170,6 +170,11 @@ check "a shell's child: said so" grep -q 'child.heaptap .* is of what allocated 
     about.err
 check "a shell's child: the shell is told" grep -q 'in child.processes: bash ./starts.sh' about.err
 check "a shell's child: ten lines at most" test "$(wc -l <about.err)" -le 10
+"$HEAPTAP" report child.heaptap >view.out 2>view.err
+check "report: its run's other profiles are mentioned" \
+    grep -Eq '^hint: its run has left [12] more profiles?: heaptap report child.processes$' view.err
+"$HEAPTAP" report "$(ls child.processes/* | head -n 1)" >view.out 2>view.err
+check "report: also of one of them" grep -q 'report child.processes$' view.err
 about raw.heaptap 0 execs.sh --no-pack
 about some.heaptap 5 starts.sh --only swollen
 about alone.heaptap 0 execs.sh --no-children
@@ -188,6 +193,8 @@ pid=$("$HEAPTAP" report fork 2>/dev/null | awk '$3 == 50 {print $1}')
 check "--only PID" grep -q "^pid $pid " <("$HEAPTAP" report --only "$pid" fork)
 # What has room for one profile gets the sum: 160 allocations, as merge has it.
 "$HEAPTAP" merge -o sum.heaptap fork >merge.out
+"$HEAPTAP" report sum.heaptap >view.out 2>view.err
+check "report: others are not mentioned of a sum" bash -c '! grep "its run" view.err'
 "$HEAPTAP" export --alloc fork | LC_ALL=C sort >view.out
 check "export: the sum of a session" cmp view.out \
     <("$HEAPTAP" export --alloc sum.heaptap | LC_ALL=C sort)
