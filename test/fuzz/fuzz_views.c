@@ -15,7 +15,7 @@
 /* covers: json_heaps.c json_leaks.c json_bins.c json_paths.c json_direct.c json_callgraph.c */
 /* covers: json_timeline.c json_diff.c group_table.c phrases.c backing.c sampling.c load_fit.c */
 /* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
-/* covers: notes.c text_recording.c */
+/* covers: notes.c json_notes.c text_recording.c */
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"

@@ -12,6 +12,7 @@
 
 #include "analyse/holder.h"
 #include "build_profile.h"
+#include "json/json_notes.h"
 #include "launch/run_process.h"
 #include "load/load.h"
 #include "merge/merge.h"
@@ -294,6 +295,45 @@ notes_are_shown_whole(void **state)
     unlink("noted.heaptap");
 }
 
+/* If this fails, a script cannot tell a profile that has it all from one of a process whose memory
+ * came from elsewhere. */
+static void
+notes_are_objects_in_json(void **state)
+{
+    struct profile *p = read_file(noted_file("noted.heaptap", &unseen, 12));
+    const char *damage = "segment 3: damaged";
+    struct strbuf out = {0};
+    struct json j;
+
+    (void)state;
+    p->notes = &damage;
+    p->note_count = 1;
+    json_begin(&j, &out);
+    json_object(&j, NULL);
+    json_notes(&j, p);
+    json_end(&j);
+    assert_string_equal(strbuf_text(&out),
+                        "{\n"
+                        "  \"notes\": [\n"
+                        "    {\n"
+                        "      \"kind\": \"memory-not-through-malloc\",\n"
+                        "      \"text\": \"about 40 MiB did not come through malloc\",\n"
+                        "      \"advice\": \"build it\\u000aor else\",\n"
+                        "      \"anonymous_bytes\": 52428800,\n"
+                        "      \"recorded_bytes\": 10485760\n"
+                        "    },\n"
+                        "    {\n"
+                        "      \"kind\": \"damaged-file\",\n"
+                        "      \"text\": \"segment 3: damaged\",\n"
+                        "      \"advice\": null\n"
+                        "    }\n"
+                        "  ]\n"
+                        "}\n");
+    strbuf_release(&out);
+    profile_free(p);
+    unlink("noted.heaptap");
+}
+
 static struct run_process
 process(uint32_t pid, uint64_t start_unix_ns, const char *executable, int64_t allocated_bytes)
 {
@@ -381,6 +421,7 @@ main(void)
         cmocka_unit_test(a_note_does_not_go_where_it_has_no_place),
         cmocka_unit_test(a_sum_has_like_notes_once_with_the_largest),
         cmocka_unit_test(notes_are_shown_whole),
+        cmocka_unit_test(notes_are_objects_in_json),
         cmocka_unit_test(a_run_is_about_what_the_program_became_or_who_did_the_work),
         cmocka_unit_test(the_holder_of_the_peak_is_the_users_own_code),
     };

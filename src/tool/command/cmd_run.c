@@ -290,7 +290,7 @@ append_all_notes(struct outcome *o, size_t head)
 static void
 tell_hints(const struct outcome *o, const struct run_summary *s)
 {
-    size_t k = run_process_last(o->processes, o->count, o->limits.pid);
+    size_t k = run_process_last(o->processes, o->count, (pid_t)o->limits.pid);
     struct names_hint hint = {0};
 
     if (k < o->count)

@@ -20,7 +20,6 @@
 #include "analyse/frame_name.h"
 #include "analyse/holder.h"
 #include "analyse/timeline.h"
-#include "symbol/symbol.h"
 #include "view/losses.h"
 #include "view/say.h"
 #include "view/session_names.h"

@@ -11,6 +11,7 @@
 
 #include "json/json_heaps.h"
 #include "json/json_members.h"
+#include "json/json_notes.h"
 #include "json/json_stack.h"
 #include "view/group_table.h"
 
@@ -29,10 +30,7 @@ json_self_report(struct json *j, const struct profile *p)
     json_uint(j, "events_timed", r->events_timed);
     json_uint(j, "timed_ns", r->timed_ns);
     json_end(j);
-    json_array(j, "notes");
-    for (size_t i = 0; i < p->note_count; i++)
-        json_string(j, NULL, p->notes[i]);
-    json_end(j);
+    json_notes(j, p);
 }
 
 static void

@@ -160,6 +160,12 @@ END
         fi
         check "a note: report has it $option" grep -q 'Note: about 4[0-9]\.. MiB' noted.txt
         check "a note: and the remedy $option" grep -q -- '--wrap=je_malloc' noted.txt
+        check "a note: in JSON $option" python3 -c '
+import json, sys
+[n] = json.load(sys.stdin)["notes"]
+assert n["kind"] == "memory-not-through-malloc" and "--wrap=je_malloc" in n["advice"]
+assert n["anonymous_bytes"] - n["recorded_bytes"] > 40 << 20' \
+            < <("$HEAPTAP" report --json noted.heaptap)
         check "a note: the numbers are there $option" grep -q 'Allocations ' noted.txt
         "$HEAPTAP" pack -o noted2.heaptap noted.heaptap >pack.out
         check "a note: pack keeps it $option" grep -q 'Note: about' \

@@ -1,0 +1,41 @@
+/* json_notes.c: what there is to note about a profile: objects with a kind, a sentence, and the
+ * numbers that the sentence has.
+ */
+#include "json/json_notes.h"
+
+#include "json/json_members.h"
+#include "view/notes.h"
+
+static void
+json_run_note(struct json *j, const struct profile_note *n)
+{
+    json_object(j, NULL);
+    json_string(j, "kind", note_kind_name(n));
+    json_string(j, "text", n->text);
+    json_known(j, "advice", n->advice);
+    if (n->kind == NOTE_UNSEEN) {
+        json_uint(j, "anonymous_bytes", n->anonymous_bytes);
+        json_uint(j, "recorded_bytes", n->recorded_bytes);
+    }
+    if (n->processes > 0) {
+        json_known(j, "process", n->process);
+        json_uint(j, "processes", n->processes);
+    }
+    json_end(j);
+}
+
+void
+json_notes(struct json *j, const struct profile *p)
+{
+    json_array(j, "notes");
+    for (size_t i = 0; i < p->run_note_count; i++)
+        json_run_note(j, &p->run_notes[i]);
+    for (size_t i = 0; i < p->note_count; i++) {
+        json_object(j, NULL);
+        json_string(j, "kind", "damaged-file");
+        json_string(j, "text", p->notes[i]);
+        json_string(j, "advice", NULL);
+        json_end(j);
+    }
+    json_end(j);
+}
