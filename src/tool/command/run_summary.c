@@ -20,6 +20,7 @@
 #include "analyse/frame_name.h"
 #include "analyse/holder.h"
 #include "analyse/timeline.h"
+#include "symbol/shorten.h"
 #include "view/losses.h"
 #include "view/say.h"
 #include "view/session_names.h"
@@ -216,6 +217,16 @@ tell_profile(struct teller *t, const char *const *names)
              names[t->s->head], head->pid);
 }
 
+/* The name of process I, with its id if another one has that name. */
+static const char *
+name_among(struct teller *t, const char *const *names, size_t i)
+{
+    for (size_t k = 0; k < t->s->count; k++)
+        if (k != i && strcmp(names[k], names[i]) == 0)
+            return arena_printf(&t->arena, "%s (%u)", names[i], t->s->processes[i].pid);
+    return names[i];
+}
+
 /* The others, the largest of them by name. */
 static void
 tell_others(struct teller *t, const char *const *names)
@@ -237,7 +248,8 @@ tell_others(struct teller *t, const char *const *names)
                                                      s->processes[most].totals.allocated_bytes))
                 most = i;
         told[most] = true;
-        list = arena_printf(a, "%s%s%s %s", list, n > 0 ? ", " : "", names[most],
+        list = arena_printf(a, "%s%s%s %s", list, n > 0 ? ", " : "",
+                            name_among(t, names, most),
                             style_bytes(a, s->processes[most].totals.allocated_bytes));
     }
     if (s->count > OTHERS_TOLD + 1)
