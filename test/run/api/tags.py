@@ -625,7 +625,7 @@ def check_damaged(heaptap, checks, name, m, wanted, said):
         return
     wanted = {"arena": 0, **wanted}
     got = {h["heap"]: h["live_bytes"] for h in d["heaps"]}
-    notes = " ".join(d["notes"])
+    notes = " ".join(note["text"] for note in d["notes"])
     good = got == wanted and sum(got.values()) == d["totals"]["live_bytes"] and \
         sum(s["live_bytes"] for s in d["sites"]) == d["totals"]["live_bytes"]
     checks.say(name, good and (said in notes if said else not notes),

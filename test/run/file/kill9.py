@@ -62,7 +62,7 @@ def judge(report, counts, threads):
     slack = [threads, threads, threads * BYTES_MAX, threads * BYTES_MAX]
     problems = [f"{name}: the program counts {o}, the profile {s}"
                 for name, o, s, allowed in zip(keys, own, seen, slack) if abs(o - s) > allowed]
-    problems += [f"note: {note}" for note in report["notes"]]
+    problems += [f"note: {note['text']}" for note in report["notes"]]
     for key in keys:
         total = sum(s[key] for s in report["sites"])
         if total != report["totals"][key]:
