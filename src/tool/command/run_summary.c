@@ -78,13 +78,26 @@ frame_text(struct teller *t, uint32_t frame, uint32_t location)
     return arena_printf(a, "%s (%s:%u)", name, path_basename(profile_string(p, f->file)), f->line);
 }
 
+/* Is more of the head's memory known to be missing in its profile than is in it? */
+static bool
+is_mostly_unseen(struct teller *t)
+{
+    const struct run_notes *notes = t->s->notes;
+
+    for (size_t i = 0; i < notes->count; i++)
+        if (notes->v[i].pid == (pid_t)t->s->p->process.pid && notes->v[i].note.kind == NOTE_UNSEEN)
+            return true;
+    return false;
+}
+
+/* Who held most. Of memory that is mostly elsewhere it would name what does not matter. */
 static void
 tell_holder(struct teller *t)
 {
     int64_t peak_bytes = t->stacks.total.peak_bytes;
     struct holder h;
 
-    if (peak_bytes > 0 && holder_of_peak(t->s->p, &t->stacks, &h))
+    if (peak_bytes > 0 && !is_mostly_unseen(t) && holder_of_peak(t->s->p, &t->stacks, &h))
         tell(t, "at the peak most was held by %s: %s, %s", frame_text(t, h.frame, h.location),
              style_bytes(&t->arena, h.bytes), style_percent(&t->arena, h.bytes, peak_bytes));
 }
@@ -296,7 +309,6 @@ run_summary(const struct run_summary *s)
     if (s->p != NULL)
         tell_losses(&t);
     tell_notes(&t);
-    if (s->p != NULL)
     if (s->count > 0)
         tell_processes(&t);
     if (s->living > 0)

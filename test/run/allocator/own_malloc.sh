@@ -73,6 +73,26 @@ same "map: --quiet" "" "$(cat map.heaptap.err)"
 ran map.heaptap -- sh -c "'$PROG/swollen' map; true"
 says "map: in a child of a shell" "$strange" map.heaptap
 
+cat >both.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    char *p = mmap(NULL, 48 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *volatile q = malloc(1000);
+    memset(p, 1, 48 << 20);
+    usleep(400000);
+    return q == NULL;
+}
+END
+gcc -O1 -o both both.c
+ran both.heaptap -- ./both
+says "both: said" 'memory of .*both did not come through malloc' both.heaptap
+check "both: nobody is named as the holder of the little that is known" \
+    bash -c '! grep "held by" both.heaptap.err'
+
 # --- Allocators linked statically ----------------------------------------------------------------
 
 # inside NAME PATTERN LINK-FLAGS...

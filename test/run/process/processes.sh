@@ -165,6 +165,8 @@ check "exec: said so" grep -q 'became.heaptap .* is of what the program became, 
 check "exec: the shell is in the directory" ls became.processes/heaptap.bash.*
 check "exec: all are counted" grep -q '^3 processes: 4[89],' \
     <("$HEAPTAP" report became.processes 2>/dev/null)
+held='^heaptap: at the peak most was held by take \(swollen\.c:[0-9]+\): 45\.8 MiB, 100\.0 %$'
+check "exec: who held most" grep -Eq "$held" about.err
 about child.heaptap 5 starts.sh
 check "a shell's child: said so" grep -q 'child.heaptap .* is of what allocated most, swollen' \
     about.err
