@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 #include "analyse/timeline.h"
 #include "build_profile.h"
+#include "flame/timeline_svg.h"
 #include "profile/at.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
@@ -237,6 +239,90 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     profile_free(p);
 }
 
+/* Read the text element at *SVG, moving that behind it, and where it lies if a character takes
+ * PIXELS; false at the end. */
+static bool
+next_text(const char **svg, const char *class, double pixels, double *ret_y, double *ret_from,
+          double *ret_to)
+{
+    char tag[256];
+    const char *end, *text;
+    double x, columns = 0;
+
+    for (;;) {
+        *svg = strstr(*svg, "<text ");
+        if (*svg == NULL)
+            return false;
+        end = strchr(*svg, '>');
+        assert_non_null(end);
+        snprintf(tag, sizeof tag, "%.*s", (int)(end - *svg), *svg);
+        *svg = end;
+        if (strstr(tag, class) != NULL)
+            break;
+    }
+    assert_int_equal(sscanf(tag, "<text x=\"%lf\" y=\"%lf\"", &x, ret_y), 2);
+    for (text = end + 1; *text != '<'; text++) {
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+        if (*text == '&')
+            text = strchr(text, ';');
+    }
+    *ret_from = strstr(tag, "end") != NULL ? x - columns * pixels : x;
+    *ret_to = *ret_from + columns * pixels;
+    return true;
+}
+
+/* If this fails, the picture of a program with long names is unreadable: names of snapshots lie
+ * upon one another, or what is said of a stack upon its name. */
+static void
+long_names_do_not_overlap_in_pictures(void **unused)
+{
+    static char long_names[SNAPSHOTS][64];
+    struct timeline_options options = {.limit = 10, .by_size = true};
+    struct stacks_options all = {0};
+    struct profile *p = make_past();
+    double y, from, to, taken[1000] = {0}, values = 0, entries = 0;
+    struct arena arena = {0};
+    struct strbuf out = {0};
+    struct stacks stacks;
+    struct timeline t;
+    struct err err = {""};
+    const char *svg;
+    size_t count = 0;
+
+    (void)unused;
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        snprintf(long_names[i], sizeof long_names[i], "a rather long name, number %zu%.*s", i,
+                 (int)(i % 5) * 4, ", and more of it than others");
+        p->snapshots[i].name = long_names[i];
+    }
+    for (size_t i = 0; i < p->frame_count; i++)
+        p->frames[i].function = strtab_id(
+            &p->strings,
+            arena_printf(&arena, "some_namespace::in_which_there_is::a_class<int, %zu>::function()",
+                         i));
+    assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
+    timeline_build(p, &stacks, &options, &arena, &t);
+    timeline_svg(p, &t, &arena, &out);
+    for (svg = strbuf_text(&out); next_text(&svg, "halo", 6.8, &y, &from, &to); count++) {
+        assert_true(y > 0 && y < 1000 && to <= 1200);
+        assert_true(from >= taken[(size_t)y]);
+        taken[(size_t)y] = to;
+    }
+    assert_in_range(count, 6, SNAPSHOTS);
+    for (svg = strbuf_text(&out); (svg = strstr(svg, "<svg x=")) != NULL; entries++) {
+        double x, width;
+
+        assert_int_equal(sscanf(svg, "<svg x=\"%lf\" y=\"%lf\" width=\"%lf\"", &x, &y, &width), 3);
+        assert_true(next_text(&svg, "code", 6.7, &y, &from, &to) && to <= width);
+        assert_true(next_text(&svg, "end", 7.2, &y, &from, &to) && from >= x + width);
+        values++;
+    }
+    assert_true(entries >= 3 && entries == values);
+    strbuf_release(&out);
+    arena_release(&arena);
+    profile_free(p);
+}
+
 int
 main(void)
 {
@@ -245,6 +331,7 @@ main(void)
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
+        cmocka_unit_test(long_names_do_not_overlap_in_pictures),
     };
 
     return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);

@@ -19,9 +19,14 @@
 #include "flame/flame_page.h"
 #include "symbol/shorten.h"
 
-enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60 };
+enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX = 40 };
 
-#define NAME_PIXELS 6.6 // Of a character.
+enum { NAME_GAP = 4, ENTRY_GAP = 20 }; // Pixels beside a name.
+
+/* What a character takes, for the widest of the usual fonts. */
+#define NAME_PIXELS 7.0
+#define VALUE_PIXELS 7.4 // Bold.
+#define CODE_PIXELS 6.7
 
 // time_frame.css and time_frame_dark.css, which the build embeds.
 extern const char time_frame_css[];
@@ -120,29 +125,72 @@ frame_axis(const struct time_frame *f, double top, double bottom)
                f->right);
 }
 
+/* A named snapshot, and where its name stands. */
+struct flag {
+    const char *name;
+    double x, y;
+    bool left; // Of its line.
+};
+
+/* Find room for the name of FLAG, right of its line or, near the edge, left of it, in the first row
+ * that has some. FREE_FROM says how far rows are taken. */
+static bool
+find_room(struct flag *flag, double free_from[NAME_ROWS])
+{
+    size_t count = utf8_count(flag->name);
+    double width = NAME_PIXELS * (double)(count < NAME_MAX ? count : NAME_MAX) + NAME_GAP;
+
+    flag->left = flag->x + NAME_GAP + width > FRAME_WIDTH;
+    for (size_t row = 0; row < NAME_ROWS; row++) {
+        double from = flag->left ? flag->x - NAME_GAP - width : flag->x;
+
+        if (from < free_from[row])
+            continue;
+        free_from[row] = flag->left ? flag->x + NAME_GAP : flag->x + NAME_GAP + width;
+        flag->y = FRAME_TOP - 10 - 15 * (double)row;
+        return true;
+    }
+    return false;
+}
+
 void
 frame_names(const struct time_frame *f, double bottom)
 {
+    struct flag *flags = arena_array(f->arena, f->t->point_count, sizeof *flags);
     double free_from[NAME_ROWS] = {0};
+    size_t count = 0;
 
     for (size_t i = 0; i < f->t->point_count; i++) {
         const struct profile_moment *m = &f->t->points[i];
-        double x = frame_x(f, m->elapsed_ns), width, y;
-        size_t row = 0;
+        struct flag flag = {.name = m->name, .x = frame_x(f, m->elapsed_ns)};
 
-        if (*m->name == '\0' || m->snapshots == 0 || m->snapshots > f->p->snapshot_count)
-            continue;
-        width = NAME_PIXELS * (double)(utf8_count(m->name) + 2);
-        while (row < NAME_ROWS && x < free_from[row])
-            row++;
-        if (row == NAME_ROWS)
-            continue;
-        free_from[row] = x + width;
-        y = FRAME_TOP - 10 - 15 * (double)row;
-        strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", x, y - 9, bottom);
-        frame_text(f, x + width > f->right ? x - 4 : x + 4, y,
-                   x + width > f->right ? "class=\"end\"" : "", m->name, 40);
+        if (*m->name != '\0' && m->snapshots != 0 && m->snapshots <= f->p->snapshot_count &&
+            find_room(&flag, free_from))
+            flags[count++] = flag;
     }
+    // The lines first: no line goes through a name.
+    for (size_t i = 0; i < count; i++)
+        strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", flags[i].x,
+                   flags[i].y - 9, bottom);
+    for (size_t i = 0; i < count; i++)
+        frame_text(f, flags[i].left ? flags[i].x - NAME_GAP : flags[i].x + NAME_GAP, flags[i].y,
+                   flags[i].left ? "class=\"halo end\"" : "class=\"halo\"", flags[i].name,
+                   NAME_MAX);
+}
+
+void
+frame_entry(const struct time_frame *f, double y, const char *name, const char *value,
+            const char *attributes)
+{
+    double value_width = VALUE_PIXELS * (double)utf8_count(value);
+    double width = f->right - value_width - 2 * ENTRY_GAP - FRAME_LEFT;
+
+    // Fonts differ: what is wider than was reckoned with is cut off by the inner picture.
+    strbuf_fmt(f->out, "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\">\n",
+               FRAME_LEFT + ENTRY_GAP, y - 14, width);
+    frame_text(f, 0, 14, "class=\"code\"", name, (size_t)(width / CODE_PIXELS));
+    strbuf_str(f->out, "</svg>\n");
+    frame_text(f, f->right, y, attributes, value, 60);
 }
 
 const char *
@@ -168,6 +216,40 @@ frame_colour(const struct time_frame *f, const char *name, uint32_t *taken)
     return arena_printf(f->arena, "c%u", colour);
 }
 
+/* What follows the first qualifier of NAME ("a::b<c>::d" gives "b<c>::d"); NULL if it has none. */
+static const char *
+without_qualifier(const char *name)
+{
+    size_t depth = 0;
+
+    for (; *name != '\0' && strncmp(name, "operator", 8) != 0; name++) {
+        depth += *name == '<' || *name == '(';
+        depth -= depth > 0 && (*name == '>' || *name == ')');
+        if (depth == 0 && name[0] == ':' && name[1] == ':')
+            return name + 2;
+    }
+    return NULL;
+}
+
+/* NAME for people. Of one that is too long the function itself stays, not the namespaces that many
+ * have in common. */
+static const char *
+short_name(struct arena *arena, const char *name)
+{
+    const char *text = symbol_shorten_by(arena, name, NAME_WIDTH_MAX, SYMBOL_ELLIPSIS);
+    size_t dots = strlen(SYMBOL_ELLIPSIS);
+
+    while (strlen(text) > dots && strcmp(text + strlen(text) - dots, SYMBOL_ELLIPSIS) == 0) {
+        name = without_qualifier(name);
+        if (name == NULL)
+            break;
+        text = arena_printf(
+            arena, SYMBOL_ELLIPSIS "%s",
+            symbol_shorten_by(arena, name, NAME_WIDTH_MAX - 1, SYMBOL_ELLIPSIS));
+    }
+    return text;
+}
+
 const char *
 frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
 {
@@ -179,8 +261,7 @@ frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
     function = f->p->frames[s->frames[i]].function;
     if (function != 0 && f->names[function] != NULL)
         return f->names[function];
-    name = symbol_shorten_by(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena),
-                             NAME_WIDTH_MAX, SYMBOL_ELLIPSIS);
+    name = short_name(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena));
     f->names[function] = name;
     return name;
 }

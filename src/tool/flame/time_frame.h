@@ -41,6 +41,11 @@ void frame_end(const struct time_frame *f);
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
                 const char *text, size_t room);
 
+/* Write an entry of the legend at Y: NAME, cut to what VALUE, at the right with ATTRIBUTES, leaves
+ * of the line. */
+void frame_entry(const struct time_frame *f, double y, const char *name, const char *value,
+                 const char *attributes);
+
 /* VALUE with the unit of what is followed: bytes, or bytes or calls per second. From F's arena, as
  * are the next two. */
 const char *frame_amount(const struct time_frame *f, double value);

@@ -232,10 +232,8 @@ put_legend(struct areas *a)
         strbuf_fmt(a->f.out,
                    "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"12\" height=\"12\" rx=\"3\"/>\n",
                    l->class, FRAME_LEFT, y - 10);
-        frame_text(&a->f, FRAME_LEFT + 20, y, "class=\"code\"",
-                   l->row->stack ? stack_text(a, l->row->stack) : "all other stacks", 110);
-        frame_text(&a->f, a->f.right, y, grows ? "class=\"grows end\"" : "class=\"muted end\"",
-                   row_text(a, l->row), 60);
+        frame_entry(&a->f, y, l->row->stack ? stack_text(a, l->row->stack) : "all other stacks",
+                    row_text(a, l->row), grows ? "class=\"grows end\"" : "class=\"muted end\"");
     }
 }
 
