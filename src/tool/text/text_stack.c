@@ -17,6 +17,8 @@ struct frame_text {
 
 enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Places get at most one part in PLACE_SHARE.
 
+enum { ALIGNED_WIDE = 60 };
+
 /* Shorten the functions to what the places leave of the line; returns the width of the longest, so
  * that the places stand in one column. */
 static size_t
@@ -38,7 +40,8 @@ fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
         if (*t->place && style_width(t->function) > longest)
             longest = style_width(t->function);
     }
-    return longest;
+    // Whole names may be very long: their places need not stand below one another.
+    return text_is_wide(v) && longest > ALIGNED_WIDE ? ALIGNED_WIDE : longest;
 }
 
 static void
