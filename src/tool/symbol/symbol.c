@@ -549,31 +549,63 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     symcache_release(&g.cache);
 }
 
+/* Whether the frames of W, at its location, are those of the work before it. */
+static bool
+has_same_frames(const struct resolver *r, const struct work *w)
+{
+    const struct profile_location *l = &r->p->locations[w->location];
+    const struct profile_location *last = &r->p->locations[w == r->work ? 0 : w[-1].location];
+
+    return l->frame_count == last->frame_count && l->first_frame == last->first_frame;
+}
+
+static bool
+are_in_order(const struct resolver *r)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < r->work_count; i++) {
+        const struct profile_location *l = &r->p->locations[r->work[i].location];
+
+        if (has_same_frames(r, &r->work[i]))
+            continue;
+        if (l->first_frame != next)
+            return false;
+        next += l->frame_count;
+    }
+    return next == r->p->frame_count;
+}
+
 /* Number the frames in the order of their places, and leave out those that nobody has any more, so
- * that views show things of equal rank in one order, whenever their names were found. */
+ * that views show things of equal rank in one order, whenever their names were found. The copy is
+ * freed, because frames may be the largest part of a profile. */
 static void
 order_frames(struct resolver *r)
 {
     struct profile *p = r->p;
-    const struct profile_frame *before = p->frames;
-    const struct profile_location *last = NULL;
-    uint32_t last_first = 0;
+    struct profile_frame *before;
+    uint32_t last_first = 0, first;
 
-    p->frames = NULL;
-    p->frame_count = p->frame_capacity = 0;
-    for (size_t i = 0; i < r->work_count; i++) {
+    if (are_in_order(r))
+        return;
+    before = xmalloc(p->frame_count * sizeof *before + 1);
+    if (p->frame_count > 0)
+        memcpy(before, p->frames, p->frame_count * sizeof *before);
+    p->frame_count = 0;
+    for (size_t i = 0; i < r->work_count; i++, last_first = first) {
         struct profile_location *l = &p->locations[r->work[i].location];
-        uint32_t first = l->first_frame;
+        const struct profile_location *last = i > 0 ? &p->locations[r->work[i - 1].location] : NULL;
 
-        l->first_frame = (uint32_t)p->frame_count;
-        if (last != NULL && first == last_first && l->frame_count == last->frame_count)
+        first = l->first_frame;
+        if (last != NULL && first == last_first && l->frame_count == last->frame_count) {
             l->first_frame = last->first_frame;
-        else
-            for (uint32_t k = 0; k < l->frame_count; k++)
-                profile_add_frame(p, &before[first + k]);
-        last = l;
-        last_first = first;
+            continue;
+        }
+        l->first_frame = (uint32_t)p->frame_count;
+        for (uint32_t k = 0; k < l->frame_count; k++)
+            profile_add_frame(p, &before[first + k]);
     }
+    free(before);
 }
 
 /* Tell each location in a nameless function which is the first of that function. */
