@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "analyse/holder.h"
 #include "build_profile.h"
 #include "json/json_notes.h"
 #include "launch/run_process.h"
@@ -308,7 +307,7 @@ notes_are_objects_in_json(void **state)
     (void)state;
     p->notes = &damage;
     p->note_count = 1;
-    json_begin(&j, &out);
+    json_begin(&j, &out, 2);
     json_object(&j, NULL);
     json_notes(&j, p);
     json_end(&j);
@@ -376,30 +375,6 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     assert_int_equal(head, 0);
 }
 
-/* If this fails, the line that is to name the user's own code names a container's or libc's. */
-static void
-the_holder_of_the_peak_is_the_users_own_code(void **state)
-{
-    struct profile *p = build_profile_new();
-    struct stacks_options options = {.no_fold = true};
-    struct stacks stacks;
-    struct holder h;
-    struct err err;
-
-    (void)state;
-    build_site(p, build_counters(1, 60, 0, 0), "__strdup!/lib/libc.so.6", "load@a.c:3",
-               "main@a.c:9", NULL);
-    build_site(p, build_counters(1, 50, 0, 0),
-               "void std::vector<int, A>::_M_realloc_insert<int>(int)@v.h:1", "load@a.c:5",
-               "main@a.c:9", NULL);
-    build_site(p, build_counters(1, 100, 0, 0), "keep@a.c:7", "main@a.c:9", NULL);
-    assert_int_equal(stacks_build(p, &options, &arena, &stacks, &err), 0);
-    assert_true(holder_of_peak(p, &stacks, &h));
-    assert_string_equal(profile_string(p, p->frames[h.frame].function), "load");
-    assert_int_equal(h.bytes, 110);
-    profile_free(p);
-}
-
 static int
 release(void **state)
 {
@@ -423,7 +398,6 @@ main(void)
         cmocka_unit_test(notes_are_shown_whole),
         cmocka_unit_test(notes_are_objects_in_json),
         cmocka_unit_test(a_run_is_about_what_the_program_became_or_who_did_the_work),
-        cmocka_unit_test(the_holder_of_the_peak_is_the_users_own_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

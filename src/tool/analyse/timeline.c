@@ -51,6 +51,18 @@ struct builder {
     struct timeline_row *all; // By stack.
 };
 
+// Growth is news after so long, of stacks that hold so much and gain so much of the peak an hour.
+#define NEWS_RUN_NS (5 * UINT64_C(1000000000))
+enum { NEWS_BYTES = 4096, NEWS_PERCENT_PER_HOUR = 1 };
+
+bool
+timeline_is_news(const struct profile *p, const struct timeline_row *row)
+{
+    return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
+           p->process.elapsed_ns >= NEWS_RUN_NS && timeline_last(row) >= NEWS_BYTES &&
+           row->per_minute * 60 * 100 >= NEWS_PERCENT_PER_HOUR * (double)p->totals.peak_bytes;
+}
+
 const char *
 timeline_trend_name(enum timeline_trend trend)
 {

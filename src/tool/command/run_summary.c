@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 
 #include "analyse/frame_name.h"
-#include "analyse/holder.h"
+#include "analyse/holders.h"
+#include "analyse/own_code.h"
 #include "analyse/timeline.h"
 #include "symbol/shorten.h"
 #include "view/losses.h"
@@ -27,10 +28,6 @@
 #include "view/style.h"
 
 enum { NOTES_TOLD = 2, OTHERS_TOLD = 3, NAME_WIDTH = 48 };
-
-/* Growth that is less, of the peak or in bytes, or in a run that was shorter, is no news. */
-enum { GROWTH_PART = 100, GROWTH_BYTES_MIN = 4096 };
-#define GROWTH_RUN_NS UINT64_C(1000000000)
 
 /* The summary while it is made. */
 struct teller {
@@ -95,20 +92,18 @@ static void
 tell_holder(struct teller *t)
 {
     int64_t peak_bytes = t->stacks.total.peak_bytes;
-    struct holder h;
+    struct holders holders;
+    const struct holder *h;
 
-    if (peak_bytes > 0 && !is_mostly_unseen(t) && holder_of_peak(t->s->p, &t->stacks, &h))
-        tell(t, "at the peak most was held by %s: %s, %s", frame_text(t, h.frame, h.location),
-             style_bytes(&t->arena, h.bytes), style_percent(&t->arena, h.bytes, peak_bytes));
-}
-
-static bool
-is_news(const struct profile *p, const struct timeline_row *row)
-{
-    int64_t last = timeline_last(row);
-
-    return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
-           last >= GROWTH_BYTES_MIN && last >= p->totals.peak_bytes / GROWTH_PART;
+    if (peak_bytes <= 0 || is_mostly_unseen(t))
+        return;
+    holders_build(t->s->p, &t->stacks, METRIC_PEAK, &t->arena, &holders);
+    h = holders.v;
+    if (holders.count > 0 && h->largest->depth > 0)
+        tell(t, "at the peak most was held by %s: %s, %s",
+             frame_text(t, h->largest->frames[h->own], h->largest->locations[h->own]),
+             style_bytes(&t->arena, h->counters.peak_bytes),
+             style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
 /* The stacks that grow to the end, the fastest of them by name. */
@@ -121,14 +116,15 @@ tell_growth(struct teller *t)
     struct arena *a = &t->arena;
     const char *more = "";
     struct timeline line;
+    struct own_code code;
     size_t count = 0;
     uint32_t at;
 
-    if (!p->has_history || p->process.elapsed_ns < GROWTH_RUN_NS)
+    if (!p->has_history)
         return;
     timeline_build(p, &t->stacks, &options, a, &line);
     for (size_t i = 0; i < line.row_count; i++)
-        if (is_news(p, &line.rows[i]) && count++ == 0)
+        if (timeline_is_news(p, &line.rows[i]) && count++ == 0)
             first = &line.rows[i];
     if (count == 0)
         return;
@@ -136,7 +132,8 @@ tell_growth(struct teller *t)
         more = arena_printf(a, "; and %s: heaptap timeline %s",
                             style_plural(a, (int64_t)count - 1, "more stack"),
                             t->s->processes[t->s->head].path);
-    at = holder_frame(p, first->stack);
+    own_code_init(&code, p, a);
+    at = own_code_frame(&code, first->stack);
     tell(t, "growing to the end: %s, %s, +%s/min%s",
          frame_text(t, first->stack->frames[at], first->stack->locations[at]),
          style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
@@ -295,7 +292,7 @@ tell_processes(struct teller *t)
 void
 run_summary(const struct run_summary *s)
 {
-    const struct stacks_options options = {0};
+    const struct stacks_options options = {.merge_labels = true, .fold_recursion = true};
     struct teller t = {.s = s};
     struct err err;
 

@@ -55,10 +55,6 @@ enum {
 #define CALLS_OFTEN 100000
 #define TURNOVER_OFTEN 10
 
-// Growth is told of runs that lasted so long, of stacks that gain a hundredth of the peak an hour.
-#define GROWTH_NS_MIN (10 * UINT64_C(1000000000))
-#define GROWTH_PERCENT_PER_HOUR 1.0
-
 #define ARROW " \xe2\x86\x90 "
 
 /* The plain name of the function at frame I of S: no template arguments, no parameters. */
@@ -288,15 +284,6 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
     return n;
 }
 
-/* Does ROW grow by so much that a user would want to know? */
-static bool
-is_growth(const struct text_view *v, const struct timeline_row *row)
-{
-    return row->trend == TREND_GROWS &&
-           row->per_minute * 60 * 100 >=
-               GROWTH_PERCENT_PER_HOUR * (double)v->base.p->totals.peak_bytes;
-}
-
 static void
 put_growth(struct text_view *v)
 {
@@ -306,14 +293,14 @@ put_growth(struct text_view *v)
     struct timeline t;
     bool title = false;
 
-    if (p->extent != EXTENT_WHOLE || !p->has_history || p->process.elapsed_ns < GROWTH_NS_MIN)
+    if (p->extent != EXTENT_WHOLE || !p->has_history)
         return;
     timeline_build(p, v->base.stacks, &options, v->base.arena, &t);
     own_code_init(&code, p, v->base.arena);
     for (size_t i = 0; i < t.row_count; i++) {
         const struct stack *s = t.rows[i].stack;
 
-        if (!is_growth(v, &t.rows[i]))
+        if (!timeline_is_news(p, &t.rows[i]))
             continue;
         if (!title)
             text_title(v, "Still growing", "");
@@ -330,7 +317,7 @@ put_growth(struct text_view *v)
         style_right(v->out, arena_printf(v->base.arena, "#%" PRIu32, s->number), SHARE_WIDTH - 3);
         style_ink(&v->style, v->out, INK_PLAIN);
         strbuf_str(v->out, "  ");
-        put_function(v, s, s->depth ? own_code_frame(&code, s) : 0, NAME_COLUMN);
+        put_function(v, s, own_code_frame(&code, s), NAME_COLUMN);
         strbuf_char(v->out, '\n');
     }
 }
