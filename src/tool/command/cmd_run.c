@@ -286,15 +286,22 @@ append_all_notes(struct outcome *o, size_t head)
     }
 }
 
-/* What would help: to look at the process that used too much, and names that are missing. */
+/* How to look at the process that used more than --fail-on allows, where its profile is now. */
 static void
-tell_hints(const struct outcome *o, const struct run_summary *s)
+tell_limits_hint(const struct outcome *o)
 {
     size_t k = run_process_last(o->processes, o->count, (pid_t)o->limits.pid);
-    struct names_hint hint = {0};
 
     if (k < o->count)
         run_limits_hint(&o->limits, o->processes[k].path);
+}
+
+/* Which files the head's names are missing from. */
+static void
+tell_names_hint(const struct run_summary *s)
+{
+    struct names_hint hint = {0};
+
     if (s->named)
         names_hint_add_all(&hint, s->p);
     names_hint_say(&hint);
@@ -311,6 +318,7 @@ conclude(struct outcome *o)
         run_places_arrange(&o->run, &o->profiles, o->processes, o->count, s.head);
     run_note(&o->run, o->living > 0, &o->notes);
     append_all_notes(o, s.head);
+    tell_limits_hint(o);
     if (asked.quiet)
         return;
     s.count = o->count;
@@ -323,7 +331,7 @@ conclude(struct outcome *o)
     // Names are worth a wait, but not to somebody who has pressed Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
     run_summary(&s);
-    tell_hints(o, &s);
+    tell_names_hint(&s);
 }
 
 /* What is left to do when PROGRAM has ended. */

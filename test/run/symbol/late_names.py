@@ -99,7 +99,7 @@ for command in (["report", "packed.heaptap"], ["report", "--json", "raw.heaptap"
                 ["run", "-o", "run.heaptap", "./prog"]):
     one_hint(f"stripped, {command[0]}", [f"{here}is stripped (100 % of the bytes, build id "
                                          f"{build_id})", "--debug-dir"], *command)
-calls = re.findall(r"prog\+0x[0-9a-f]+$", heaptap("report", "--by", "line", "--limit", "99",
+calls = re.findall(r"(prog\+0x[0-9a-f]+) +prog\+0x[0-9a-f]+…?$", heaptap("report", "--by", "line", "--limit", "99",
                                                    "packed.heaptap")[1], re.M)
 tell(len(calls) == len(set(calls)) == 8, "stripped: each call is a line of its own", calls)
 moved = shutil.move("prog", "away")

@@ -95,7 +95,7 @@ done
 
 # A pipe gets whole lines unless COLUMNS is set.
 check "a pipe is not cut" grep -q 'std::allocator<char> > >' <(
-    env -u COLUMNS "$HEAPTAP" direct -n 99 containers.heaptap)
+    env -u COLUMNS "$HEAPTAP" functions --no-fold -n 99 containers.heaptap)
 check "but is when COLUMNS is set" test -z "$(COLUMNS=72 "$HEAPTAP" direct -n 99 \
     containers.heaptap | grep -E '.{73}')"
 
