@@ -109,22 +109,16 @@ expanded_by(const struct destination *d, const char *pattern, const char *progra
     return text;
 }
 
-/* The directory of other processes than the one whose profile is PATH. */
+/* The directory of other processes, when the first is PID and its profile PATTERN. */
 static const char *
-others_beside(const struct destination *d, const char *path)
+others_path(const struct destination *d, const char *pattern, pid_t pid)
 {
+    const char *path = expanded_by(d, pattern, d->program, pid);
     size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
 
     if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
         length -= suffix;
     return arena_printf(d->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
-}
-
-/* The directory of other processes, when the first is PID and its profile PATTERN. */
-static const char *
-others_path(const struct destination *d, const char *pattern, pid_t pid)
-{
-    return others_beside(d, expanded_by(d, pattern, d->program, pid));
 }
 
 const char *
@@ -138,12 +132,6 @@ const char *
 destination_place(const struct destination *d, const char *executable, pid_t pid)
 {
     return destination_name(d, d->wanted, executable, pid);
-}
-
-const char *
-destination_others_of(const struct destination *d, const char *executable, pid_t pid)
-{
-    return others_beside(d, destination_place(d, executable, pid));
 }
 
 /* Whether others than PATH's owner and root can put names beside it. */

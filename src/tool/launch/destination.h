@@ -39,10 +39,8 @@ const char *destination_others_found(const struct destination *d, pid_t pid);
 /* Make the same directory unless it is there. NULL if it cannot be taken. */
 const char *destination_make_others(const struct destination *d, pid_t pid);
 
-/* Where the profile of process PID of EXECUTABLE would be if it were the first one, and where the
- * directory of all others. */
+/* Where the profile of process PID of EXECUTABLE would be if it were the first one. */
 const char *destination_place(const struct destination *d, const char *executable, pid_t pid);
-const char *destination_others_of(const struct destination *d, const char *executable, pid_t pid);
 
 /* PATTERN as that process would expand it; %n is 1. */
 const char *destination_name(const struct destination *d, const char *pattern,

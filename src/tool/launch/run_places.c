@@ -9,6 +9,8 @@
  *                                                 heaptap.ls.13.heaptap
  *
  * So what lies beside NAME.processes is one profile, and everything else of the run is in there.
+ * The directory keeps its name, that of what was started, also where names have the program in
+ * them.
  * Only profiles of ended processes are moved: a recorder that lives finds its file by its name.
  * Nothing is ever overwritten, and a move that fails leaves a profile where it was.
  */
@@ -59,28 +61,6 @@ is_in(const char *path, const char *directory)
     return strncmp(path, directory, length) == 0 && path[length] == '/';
 }
 
-/* The directory that others were put into has the name of the first process's profile: give it that
- * of the one which has taken its place, if they differ. */
-static void
-rename_directory(struct recorded_run *r, struct run_profiles *profiles, struct run_process *v,
-                 size_t count, size_t head)
-{
-    const char *from = profiles->directory,
-               *to = destination_others_of(&r->to, v[head].executable, (pid_t)v[head].pid);
-    size_t length = strlen(from);
-
-    for (size_t i = 0; i < count; i++)
-        if (v[i].living)
-            return;
-    if (strcmp(from, to) == 0 ||
-        renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) != 0)
-        return;
-    profiles->directory = to;
-    for (size_t i = 0; i < count; i++)
-        if (is_in(v[i].path, from))
-            v[i].path = arena_printf(&r->arena, "%s%s", to, v[i].path + length);
-}
-
 void
 run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct run_process *v,
                    size_t count, size_t head)
@@ -99,6 +79,5 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
             move_into(r, &v[i], directory);
     if (strcmp(v[head].path, place) != 0)
         move(&v[head], place);
-    if (rmdir(directory) != 0) // Nobody came.
-        rename_directory(r, profiles, v, count, head);
+    rmdir(directory); // If nobody came.
 }

@@ -180,6 +180,14 @@ check "report: also of one of them" grep -q 'report child.processes$' view.err
 about raw.heaptap 0 execs.sh --no-pack
 about some.heaptap 5 starts.sh --only swollen
 about alone.heaptap 0 execs.sh --no-children
+run_here ../execs.sh "$PROG/swollen" malloc
+same "default place: the file is named after the program, the directory after what was started" \
+    "$(lines ./heaptap.execs.sh.N.processes/heaptap.bash.N.heaptap \
+        ./heaptap.execs.sh.N.processes/heaptap.bash.N.heaptap ./heaptap.swollen.N.heaptap)" \
+    "$(here)"
+"$HEAPTAP" report place/heaptap.swollen.*.heaptap >view.out 2>view.err
+check "default place: the directory is found by the session" \
+    grep -q 'report place/heaptap.execs.sh.*processes$' view.err
 mkdir both
 "$HEAPTAP" run -o both/ -- ./starts.sh "$PROG/swollen" malloc >about.out 2>about.err
 check "a directory: names stay, the headline is the program's" \
