@@ -16,20 +16,32 @@
  */
 #include "launch/run_places.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/environment.h"
 
 enum { NAMES_TRIED = 1000 };
 
+/* FROM is called TO then, unless that name is taken. Not every file system can rename so; a link
+ * replaces nothing either. */
+static bool
+rename_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    return link(from, to) == 0 && unlink(from) == 0;
+}
+
 static bool
 move(struct run_process *p, const char *to)
 {
-    if (renameat2(AT_FDCWD, p->path, AT_FDCWD, to, RENAME_NOREPLACE) != 0)
+    if (!rename_new(p->path, to))
         return false;
     p->path = to;
     return true;
