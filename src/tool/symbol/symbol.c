@@ -457,7 +457,19 @@ known_symbols(const struct group *g)
     return least;
 }
 
-/* Whether G, all locations of which have frames, may get better ones here. */
+/* Read what was remembered of G's file, if that has not been done. */
+static void
+load_cache(struct group *g)
+{
+    const struct profile_module *m = g->m;
+
+    if (g->r->options->no_cache || m->build_id_bytes == 0 || g->cache.entry_count > 0)
+        return;
+    symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
+}
+
+/* Whether G, all locations of which have frames, may get better ones here: from its file, or from
+ * what was remembered when that was there. */
 static bool
 may_tell_more(struct group *g)
 {
@@ -467,7 +479,10 @@ may_tell_more(struct group *g)
     if (g->m->build_id_bytes == 0 || known == SYMBOLS_DEBUG || !is_incomplete(g))
         return false;
     here = object_look(g->m, &g->r->paths, &g->failure);
-    return here > known || (here != SYMBOLS_UNKNOWN && server_is_set());
+    if (here > known || (here != SYMBOLS_UNKNOWN && server_is_set()))
+        return true;
+    load_cache(g);
+    return g->cache.entry_count > 0 && (unsigned)g->cache.detail + SYMBOLS_NONE > known;
 }
 
 /* Tell of the module M, which is G's file, what became of it and how much DETAIL its names have
@@ -515,8 +530,7 @@ read_group(struct group *g)
     bool use_cache = !g->r->options->no_cache && m->build_id_bytes > 0;
 
     g->failure = (struct object_failure){0};
-    if (use_cache)
-        symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
+    load_cache(g);
     if (is_outdated(&g->cache, m, &g->r->paths))
         symcache_release(&g->cache);
     open_if_needed(g);

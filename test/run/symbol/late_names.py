@@ -134,7 +134,14 @@ tell(heaptap("pack", "-o", "again.heaptap", "packed.heaptap")[0] == 0, "packed a
 tell(heaptap("merge", "-o", "sum.heaptap", "packed.heaptap", "merged.heaptap")[0] == 0,
      "merged again")
 
-# It goes again, with all that was remembered: what was packed or merged with it has kept it.
+# It goes again: what was remembered is as good for packed profiles as for others.
+os.rename("prog.debug", "hidden")
+for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
+    tell(functions(profile) == named, f"without it, but remembered, {profile}: functions by name",
+         functions(profile))
+os.rename("hidden", "prog.debug")
+
+# It goes with all that was remembered: what was packed or merged with it has kept it.
 os.remove("prog.debug")
 shutil.rmtree("cache", ignore_errors=True)
 tell(functions("packed.heaptap") == expected, "without it, what was packed before has no names",
