@@ -134,6 +134,7 @@ take_out(struct heap_map *m, uint32_t i)
     struct heap_block b = heap_map_remove(m, address(i));
 
     assert_int_equal(b.site, expected[i].site);
+    assert_int_equal(b.birth, expected[i].birth);
     assert_int_equal(b.count, expected[i].count);
     assert_int_equal(b.size_bytes, expected[i].size_bytes);
     expected[i] = (struct heap_block){0};
@@ -142,7 +143,8 @@ take_out(struct heap_map *m, uint32_t i)
 static void
 put_in(struct heap_map *m, uint32_t i)
 {
-    expected[i] = (struct heap_block){1 + random_below(1000), random_below(9), random_below(5000)};
+    expected[i] = (struct heap_block){1 + random_below(1000), random_below(256), random_below(9),
+                                      random_below(5000)};
     assert_true(heap_map_insert(m, address(i), expected[i]));
 }
 
@@ -183,12 +185,12 @@ an_emptied_map_forgets_however_often(void **unused)
     static struct heap_map m;
 
     (void)unused;
-    assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 1, 1}));
+    assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 0, 1, 1}));
     for (uint32_t n = 0; n < 3 * EMPTYINGS; n++) {
         heap_map_empty(&m);
         assert_int_equal(heap_map_remove(&m, address(7)).site, 0);
         if (n % 5 == 0)
-            assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 1, 1}));
+            assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 0, 1, 1}));
     }
 }
 
@@ -202,9 +204,9 @@ addresses_up_to_the_limit_are_held(void **unused)
     const void *above = (const void *)(uintptr_t)(ADDRESS_MAX + 1);
 
     (void)unused;
-    assert_true(heap_map_insert(&m, highest, (struct heap_block){1, 2, 3}));
+    assert_true(heap_map_insert(&m, highest, (struct heap_block){1, 0, 2, 3}));
     assert_int_equal(heap_map_remove(&m, highest).count, 2);
-    assert_false(heap_map_insert(&m, above, (struct heap_block){1, 2, 3}));
+    assert_false(heap_map_insert(&m, above, (struct heap_block){1, 0, 2, 3}));
     assert_int_equal(heap_map_remove(&m, above).site, 0);
 }
 
@@ -262,7 +264,7 @@ fill_two_levels(struct heap_map *m)
     struct heap_map_level *level;
 
     for (uint32_t i = 0; m->levels[1] == NULL; i++)
-        assert_true(heap_map_insert(m, address(i), (struct heap_block){1, 1, 1}));
+        assert_true(heap_map_insert(m, address(i), (struct heap_block){1, 0, 1, 1}));
     level = m->levels[0];
     for (uint64_t *word = level->words;; word++)
         if (*word != 0)
@@ -339,7 +341,7 @@ hammer(void *arg)
 
     for (uint32_t round = 0; round < 10; round++) {
         for (uint32_t i = first; i < first + 5000; i++) {
-            struct heap_block b = {1 + i % 700, i, round};
+            struct heap_block b = {1 + i % 700, i % 256, i, round};
             struct heap_live *live = heap_live_at(&shared_lives, b.site);
 
             wrong += !heap_map_insert(&shared_map, address(i), b) || live == NULL;

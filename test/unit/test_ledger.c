@@ -43,11 +43,12 @@ a_block_comes_back_with_its_site_and_size(void **unused)
     void *p = calloc(1, 100);
 
     (void)unused;
-    assert_true(ledger_insert(p, 100, 7, &old));
+    assert_true(ledger_insert(p, 100, 7, 200, &old));
     assert_int_equal(old.site, 0);
     got = ledger_remove(p);
     assert_int_equal(got.site, 7);
     assert_int_equal(got.size_bytes, 100);
+    assert_int_equal(got.birth, 200);
     got = ledger_remove(p);
     assert_int_equal(got.site, 0);
     assert_int_equal(got.freed_site, 7);
@@ -64,7 +65,7 @@ foreign_pointers_are_unknown(void **unused)
     int local;
 
     (void)unused;
-    assert_true(ledger_insert(p, 200, 9, &old));
+    assert_true(ledger_insert(p, 200, 9, 0, &old));
     assert_int_equal(ledger_remove(p + 16).site, 0);
     assert_int_equal(ledger_remove(p + 16).freed_site, 0);
     assert_int_equal(ledger_remove(p + 8).site, 0);
@@ -83,14 +84,16 @@ any_slack_leaves_the_size_exact(void **unused)
     void *p = calloc(1, 100000);
 
     (void)unused;
-    assert_true(ledger_insert(p, 3, 11, &old));
+    assert_true(ledger_insert(p, 3, 11, 255, &old));
     got = ledger_remove(p);
     assert_int_equal(got.site, 11);
     assert_int_equal(got.size_bytes, 3);
-    assert_true(ledger_insert_odd(p, 77777, LIMIT_SITES, &old));
+    assert_int_equal(got.birth, 255);
+    assert_true(ledger_insert_odd(p, 77777, LIMIT_SITES, 17, &old));
     got = ledger_remove(p);
     assert_int_equal(got.site, LIMIT_SITES);
     assert_int_equal(got.size_bytes, 77777);
+    assert_int_equal(got.birth, 17);
     free(p);
 }
 
@@ -103,8 +106,8 @@ a_block_over_a_live_one_gives_the_old_one_back(void **unused)
     void *p = calloc(1, 64);
 
     (void)unused;
-    assert_true(ledger_insert(p, 60, 3, &old));
-    assert_true(ledger_insert(p, 64, 4, &old));
+    assert_true(ledger_insert(p, 60, 3, 1, &old));
+    assert_true(ledger_insert(p, 64, 4, 2, &old));
     assert_int_equal(old.site, 3);
     assert_int_equal(old.size_bytes, 60);
     assert_int_equal(ledger_remove(p).site, 4);
@@ -138,12 +141,14 @@ the_side_table_equals_a_list(void **unused)
 
         if (site[i] == 0) {
             site[i] = (uint32_t)(r >> 40) % LIMIT_SITES + 1;
-            assert_true(ledger_side_insert(address, site[i] * UINT64_C(3), site[i], &old));
+            assert_true(ledger_side_insert(address, site[i] * UINT64_C(3), site[i],
+                                           (uint8_t)site[i], &old));
             assert_int_equal(old.site, 0);
         } else {
             got = ledger_side_remove(address);
             assert_int_equal(got.site, site[i]);
             assert_int_equal(got.size_bytes, site[i] * UINT64_C(3));
+            assert_int_equal(got.birth, (uint8_t)site[i]);
             site[i] = 0;
         }
     }
@@ -162,14 +167,15 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     char *p = calloc(1, 4096);
 
     (void)unused;
-    assert_true(ledger_insert(p, 4096, 3, &old));
+    assert_true(ledger_insert(p, 4096, 3, 1, &old));
     for (uint32_t i = 0; i < countof(sizes); i++)
-        assert_true(
-            ledger_insert(ledger_hooked_key((uintptr_t)p + i * 8), sizes[i], 100 + i, &old));
+        assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + i * 8), sizes[i], 100 + i,
+                                  (uint8_t)(i * 30), &old));
     for (uint32_t i = 0; i < countof(sizes); i++) {
         got = ledger_remove(ledger_hooked_key((uintptr_t)p + i * 8));
         assert_int_equal(got.site, 100 + i);
         assert_int_equal(got.size_bytes, sizes[i]);
+        assert_int_equal(got.birth, i * 30);
     }
     got = ledger_remove(ledger_hooked_key((uintptr_t)p + 16));
     assert_int_equal(got.site, 0);
@@ -177,9 +183,9 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     got = ledger_remove(ledger_hooked_key((uintptr_t)p)); // Only malloc's is left.
     assert_int_equal(got.site, 3);
     assert_int_equal(got.size_bytes, 4096);
-    assert_true(ledger_insert_odd(ledger_hooked_key((uintptr_t)p + 32), 5, 200, &old));
+    assert_true(ledger_insert_odd(ledger_hooked_key((uintptr_t)p + 32), 5, 200, 0, &old));
     assert_int_equal(old.site, 0);
-    assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + 32), 6, 201, &old));
+    assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p + 32), 6, 201, 0, &old));
     assert_int_equal(old.site, 200);
     assert_int_equal(old.size_bytes, 5);
     got = ledger_remove(p + 32);

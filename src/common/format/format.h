@@ -38,7 +38,8 @@ enum disk_incompatible {
 };
 
 enum disk_compatible {
-    DISK_COMPATIBLE_MOST = 1 << 0, // The writer knows shared.most_bytes.
+    DISK_COMPATIBLE_MOST = 1 << 0,  // The writer knows shared.most_bytes.
+    DISK_COMPATIBLE_LIVES = 1 << 1, // And how long blocks lived: disk_counter.ended_16.
 };
 
 enum disk_state {
@@ -275,7 +276,7 @@ struct disk_counter {
     uint64_t peak_epoch; // The epoch in which peak_* were saved; see format.md 4.4.
     int64_t peak_bytes;
     int64_t peak_blocks;
-    uint64_t temporary;
+    uint64_t temporary; // Ended (not moved) by their thread before its next allocation.
     uint64_t reallocations;
     uint64_t moved;
     uint64_t grown_bytes;
@@ -283,7 +284,10 @@ struct disk_counter {
     uint64_t size_max;
     uint32_t born; // The latest snapshot when it was first used: all zero then and before.
     uint32_t reserved0;
-    uint64_t reserved[2];
+    // With DISK_COMPATIBLE_LIVES: ended so after 1 to 15 further allocations of their thread, and
+    // after 16 to 255.
+    uint64_t ended_16;
+    uint64_t ended_256;
 };
 static_assert(sizeof(struct disk_counter) == 128, "format.md 4.4");
 

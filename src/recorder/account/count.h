@@ -89,11 +89,4 @@ count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uin
     bump_by(&c->freed_bytes, size_bytes);
 }
 
-/* Was P, a block of SITE, this thread's latest allocation? */
-static inline bool
-count_is_latest(const struct thread *t, const void *p, uint32_t site)
-{
-    return p == t->last_block && site == t->last_site;
-}
-
 #endif

@@ -155,6 +155,7 @@ static void
 put_block(struct heap_block *there, struct heap_block b)
 {
     store_relaxed(&there->site, b.site);
+    store_relaxed(&there->birth, b.birth);
     store_relaxed(&there->count, b.count);
     store_relaxed(&there->size_bytes, b.size_bytes);
 }
@@ -162,8 +163,8 @@ put_block(struct heap_block *there, struct heap_block b)
 static struct heap_block
 get_block(const struct heap_block *there)
 {
-    return (struct heap_block){load_relaxed(&there->site), load_relaxed(&there->count),
-                               load_relaxed(&there->size_bytes)};
+    return (struct heap_block){load_relaxed(&there->site), load_relaxed(&there->birth),
+                               load_relaxed(&there->count), load_relaxed(&there->size_bytes)};
 }
 
 static uint64_t

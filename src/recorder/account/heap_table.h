@@ -17,7 +17,8 @@ struct heap_map {
 };
 
 struct heap_block {
-    uint32_t site; // 0 = there is none.
+    uint32_t site;  // 0 = there is none.
+    uint32_t birth; // Of recent.h.
     uint64_t count, size_bytes;
 };
 

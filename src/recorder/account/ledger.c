@@ -16,6 +16,9 @@
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
  *
+ * Behind its entries a leaf has one more byte for each granule, the birth of its block (recent.h),
+ * so that who has found the one has found the other. It says nothing once the block has ended.
+ *
  * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
  * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
  *
@@ -55,53 +58,57 @@ room_bytes(const void *p)
                                                  : behind_usable(p);
 }
 
-static COLD uint32_t *
-slot_make(uintptr_t address)
+static COLD struct ledger_place
+place_make(uintptr_t address)
 {
-    size_t size_bytes = (sizeof(uint32_t) << LEDGER_SPAN_BITS) >> state->granule_shift;
+    size_t each_bytes = sizeof(uint32_t) + sizeof(uint8_t);
+    size_t size_bytes = (each_bytes << LEDGER_SPAN_BITS) >> state->granule_shift;
     uint32_t *none = NULL;
     uint32_t *leaf;
 
     if (address >> ARCH_ADDRESS_BITS)
-        return NULL;
+        return (struct ledger_place){0};
     leaf = mem_private(size_bytes);
     if (leaf == NULL)
-        return NULL;
+        return (struct ledger_place){0};
     if (!cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
         mem_release(leaf, size_bytes);
-    return ledger_slot(address);
+    return ledger_place(address);
 }
 
-/* What the entry E of the block at ADDRESS says. */
+/* What the entry E of the block at ADDRESS says, which is at AT. */
 static inline struct ledger_entry
-decode(uint32_t e, uintptr_t address)
+decode(uint32_t e, uintptr_t address, struct ledger_place at)
 {
     uint32_t slack = e >> LEDGER_SLACK_SHIFT;
 
     if (unlikely(slack == LEDGER_SLACK_SIDE))
         return ledger_side_remove(address);
     return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
+                                 .birth = load_relaxed(ledger_birth_at(at, state->granule_shift)),
                                  .size_bytes = room_bytes((const void *)address) - slack};
 }
 
 static bool
-insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
+insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, uint8_t birth,
        struct ledger_entry *ret_old)
 {
+    struct ledger_place at;
     uint32_t *slot;
     uint32_t entry;
 
     if (unlikely(address & 15))
-        return ledger_side_insert(address, size_bytes, site, ret_old);
-    slot = ledger_slot(address);
-    if (unlikely(slot == NULL) && (slot = slot_make(address)) == NULL)
+        return ledger_side_insert(address, size_bytes, site, birth, ret_old);
+    at = ledger_place(address);
+    if (unlikely(at.leaf == NULL) && (at = place_make(address)).leaf == NULL)
         return false;
+    slot = ledger_slot_at(at);
     if (unlikely(ledger_is_live(*slot))) {
         // A free went unseen. If the old block began elsewhere in this granule its size word is
         // gone, so its bytes stay counted as live; otherwise the chunk is the same one, or at
         // least as good a guess.
         if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift))
-            *ret_old = decode(*slot, address);
+            *ret_old = decode(*slot, address, at);
         else
             *ret_old = (struct ledger_entry){.site = *slot & LEDGER_SITE_MASK};
     }
@@ -109,55 +116,60 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site,
     if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
-        if (!ledger_side_insert(address, size_bytes, site, &none)) {
+        if (!ledger_side_insert(address, size_bytes, site, birth, &none)) {
             store_relaxed(slot, 0u);
             return false;
         }
         slack = LEDGER_SLACK_SIDE;
     }
+    store_relaxed(ledger_birth_at(at, state->granule_shift), birth);
     store_relaxed(slot, entry | (uint32_t)slack << LEDGER_SLACK_SHIFT);
     return true;
 }
 
 bool
-ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
+              struct ledger_entry *ret_old)
 {
     uint64_t slack;
 
     if (unlikely(ledger_is_hooked(p)))
-        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, birth, ret_old);
     slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
     *ret_old = (struct ledger_entry){0};
-    return insert((uintptr_t)p, slack, size_bytes, site, ret_old);
+    return insert((uintptr_t)p, slack, size_bytes, site, birth, ret_old);
 }
 
 bool
-ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old)
+ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                  struct ledger_entry *ret_old)
 {
     if (unlikely(ledger_is_hooked(p)))
-        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, ret_old);
+        return ledger_hooked_insert((uintptr_t)p, size_bytes, site, birth, ret_old);
     *ret_old = (struct ledger_entry){0};
-    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, ret_old);
+    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, birth, ret_old);
 }
 
 static inline struct ledger_entry
 remove_from(uintptr_t address)
 {
+    struct ledger_place at;
     uint32_t *slot;
     uint32_t e;
 
     if (unlikely(address & 15))
         return ledger_side_remove(address);
-    slot = ledger_slot(address);
-    if (unlikely(slot == NULL))
+    at = ledger_place(address);
+    if (unlikely(at.leaf == NULL))
         return (struct ledger_entry){0};
+    slot = ledger_slot_at(at);
     e = load_relaxed(slot);
     if (unlikely((e & 3u << LEDGER_SUB_SHIFT) != ledger_sub(address, state->granule_shift)))
         return (struct ledger_entry){0};
     if (unlikely(!ledger_is_live(e)))
         return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
     store_relaxed(slot, ledger_ended(e));
-    return decode(e, address);
+    return decode(e, address, at);
 }
 
 struct ledger_entry

@@ -12,9 +12,11 @@
 /* Make the top level when recording starts. False without memory. */
 bool ledger_start(void);
 
-/* Remember block P. *RET_OLD gets the entry that was still there, if any: a block whose free went
- * unseen. False when there was no memory: the block is not known. */
-bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, struct ledger_entry *ret_old);
+/* Remember block P, whose BIRTH is a number of recent.h. *RET_OLD gets the entry that was still
+ * there, if any: a block whose free went unseen. False when there was no memory: the block is not
+ * known. */
+bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                   struct ledger_entry *ret_old);
 
 /* Forget that a block has lived at P, where none does now. */
 void ledger_forget(const void *p);
@@ -25,7 +27,7 @@ struct ledger_entry ledger_remove(const void *p);
 
 /* Like ledger_insert, for a pointer whose size word cannot be trusted (not what the allocator
  * returned), and for a sample, whose SITE has the bits of ledger_entry.h above it. */
-bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site,
+bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
                        struct ledger_entry *ret_old);
 
 /* About how large P is, of which the ledger knows nothing; 0 if nobody can tell. */
@@ -39,18 +41,44 @@ ledger_glibc_room(const void *p)
     return ((const uint64_t *)p)[-1] & ~UINT64_C(7);
 }
 
+/* Where a granule has its entry and its birth. */
+struct ledger_place {
+    uint32_t *leaf; // NULL = nowhere.
+    size_t index;
+};
+
+static inline uint32_t *
+ledger_slot_at(struct ledger_place at)
+{
+    return &at.leaf[at.index];
+}
+
+/* The birth of the block of granules of that shift. */
+static inline uint8_t *
+ledger_birth_at(struct ledger_place at, uint32_t granule_shift)
+{
+    return (uint8_t *)(at.leaf + ((size_t)1 << (LEDGER_SPAN_BITS - granule_shift))) + at.index;
+}
+
+/* The place of the granule at ADDRESS; nowhere if there is none yet. */
+static inline struct ledger_place
+ledger_place(uintptr_t address)
+{
+    uintptr_t within = address & ((1u << LEDGER_SPAN_BITS) - 1);
+
+    if (unlikely(address >> ARCH_ADDRESS_BITS))
+        return (struct ledger_place){0};
+    return (struct ledger_place){load_acquire(&state->ledger[address >> LEDGER_SPAN_BITS]),
+                                 within >> state->granule_shift};
+}
+
 /* The entry of the granule at ADDRESS; NULL if there is none yet. */
 static inline uint32_t *
 ledger_slot(uintptr_t address)
 {
-    uint32_t *leaf;
+    struct ledger_place at = ledger_place(address);
 
-    if (unlikely(address >> ARCH_ADDRESS_BITS))
-        return NULL;
-    leaf = load_acquire(&state->ledger[address >> LEDGER_SPAN_BITS]);
-    if (unlikely(leaf == NULL))
-        return NULL;
-    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> state->granule_shift];
+    return likely(at.leaf != NULL) ? ledger_slot_at(at) : NULL;
 }
 
 /* Does entry E say that a block lives? Both that none ever did and that one has ended are out of
@@ -68,22 +96,27 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
     return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
 }
 
-/* The slot of P in the plain case, that of nearly every block: glibc's, aligned as malloc's are,
- * and a slack that fits. LEDGER is state->ledger_plain. NULL if the case is another or P NULL. */
-static inline uint32_t *
-ledger_plain_slot(uint32_t **ledger, const void *p)
+/* The place of P in the plain case, that of nearly every block: glibc's, aligned as malloc's are,
+ * and a slack that fits. LEDGER is state->ledger_plain. Nowhere if the case is another or P
+ * NULL. */
+static inline struct ledger_place
+ledger_plain_place(uint32_t **ledger, const void *p)
 {
     // The bits that must be 0 come to the front.
     uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
-    uint32_t *leaf;
 
     if (unlikely((unit - 1) >> (ARCH_ADDRESS_BITS - 4)))
-        return NULL;
-    leaf = load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]);
-    if (unlikely(leaf == NULL))
-        return NULL;
-    return &leaf[unit >> (LEDGER_GLIBC_SHIFT - 4) &
-                 ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)];
+        return (struct ledger_place){0};
+    return (struct ledger_place){load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]),
+                                 (uintptr_t)p >> LEDGER_GLIBC_SHIFT &
+                                     ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)};
+}
+
+/* The birth of the block at a plain place. */
+static inline uint8_t *
+ledger_plain_birth(struct ledger_place at)
+{
+    return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
 }
 
 /* *RET_ENTRY is to be put into the plain SLOT of block P of SITE; false if P's case is another. */
@@ -91,12 +124,15 @@ static inline bool
 ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
                    uint32_t *ret_entry)
 {
-    // A block smaller than requested would be the allocator's error; as unsigned slack it is huge.
-    uint64_t slack = ledger_glibc_room(p) - size_bytes;
+    uint64_t slack;
 
+    if (unlikely(ledger_is_live(load_relaxed(slot))))
+        return false;
+    // A block smaller than requested would be the allocator's error; as unsigned slack it is huge.
+    slack = ledger_glibc_room(p) - size_bytes;
     *ret_entry =
         site | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT) | (uint32_t)slack << LEDGER_SLACK_SHIFT;
-    return likely(slack < LEDGER_SLACK_SIDE) && likely(!ledger_is_live(load_relaxed(slot)));
+    return likely(slack < LEDGER_SLACK_SIDE);
 }
 
 /* Is ENTRY, from the plain slot of P, a live block at P with all there is to know in it? */

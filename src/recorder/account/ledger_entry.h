@@ -43,7 +43,9 @@ enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Way plus 1.
 
 struct ledger_entry {
     uint32_t site;       // 0 = not known to be live. A sample: more than LEDGER_SITE_BITS.
-    uint32_t freed_site; // By ledger_remove: the site of a block that was here and has ended.
+    // By ledger_remove: the site of a block that was here and has ended.
+    uint32_t freed_site : LEDGER_SITE_BITS;
+    uint32_t birth : 8;  // Of recent.h.
     uint64_t size_bytes; // Requested.
 };
 

@@ -8,6 +8,8 @@
  *     63                32 31                      0
  *     |       size        |          site          |       0 = no block has started here
  *
+ * Behind its entries a leaf has a byte for each, the birth of the block (recent.h).
+ *
  * SIZE_SIDE: the size is in the side table, being 4 GiB or more; SIZE_ENDED: the block that was
  * here has ended. Blocks that are not 16-byte aligned, which may share a granule, are in the side
  * table altogether.
@@ -69,6 +71,15 @@ in_leaf(uint64_t *leaf, uintptr_t address)
     return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
 }
 
+/* The birth of the block at ADDRESS, whose entry is in SLOT. */
+static inline uint8_t *
+birth_at(uint64_t *slot, uintptr_t address)
+{
+    size_t index = (address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT;
+
+    return (uint8_t *)(slot - index + (1 << (LEDGER_SPAN_BITS - GRANULE_SHIFT))) + index;
+}
+
 static uint64_t *
 find_slot(uintptr_t address)
 {
@@ -90,21 +101,23 @@ make_slot(uintptr_t address)
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
         return NULL;
     leaf = take(&top[address >> LEDGER_SPAN_BITS],
-                (sizeof *leaf << LEDGER_SPAN_BITS) >> GRANULE_SHIFT);
+                ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT);
     return leaf != NULL ? in_leaf(leaf, address) : NULL;
 }
 
-/* What the live entry E of KEY says. */
+/* What the live entry E of KEY in SLOT says. */
 static inline struct ledger_entry
-says(uint64_t e, uintptr_t key)
+says(uint64_t e, uintptr_t key, uint64_t *slot)
 {
     if (unlikely(e >> 32 == SIZE_SIDE))
         return ledger_side_remove(key);
-    return (struct ledger_entry){.site = site_of(e), .size_bytes = e >> 32};
+    return (struct ledger_entry){.site = site_of(e),
+                                 .birth = load_relaxed(birth_at(slot, address_of(key))),
+                                 .size_bytes = e >> 32};
 }
 
 bool
-ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
+ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
                      struct ledger_entry *ret_old)
 {
     uintptr_t address = address_of(key);
@@ -117,13 +130,14 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site,
     if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
         return false;
     if (unlikely(address & 15))
-        return ledger_side_insert(key, size_bytes, site, ret_old);
+        return ledger_side_insert(key, size_bytes, site, birth, ret_old);
     if (unlikely(is_live(load_relaxed(slot))))
-        *ret_old = says(load_relaxed(slot), key); // Its free went unseen.
-    if (unlikely(size == SIZE_SIDE) && !ledger_side_insert(key, size_bytes, site, &none)) {
+        *ret_old = says(load_relaxed(slot), key, slot); // Its free went unseen.
+    if (unlikely(size == SIZE_SIDE) && !ledger_side_insert(key, size_bytes, site, birth, &none)) {
         store_relaxed(slot, UINT64_C(0));
         return false;
     }
+    store_relaxed(birth_at(slot, address), birth);
     store_relaxed(slot, size << 32 | site);
     return true;
 }
@@ -144,7 +158,7 @@ ledger_hooked_remove(uintptr_t key)
     if (unlikely(!is_live(e)))
         return (struct ledger_entry){.freed_site = site_of(e) & LEDGER_SITE_MASK};
     store_relaxed(slot, SIZE_ENDED << 32 | site_of(e));
-    return says(e, key);
+    return says(e, key, slot);
 }
 
 void

@@ -22,13 +22,14 @@ enum {
     FIRST_SLOTS = 1024,
     KEY_EMPTY = 0,
     KEY_GONE = 1,
-    SIZE_BITS = 64 - LEDGER_SITE_BITS
+    SIZE_BITS = 64 - LEDGER_SITE_BITS,
+    HOW_BITS = 32 - LEDGER_SITE_BITS,
 };
 
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
     uint64_t value; // Size in the low SIZE_BITS bits, site above.
-    uint64_t how;   // The bits above a sample's site; 0 for others.
+    uint64_t how;   // The bits above a sample's site, 0 for others; from HOW_BITS on the birth.
 };
 
 struct side {
@@ -53,7 +54,7 @@ find(struct side *s, uint64_t key, uint64_t hash)
 }
 
 static bool
-claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint32_t how)
+claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
         struct side_slot *slot = &s->slots[(hash + i) & s->mask];
@@ -62,7 +63,7 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint32_t how)
         if (there != KEY_EMPTY && there != KEY_GONE)
             continue;
         if (cas_acq_rel(&slot->key, &there, key)) {
-            store_relaxed(&slot->how, (uint64_t)how);
+            store_relaxed(&slot->how, how);
             store_release(&slot->value, value);
             return true;
         }
@@ -92,12 +93,13 @@ table(uint32_t i)
 }
 
 bool
-ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site,
+ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
                    struct ledger_entry *ret_old)
 {
     uint64_t hash = hash_u64(block);
     uint64_t size_max = (UINT64_C(1) << SIZE_BITS) - 1;
     uint64_t value = (size_bytes < size_max ? size_bytes : size_max) | (uint64_t)site << SIZE_BITS;
+    uint64_t how = site >> LEDGER_SITE_BITS | (uint64_t)birth << HOW_BITS;
 
     *ret_old = ledger_side_remove(block);
     for (uint32_t i = 0; i < countof(state->side); i++) {
@@ -105,7 +107,7 @@ ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site,
 
         if (s == NULL)
             return false;
-        if (claim(s, block, hash, value, site >> LEDGER_SITE_BITS))
+        if (claim(s, block, hash, value, how))
             return true;
     }
     return false;
@@ -125,12 +127,14 @@ ledger_side_remove(uintptr_t block)
         slot = find(s, block, hash);
         if (slot != NULL) {
             uint64_t value = load_acquire(&slot->value);
-            uint32_t how = (uint32_t)slot->how << LEDGER_SITE_BITS;
+            uint64_t how = slot->how;
 
             // A claim that a jump cuts off before its value is there must not show this one.
             store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
-            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) | how,
+            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |
+                                                 (uint32_t)how << LEDGER_SITE_BITS,
+                                         .birth = (uint8_t)(how >> HOW_BITS),
                                          .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
         }
     }

@@ -40,6 +40,7 @@ enum {
     PASSING_CHECKS = 3 * CHECK_GROUP,
     FORESEEN = 8192,
     RULE_CACHE_ENTRIES = 4096,
+    RECENT_BLOCKS = 256,
 };
 
 /* Where the blocks of one stack are counted. */
@@ -102,11 +103,8 @@ struct thread {
     // [live_low, live_low + live_span] nobody else needs to know. Others read the first.
     int64_t live_bytes, live_low;
     uint64_t live_span;
-    const void *last_block; // This thread's latest allocation, until it is freed.
-    // Its site: the address alone could be that of a block of another thread, which freed ours
-    // and was given the same memory.
-    uint32_t last_site;
-    bool at_peak; // See peak.h.
+    uint8_t births; // Number of its next block, modulo RECENT_BLOCKS.
+    bool at_peak;   // See peak.h.
     bool leaf_needs_rbp;
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
@@ -122,6 +120,7 @@ struct thread {
     uint32_t row;
     uint64_t frames_reused; // In the file as of the latest tick.
     struct disk_thread *disk;
+    uint64_t recent[RECENT_BLOCKS]; // Its latest blocks, by number: recent.h. 0 = none, or ended.
     // As long as T is the only thread: the maximum of live bytes, which others read when they
     // come, and what live bytes are without live_bytes.
     int64_t peak_seen, live_besides;

@@ -20,11 +20,12 @@
 /* --- Recorded as they are --------------------------------------------------------------------- */
 
 COLD int64_t
-block_keep_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
     struct ledger_entry old;
-    bool kept = odd ? ledger_insert_odd(p, size_bytes, site, &old)
-                    : ledger_insert(p, size_bytes, site, &old);
+    bool kept =
+        odd ? ledger_insert_odd(p, block.size_bytes, block.site, (uint8_t)block.birth, &old)
+            : ledger_insert(p, block.size_bytes, block.site, (uint8_t)block.birth, &old);
 
     if (!kept)
         bump(&t->disk->ledger_events);
@@ -66,10 +67,12 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
     if (c == NULL)
         return 0;
     count_free(t, c, old.size_bytes);
-    if (reallocated)
+    if (!reallocated) {
+        recent_ends(t, c, p, recent_entry(p, old.site), (uint8_t)old.birth, 1);
+    } else {
         bump(&c->moved);
-    else if (count_is_latest(t, p, old.site))
-        bump(&c->temporary);
+        recent_drop(t, p, old.site, (uint8_t)old.birth);
+    }
     return -(int64_t)old.size_bytes;
 }
 
@@ -77,7 +80,7 @@ void
 block_keep_again(struct thread *t, void *p, struct ledger_entry old)
 {
     if (old.site != 0)
-        block_keep(t, p, old.size_bytes, old.site, !ledger_is_exact(old));
+        block_keep(t, p, old, !ledger_is_exact(old));
 }
 
 /* --- Samples ---------------------------------------------------------------------------------- */
@@ -125,23 +128,23 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     bool up = draw_rounds_up(way, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_way + 1) << LEDGER_WAY_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
     struct ledger_entry old;
+    uint8_t birth;
 
     *ret_change = 0;
     if (c == NULL) {
         bump(&t->disk->no_memory_events);
         return NULL;
     }
+    birth = recent_begins(t, p, recent_entry(p, site));
     *ret_weight = draw_weight(way, size_bytes, up);
     errors_count(t, site, ret_weight, ERRORS_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);
     *ret_change = (int64_t)ret_weight->bytes;
-    if (!ledger_insert_odd(p, size_bytes, site | how, &old))
+    if (!ledger_insert_odd(p, size_bytes, site | how, birth, &old))
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
     if (old.site != 0)
         *ret_change += block_ends_unseen(t, old, p);
     filter_add(p);
-    t->last_block = p;
-    t->last_site = site;
     return c;
 }
 
@@ -167,7 +170,7 @@ block_sample_undo(struct thread *t, struct ledger_entry old, const void *p)
         bump(&t->disk->no_memory_events);
         return 0;
     }
-    if (p != t->last_block || site != t->last_site || !peak_take_back(t, c, w.bytes)) {
+    if (!recent_is_latest(t, p, site) || !peak_take_back(t, c, w.bytes)) {
         peak_before_free(t, c);
         change = -(int64_t)w.bytes;
     }
@@ -205,9 +208,10 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
     bin_sample(t, old.size_bytes, &w, ERRORS_FREE);
     if (moved) {
         bump_by(&c->moved, w.blocks);
-    } else if (p == t->last_block && site == t->last_site && tls.credit == tls.block_credit) {
+    } else if (tls.credit == tls.block_credit && recent_is_latest(t, p, site)) {
+        // What was left out meanwhile is in no number, so of a longer life nothing is known.
         bump_by(&c->temporary, w.blocks);
-        t->last_block = NULL;
+        recent_drop(t, p, site, (uint8_t)old.birth);
     }
     filter_forget_freed();
     tls.freed_block = p;

@@ -6,48 +6,58 @@
 #include "account/ledger.h"
 #include "account/nodes.h"
 #include "account/peak.h"
+#include "account/recent.h"
 #include "account/thread.h"
 #include "platform/arch_x86_64.h"
 #include "sampling/draw.h"
 
 /* block_keep for a block that does not fit into its place as a plain one, or is ODD: its size word
  * cannot be trusted. */
-int64_t block_keep_slowly(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd);
+int64_t block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd);
 
-/* Put the block into the ledger. Returns the change of live bytes from a block that was still
- * there. */
+/* Put BLOCK, which is at P, into the ledger. Returns the change of live bytes from a block that was
+ * still there. */
 static inline int64_t
-block_keep(struct thread *t, void *p, uint64_t size_bytes, uint32_t site, bool odd)
+block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
-    uint32_t *slot = ledger_plain_slot(t->ledger, p);
+    struct ledger_place at = ledger_plain_place(t->ledger, p);
     uint32_t entry;
 
-    if (likely(!odd) && likely(slot != NULL) &&
-        likely(ledger_plain_entry(p, size_bytes, site, slot, &entry))) {
-        store_relaxed(slot, entry);
+    if (likely(!odd) && likely(at.leaf != NULL) &&
+        likely(ledger_plain_entry(p, block.size_bytes, block.site, ledger_slot_at(at), &entry))) {
+        store_relaxed(ledger_plain_birth(at), (uint8_t)block.birth);
+        store_relaxed(ledger_slot_at(at), entry);
         return 0;
     }
-    return block_keep_slowly(t, p, size_bytes, site, odd);
+    return block_keep_slowly(t, p, block, odd);
 }
 
-/* Count P in at one of SITES; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
+/* Count P in at SITE; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
 static inline struct disk_counter *
-block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
-             int64_t *ret_change)
+block_begins_at(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t site,
+                int64_t *ret_change)
 {
-    uint32_t site = nodes_site(sites, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
+    struct ledger_entry block = {.site = site,
+                                 .birth = recent_begins(t, p, recent_entry(p, site)),
+                                 .size_bytes = size_bytes};
 
-    t->last_block = p;
-    t->last_site = site;
     *ret_change = 0;
     if (unlikely(c == NULL)) {
         bump(&t->disk->no_memory_events);
         return NULL;
     }
     count_alloc(t, c, size_bytes);
-    *ret_change = (int64_t)size_bytes + block_keep(t, p, size_bytes, site, odd);
+    *ret_change = (int64_t)size_bytes + block_keep(t, p, block, odd);
     return c;
+}
+
+/* The same at one of SITES. */
+static inline struct disk_counter *
+block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
+             int64_t *ret_change)
+{
+    return block_begins_at(t, p, size_bytes, odd, nodes_site(sites, size_bytes), ret_change);
 }
 
 /* Count P, which is not odd, in at one of SITES, and settle the change of live bytes. */

@@ -16,6 +16,7 @@
 #include "account/label.h"
 #include "account/nodes.h"
 #include "account/peak.h"
+#include "account/recent.h"
 #include "account/thread.h"
 #include "account/unknown.h"
 #include "base/atomics.h"
@@ -73,13 +74,15 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
     struct disk_counter *c;
+    uint32_t site;
     int64_t change;
 
     t->countdown--;
     if (likely(p != NULL)) {
-        c = block_begins(t, p, size_bytes, false, target->sites, &change);
+        site = nodes_site(target->sites, size_bytes);
+        c = block_begins_at(t, p, size_bytes, false, site, &change);
         if (likely(c != NULL))
-            set_counter(target, size_bytes, t->last_site, c);
+            set_counter(target, size_bytes, site, c);
         peak_change(t, change);
     } else {
         bump(&t->disk->failed_calls);
@@ -212,10 +215,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
-                if (count_is_latest(t, p, old.site)) {
-                    bump(&c->temporary);
-                    t->last_block = NULL;
-                }
+                recent_ends(t, c, p, recent_entry(p, old.site), (uint8_t)old.birth, 1);
                 count_free(t, c, old.size_bytes);
                 peak_change(t, -(int64_t)old.size_bytes);
             } else {
@@ -275,7 +275,6 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
         struct disk_counter *c;
 
         left = block_moves(t, old, p, result != NULL);
-        t->last_block = NULL;
         c = result != NULL ? block_begins(t, result, size_bytes, false,
                                           label_sites(stack_target(t, caller)->sites), &change)
                            : NULL;

@@ -35,6 +35,7 @@
 #include "account/label.h"
 #include "account/nodes.h"
 #include "account/peak.h"
+#include "account/recent.h"
 #include "account/unknown.h"
 #include "base/atomics.h"
 #include "event/block.h"
@@ -407,9 +408,8 @@ object_begins(struct thread *t, struct instance *h, uint64_t handle, const void 
     count_in(t, c, b);
     add_relaxed(&live->count, (int64_t)b.count);
     add_relaxed(&live->size_bytes, (int64_t)b.size_bytes);
+    b.birth = recent_begins(t, p, recent_entry(p, b.site));
     *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
-    t->last_block = p;
-    t->last_site = b.site;
     return c;
 }
 
@@ -464,10 +464,8 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
     if (b.site == 0)
         return;
     change = object_ends(t, h, b, &c);
-    if (c != NULL && count_is_latest(t, p, b.site)) {
-        bump_by(&c->temporary, b.count);
-        t->last_block = NULL;
-    }
+    if (c != NULL)
+        recent_ends(t, c, p, recent_entry(p, b.site), (uint8_t)b.birth, b.count);
     peak_change(t, change);
 }
 
@@ -486,10 +484,11 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
         b = take_out(t, h, old, caller);
     if (b.site != 0)
         left = object_ends(t, h, b, &c);
-    if (c != NULL)
+    if (c != NULL) {
         bump_by(&c->moved, b.count);
+        recent_drop(t, old, b.site, (uint8_t)b.birth);
+    }
     c = NULL;
-    t->last_block = NULL;
     if (!is_off())
         c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes, caller, &change);
     if (c != NULL && b.site != 0) {
@@ -524,7 +523,6 @@ end_all(struct thread *t, struct instance *h)
         count_objects_free(t, c, (uint64_t)count, (uint64_t)size_bytes);
         change -= size_bytes;
     }
-    t->last_block = NULL;
     peak_change(t, change);
 }
 
@@ -567,7 +565,7 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         bump(&t->disk->no_memory_events);
         return;
     }
-    if (!count_is_latest(t, p, old.site) || !peak_take_back(t, c, old.size_bytes)) {
+    if (!recent_is_latest(t, p, old.site) || !peak_take_back(t, c, old.size_bytes)) {
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
@@ -597,7 +595,7 @@ keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t sit
     struct ledger_entry none;
 
     if (!is_free_place(p) ||
-        !ledger_insert_odd(p, size_bytes | what, site | LEDGER_BACKING, &none))
+        !ledger_insert_odd(p, size_bytes | what, site | LEDGER_BACKING, 0, &none))
         return false;
     filter_add(p);
     return true;
@@ -631,7 +629,8 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         undo_alloc(t, p, old);
     else if (old.site != 0)
         peak_change(t, block_sample_undo(t, old, p));
-    t->last_block = NULL;
+    if (old.site != 0)
+        recent_drop(t, p, old.site & LEDGER_SITE_MASK, (uint8_t)old.birth);
     count_in(t, c, b);
 }
 
@@ -647,6 +646,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
         bump(&t->disk->no_memory_events);
         return;
     }
+    now.birth = recent_begins(t, p, recent_entry(p, now.site));
     count_alloc(t, c, size_bytes);
     filter_keep(p); // It is exact, so its free must be seen in any way of recording.
     block_keep_again(t, p, now);

@@ -15,6 +15,7 @@
 
 #include "account/file.h"
 #include "account/peak.h"
+#include "account/recent.h"
 #include "base/atomics.h"
 #include "event/orphan.h"
 #include "event/start.h"
@@ -145,7 +146,7 @@ join(uint32_t tid)
     else
         stack_forget(t);
     peak_join(t);
-    t->last_block = NULL;
+    recent_forget(t);
     t->inner_count = 0;
     t->countdown = LIMIT_TICK_EVENTS;
     t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.

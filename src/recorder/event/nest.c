@@ -30,6 +30,7 @@
 
 #include "account/epoch.h"
 #include "account/label.h"
+#include "account/recent.h"
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/enter.h"
@@ -336,8 +337,9 @@ count_before_free(struct thread *t, const void *p)
     if (i == 0)
         return;
     keep(t, i - 1);
-    if (i <= t->inner_count)
-        t->last_block = NULL; // Others have been allocated since.
+    // Others have been allocated since, but are not counted yet.
+    for (; i <= t->inner_count; i++)
+        recent_begins_unseen(t);
 }
 
 /* The same in an event of its own. */

@@ -12,6 +12,7 @@
 #include "account/count.h"
 #include "account/ledger.h"
 #include "account/peak.h"
+#include "account/recent.h"
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/enter.h"
@@ -36,20 +37,21 @@ static INLINE enum ordinary
 ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t site,
                struct disk_counter *c)
 {
-    uint32_t *slot;
+    struct ledger_place at;
     uint32_t entry;
 
     // Whether it then turns out to be ordinary or not, C is prepared for this event.
     if (unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
         return ORDINARY_NOT;
-    slot = ledger_plain_slot(t->ledger, p);
-    if (unlikely(slot == NULL) || unlikely(!ledger_plain_entry(p, size_bytes, site, slot, &entry)))
+    at = ledger_plain_place(t->ledger, p);
+    if (unlikely(at.leaf == NULL) ||
+        unlikely(!ledger_plain_entry(p, size_bytes, site, ledger_slot_at(at), &entry)))
         return ORDINARY_NOT;
     count_prepared_alloc(t, c, size_bytes);
     t->countdown--;
-    t->last_block = p;
-    t->last_site = site;
-    store_relaxed(slot, entry);
+    KEEP(at.index); // Leaf and index fit into registers; the address of the slot would not.
+    store_relaxed(ledger_slot_at(at), entry);
+    store_relaxed(ledger_plain_birth(at), recent_begins(t, p, entry));
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
     enter_ends();
@@ -62,13 +64,14 @@ ordinary_begun_free(const void *p)
     struct thread *t = tls.self;
     struct disk_block *b;
     struct disk_counter *c;
-    uint32_t *slot;
+    struct ledger_place at;
     uint32_t site, entry;
     uint64_t size_bytes;
+    uint8_t birth;
 
     if (unlikely(!ordinary_thread(t)) ||
-        unlikely((slot = ledger_plain_slot(t->ledger, p)) == NULL) ||
-        unlikely(!ledger_is_plain(entry = load_relaxed(slot), p)))
+        unlikely((at = ledger_plain_place(t->ledger, p)).leaf == NULL) ||
+        unlikely(!ledger_is_plain(entry = load_relaxed(ledger_slot_at(at)), p)))
         return ORDINARY_NOT;
     site = entry & LEDGER_SITE_MASK;
     if (unlikely((b = t->blocks[site / DISK_BLOCK_SITES]) == NULL))
@@ -77,17 +80,15 @@ ordinary_begun_free(const void *p)
     KEEP(c);
     if (unlikely(!peak_prepares_free(t, c)))
         return ORDINARY_NOT;
-    // Taken from it again, so that no register has to be saved in order to hold it meanwhile.
-    KEEP(entry);
-    site = entry & LEDGER_SITE_MASK;
-    size_bytes = ledger_plain_size(entry, p);
+    // Read again, so that no register has to be saved in order to hold it meanwhile.
+    KEEP(at.index);
+    entry = load_relaxed(ledger_slot_at(at));
     t->countdown--;
-    store_relaxed(slot, ledger_ended(entry));
+    birth = load_relaxed(ledger_plain_birth(at));
+    store_relaxed(ledger_slot_at(at), ledger_ended(entry));
+    recent_ends(t, c, p, ledger_ended(entry), birth, 1);
+    size_bytes = ledger_plain_size(entry, p);
     count_prepared_free(t, c, size_bytes);
-    if (count_is_latest(t, p, site)) {
-        bump(&c->temporary);
-        t->last_block = NULL;
-    }
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
     enter_ends();

@@ -66,7 +66,6 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
             filter_forget_freed(); // It may live on in the same place.
-        t->last_block = NULL;
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);
         if (c != NULL) {

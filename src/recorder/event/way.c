@@ -9,6 +9,7 @@
 
 #include "account/file.h"
 #include "account/ledger_entry.h"
+#include "account/recent.h"
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/filter.h"
@@ -126,7 +127,7 @@ way_adopt(void)
     tls.exact = p->mode == DISK_MODE_EXACT;
     tls.credit = tls.exact ? WAY_EXACT_CREDIT : -1;
     if (tls.self != NULL)
-        tls.self->last_block = NULL; // Calls that follow may go unseen.
+        recent_forget(tls.self); // Calls that follow may go unseen.
 }
 
 enum disk_answer

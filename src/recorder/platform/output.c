@@ -196,7 +196,10 @@ is_directory(const char *path)
 static int
 write_first_words(int fd)
 {
-    struct disk_header h = {.magic = DISK_MAGIC, .version = DISK_VERSION, .header_bytes = sizeof h};
+    struct disk_header h = {.magic = DISK_MAGIC,
+                            .version = DISK_VERSION,
+                            .header_bytes = sizeof h,
+                            .compatible = DISK_COMPATIBLE_LIVES};
     size_t first_bytes = offsetof(struct disk_header, state);
     int r = sys_ftruncate(fd, DISK_DATA_OFF);
     long written = r == 0 ? sys_write(fd, &h, first_bytes) : r;
