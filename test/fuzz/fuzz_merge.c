@@ -80,7 +80,9 @@ same_counters(const struct counters *a, const struct counters *b)
     return a->allocations == b->allocations && a->allocated_bytes == b->allocated_bytes &&
            a->frees == b->frees && a->freed_bytes == b->freed_bytes &&
            a->reallocations == b->reallocations && a->moved == b->moved &&
-           a->grown_bytes == b->grown_bytes && a->temporary == b->temporary;
+           a->grown_bytes == b->grown_bytes && a->temporary == b->temporary &&
+           a->ended_16 == b->ended_16 && a->ended_256 == b->ended_256 &&
+           a->lives_unknown == b->lives_unknown;
 }
 
 /* The sum of PARTS, checked, as what is read back from its file; NULL if that would be refused. */

@@ -29,7 +29,7 @@ struct oracle_counters {
     int64_t allocations, allocated_bytes;
     int64_t frees, freed_bytes;
     int64_t reallocations, moved, grown_bytes;
-    int64_t temporary;
+    int64_t temporary, ended_16, ended_256; // Ended after 0, 1 to 15, 16 to 255 allocations.
     int64_t peak_blocks, peak_bytes; // Live at the process's peak.
     uint64_t size_min, size_max;     // Only valid with allocations.
 };

@@ -7,8 +7,8 @@
  *     the peak    each site that changes goes on a list; whenever the live sum exceeds all before,
  *                 the live values of the listed sites are copied to their peak values and the list
  *                 is emptied. So the peak values of all sites are always those of the last maximum.
- *     temporary   each thread numbers its blocks; a free is that of a temporary block if the block
- *                 carries this thread and this thread's latest number.
+ *     lives       each thread numbers its blocks, without end; a block that carries this thread and
+ *                 a number has lived for as many allocations as there are numbers since.
  *
  * What can legitimately differ from heaptap in a program with threads: the order in which the two
  * see events of different threads, and so the moment and the attribution of the peak. Nothing else:
@@ -360,14 +360,25 @@ book_alloc(const void *p, size_t size_bytes, const struct oracle_stack *stack)
     unlock();
 }
 
+static void
+count_life(struct oracle_counters *c, uint64_t since)
+{
+    if (since == 0)
+        c->temporary++;
+    else if (since <= 15)
+        c->ended_16++;
+    else if (since <= 255)
+        c->ended_256++;
+}
+
 /* To be called before BLOCK, which its owner gives back for good, ends. */
 static void
-look_for_temporary(struct oracle_block block)
+look_at_life(struct oracle_block block)
 {
-    if (block.thread != own_thread || block.serial != own_serial)
+    if (block.thread != own_thread)
         return;
-    sites[block.site].counters.temporary++;
-    header->totals.temporary++;
+    count_life(&sites[block.site].counters, own_serial - block.serial);
+    count_life(&header->totals, own_serial - block.serial);
 }
 
 void
@@ -380,7 +391,7 @@ book_free(const void *p)
     if (block.site == 0) {
         header->unknown_frees++;
     } else {
-        look_for_temporary(block);
+        look_at_life(block);
         block_ends(block);
     }
     unlock();
@@ -438,7 +449,7 @@ book_realloc(struct oracle_block old, const void *p, size_t size_bytes,
 
     lock();
     if (old.site != 0 && p == NULL)
-        look_for_temporary(old);
+        look_at_life(old);
     if (old.site != 0)
         block_ends(old);
     if (p != NULL) {

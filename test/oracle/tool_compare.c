@@ -60,9 +60,10 @@ static size_t shown, different;
 /* The counters by name, in the order of struct oracle_counters. */
 static const char *const names[] = {"allocations", "allocated_bytes", "frees",       "freed_bytes",
                                     "reallocations", "moved",         "grown_bytes", "temporary",
+                                    "ended_16", "ended_256",
                                     "peak_blocks", "peak_bytes",      "size_min",    "size_max"};
 
-enum { FIRST_PEAK = 8, FIRST_SIZE = 10, COUNTERS = 12 };
+enum { FIRST_PEAK = 10, FIRST_SIZE = 12, COUNTERS = 14 };
 static_assert(sizeof(struct oracle_counters) == COUNTERS * sizeof(int64_t), "names lists them all");
 static_assert(countof(names) == COUNTERS, "names lists them all");
 
@@ -85,9 +86,9 @@ add_up(struct oracle_counters *sum, const struct oracle_counters *c)
     for (size_t i = 0; i < FIRST_SIZE; i++)
         a[i] += b[i];
     if (c->allocations > 0 && (sum->allocations == 0 || c->size_min < sum->size_min))
-        a[10] = b[10];
+        a[FIRST_SIZE] = b[FIRST_SIZE];
     if (c->size_max > sum->size_max)
-        a[11] = b[11];
+        a[FIRST_SIZE + 1] = b[FIRST_SIZE + 1];
     memcpy(sum, a, sizeof a);
 }
 
@@ -103,6 +104,8 @@ from_profile(const struct counters *c)
         .moved = c->moved,
         .grown_bytes = c->grown_bytes,
         .temporary = c->temporary,
+        .ended_16 = c->ended_16,
+        .ended_256 = c->ended_256,
         .peak_blocks = c->peak_blocks,
         .peak_bytes = c->peak_bytes,
         .size_min = c->allocations > 0 ? c->size_min : 0,

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 
-HEADER = struct.Struct("<4Q96s40s512s")
+HEADER = struct.Struct("<4Q112s40s512s")
 FORKED = 1
 
 

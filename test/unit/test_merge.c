@@ -620,6 +620,44 @@ too_many_heaps_and_labels_are_others(void **state)
     assert_int_equal(p->losses.label_sets, SETS - 4094);
 }
 
+/* If this fails, the sum of an old profile and a new one counts the short-lived blocks of one as
+ * those of both, or it depends on which came first. */
+static void
+lives_are_known_if_all_know_them(void **state)
+{
+    struct sum *t = *state;
+    struct counters c = ten;
+    const struct profile *p;
+
+    c.frees = c.ended_16 = 1;
+    build_site(part(t), c, "f@a.c:1", NULL);
+    build_site(part(t), c, "f@a.c:1", NULL);
+    p = reread(t, sum_up(t));
+    assert_false(p->totals.lives_unknown);
+    assert_int_equal(p->totals.ended_16, 2);
+    assert_int_equal(p->sites[0].counters.ended_16, 2);
+}
+
+/* If this fails, a row of the sum says that blocks were short-lived, and its total that none is
+ * known to be. */
+static void
+lives_are_unknown_if_one_does_not_know_them(void **state)
+{
+    struct sum *t = *state;
+    struct counters c = ten;
+    const struct profile *p;
+
+    c.frees = c.ended_16 = 1;
+    build_site(part(t), c, "f@a.c:1", NULL);
+    build_site(part(t), c, "g@a.c:2", NULL);
+    profile_forget_lives(t->parts[0]);
+    p = sum_up(t);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        assert_int_equal(p->sites[i].counters.ended_16, 0);
+    assert_int_equal(p->totals.ended_16, 0);
+    assert_true(reread(t, p)->totals.lives_unknown);
+}
+
 /* If this fails, a sum to which nothing was added cannot be written, or the file not be read. */
 static void
 a_sum_of_nothing_is_a_profile(void **state)
@@ -691,6 +729,8 @@ main(void)
         TEST(too_many_modules_are_code_without_one),
         TEST(heaps_and_labels_are_one_by_name),
         TEST(too_many_heaps_and_labels_are_others),
+        TEST(lives_are_known_if_all_know_them),
+        TEST(lives_are_unknown_if_one_does_not_know_them),
         TEST(a_sum_of_nothing_is_a_profile),
         TEST(numbers_that_wrap_end_nothing),
         TEST(errors_of_peaks_add_up),

@@ -243,6 +243,50 @@ the_peak_error_follows_the_file(void **unused)
     arena_release(&b.arena);
 }
 
+/* Older recorders have left zeros where it is counted how long blocks lived, and where calls are
+ * left out nobody can count it. If this fails, a report of such a profile says that no block is
+ * short-lived. */
+static void
+what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_header *h = (struct disk_header *)(void *)b.data;
+    struct disk_block *block =
+        (struct disk_block *)(void *)(b.data + segment_of(&b, DISK_COUNTERS)->off);
+    struct disk_phase *phase =
+        (struct disk_phase *)(void *)(b.data + segment_of(&b, DISK_NODES)->off);
+    struct profile *p;
+
+    (void)unused;
+    while (block->thread == 0)
+        block++;
+    for (uint32_t i = 0; i < DISK_BLOCK_SITES; i++) {
+        block->counters[i].temporary = 0;
+        block->counters[i].ended_16 = block->counters[i].allocations;
+        block->counters[i].ended_256 = 2 * block->counters[i].allocations;
+    }
+    p = load_expecting_success(&b);
+    assert_true(p->totals.lives_unknown);
+    assert_true(p->sites[0].counters.lives_unknown);
+    assert_int_equal(counters_within_256(&p->totals), 0);
+    profile_free(p);
+    h->compatible |= DISK_COMPATIBLE_LIVES;
+    p = load_expecting_success(&b);
+    assert_false(p->totals.lives_unknown);
+    assert_int_equal(counters_within_16(&p->totals), p->totals.allocations);
+    assert_int_equal(counters_within_256(&p->totals), 3 * p->totals.allocations);
+    profile_free(p);
+    // A sampled phase, in the place of a table that is not needed here.
+    segment_of(&b, DISK_NODES)->kind = DISK_PHASES;
+    *phase = (struct disk_phase){.id = 1, .mode = DISK_MODE_BYTES, .period = 4096};
+    segment_of(&b, DISK_PHASES)->record_bytes = sizeof *phase;
+    p = load_expecting_success(&b);
+    assert_true(p->totals.lives_unknown);
+    assert_int_equal(counters_within_256(&p->totals), 0);
+    profile_free(p);
+    arena_release(&b.arena);
+}
+
 /* Damage beyond the header loses what is damaged, and no more. If this fails, one bad table makes
  * the whole profile unreadable, or its loss is not told. */
 static void
@@ -295,6 +339,7 @@ main(void)
         cmocka_unit_test(packing_loses_nothing),
         cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
         cmocka_unit_test(the_peak_error_follows_the_file),
+        cmocka_unit_test(what_a_file_does_not_know_of_lives_is_not_zero),
         cmocka_unit_test(damage_is_told_in_notes),
         cmocka_unit_test(a_cut_file_gives_what_is_left),
     };

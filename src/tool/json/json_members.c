@@ -26,6 +26,27 @@ json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t
         json_int(j, key, value);
 }
 
+/* How many of C, under keys that begin with PREFIX, did not live long. */
+static void
+json_lives(struct json *j, const char *prefix, const struct counters *c)
+{
+    const struct {
+        const char *key;
+        int64_t value;
+    } within[] = {{"died_within_16", counters_within_16(c)},
+                  {"died_within_256", counters_within_256(c)}};
+
+    for (size_t i = 0; i < countof(within); i++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%s%s", prefix, within[i].key);
+        if (c->lives_unknown)
+            json_string(j, key, NULL);
+        else
+            json_int(j, key, within[i].value);
+    }
+}
+
 void
 json_counters(struct json *j, const struct counters *c)
 {
@@ -41,6 +62,7 @@ json_counters(struct json *j, const struct counters *c)
     json_of_whole(j, "peak_blocks", c, c->peak_blocks);
     json_of_whole(j, "peak_bytes", c, c->peak_bytes);
     json_of_whole(j, "temporary", c, c->temporary);
+    json_lives(j, "", c);
     json_of_whole(j, "size_min", c, any ? (int64_t)c->size_min : 0);
     json_of_whole(j, "size_max", c, (int64_t)c->size_max);
 }
@@ -89,6 +111,7 @@ json_self(struct json *j, const struct counters *c)
     json_of_whole(j, "self_peak_blocks", c, c->peak_blocks);
     json_of_whole(j, "self_peak_bytes", c, c->peak_bytes);
     json_of_whole(j, "self_temporary", c, c->temporary);
+    json_lives(j, "self_", c);
     json_of_whole(j, "self_reallocations", c, c->reallocations);
 }
 

@@ -289,6 +289,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_bins(&l);
     load_timeline(&l);
     load_ways(&l);
+    loader_judge_lives(&l);
     load_units(&l);
     load_unknown_frees(&l);
     loader_count_doubtful(p);

@@ -67,6 +67,8 @@ read_counter(const struct disk_counter *d, uint64_t epoch)
         .moved = (int64_t)d->moved,
         .grown_bytes = (int64_t)d->grown_bytes,
         .temporary = (int64_t)d->temporary,
+        .ended_16 = (int64_t)d->ended_16,
+        .ended_256 = (int64_t)d->ended_256,
         .peak_blocks = d->peak_blocks,
         .peak_bytes = d->peak_bytes,
         .size_min = d->allocations ? d->size_min : SIZE_MIN_NONE,
@@ -213,6 +215,19 @@ loader_bound_peak(struct loader *l)
     p->peak_error_bytes = error > 0 ? error : 0;
 }
 
+void
+loader_judge_lives(struct loader *l)
+{
+    const struct profile *p = l->p;
+    bool known = l->raw->header.compatible & DISK_COMPATIBLE_LIVES;
+
+    // Where some calls are left out, nobody knows how many there were in between.
+    for (size_t i = 0; i < p->way_count; i++)
+        known = known && (p->ways[i].mode == MODE_EXACT || p->ways[i].mode == MODE_OFF);
+    if (!known)
+        profile_forget_lives(l->p);
+}
+
 /* Add a bin of a thread's record to the profile's. */
 static void
 add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes, uint64_t frees,
@@ -238,6 +253,7 @@ load_bins(struct loader *l)
         uint32_t range = (uint32_t)(i >= DISK_EXACT_BINS ? i - DISK_EXACT_BINS : 0);
 
         p->bins[i].counters = COUNTERS_ZERO;
+        counters_forget_lives(&p->bins[i].counters);
         p->bins[i].size_min =
             i < DISK_EXACT_BINS ? i : (UINT64_C(1) << (DISK_RANGE_FIRST_BIT + range)) + 1;
         p->bins[i].size_max =

@@ -18,6 +18,10 @@ void loader_raise_peak(struct profile *p);
 /* How far the peak may be from the true one. After loader_raise_peak and load_programs. */
 void loader_bound_peak(struct loader *l);
 
+/* If it is not known of all blocks how long they lived, forget of how many it is. After
+ * load_ways and profile_sum_heaps. */
+void loader_judge_lives(struct loader *l);
+
 /* What was counted of each size. After load_threads, which says whose bins there are. */
 void load_bins(struct loader *l);
 

@@ -102,6 +102,7 @@ merge_counters(struct merge *m, struct merge_input *in)
         counters_add(&p->sites[site].counters, &from->counters);
         counters_add(&p->totals, &from->counters);
     }
+    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Also if it has no rows.
     errors_add(&p->errors, &in->p->errors);
 }
 
@@ -344,6 +345,8 @@ merge_finish(struct merge *m)
     time_sum_finish(&m->time, m->end_unix_ns, p);
     merge_history_finish(m);
     merge_heaps_finish(m);
+    if (p->totals.lives_unknown)
+        profile_forget_lives(p); // Of all, or the sum would depend on the order of the inputs.
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
     return p;

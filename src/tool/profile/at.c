@@ -23,7 +23,8 @@
 #include "util/ensure.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define COUNTERS_PARTIAL ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true})
+#define COUNTERS_PARTIAL                                                                           \
+    ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lives_unknown = true})
 
 /* Hours that a time may have at most; keeps sums in range. */
 #define HOURS_MAX 1e6

@@ -16,6 +16,9 @@ counters_add(struct counters *sum, const struct counters *c)
     sum->moved = counters_sum(sum->moved, c->moved);
     sum->grown_bytes = counters_sum(sum->grown_bytes, c->grown_bytes);
     sum->temporary = counters_sum(sum->temporary, c->temporary);
+    sum->lives_unknown |= c->lives_unknown;
+    sum->ended_16 = sum->lives_unknown ? 0 : counters_sum(sum->ended_16, c->ended_16);
+    sum->ended_256 = sum->lives_unknown ? 0 : counters_sum(sum->ended_256, c->ended_256);
     sum->peak_blocks = counters_sum(sum->peak_blocks, c->peak_blocks);
     sum->peak_bytes = counters_sum(sum->peak_bytes, c->peak_bytes);
     sum->partial |= c->partial;
@@ -122,6 +125,26 @@ profile_sum_heaps(struct profile *p)
     }
     for (size_t i = 0; i < p->backing_count; i++)
         counters_add(&p->heaps[p->backings[i].heap].backing, &p->backings[i].counters);
+}
+
+void
+profile_forget_lives(struct profile *p)
+{
+    counters_forget_lives(&p->totals);
+    for (size_t i = 0; i < p->site_count; i++)
+        counters_forget_lives(&p->sites[i].counters);
+    for (size_t i = 0; i < p->thread_count; i++)
+        counters_forget_lives(&p->threads[i].counters);
+    for (size_t i = 0; i < p->thread_site_count; i++)
+        counters_forget_lives(&p->thread_sites[i].counters);
+    for (size_t i = 0; i < p->backing_count; i++)
+        counters_forget_lives(&p->backings[i].counters);
+    for (size_t i = 0; i < p->label_set_count; i++)
+        counters_forget_lives(&p->label_sets[i].counters);
+    for (size_t i = 0; i < p->heap_count; i++) {
+        counters_forget_lives(&p->heaps[i].counters);
+        counters_forget_lives(&p->heaps[i].backing);
+    }
 }
 
 void

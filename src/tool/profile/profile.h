@@ -32,13 +32,16 @@ struct counters {
     int64_t reallocations; // Blocks that entered by a realloc of another block.
     int64_t moved;         // Blocks that left by realloc (counted in frees too).
     int64_t grown_bytes; // Sum of new minus old size over growing reallocations that entered here.
-    int64_t temporary;   // Freed by the same thread with no allocation of that thread in between.
+    int64_t temporary;   // Freed by the same thread with no allocation of that thread in between;
+    int64_t ended_16;    // with 1 to 15 of them,
+    int64_t ended_256;   // and with 16 to 255.
     int64_t peak_blocks; // Live when the whole process was at its peak.
     int64_t peak_bytes;
     uint64_t
         size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
     uint64_t size_max;
     bool partial; // Of a moment or a stretch of time (at.h): only the first four are known.
+    bool lives_unknown; // ended_16 and ended_256 are not known, and 0.
 };
 
 #define SIZE_MIN_NONE UINT64_MAX
@@ -68,6 +71,29 @@ static inline int64_t
 counters_live_bytes(const struct counters *c)
 {
     return (int64_t)((uint64_t)c->allocated_bytes - (uint64_t)c->freed_bytes);
+}
+
+/* Blocks that were freed by their thread before it had allocated 16 more, temporary ones included;
+ * only these if more is not known. */
+static inline int64_t
+counters_within_16(const struct counters *c)
+{
+    return counters_sum(c->temporary, c->ended_16);
+}
+
+/* The same for 256. */
+static inline int64_t
+counters_within_256(const struct counters *c)
+{
+    return counters_sum(counters_within_16(c), c->ended_256);
+}
+
+/* It is not known of all blocks how long they lived: forget of how many of C it is. */
+static inline void
+counters_forget_lives(struct counters *c)
+{
+    c->ended_16 = c->ended_256 = 0;
+    c->lives_unknown = true;
 }
 
 /* Add C to SUM field by field (sizes by minimum and maximum). A fresh sum is COUNTERS_ZERO. */
@@ -523,6 +549,9 @@ void profile_mark_programs(struct profile *p);
 /* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
  * SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
+
+/* counters_forget_lives of all counters in P but those of sizes, which never know. */
+void profile_forget_lives(struct profile *p);
 
 /* Add sites and backings up anew, by heap and by labels. For those who have changed them. */
 void profile_sum_heaps(struct profile *p);

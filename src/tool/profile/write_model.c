@@ -153,6 +153,8 @@ disk_counter_of(const struct counters *c)
         .peak_bytes = c->peak_bytes,
         .peak_blocks = c->peak_blocks,
         .temporary = (uint64_t)c->temporary,
+        .ended_16 = (uint64_t)c->ended_16,
+        .ended_256 = (uint64_t)c->ended_256,
         .reallocations = (uint64_t)c->reallocations,
         .moved = (uint64_t)c->moved,
         .grown_bytes = (uint64_t)c->grown_bytes,
@@ -459,7 +461,8 @@ header_of(struct writer *w)
         .magic = DISK_MAGIC,
         .version = DISK_VERSION,
         .header_bytes = sizeof h,
-        .compatible = DISK_COMPATIBLE_MOST,
+        .compatible = DISK_COMPATIBLE_MOST |
+                      (p->totals.lives_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
         .sample_period_bytes = p->sample_period_bytes,
         .recorder_bytes = p->recorder.memory_bytes - p->recorder.file_bytes,

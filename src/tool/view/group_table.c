@@ -64,17 +64,21 @@ add_counter_cells(struct table *t, const struct counters *c)
     table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_blocks);
     table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_bytes);
     table_number(t, c->partial ? TABLE_UNKNOWN : c->temporary);
+    table_number(t, c->lives_unknown ? TABLE_UNKNOWN : counters_within_16(c));
+    table_number(t, c->lives_unknown ? TABLE_UNKNOWN : counters_within_256(c));
     table_number(t, c->partial ? TABLE_UNKNOWN : c->reallocations);
 }
 
 static const char *const inclusive_keys[] = {
-    "allocations", "allocated_bytes", "frees",      "freed_bytes", "live_blocks",
-    "live_bytes",  "peak_blocks",     "peak_bytes", "temporary",   "reallocations",
+    "allocations",     "allocated_bytes", "frees",      "freed_bytes", "live_blocks",
+    "live_bytes",      "peak_blocks",     "peak_bytes", "temporary",   "died_within_16",
+    "died_within_256", "reallocations",
 };
 static const char *const self_keys[] = {
     "self_allocations", "self_allocated_bytes", "self_frees",       "self_freed_bytes",
     "self_live_blocks", "self_live_bytes",      "self_peak_blocks", "self_peak_bytes",
-    "self_temporary",   "self_reallocations",
+    "self_temporary",   "self_died_within_16",  "self_died_within_256",
+    "self_reallocations",
 };
 
 #define ERROR_KEYS(prefix)                                                                         \
