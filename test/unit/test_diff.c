@@ -285,7 +285,7 @@ the_text_shows_totals_and_changes(void **state)
                         "in use           3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
                         "peak             3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
                         "allocated        3.0 KiB       5.0 KiB      +2.0 KiB  +67.8 %\n"
-                        "temporary              0             0             0\n"
+                        "short-lived            0             0             0\n"
                         "calls                  4             6            +2  +50.0 %\n"
                         "\n"
                         "in use: 2 of 3 stacks changed\n"
@@ -394,7 +394,7 @@ the_json_of_a_diff_keeps_its_contract(void **state)
                   "  \"by\": \"site\""));
     assert_non_null(strstr(
         out.text, "\"growth\": {\n    \"inuse\": 2072,\n    \"peak\": 2072,\n    \"alloc\": 2072,\n"
-                  "    \"temporary\": 0,\n    \"count\": 2\n  }"));
+                  "    \"temporary\": 0,\n    \"count\": 2,\n    \"died_within_16\": 0\n  }"));
     assert_non_null(strstr(out.text, "\"unchanged_rows\": 1"));
     assert_non_null(strstr(out.text,
                            "\"function\": \"cache_insert\",\n          \"file\": \"src/cache.c\",\n"
@@ -479,6 +479,35 @@ a_growth_within_the_draw_is_noise(void **state)
     }
 }
 
+/* A site each of before and after, with 10 blocks that died at once and 60 that died soon. */
+static void
+add_short_lived(struct pair *t)
+{
+    struct counters c = build_counters(100, 100, 100, 100);
+
+    c.temporary = 10;
+    c.ended_16 = 60;
+    build_site(t->before, c, "churn@a.c:1", NULL);
+    build_site(t->after, c, "churn@a.c:1", NULL);
+}
+
+/* If this fails, a program seems to have got worse when only the recorder has learnt to count. */
+static void
+lives_are_compared_as_far_as_both_know(void **state)
+{
+    struct pair *t = *state;
+    struct diff d;
+
+    add_short_lived(t);
+    d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
+    assert_int_equal(metric_value(&d.before, METRIC_TEMPORARY), 70);
+    profile_forget_lives(t->before);
+    d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
+    assert_int_equal(metric_value(&d.after, METRIC_TEMPORARY), 10);
+    assert_int_equal(diff_growth(&d.before, &d.after, METRIC_TEMPORARY), 0);
+    assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_TEMPORARY), 0);
+}
+
 /* If this fails, an exact profile and a sampled one are compared as if both were exact, or an
  * exact pair as if it were not. */
 static void
@@ -528,6 +557,7 @@ main(void)
         PAIR_TEST(colours_are_for_terminals_only),
         PAIR_TEST(the_json_of_a_diff_keeps_its_contract),
         PAIR_TEST(a_growth_within_the_draw_is_noise),
+        PAIR_TEST(lives_are_compared_as_far_as_both_know),
         PAIR_TEST(an_exact_side_has_no_noise),
         PAIR_TEST(a_peak_within_its_error_is_noise),
     };

@@ -338,8 +338,8 @@ pprof_has_values_types_and_inlined_calls(void **state)
 {
     static const char *const types[] = {"alloc_objects",    "alloc_space",  "inuse_objects",
                                         "inuse_space",      "peak_objects", "peak_space",
-                                        "temporary_objects"};
-    static const uint64_t values[] = {3, 300, 2, 200, 2, 200, 0};
+                                        "temporary_objects", "short_lived_objects"};
+    static const uint64_t values[] = {3, 300, 2, 200, 2, 200, 0, 0};
     struct profile *p = small_profile();
     struct strbuf out = exported(p, "pprof", METRIC_PEAK, NULL);
     struct reader r = gunzip(&out), ids, v;

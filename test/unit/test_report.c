@@ -286,7 +286,7 @@ the_overview_says_what_was_lost(void **state)
     text_overview(&v);
     assert_non_null(strstr(out.text, "0 events lost"));
     assert_non_null(strstr(out.text, "Still live at end"));
-    assert_null(strstr(out.text, "Temporary  "
+    assert_null(strstr(out.text, "Short-lived  "
                                  "0,"));
     assert_null(strstr(out.text, "guessed"));
     strbuf_clear(&out);
@@ -366,6 +366,44 @@ a_peak_says_what_it_may_be_off_by(void **state)
     p->peak_elapsed_ns = 0;
     text_overview(&v);
     assert_non_null(strstr(out.text, " 94.0 KiB  or up to 1.2 KiB more\n"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, people do not learn that nearly all blocks die at once, or think so of a profile
+ * that cannot know it. */
+static void
+short_lived_blocks_are_told_as_far_as_known(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct counters c = build_counters(200, 8000, 198, 7920);
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    c.temporary = 54;
+    c.ended_16 = 142;
+    c.ended_256 = 1;
+    build_site(p, c, "f@a.c:1", NULL);
+    v = view(p, (struct style){.width = STYLE_NO_LIMIT}, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "  Short-lived            196      98.0 %  "
+                                     "died within 16 allocations (27.0 % before the next)\n"));
+    strbuf_clear(&out);
+    v = view(p, plain, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "  98.0 %  died within 16 allocations\n"));
+    assert_non_null(
+        strstr(out.text, "\nShort-lived  196 died within 16 allocations, 1 site\n"));
+    assert_non_null(strstr(out.text, "98.0 % of its 200 calls, 40 B on average\n"));
+    strbuf_clear(&out);
+    profile_forget_lives(p);
+    v = view(p, plain, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "  Temporary               54      27.0 %  "
+                                     "died before the next allocation\n"));
+    assert_null(strstr(out.text, "hort-lived"));
+    assert_null(strstr(out.text, "within 16"));
     strbuf_release(&out);
     profile_free(p);
 }
@@ -563,6 +601,7 @@ main(void)
         cmocka_unit_test(the_overview_says_what_was_lost),
         cmocka_unit_test(the_first_screen_says_what_matters),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
+        cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),
         cmocka_unit_test(recursion_is_one_line),
         cmocka_unit_test(known_stacks_are_referred_to),
         cmocka_unit_test(colour_changes_no_text),

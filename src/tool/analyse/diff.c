@@ -72,6 +72,20 @@ add_missed(struct diff_row *row, const struct profile *before, const struct prof
     errors_add_units(&row->inclusive_after_errors, &missed);
 }
 
+/* One side does not know how long blocks lived: compare what both know. */
+static void
+forget_lives(struct diff *d)
+{
+    counters_forget_lives(&d->before);
+    counters_forget_lives(&d->after);
+    for (size_t i = 0; i < d->count; i++) {
+        counters_forget_lives(&d->rows[i].before);
+        counters_forget_lives(&d->rows[i].after);
+        counters_forget_lives(&d->rows[i].inclusive_before);
+        counters_forget_lives(&d->rows[i].inclusive_after);
+    }
+}
+
 void
 diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
            enum metric metric, struct arena *arena, struct diff *ret)
@@ -89,6 +103,8 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
         add_missed(&ret->rows[i], before->p, after->p);
+    if (before->p->totals.lives_unknown || after->p->totals.lives_unknown)
+        forget_lives(ret);
     sort_rows(&b);
     map_release(&b.children);
     map_release(&b.rows_by_node);

@@ -56,7 +56,7 @@ void diff_build(const struct diff_side *before, const struct diff_side *after, e
 int64_t diff_growth(const struct counters *before, const struct counters *after,
                     enum metric metric);
 
-/* The 95 % interval of the growth of METRIC; of temporary allocations none is known, and the growth
+/* The 95 % interval of the growth of METRIC; of short-lived blocks none is known, and the growth
  * is returned. */
 struct interval diff_interval(const struct counters *before, const struct errors *before_errors,
                               const struct counters *after, const struct errors *after_errors,

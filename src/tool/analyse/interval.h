@@ -29,7 +29,7 @@ enum interval_of {
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
 
-/* The interval of METRIC. Of temporary allocations none is known, and both ends are the value. */
+/* The interval of METRIC. Of short-lived blocks none is known, and both ends are the value. */
 struct interval interval_of_metric(const struct counters *c, const struct errors *e,
                                    enum metric metric);
 

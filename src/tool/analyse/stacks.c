@@ -506,7 +506,7 @@ metric_value(const struct counters *c, enum metric m)
     case METRIC_ALLOC:
         return c->allocated_bytes;
     case METRIC_TEMPORARY:
-        return c->temporary;
+        return counters_within_16(c);
     case METRIC_COUNT:
         return c->allocations;
     }

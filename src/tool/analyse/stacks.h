@@ -70,7 +70,7 @@ enum metric {
     METRIC_INUSE,     // Live bytes (at the end, or now).
     METRIC_PEAK,      // Bytes live at the process's peak.
     METRIC_ALLOC,     // Bytes ever allocated.
-    METRIC_TEMPORARY, // Temporary allocations (a count: it has no bytes).
+    METRIC_TEMPORARY, // Short-lived blocks (a count: it has no bytes): counters_within_16.
     METRIC_COUNT,     // Calls that allocated.
 };
 
@@ -84,7 +84,7 @@ int64_t metric_value(const struct counters *c, enum metric m);
 
 bool metric_is_bytes(enum metric m);
 
-/* Whether C knows M: of a moment neither the peak nor temporary blocks are known. */
+/* Whether C knows M: of a moment neither the peak nor how long blocks lived is known. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
 /* Does S, built from P, which is valid, keep the promises above? Only reads; see util/ensure.h. */

@@ -212,8 +212,8 @@ static const char *const by_names[] = {"site", "function", NULL};
 
 static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
-                   "What to compare: bytes in use, bytes at the peak, bytes allocated, temporary "
-                   "allocations, or the count of allocations."),
+                   "What to compare: bytes in use, bytes at the peak, bytes allocated, short-lived "
+                   "blocks, or the count of allocations."),
     {OPT_CHOICE, 0, "by", &defaults.by, "WHAT",
      "Add up by site (the default: each stack for itself) or by function.", by_names},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",

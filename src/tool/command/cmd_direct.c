@@ -47,7 +47,7 @@ run_direct(const void *given, int count, char **arguments)
 static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
-                   "(the default), temporary allocations, or the count of allocations."),
+                   "(the default), short-lived blocks, or the count of allocations."),
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",

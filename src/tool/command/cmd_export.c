@@ -175,8 +175,8 @@ static const struct opt options[] = {
      "Write to FILE and replace it if it exists; - or no -o is stdout.", NULL},
     {OPT_FLAG, 0, "list", &defaults.list, NULL, "List the formats with their extensions.", NULL},
     METRIC_OPTIONS(defaults.metric,
-                   "What to export: bytes in use, bytes at the peak, bytes allocated, temporary "
-                   "allocations, or the count of allocations. Formats that carry them all start "
+                   "What to export: bytes in use, bytes at the peak, bytes allocated, short-lived "
+                   "blocks, or the count of allocations. Formats that carry them all start "
                    "with it."),
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL, "Flame graph: put the root at the bottom.",
      NULL},

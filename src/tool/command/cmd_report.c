@@ -177,7 +177,7 @@ static const struct opt options[] = {
      by_names},
     METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes "
-                   "allocated, temporary allocations, or the count of allocations."),
+                   "allocated, short-lived blocks, or the count of allocations."),
     {OPT_FLAG, 0, "full", &defaults.full, NULL,
      "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
      "sites with their whole stacks.",
@@ -212,6 +212,8 @@ const struct command command_report = {
         "the current directory.\n\n"
         "A session is a directory of profiles. Its overview has a line for each process; --only "
         "picks processes out of it, and --by, --tree and the metrics show each of them.\n\n"
+        "Short-lived blocks died within 16 allocations: their thread freed them before it had "
+        "allocated 16 more. Many of them are churn that one buffer would save.\n\n"
         "A site is a distinct stack. Percentages are of the section's total. Functions that only "
         "pass an allocation on (operator new, zmalloc, all of std::) are left out and their caller "
         "is charged.\n\n"

@@ -40,8 +40,8 @@
 enum { CUT_FRACTION = 1000, LABEL_WIDTH_MAX = 80, LEGEND_MAX = 24 };
 
 static const char *const metric_labels[METRICS] = {
-    [METRIC_INUSE] = "In use",        [METRIC_PEAK] = "Peak",   [METRIC_ALLOC] = "Allocated",
-    [METRIC_TEMPORARY] = "Temporary", [METRIC_COUNT] = "Calls",
+    [METRIC_INUSE] = "In use",          [METRIC_PEAK] = "Peak",   [METRIC_ALLOC] = "Allocated",
+    [METRIC_TEMPORARY] = "Short-lived", [METRIC_COUNT] = "Calls",
 };
 
 struct picture {
@@ -50,6 +50,7 @@ struct picture {
     enum metric shown[METRICS]; // Those that are known.
     int shown_count;
     bool root_above;
+    bool lives_unknown; // Only temporary blocks are known to be short-lived.
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.
@@ -84,6 +85,12 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
     lay_out(pic);
     write_svg(pic);
     strtab_release(&pic->modules);
+}
+
+static const char *
+metric_label(const struct picture *pic, enum metric metric)
+{
+    return metric == METRIC_TEMPORARY && pic->lives_unknown ? "Temporary" : metric_labels[metric];
 }
 
 static const char *
@@ -142,6 +149,7 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
+    pic.lives_unknown = p->totals.lives_unknown;
     pic.title = arena_printf(&arena, "%s: heap by call stack%s", program_name(p, &arena),
                              extent_text(p, &arena));
     pic.subtitle =
@@ -163,6 +171,7 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
     struct arena arena = {0};
     struct picture pic = {.metric = metric, .root_above = true, .arena = &arena, .out = out};
 
+    pic.lives_unknown = after->p->totals.lives_unknown;
     pic.title =
         arena_printf(&arena, "%s: what changed in the heap", program_name(after->p, &arena));
     pic.subtitle = arena_printf(
@@ -491,7 +500,7 @@ write_head(struct picture *pic)
     struct legend_entry entries[LEGEND_MAX];
     size_t count = legend(pic, entries);
     double left = FLAME_PAD;
-    const char *shown = arena_printf(pic->arena, "%s: %s", metric_labels[pic->metric],
+    const char *shown = arena_printf(pic->arena, "%s: %s", metric_label(pic, pic->metric),
                                      amount_text(pic->arena, pic->tree->nodes[0].after[pic->metric],
                                                  metric_is_bytes(pic->metric)));
 
@@ -618,7 +627,7 @@ write_data(struct picture *pic)
                pic->tree->two_sided ? "true" : "false");
     for (int i = 0; i < pic->shown_count; i++)
         strbuf_fmt(pic->out, "%s[\"%s\",%d,\"%s\"]", i ? "," : "",
-                   metric_labels[pic->shown[i]], metric_is_bytes(pic->shown[i]),
+                   metric_label(pic, pic->shown[i]), metric_is_bytes(pic->shown[i]),
                    metric_name(pic->shown[i]));
     strbuf_str(pic->out, "],\nmodules: [");
     for (uint32_t i = 0; i < pic->modules.count; i++)

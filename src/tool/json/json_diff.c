@@ -2,7 +2,8 @@
  *
  *     {"format": "heaptap-diff", "version": 2, "metric": "inuse", "by": "site",
  *      "before": {"profile": "a.heaptap", …, "totals": {…}}, "after": {…},
- *      "growth": {"inuse": 96, "peak": 96, "alloc": 96, "temporary": 0, "count": 1},
+ *      "growth": {"inuse": 96, "peak": 96, "alloc": 96, "temporary": 0, "count": 1,
+ *                 "died_within_16": 0},
  *      "unchanged_rows": 3,
  *      "rows": [{"growth": {…}, "before": {…}, "after": {…}, "stack": 4}], "tables": {…}}
  *
@@ -39,16 +40,24 @@ static void
 json_growth(struct json *j, const char *key, const struct counters *before,
             const struct counters *after)
 {
+    bool lives = !before->lives_unknown && !after->lives_unknown;
+
     json_object(j, key);
     for (int m = 0; m <= METRIC_COUNT; m++)
-        if (metric_is_known(before, (enum metric)m) && metric_is_known(after, (enum metric)m))
+        if (m == METRIC_TEMPORARY && lives)
+            json_int(j, "temporary", counters_difference(after->temporary, before->temporary));
+        else if (metric_is_known(before, (enum metric)m) && metric_is_known(after, (enum metric)m))
             json_int(j, metric_name((enum metric)m), diff_growth(before, after, (enum metric)m));
         else
             json_string(j, metric_name((enum metric)m), NULL);
+    if (lives)
+        json_int(j, "died_within_16", diff_growth(before, after, METRIC_TEMPORARY));
+    else
+        json_string(j, "died_within_16", NULL);
     json_end(j);
 }
 
-/* The intervals of all metrics but temporary allocations, whose interval is not known. */
+/* The intervals of all metrics but short-lived blocks, whose interval is not known. */
 static void
 json_interval(struct json *j, const char *prefix, const struct counters *before,
               const struct errors *before_errors, const struct counters *after,

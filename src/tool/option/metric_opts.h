@@ -23,7 +23,7 @@ extern const char *const metric_choice_names[];
     {OPT_FLAG, 0, "peak", &(choice).peak, NULL, "Bytes live at the peak.", NULL},                 \
     {OPT_FLAG, 0, "alloc", &(choice).alloc, NULL, "Bytes ever allocated.", NULL},                 \
     {OPT_FLAG, 0, "temporary", &(choice).temporary, NULL,                                         \
-     "Temporary allocations: freed by their thread before it allocated again.", NULL},            \
+     "Short-lived blocks: freed by their thread before it had allocated 16 more.", NULL},         \
     {OPT_FLAG, 0, "count", &(choice).count, NULL, "Allocation calls.", NULL}
 // clang-format on
 

@@ -2,6 +2,7 @@
  *
  *     sample_type   alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes
  *                   peak_objects/count peak_space/bytes temporary_objects/count
+ *                   short_lived_objects/count
  *     sample        location ids leaf first, one value per sample type, labels
  *     location      id, mapping, address, line { function, line } innermost first: inlined calls
  *     mapping       id, start, limit, offset, file, build id; the program itself is number 1
@@ -84,16 +85,16 @@ struct value_type {
 static const struct value_type value_types[] = {
     {"alloc_objects", "count"},     {"alloc_space", "bytes"},  {"inuse_objects", "count"},
     {"inuse_space", "bytes"},       {"peak_objects", "count"}, {"peak_space", "bytes"},
-    {"temporary_objects", "count"},
+    {"temporary_objects", "count"}, {"short_lived_objects", "count"},
 };
 
-/* Of a moment, too, the first four are known. */
-enum { TYPES_OF_MOMENTS = 4 };
+/* Of a moment, too, the first four are known. Only the last needs to know how long blocks lived. */
+enum { TYPES_OF_MOMENTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
     [METRIC_INUSE] = "inuse_space",           [METRIC_PEAK] = "peak_space",
     [METRIC_ALLOC] = "alloc_space",           [METRIC_COUNT] = "alloc_objects",
-    [METRIC_TEMPORARY] = "temporary_objects",
+    [METRIC_TEMPORARY] = "short_lived_objects",
 };
 
 struct writer {
@@ -108,10 +109,21 @@ struct writer {
     struct strbuf ids, values, message, line;            // Scratch.
 };
 
+/* The type that a view begins with for METRIC. */
+static const char *
+default_type(const struct profile *p, enum metric metric)
+{
+    bool unknown = metric == METRIC_TEMPORARY && p->totals.lives_unknown;
+
+    return unknown ? "temporary_objects" : default_types[metric];
+}
+
 static size_t
 type_count(const struct profile *p)
 {
-    return p->extent == EXTENT_WHOLE ? countof(value_types) : TYPES_OF_MOMENTS;
+    if (p->extent != EXTENT_WHOLE)
+        return TYPES_OF_MOMENTS;
+    return p->totals.lives_unknown ? TYPES_WITHOUT_LIVES : countof(value_types);
 }
 
 static void
@@ -260,7 +272,8 @@ add_sample(struct writer *w, const struct stack *s)
                         counters_live_bytes(c),
                         c->peak_blocks,
                         c->peak_bytes,
-                        c->temporary};
+                        c->temporary,
+                        counters_within_16(c)};
 
     static_assert(countof(values) == countof(value_types), "one value per type, in the same order");
     for (uint32_t i = 0, count; i < s->depth; i += count) {
@@ -342,7 +355,8 @@ add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, e
     proto_uint(out, PROFILE_COMMENT, strtab_id(&w->strings, comment));
     if (*estimate)
         proto_uint(out, PROFILE_COMMENT, strtab_id(&w->strings, estimate));
-    proto_uint(out, PROFILE_DEFAULT_SAMPLE_TYPE, strtab_id(&w->strings, default_types[metric]));
+    proto_uint(out, PROFILE_DEFAULT_SAMPLE_TYPE,
+               strtab_id(&w->strings, default_type(w->p, metric)));
 }
 
 static void

@@ -198,7 +198,8 @@ struct line_widths {
 static struct line_widths
 measure(const struct lines *l)
 {
-    struct line_widths w = {strlen(phrase_metric_column(l->gv->metric)), strlen("called")};
+    struct line_widths w = {strlen(phrase_metric_column(l->v->base.p, l->gv->metric)),
+                            strlen("called")};
 
     for (size_t i = 0; i < l->count; i++) {
         size_t bytes = style_width(l->items[i].bytes), called = style_width(l->items[i].called);
@@ -246,7 +247,7 @@ put_titles(const struct lines *l, const struct line_widths *w)
 
     style_ink(&v->style, v->out, INK_DIM);
     style_left(v->out, "index", INDEX_WIDTH);
-    style_right(v->out, phrase_metric_column(l->gv->metric), w->bytes);
+    style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     style_right(v->out, "%", 7);
     style_left(v->out, "  sizes", BAR + 4);
     style_right(v->out, "called", w->called);

@@ -31,7 +31,7 @@ enum { INDENT = 11, RANGE_INDENT = 38, PLACE_MIN = 24, GAP = 3, NOISE_WIDTH = 9 
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "in use",        [METRIC_PEAK] = "peak",   [METRIC_ALLOC] = "allocated",
-    [METRIC_TEMPORARY] = "temporary", [METRIC_COUNT] = "calls",
+    [METRIC_TEMPORARY] = "short-lived", [METRIC_COUNT] = "calls",
 };
 
 struct diff_text {
@@ -114,6 +114,15 @@ peak_interval(const struct diff_text *v)
         (double)after - (double)before + (double)v->d->after->peak_error_bytes};
 }
 
+/* What METRIC counts in D. */
+static const char *
+title(const struct diff *d, enum metric metric)
+{
+    bool old = metric == METRIC_TEMPORARY && d->after.lives_unknown;
+
+    return old ? metric_name(metric) : metric_titles[metric];
+}
+
 static void
 put_total(struct diff_text *v, enum metric metric)
 {
@@ -125,8 +134,8 @@ put_total(struct diff_text *v, enum metric metric)
 
     if (!metric_is_known(&d->before, metric) || !metric_is_known(&d->after, metric))
         return;
-    style_left(v->out, metric_titles[metric], 10);
-    style_right(v->out, amount(v, before, metric), 14);
+    style_left(v->out, title(d, metric), 11);
+    style_right(v->out, amount(v, before, metric), 13);
     style_right(v->out, amount(v, after, metric), 14);
     put_growth(v, growth_text(v, growth, metric), growth, 14);
     if (before > 0 && after != before)
@@ -354,7 +363,7 @@ put_rows(struct diff_text *v)
         changed += row_changed(v, &v->d->diff->rows[i]);
         noisy += row_changed(v, &v->d->diff->rows[i]) && is_noise(v, &v->d->diff->rows[i]);
     }
-    line(v, arena_printf(v->d->arena, "\n%s: %s of %s changed%s", metric_titles[v->d->metric],
+    line(v, arena_printf(v->d->arena, "\n%s: %s of %s changed%s", title(v->d->diff, v->d->metric),
                          style_count(v->d->arena, (int64_t)changed),
                          style_plural(v->d->arena, (int64_t)v->d->diff->count, noun),
                          noisy ? arena_printf(v->d->arena, ", %s within noise",

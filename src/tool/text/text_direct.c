@@ -40,7 +40,7 @@ static struct direct_layout
 lay_out(const struct text_view *v, const struct direct *d, enum metric metric)
 {
     struct direct_layout l = {
-        .value = strlen(phrase_metric_column(metric)),
+        .value = strlen(phrase_metric_column(v->base.p, metric)),
         .kept = strlen("kept"),
         .calls = strlen("calls"),
         .bar = v->style.width >= WIDE_ENOUGH ? BAR_MAX : BAR_MIN,
@@ -60,7 +60,7 @@ put_titles(struct text_view *v, const struct direct_layout *l, enum metric metri
 {
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 5);
-    style_right(v->out, phrase_metric_column(metric), l->value + 2);
+    style_right(v->out, phrase_metric_column(v->base.p, metric), l->value + 2);
     style_left(v->out, "", l->bar + 2);
     if (l->has_kept) {
         style_right(v->out, "kept", l->kept + 2);

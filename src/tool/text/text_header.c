@@ -148,6 +148,17 @@ about_peak(struct text_view *v)
     return arena_printf(a, "%s%s%s", time, more, total_error(v, METRIC_PEAK));
 }
 
+/* What short-lived means, and for how many not even that was needed, if there is ROOM. */
+static const char *
+about_short_lived(struct text_view *v, size_t room)
+{
+    const struct counters *c = &v->base.stacks->total;
+    const char *all = arena_printf(v->base.arena, "%s (%s before the next)", phrase_short_lived(c),
+                                   style_percent(v->base.arena, c->temporary, c->allocations));
+
+    return c->lives_unknown || style_width(all) > room ? phrase_short_lived(c) : all;
+}
+
 static void
 put_totals(struct text_view *v)
 {
@@ -170,6 +181,7 @@ put_totals(struct text_view *v)
     put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
               style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
     if (!c->partial)
-        put_total(v, &w, "Temporary", style_count(a, c->temporary),
-                  style_percent(a, c->temporary, c->allocations), "of allocations");
+        put_total(v, &w, phrase_short_lived_title(c), style_count(a, counters_within_16(c)),
+                  style_percent(a, counters_within_16(c), c->allocations),
+                  about_short_lived(v, style_room(&v->style, 25 + w.blocks + w.bytes)));
 }

@@ -17,7 +17,7 @@ enum { NUMBER_WIDTH = 4 }; // "#123", with the blanks in front of the next colum
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
-    [METRIC_TEMPORARY] = "Temporary", [METRIC_COUNT] = "Allocations",
+    [METRIC_TEMPORARY] = "Short-lived", [METRIC_COUNT] = "Allocations",
 };
 
 /* What stands behind the value in the headline of a site. */
@@ -37,7 +37,8 @@ site_details(struct text_view *v, const struct counters *c, enum metric metric)
         return style_bytes(a, c->allocated_bytes);
     case METRIC_TEMPORARY:
         return arena_printf(
-            a, "%s of its %s, %s on average", style_percent(a, c->temporary, c->allocations),
+            a, "%s of its %s, %s on average",
+            style_percent(a, counters_within_16(c), c->allocations),
             style_plural(a, c->allocations, "call"),
             style_bytes(a, c->allocations ? c->allocated_bytes / c->allocations : 0));
     }
@@ -123,18 +124,38 @@ put_shrunk(struct text_view *v)
     return sum;
 }
 
+static const char *
+section_title(struct text_view *v, enum metric metric)
+{
+    if (metric == METRIC_INUSE)
+        return phrase_live(v->base.p);
+    return metric == METRIC_TEMPORARY ? phrase_short_lived_title(&v->base.stacks->total)
+                                      : metric_titles[metric];
+}
+
+static const char *
+section_total(struct text_view *v, enum metric metric)
+{
+    const struct counters *c = &v->base.stacks->total;
+    const char *total = text_metric(v, c, metric);
+
+    return metric != METRIC_TEMPORARY
+               ? total
+               : arena_printf(v->base.arena, "%s %s", total, phrase_short_lived(c));
+}
+
 void
 text_section(struct text_view *v, enum metric metric, size_t limit, double percent_min)
 {
     const struct stack **top = group_sorted_stacks(v->base.stacks, metric, v->base.arena);
     size_t count = group_positive(v->base.stacks, top, metric), shown;
-    const char *title = metric == METRIC_INUSE ? phrase_live(v->base.p) : metric_titles[metric];
+    const char *title = section_title(v, metric);
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = total;
 
     if (count == 0)
         return;
     text_title(v, title,
-               arena_printf(v->base.arena, "%s, %s", text_metric(v, &v->base.stacks->total, metric),
+               arena_printf(v->base.arena, "%s, %s", section_total(v, metric),
                             style_plural(v->base.arena, (int64_t)count, "site")));
     for (shown = 0; shown < count && shown < limit; shown++) {
         int64_t value = metric_value(&top[shown]->counters, metric);
@@ -160,6 +181,8 @@ void
 text_sites(struct text_view *v, enum metric metric)
 {
     if (metric_value(&v->base.stacks->total, metric) <= 0)
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s: nothing.", metric_titles[metric]));
+        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s: nothing.",
+                                           metric == METRIC_INUSE ? metric_titles[metric]
+                                                                  : section_title(v, metric)));
     text_section(v, metric, v->base.limit ? v->base.limit : TEXT_LIMIT, 0);
 }

@@ -117,7 +117,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 8);
-    style_right(v->out, phrase_metric_column(metric), 14);
+    style_right(v->out, phrase_metric_column(v->base.p, metric), 14);
     if (t.has_errors)
         style_right(v->out, "error", ERROR_WIDTH);
     if (t.has_self)

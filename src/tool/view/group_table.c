@@ -143,7 +143,7 @@ static size_t
 group_columns(const struct view *v, enum group_by by, enum metric metric, struct column *c)
 {
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
-    const char *title = phrase_metric_column(metric);
+    const char *title = phrase_metric_column(v->p, metric);
     const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
                                  "size",     "type",     "heap", "labels", v->label};
     bool both = has_callees(by), errors = group_table_has_errors(v, by);

@@ -8,14 +8,26 @@
 const char *const timeline_by_names[] = {"live", "growth", "allocated", "calls", NULL};
 
 const char *
-phrase_metric_column(enum metric metric)
+phrase_metric_column(const struct profile *p, enum metric metric)
 {
     static const char *const titles[] = {
-        [METRIC_INUSE] = "live",          [METRIC_PEAK] = "at peak", [METRIC_ALLOC] = "allocated",
-        [METRIC_TEMPORARY] = "temporary", [METRIC_COUNT] = "calls",
+        [METRIC_INUSE] = "live",            [METRIC_PEAK] = "at peak", [METRIC_ALLOC] = "allocated",
+        [METRIC_TEMPORARY] = "short-lived", [METRIC_COUNT] = "calls",
     };
 
-    return titles[metric];
+    return metric == METRIC_TEMPORARY && p->totals.lives_unknown ? "temporary" : titles[metric];
+}
+
+const char *
+phrase_short_lived_title(const struct counters *c)
+{
+    return c->lives_unknown ? "Temporary" : "Short-lived";
+}
+
+const char *
+phrase_short_lived(const struct counters *c)
+{
+    return c->lives_unknown ? "died before the next allocation" : "died within 16 allocations";
 }
 
 const char *

@@ -8,8 +8,14 @@
 /* By enum timeline_by: "live", "growth", "allocated", "calls"; ended by NULL. */
 extern const char *const timeline_by_names[];
 
-/* The title of a column of METRIC. */
-const char *phrase_metric_column(enum metric metric);
+/* The title of a column of METRIC of P. */
+const char *phrase_metric_column(const struct profile *p, enum metric metric);
+
+/* What METRIC_TEMPORARY counts in C: a title, and what became of the blocks. "Short-lived", "died
+ * within 16 allocations"; of an older or a sampled profile "Temporary", "died before the next
+ * allocation". */
+const char *phrase_short_lived_title(const struct counters *c);
+const char *phrase_short_lived(const struct counters *c);
 
 /* What live bytes of P are, which may be cut: "Still live at end", "Growth of live". */
 const char *phrase_live(const struct profile *p);

@@ -14,7 +14,7 @@ shows() {
     shift 2
     "$HEAPTAP" "$@" >shown 2>shown.err </dev/null
     same "$name: exit status" 0 $?
-    same "$name" "$wanted" "$(sed '/^pid /,/^  Temporary/d' shown)"
+    same "$name" "$wanted" "$(sed '/^pid /,/^  Short-lived/d' shown)"
 }
 
 # fails NAME STATUS MESSAGE COMMAND...

@@ -140,6 +140,7 @@ def other_views(p):
     gained = [sum(v[i] for v in difference(p, 4, 12).values()) for i in range(4)]
     tell(status == 0 and growth == {"inuse": gained[ALLOCATED] - gained[FREED], "peak": None,
                                     "alloc": gained[ALLOCATED], "temporary": None,
+                                    "died_within_16": None,
                                     "count": gained[ALLOCATIONS]}, "diff of two moments", growth)
     live = sum(v[ALLOCATED] - v[FREED] for v in sums_at(p, 12).values())
     _, out, _ = view("leaks", "--json", "--at", "again", "moments.heaptap")
@@ -159,7 +160,7 @@ def other_views(p):
                       ["report", "--tree"], ["leaks", "--paths"], ["direct"], ["callgraph"]):
         for option in (["--at", "again"], ["--between", "first..again"]):
             status, out, err = view(*arguments, *option, "moments.heaptap")
-            tell(status == 0 and out and "Peak" not in out and "Temporary" not in out,
+            tell(status == 0 and out and "Peak" not in out and "lived" not in out,
                  f"{' '.join(arguments + option)}: says no peak", status, out, err)
     status, out, _ = view("report", "--at", "again", "moments.heaptap")
     tell("As it was at 12.00 s (again)" in out, "the view says which moment it shows", out)
