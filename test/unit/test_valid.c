@@ -497,6 +497,7 @@ a_group_that_is_off_is_found(void **unused)
     GROUP_BREAKS("r->frame == GROUP_NO_FRAME", BY_FUNCTION, v[0].frame, 99);
     GROUP_BREAKS("by != BY_SITE || r->stack", BY_SITE, v[0].stack, NULL);
     GROUP_BREAKS("by != BY_THREAD || r->thread", BY_THREAD, v[0].thread, NULL);
+    GROUP_BREAKS("by != BY_THREAD || r->share", BY_THREAD, v[0].share, NULL);
     GROUP_BREAKS("by != BY_SIZE || r->bin", BY_SIZE, v[0].bin, NULL);
     GROUP_BREAKS("by != BY_TYPE || r->site", BY_TYPE, v[0].site, NULL);
     GROUP_BREAKS("by != BY_HEAP || r->heap", BY_HEAP, v[0].heap, NULL);

@@ -171,25 +171,26 @@ add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
 }
 
-/* Add the threads' counters at the sites that the filter kept or, where the profile has no such
- * rows, those of the whole threads. */
+/* Add what the threads did at the sites that the filter kept. */
 static void
 add_threads(struct grouper *g, const struct stacks *stacks)
 {
-    const struct profile *p = g->p;
-    struct counters *sums = arena_array(g->arena, p->thread_count, sizeof *sums);
+    struct thread_shares shares;
 
-    for (size_t i = 0; i < p->thread_count; i++)
-        sums[i] = p->thread_site_count ? COUNTERS_ZERO : p->threads[i].counters;
-    for (size_t i = 0; i < p->thread_site_count; i++) {
-        const struct profile_thread_site *ts = &p->thread_sites[i];
+    threads_charge(g->p, stacks, g->arena, &shares);
+    g->ret->live_is_shared = shares.live_is_shared;
+    g->ret->peak_is_shared = shares.peak_is_shared;
+    for (size_t i = 0; i < g->p->thread_count; i++) {
+        const struct thread_share *share = &shares.v[i];
+        const struct counters *c = &share->counters;
+        struct group_row *row;
 
-        if (stacks->site_stacks[ts->site] != 0)
-            counters_add(&sums[ts->thread], &ts->counters);
+        if (c->allocations == 0 && c->frees == 0 && share->for_others_blocks <= 0)
+            continue;
+        row = add_row(g, c);
+        row->thread = &g->p->threads[i];
+        row->share = share;
     }
-    for (size_t i = 0; i < p->thread_count; i++)
-        if (sums[i].allocations != 0 || sums[i].frees != 0)
-            add_row(g, &sums[i])->thread = &p->threads[i];
 }
 
 static void
@@ -390,6 +391,7 @@ row_is_valid(const struct profile *p, enum group_by by, const struct group_row *
     HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Its name is looked up there.
     HOLDS(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
     HOLDS(by != BY_THREAD || r->thread != NULL);                    // the name of this,
+    HOLDS(by != BY_THREAD || r->share != NULL);                     // what is in this,
     HOLDS(by != BY_SIZE || r->bin != NULL);                         // the range of this,
     HOLDS(by != BY_TYPE || r->site != NULL);                        // the type of this,
     HOLDS(by != BY_HEAP || r->heap != NULL);                        // and the name of this.

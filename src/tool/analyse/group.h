@@ -5,6 +5,7 @@
 #define ANALYSE_GROUP_H
 
 #include "analyse/stacks.h"
+#include "analyse/thread_shares.h"
 
 enum group_by {
     BY_SITE,
@@ -28,7 +29,8 @@ struct group_row {
     uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Where that frame came from.
     const struct stack *stack; // BY_SITE
-    const struct profile_thread *thread; // BY_THREAD
+    const struct profile_thread *thread; // BY_THREAD: the counters are of what it allocated,
+    const struct thread_share *share;    // and here is what it freed for others (thread_shares.h).
     const struct profile_bin *bin;       // BY_SIZE
     const struct profile_site *site;     // BY_TYPE: one of the sites whose blocks are that.
     const struct profile_heap *heap;     // BY_HEAP
@@ -41,6 +43,7 @@ struct group_row {
 struct groups {
     struct group_row *v; // Largest first by the metric: self, then inclusive.
     size_t count;
+    bool live_is_shared, peak_is_shared; // BY_THREAD: as in struct thread_shares.
 };
 
 /* Everything in *RET is from ARENA or borrowed from STACKS and P. Rows that are all zero are left

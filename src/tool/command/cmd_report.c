@@ -219,6 +219,9 @@ const struct command command_report = {
         "is charged.\n\n"
         "Heaps and labels are those that the program tells of with heaptap.h. What such a heap "
         "makes its blocks from, its backing, is in no total; the report shows how full it is.\n\n"
+        "A table by thread charges blocks to the thread that allocated them, also if another one "
+        "frees them; that one has freed for others. Where several threads allocate at one site and "
+        "some free for others, what is live there is shared among them in proportion.\n\n"
         "A table by function, line, file or module has two columns: what was allocated there, and "
         "what was allocated there and in all that was called from there. In the second each stack "
         "counts once, however often it recurses.",

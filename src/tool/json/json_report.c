@@ -34,15 +34,31 @@ json_self_report(struct json *j, const struct profile *p)
 }
 
 static void
-json_threads(struct json *j, const struct profile *p)
+json_for_others(struct json *j, const struct thread_share *share)
 {
+    if (share->for_others_blocks < 0) {
+        json_string(j, "frees_for_others", NULL);
+        json_string(j, "freed_bytes_for_others", NULL);
+    } else {
+        json_int(j, "frees_for_others", share->for_others_blocks);
+        json_int(j, "freed_bytes_for_others", share->for_others_bytes);
+    }
+}
+
+static void
+json_threads(struct json *j, const struct profile *p, struct arena *arena)
+{
+    struct thread_shares shares;
+
+    threads_charge(p, NULL, arena, &shares);
     json_array(j, "threads");
     for (size_t i = 0; i < p->thread_count; i++) {
         json_object(j, NULL);
         json_known(j, "name", p->threads[i].name);
         json_uint(j, "tid", p->threads[i].tid);
         json_uint(j, "uses", p->threads[i].uses);
-        json_counters(j, &p->threads[i].counters);
+        json_counters(j, &shares.v[i].counters);
+        json_for_others(j, &shares.v[i]);
         json_end(j);
     }
     json_end(j);
@@ -139,7 +155,7 @@ json_report(struct json *j, const struct view *v, enum metric metric, size_t lim
     json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     report_head(j, v, metric);
-    json_threads(j, v->p);
+    json_threads(j, v->p, v->arena);
     json_sizes(j, v->p);
     json_heaps(j, v->p);
     json_backings(&t, v);

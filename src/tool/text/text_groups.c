@@ -40,6 +40,10 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
         text_line(v, INK_DIM,
                   "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);
+    if ((metric == METRIC_INUSE && groups.live_is_shared) ||
+        (metric == METRIC_PEAK && groups.peak_is_shared))
+        text_line(v, INK_DIM,
+                  "Blocks of one site that threads free for each other are shared in proportion.");
     if (table_rows(&t) > limit)
         text_line(v, INK_DIM,
                   arena_printf(

@@ -139,8 +139,23 @@ identity_fit(enum group_by by)
     }
 }
 
+/* The title of what stands behind the names; NULL if nothing does. */
+static const char *
+place_title(const struct groups *groups, enum group_by by)
+{
+    bool others = false;
+
+    for (size_t i = 0; by == BY_THREAD && i < groups->count; i++)
+        others |= groups->v[i].share->for_others_blocks > 0;
+    return by == BY_FUNCTION ? "where"
+           : by == BY_HEAP   ? "how full"
+           : others          ? "freed for others"
+                             : NULL;
+}
+
 static size_t
-group_columns(const struct view *v, enum group_by by, enum metric metric, struct column *c)
+group_columns(const struct view *v, const struct groups *groups, enum group_by by,
+              enum metric metric, struct column *c)
 {
     enum column_kind kind = metric_is_bytes(metric) ? COLUMN_BYTES : COLUMN_COUNT;
     const char *title = phrase_metric_column(v->p, metric);
@@ -162,11 +177,9 @@ group_columns(const struct view *v, enum group_by by, enum metric metric, struct
         c[n++] = (struct column){.kind = COLUMN_TEXT, .title = "function", .fit = fit_function};
     else if (by != BY_TYPE)
         c[n++] = (struct column){.kind = COLUMN_TEXT,
-                                 .title = by == BY_FUNCTION ? "where"
-                                          : by == BY_HEAP   ? "how full"
-                                                            : NULL,
+                                 .title = place_title(groups, by),
                                  .dim = true,
-                                 .fit = by == BY_HEAP ? NULL : fit_path};
+                                 .fit = by == BY_HEAP || by == BY_THREAD ? NULL : fit_path};
     n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
     if (errors)
         n = add_counter_columns(c, n, inclusive_error_keys, countof(inclusive_error_keys));
@@ -187,7 +200,9 @@ identity_columns(enum group_by by, struct column *c, size_t n)
                                          {.kind = COLUMN_COUNT, .key = "line"},
                                          {.kind = COLUMN_TEXT, .key = "function"}};
     static const struct column thread[] = {{.kind = COLUMN_TEXT, .key = "thread"},
-                                           {.kind = COLUMN_COUNT, .key = "tid"}};
+                                           {.kind = COLUMN_COUNT, .key = "tid"},
+                                           {.kind = COLUMN_COUNT, .key = "frees_for_others"},
+                                           {.kind = COLUMN_COUNT, .key = "freed_bytes_for_others"}};
     static const struct column size[] = {{.kind = COLUMN_COUNT, .key = "size_min"},
                                          {.kind = COLUMN_COUNT, .key = "size_max"}};
     static const struct column type[] = {{.kind = COLUMN_TEXT, .key = "type"},
@@ -211,7 +226,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
         size_t count;
     } identities[] = {
         [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 3},
-        [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 2},
+        [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 4},
         [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
         [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
     };
@@ -272,6 +287,10 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
     case BY_THREAD:
         table_string(t, r->thread->name);
         table_number(t, r->thread->tid);
+        table_number(t, r->share->for_others_blocks < 0 ? TABLE_UNKNOWN
+                                                        : r->share->for_others_blocks);
+        table_number(t, r->share->for_others_bytes < 0 ? TABLE_UNKNOWN
+                                                       : r->share->for_others_bytes);
         break;
     case BY_SIZE:
         table_number(t, (int64_t)r->bin->size_min);
@@ -395,6 +414,16 @@ heap_place(const struct view *v, const struct profile_heap *heap, enum metric me
                         style_plural(v->arena, (int64_t)heap->resets, "reset"));
 }
 
+/* What a thread freed of others, at least. */
+static const char *
+thread_place(const struct view *v, const struct thread_share *share)
+{
+    if (share->for_others_blocks <= 0)
+        return "";
+    return arena_printf(v->arena, "%s in %s", style_bytes(v->arena, share->for_others_bytes),
+                        style_plural(v->arena, share->for_others_blocks, "block"));
+}
+
 /* The value that percentages of a grouping are of: sizes and threads are not filtered by stack
  * alike. */
 static int64_t
@@ -414,7 +443,7 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
 {
     struct column columns[TABLE_COLUMNS_MAX];
     bool errors = group_table_has_errors(v, by);
-    size_t n = group_columns(v, by, metric, columns);
+    size_t n = group_columns(v, groups, by, metric, columns);
 
     n = identity_columns(by, columns, n);
     table_begin(ret, v->arena, columns, n);
@@ -431,9 +460,10 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
             table_string(ret, verdict_names[r->site->verdict]);
         table_string(ret, row_name(v, by, r, full));
         if (by != BY_TYPE)
-            table_string(ret, has_frame       ? row_place(v, by, r, full)
-                              : by == BY_HEAP ? heap_place(v, r->heap, metric)
-                                              : "");
+            table_string(ret, has_frame         ? row_place(v, by, r, full)
+                              : by == BY_HEAP   ? heap_place(v, r->heap, metric)
+                              : by == BY_THREAD ? thread_place(v, r->share)
+                                                : "");
         add_counter_cells(ret, &r->inclusive);
         if (errors)
             add_error_cells(ret, &r->inclusive, &r->inclusive_errors);

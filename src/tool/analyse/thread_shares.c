@@ -1,0 +1,171 @@
+/* thread_shares.c: who allocated what is live.
+ *
+ * A row of the file belongs to a thread and a site. What is allocated is counted in the row of the
+ * thread that allocated, and what is freed in the row of the thread that freed, because that costs
+ * the program nothing. So where threads free each other's blocks, allocated minus freed is the live
+ * bytes of nobody: a thread that only frees has less than none, and who fills its queue seems to
+ * hold all that ever was in it.
+ *
+ * But over all threads a site's live bytes are right, and it is known who allocated there. A block
+ * is charged to the thread that allocated it, site by site:
+ *
+ *     nobody has freed more than it allocated       each thread has what is left of its own
+ *     some have, and so have freed for others       what is live is that of the threads that
+ *                                                   allocated more than they freed; of several, in
+ *                                                   proportion to how much more
+ *
+ * The first case is how programs are that do not hand blocks over, and an assumption: two threads
+ * that free as much of each other's as they allocate look the same, and then it makes no
+ * difference. In the second one nothing is guessed if only one thread allocates at the site, as
+ * where producers and consumers are different code; else it is, and live_is_shared says so. Sums
+ * over all threads stay what they were, and no thread has less than nothing.
+ *
+ * Between two moments live bytes are growth. There a thread may have less than none by freeing its
+ * own older blocks, which looks like freeing for others: that is not told apart, and if a site has
+ * shrunk, those who freed there are charged.
+ */
+#include "analyse/thread_shares.h"
+
+/* One value of the rows at a site, to be charged. */
+struct charge {
+    int64_t surplus, deficit; // Sums of what is above and below zero.
+    int64_t passed, given;    // What the rows so far had of the larger one, and got of the rest.
+};
+
+/* Values that a damaged file may have would make sums of nothing. */
+#define VALUE_MAX ((int64_t)1 << 61)
+
+static int64_t
+believable(int64_t value)
+{
+    return value > VALUE_MAX ? VALUE_MAX : value < -VALUE_MAX ? -VALUE_MAX : value;
+}
+
+static void
+charge_look(struct charge *c, int64_t value)
+{
+    if (value > 0)
+        c->surplus = believable(c->surplus + believable(value));
+    else
+        c->deficit = believable(c->deficit - believable(value));
+}
+
+/* What the row with VALUE has when those of one sign have paid for those of the other. All rows
+ * together have as much as before: each gets what the rows up to it should, less what those before
+ * it got. */
+static int64_t
+charge_take(struct charge *c, int64_t value)
+{
+    bool is_surplus = c->surplus >= c->deficit;
+    int64_t whole = is_surplus ? c->surplus : c->deficit;
+    int64_t rest = is_surplus ? c->surplus - c->deficit : c->deficit - c->surplus;
+    int64_t given = c->given;
+
+    if (c->surplus == 0 || c->deficit == 0)
+        return value;
+    if ((value > 0) != is_surplus || value == 0)
+        return 0;
+    value = believable(value);
+    c->passed = believable(c->passed + (value > 0 ? value : -value));
+    c->given = (int64_t)((__int128)c->passed * rest / whole);
+    return is_surplus ? c->given - given : given - c->given;
+}
+
+/* The values of a site's rows. */
+enum value { LIVE_BLOCKS, LIVE_BYTES, PEAK_BLOCKS, PEAK_BYTES, VALUES };
+
+static int64_t
+value_of(const struct counters *c, enum value value)
+{
+    switch (value) {
+    case LIVE_BLOCKS:
+        return counters_live_blocks(c);
+    case LIVE_BYTES:
+        return counters_live_bytes(c);
+    case PEAK_BLOCKS:
+        return c->peak_blocks;
+    default:
+        return c->peak_bytes;
+    }
+}
+
+struct site {
+    struct charge charges[VALUES];
+    uint32_t rows; // That allocated.
+};
+
+static struct site *
+look_at_sites(const struct profile *p, struct arena *arena)
+{
+    struct site *sites = arena_array(arena, p->site_count, sizeof *sites);
+
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *row = &p->thread_sites[i];
+        struct site *s = &sites[row->site];
+
+        s->rows += row->counters.allocations != 0;
+        for (enum value v = 0; v < VALUES; v++)
+            charge_look(&s->charges[v], value_of(&row->counters, v));
+    }
+    return sites;
+}
+
+/* The counters C of a row at S, of what its thread allocated there. */
+static struct counters
+charged(struct site *s, const struct counters *c)
+{
+    struct counters r = *c;
+    int64_t values[VALUES];
+
+    for (enum value v = 0; v < VALUES; v++)
+        values[v] = charge_take(&s->charges[v], value_of(c, v));
+    r.frees = counters_difference(c->allocations, values[LIVE_BLOCKS]);
+    r.freed_bytes = counters_difference(c->allocated_bytes, values[LIVE_BYTES]);
+    r.peak_blocks = values[PEAK_BLOCKS];
+    r.peak_bytes = values[PEAK_BYTES];
+    return r;
+}
+
+/* Somebody had freed for others at S, and it is not sure whose blocks were left. */
+static bool
+is_shared(const struct site *s, enum value value)
+{
+    const struct charge *c = &s->charges[value];
+
+    return s->rows > 1 && c->deficit != 0 && c->surplus > c->deficit;
+}
+
+static int64_t
+below_zero(int64_t value)
+{
+    return value < 0 ? counters_difference(0, value) : 0;
+}
+
+void
+threads_charge(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+               struct thread_shares *ret)
+{
+    struct site *sites = look_at_sites(p, arena);
+
+    *ret = (struct thread_shares){.v = arena_array(arena, p->thread_count, sizeof *ret->v)};
+    for (size_t i = 0; i < p->thread_count; i++)
+        ret->v[i].counters = p->thread_site_count ? COUNTERS_ZERO : p->threads[i].counters;
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct profile_thread_site *row = &p->thread_sites[i];
+        struct thread_share *share = &ret->v[row->thread];
+        struct counters c;
+
+        if (stacks != NULL && stacks->site_stacks[row->site] == 0)
+            continue;
+        c = charged(&sites[row->site], &row->counters);
+        counters_add(&share->counters, &c);
+        share->for_others_blocks = counters_sum(share->for_others_blocks,
+                                                below_zero(counters_live_blocks(&row->counters)));
+        share->for_others_bytes = counters_sum(share->for_others_bytes,
+                                               below_zero(counters_live_bytes(&row->counters)));
+        ret->live_is_shared |= is_shared(&sites[row->site], LIVE_BLOCKS);
+        ret->peak_is_shared |= is_shared(&sites[row->site], PEAK_BLOCKS);
+    }
+    for (size_t i = 0; i < p->thread_count && p->extent == EXTENT_BETWEEN; i++)
+        ret->v[i].for_others_blocks = ret->v[i].for_others_bytes = -1;
+}
