@@ -50,6 +50,25 @@ run_events(void)
     heaptap_reset(NULL);
 }
 
+/* A queue of 3 blocks, each of 2 objects, and of 20: 47 end after 3 others, 30 after 20. */
+static void
+run_lives(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("lives", 0);
+
+    for (int i = 0; i < 50; i++) {
+        heaptap_alloc(heap, base + 64 * i, 2, 64);
+        if (i >= 3)
+            heaptap_free(heap, base + 64 * (i - 3));
+    }
+    for (int i = 0; i < 50; i++) {
+        heaptap_alloc(heap, base + 4096 + 64 * i, 1, 64);
+        if (i >= 20)
+            heaptap_free(heap, base + 4096 + 64 * (i - 20));
+    }
+    heaptap_reset(heap);
+}
+
 /* A million live blocks end at once; then 10 of 8 bytes live. */
 static void
 run_reset(void)
@@ -604,6 +623,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     {"events", run_events},
+    {"lives", run_lives},
     {"reset", run_reset},
     {"round", run_round},
     {"requests", run_requests},

@@ -27,6 +27,7 @@ own_numbers=(
     "leaf:take allocations=1000 allocated_bytes=50500 frees=1000 freed_bytes=50500"
     "leaf:grow allocations=500 allocated_bytes=500000 reallocations=500 live_bytes=500000"
     "leaf:others allocations=40 allocated_bytes=3830 frees=40 temporary=40 live_blocks=0"
+    "leaf:others died_within_16=40 died_within_256=40"
     "leaf:wrapped allocations=100 allocated_bytes=5000 frees=50 live_blocks=50 live_bytes=2500"
     "leaf:own_wrap sites=0"
     "leaf:own_malloc sites=0"

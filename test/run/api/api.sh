@@ -35,6 +35,7 @@ quiet="losses heap_events=0 reentrant_events=0 no_memory_events=0"
 own events "heap:events allocations=15 allocated_bytes=1650 frees=3 freed_bytes=300" \
     "heap:events moved=1 reallocations=1 grown_bytes=200" "frees unknown=1" \
     "malloc allocations=0" "$quiet"
+own lives "heap:lives allocations=150 frees=150 temporary=0 ended_16=94 ended_256=30" "$quiet"
 own reset "heap:million allocations=1000010 frees=1000000 live=10 live_bytes=80" \
     "heap:million peak=1000000 peak_bytes=16000000" "record:million resets=1" "$quiet"
 # So much more than it takes (microseconds) that only a walk over a million blocks could fail.

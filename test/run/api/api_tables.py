@@ -15,8 +15,9 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     losses          reentrant_events, label_sets, heap_events
 
 and FIELD one of allocations, allocated_bytes, frees, freed_bytes, live, live_bytes, peak (blocks),
-peak_bytes, temporary, reallocations, moved, grown_bytes, nodes (how many have counts), or, of the
-thread rows, "unknown" and "inherited" with WHAT "frees". VALUE is a number or LOW..HIGH. """
+peak_bytes, temporary, ended_16, ended_256, reallocations, moved, grown_bytes, nodes (how many have
+counts), or, of the thread rows, "unknown" and "inherited" with WHAT "frees". VALUE is a number or
+LOW..HIGH. """
 import collections
 import mmap
 import re
@@ -26,7 +27,8 @@ import sys
 STRINGS, NODES, COUNTERS, THREADS, SNAPSHOTS, HEAPS, LABELS = 1, 3, 4, 5, 13, 17, 18
 TAG_LABELS, TAG_HEAP, TAG_BACKING = 0xFFFD, 0xFFFE, 0xFFFF
 FIELDS = ["allocations", "allocated_bytes", "frees", "freed_bytes", "peak_epoch", "peak_bytes",
-          "peak", "temporary", "reallocations", "moved", "grown_bytes", "size_min", "size_max"]
+          "peak", "temporary", "reallocations", "moved", "grown_bytes", "size_min", "size_max",
+          "born", "ended_16", "ended_256"]
 
 
 class Profile:
@@ -107,9 +109,9 @@ class Profile:
         for r in self.records(COUNTERS, 2176):
             thread, first = struct.unpack_from("<II", r)
             for s in range(16):
-                values = struct.unpack_from("<13Q", r, 128 + 128 * s)
+                values = struct.unpack_from("<16Q", r, 128 + 128 * s)
                 c = dict(zip(FIELDS, values))
-                if not thread or not any(values):
+                if not thread or not any(values[:13]):
                     continue
                 c["live"] = c["allocations"] - c["frees"]
                 c["live_bytes"] = c["allocated_bytes"] - c["freed_bytes"]

@@ -513,7 +513,7 @@ def real(heaptap, checks):
 
 # The cases of test/prog/own_heaps.c that are short; one fills the table of names, one that of
 # labels.
-CASES = ("events", "skip", "nested", "below", "backing", "labels", "many_labels", "names",
+CASES = ("events", "lives", "skip", "nested", "below", "backing", "labels", "many_labels", "names",
          "threads", "arenas", "stop", "nonsense", "full", "limited")
 SUMS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "temporary", "reallocations")
 
