@@ -138,25 +138,39 @@ about_place(const struct text_view *v, const struct stack *s, uint32_t own)
                                                   plain_name(v, s, own - 1)));
 }
 
-/* The function at frame I of S in at most WIDTH columns, unless the view is wide: no parameters,
- * and template arguments as far as they fit. */
+/* NAME, a function, without the parameters at its end and what may stand behind them. */
+static const char *
+without_parameters(struct arena *arena, const char *name)
+{
+    static const char operator_call[] = "operator()";
+    const char *last = strrchr(name, ')'), *open = last;
+    int depth = 0;
+
+    for (; open != NULL && open > name; open--) {
+        depth += *open == ')';
+        depth -= *open == '(';
+        if (depth == 0)
+            break;
+    }
+    if (open == NULL || open == name || strpbrk(last + 1, ":>") != NULL)
+        return name;
+    // Of "operator()" alone the brackets are the name.
+    if ((size_t)(last + 1 - name) >= sizeof operator_call - 1 &&
+        strncmp(last + 2 - sizeof operator_call, operator_call, sizeof operator_call - 1) == 0)
+        return name;
+    return arena_strndup(arena, name, (size_t)(open - name));
+}
+
+/* The function at frame I of S in at most WIDTH columns: no parameters, and template arguments as
+ * far as they fit. */
 static const char *
 short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
 {
-    static const char cut[] = "(\xe2\x80\xa6)";
-    const char *name = frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena);
-    size_t length;
+    struct arena *a = v->base.arena;
+    const char *name = style_clean(a, frame_name(v->base.p, s->frames[i], s->locations[i], a));
 
-    name = style_clean(v->base.arena, name);
-    if (text_is_wide(v))
-        return name;
-    // The parameters are the first to become "(…)", so they go before anything else has to.
-    if (strchr(name, '(') != NULL && style_width(name) > 1)
-        name = symbol_shorten(v->base.arena, name, style_width(name) - 1);
-    length = strlen(name);
-    if (length > sizeof cut - 1 && strcmp(name + length - (sizeof cut - 1), cut) == 0)
-        name = arena_strndup(v->base.arena, name, length - (sizeof cut - 1));
-    return style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, width), width);
+    name = without_parameters(a, symbol_shorten(a, name, STYLE_NO_LIMIT));
+    return style_cut_end(a, symbol_shorten(a, name, width), width);
 }
 
 static void
