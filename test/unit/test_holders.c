@@ -73,6 +73,26 @@ own_code_begins_where_libraries_end(void **state)
     profile_free(p);
 }
 
+/* If this fails, rows of stripped programs are addresses where the caller has a name. */
+static void
+a_name_that_is_near_stands_for_a_nameless_function(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "!/opt/me/a.so", "!/opt/me/a.so", "f!/opt/me/a.so",
+               NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/opt/me/a.so", "g!/opt/me/b.so", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/opt/me/a.so", "!/opt/me/a.so", "!/opt/me/a.so",
+               "far!/opt/me/a.so", NULL);
+    s = build(p);
+    assert_string_equal(own_name(p, &s, 0), "f");
+    assert_string_equal(own_name(p, &s, 1), "");
+    assert_string_equal(own_name(p, &s, 2), "");
+    profile_free(p);
+}
+
 /* If this fails, a program of the system that lives in its libraries is one row, main. */
 static void
 libraries_of_system_programs_count_as_own(void **state)
@@ -136,6 +156,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_code_begins_where_libraries_end),
+        cmocka_unit_test(a_name_that_is_near_stands_for_a_nameless_function),
         cmocka_unit_test(libraries_of_system_programs_count_as_own),
         cmocka_unit_test(holders_add_up_with_their_callers),
     };

@@ -7,7 +7,8 @@
  * The C and C++ libraries are nobody's own. A library right in a directory of the system (where
  * packages put what programs link with) is not the user's either, if the program lies elsewhere:
  * somebody has built that and looks at it. A program of the system is looked at by somebody who
- * debugs it with its libraries, so then all of them count. Plug-ins and extensions of languages lie
+ * debugs it with its libraries, so then all of them count. A function without a name tells less than
+ * the named one that called it, if that is near and of the same file. Plug-ins and extensions of languages lie
  * deeper in these directories, and are always somebody's own.
  */
 #include "analyse/own_code.h"
@@ -79,6 +80,23 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
     }
 }
 
+enum { NAMELESS_MAX = 2 }; // So many frames further out a name is near.
+
+/* The nearest frame with a name, from frame I of S outwards, in I's module; else I. */
+static uint32_t
+named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t depth)
+{
+    for (uint32_t k = i; k < depth && k <= i + NAMELESS_MAX; k++) {
+        const struct profile_frame *f = &p->frames[s->frames[k]];
+
+        if (f->module != p->frames[s->frames[i]].module)
+            break;
+        if (f->function != 0)
+            return k;
+    }
+    return i;
+}
+
 uint32_t
 own_code_frame(const struct own_code *own, const struct stack *s)
 {
@@ -87,6 +105,6 @@ own_code_frame(const struct own_code *own, const struct stack *s)
     for (int kind = CODE_OWN; kind > CODE_RUNTIME; kind--)
         for (uint32_t i = 0; i < depth; i++)
             if (own->kinds[own->p->frames[s->frames[i]].module] >= kind)
-                return i;
+                return named_near(own->p, s, i, depth);
     return 0;
 }
