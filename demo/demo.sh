@@ -25,10 +25,10 @@ echo "jq's own answer: $customers customers. And this is what it cost:"
 echo
 "$heaptap" report jq.heaptap
 echo
-echo "Read it so: at its largest jq held what stands at Peak. The rows name the functions that asked for"
-echo "it, and beneath each stands who called them; #1 is that stack's number in every view. jq is"
-echo "stripped here, so some functions have no name but where they begin (libjq.so.1+0x1bd40…)."
+echo "Read it so: at its largest jq held what stands at Peak. The rows name the functions that asked"
+echo "for it, and beneath each stands who called them; #1 is that stack's number in every view. jq"
+echo "is stripped, so functions without a name are where they begin (libjq.so.1+0x1bd40…)."
 echo
 echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"
 echo "    $heaptap report --full $work/jq.heaptap"
-echo "    $heaptap export --peak -o jq.svg $work/jq.heaptap    # a flame graph for your browser"
+echo "    $heaptap export --peak -o jq.svg $work/jq.heaptap"

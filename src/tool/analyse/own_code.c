@@ -7,9 +7,11 @@
  * The C and C++ libraries are nobody's own. A library right in a directory of the system (where
  * packages put what programs link with) is not the user's either, if the program lies elsewhere:
  * somebody has built that and looks at it. A program of the system is looked at by somebody who
- * debugs it with its libraries, so then all of them count. A function without a name tells less than
- * the named one that called it, if that is near and of the same file. Plug-ins and extensions of languages lie
+ * debugs it with its libraries, so then all of them count. Plug-ins and extensions of languages lie
  * deeper in these directories, and are always somebody's own.
+ *
+ * A function without a name tells less than the named one that called it, if that is near and of
+ * the same file.
  */
 #include "analyse/own_code.h"
 
