@@ -28,6 +28,7 @@
 #include "analyse/timeline.h"
 #include "symbol/symbol.h"
 #include "text/text_header.h"
+#include "text/text_heaps.h"
 #include "text/text_recording.h"
 #include "view/losses.h"
 #include "view/phrases.h"
@@ -361,10 +362,17 @@ text_brief(struct text_view *v)
     static const size_t rows[] = {FIRST_ROWS, SECOND_ROWS};
     static const size_t callers[] = {FIRST_CALLERS, 1};
     enum metric metrics[2];
-    size_t count = choose_metrics(v, metrics);
+    size_t count = choose_metrics(v, metrics), before;
 
     text_header(v);
     text_losses(v, loss_field_count);
+    before = v->out->length;
+    text_heaps(v, SECOND_ROWS);
+    text_backings(v, SECOND_ROWS);
+    text_labels(v, SECOND_ROWS);
+    // A program that has told of its heaps is looked at by them first, and one screen is enough.
+    if (v->out->length > before)
+        count = 1;
     for (size_t i = 0; i < count; i++)
         put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
     put_growth(v);

@@ -239,7 +239,7 @@ def check_filters(heaptap, checks):
 
 
 def check_text(heaptap, checks):
-    status, out, err = view(heaptap, "report")
+    status, out, err = view(heaptap, "report", "--full")
     wanted = [" parser arena \u00b7 50.0 % of 2.0 KiB", "session pool \u00b7 32.0 % of 700 B",
               "[heap parser arena]  with different labels", "kind=get, tenant=acme"]
     missing = [w for w in wanted if w not in out]
@@ -268,7 +268,7 @@ def check_losses(heaptap, checks):
     checks.say("losses of heaps, labels and snapshots",
                (losses["events"], losses["heap_events"], losses["label_sets"],
                 losses["history_records"]) == (23, 23, 17, 31), f"{losses}")
-    _, out, _ = view(heaptap, "report")
+    _, out, _ = view(heaptap, "report", "--full")
     wanted = ["23 events lost", "23 lost of heaps of the program's own",
               "17 sets of labels that found no room", "31 values at a snapshot"]
     checks.say("the report shows them", all(w in out for w in wanted), out)
