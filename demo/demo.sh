@@ -25,8 +25,8 @@ echo "jq's own answer: $customers customers. And this is what it cost:"
 echo
 "$heaptap" report jq.heaptap
 echo
-echo "Read it so: at its largest jq held what stands at Peak. The rows name the functions that asked"
-echo "for it, and beneath each stands who called them; #1 is that stack's number in every view. jq"
+echo "Read it so: at its largest jq held what stands at Peak. Rows name the functions that asked"
+echo "for it, beneath each stands who called them; #1 is that stack's number in every view. jq"
 echo "is stripped, so functions without a name are where they begin (libjq.so.1+0x1bd40…)."
 echo
 echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"

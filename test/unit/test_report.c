@@ -345,6 +345,18 @@ the_first_screen_says_what_matters(void **state)
     for (const char *s = out.text; *s; s++)
         lines += *s == '\n';
     assert_in_range(lines, 10, 30);
+    strbuf_clear(&out);
+    profile_free(p);
+
+    p = build_profile_new();
+    build_site(p, build_counters(3, 300, 1, 100), "grown@a.c:1", "main@a.c:3", NULL);
+    build_site(p, build_counters(1, 100, 6, 600), "shrunk@a.c:2", "main@a.c:3", NULL);
+    p->extent = EXTENT_BETWEEN;
+    p->from.name = p->to.name = "";
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "200 B           grown  a.c:1\n"));
+    assert_non_null(strstr(out.text, "-500 B           in 1 function that shrank\n"));
     strbuf_release(&out);
     profile_free(p);
 }

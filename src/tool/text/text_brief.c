@@ -243,38 +243,55 @@ section_total(struct text_view *v, enum metric metric)
         style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
 }
 
+/* A line for COUNT functions that are no rows of their own, with VALUE together. */
+static void
+put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count, const char *what)
+{
+    int64_t total = metric_value(&v->base.stacks->total, metric);
+    struct arena *a = v->base.arena;
+
+    if (count == 0)
+        return;
+    style_ink(&v->style, v->out, INK_DIM);
+    style_right(v->out, metric_is_bytes(metric) ? style_bytes(a, value) : style_count(a, value),
+                VALUE_WIDTH);
+    style_right(v->out, total > 0 && value >= 0 ? style_percent(a, value, total) : "", SHARE_WIDTH);
+    strbuf_fmt(v->out, "  in %s", style_plural(a, (int64_t)count, what));
+    if (value < 0)
+        strbuf_str(v->out, " that shrank");
+    style_ink(&v->style, v->out, INK_PLAIN);
+    strbuf_char(v->out, '\n');
+}
+
 static void
 put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
 {
-    int64_t total = metric_value(&v->base.stacks->total, metric), rest = total;
-    struct arena *a = v->base.arena;
+    int64_t total = metric_value(&v->base.stacks->total, metric), rest = 0, shrunk = 0;
     struct holders holders;
-    size_t shown, count = 0;
+    size_t shown = 0, more = 0, less = 0;
 
-    holders_build(v->base.p, v->base.stacks, metric, a, &holders);
-    while (count < holders.count && metric_value(&holders.v[count].counters, metric) > 0)
-        count++;
-    if (count == 0)
+    holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &holders);
+    if (holders.count == 0 || metric_value(&holders.v[0].counters, metric) <= 0)
         return;
     text_title(v, section_title(v, metric), section_total(v, metric));
     strbuf_char(v->out, '\n');
-    for (shown = 0; shown < count && shown < limit; shown++) {
-        int64_t value = metric_value(&holders.v[shown].counters, metric);
+    for (size_t i = 0; i < holders.count; i++) {
+        int64_t value = metric_value(&holders.v[i].counters, metric);
+        bool large = i == 0 || (double)value * 100 >= (double)total * ROW_PERCENT;
 
-        if (shown > 0 && (double)value * 100 < (double)total * ROW_PERCENT)
-            break;
-        put_holder(v, &holders.v[shown], metric, callers);
-        rest = counters_difference(rest, value);
+        if (value > 0 && shown == i && shown < limit && large) {
+            put_holder(v, &holders.v[i], metric, callers);
+            shown++;
+        } else if (value > 0) {
+            rest = counters_sum(rest, value);
+            more++;
+        } else if (value < 0) {
+            shrunk = counters_sum(shrunk, value);
+            less++;
+        }
     }
-    if (shown == count || rest <= 0)
-        return;
-    style_ink(&v->style, v->out, INK_DIM);
-    style_right(v->out, metric_is_bytes(metric) ? style_bytes(a, rest) : style_count(a, rest),
-                VALUE_WIDTH);
-    style_right(v->out, style_percent(a, rest, total), SHARE_WIDTH);
-    strbuf_fmt(v->out, "  in %s", style_plural(a, (int64_t)(count - shown), "more function"));
-    style_ink(&v->style, v->out, INK_PLAIN);
-    strbuf_char(v->out, '\n');
+    put_rest(v, metric, rest, more, "more function");
+    put_rest(v, metric, shrunk, less, "function");
 }
 
 /* The metrics worth a section, at most two; returns how many. */
