@@ -237,7 +237,7 @@ is_named_so(const char *name)
         }
         if (length == 0)
             return found && name[i] == '\0';
-        if (is_family(word, length) || (says_how && strncmp(word, "alloc", length) == 0))
+        if (is_family(word, length) || (says_how && length == 5 && memcmp(word, "alloc", 5) == 0))
             found = true;
         else if (words > 0 && !has_word(how, word, length))
             return false;
