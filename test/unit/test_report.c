@@ -299,6 +299,30 @@ the_overview_says_what_was_lost(void **state)
     profile_free(p);
 }
 
+/* If this fails, amounts that a damaged file may have overflow: who held a quarter is hidden, and
+ * recording has taken less than no time. */
+static void
+amounts_of_any_size_are_shown(void **state)
+{
+    const int64_t most = INT64_C(3000000000000000000), more = INT64_C(1200000000000000000);
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(most, most, most, 0), "f@a.c:1", "one@a.c:2", "main@a.c:3", NULL);
+    build_site(p, build_counters(most, more, most, 0), "f@a.c:1", "two@a.c:4", "main@a.c:3", NULL);
+    p->recorder.events_timed = p->recorder.timed_ns = 1;
+    p->process.elapsed_ns = (uint64_t)most;
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "from two"));
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "~400.0 % of the time"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, the first screen is too long, hides losses, or leads with what says little. */
 static void
 the_first_screen_says_what_matters(void **state)
@@ -616,6 +640,7 @@ main(void)
         cmocka_unit_test(no_view_is_wider_than_allowed),
         cmocka_unit_test(wide_cuts_nothing),
         cmocka_unit_test(the_overview_says_what_was_lost),
+        cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),

@@ -109,7 +109,7 @@ put_callers(struct text_view *v, const struct holder *h, enum metric metric, siz
         const char *from = c->largest->depth ? chain(v, c->largest, c->own) : "";
         const char *number = arena_printf(a, "#%" PRIu32, c->largest->number);
 
-        if (value <= 0 || (i > 0 && value * 100 < whole * CALLER_PERCENT))
+        if (value <= 0 || (i > 0 && (double)value * 100 < (double)whole * CALLER_PERCENT))
             break;
         style_ink(&v->style, v->out, INK_DIM);
         style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",

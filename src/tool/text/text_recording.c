@@ -131,7 +131,7 @@ static const char *
 recorder_share(struct text_view *v)
 {
     const struct profile_recorder *r = &v->base.p->recorder;
-    double events = (double)(v->base.p->totals.allocations + v->base.p->totals.frees);
+    double events = (double)v->base.p->totals.allocations + (double)v->base.p->totals.frees;
 
     // Events that are only estimated were not recorded, so they have cost nothing.
     if (profile_is_estimate(v->base.p) || v->base.p->extent != EXTENT_WHOLE ||
