@@ -2,8 +2,8 @@
  *
  * The limit is on what grows with the number of different stacks. Private memory that has been
  * touched is measured now and then, and reckoned in between by the nodes that have been added. What
- * grows with the program instead is never refused, or its numbers would be wrong: the ledger (an
- * eighth of the heap), a row for each thread, counters of threads at known sites. All that counts,
+ * grows with the program instead is never refused, or its numbers would be wrong: the ledger (a
+ * sixth of the heap), a row for each thread, counters of threads at known sites. All that counts,
  * so new stacks stop the earlier.
  *
  * A program may lock all that is mapped from some time on (mlockall), and not be allowed to lock

@@ -53,10 +53,11 @@ run_limits_judge(struct run_limits *r, struct profile *p)
     struct arena arena = {0};
     struct judgements judged;
     struct err err = {""};
-    const char *name = name_of(p, &arena);
+    const char *name;
 
     if (!limits_are_given(&r->limits))
         return;
+    name = name_of(p, &arena);
     if (!p->process.ended) {
         say_warning("%s still runs, so --fail-on does not judge it", name);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
