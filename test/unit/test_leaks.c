@@ -143,6 +143,39 @@ suppressions_match_any_frame(void **state)
     profile_free(p);
 }
 
+/* If this fails, a function of a stripped program that a report shows cannot be suppressed. */
+static void
+suppressions_match_nameless_functions_by_what_is_shown(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct suppressions s =
+        parse("leak:^prog+0x1f0$\nleak:^prog+0x1f00$\nleak:^x.so+0x2f00\xe2\x80\xa6$\nleak:0x5000");
+    struct leaks leaks;
+
+    (void)state;
+    build_site(p, build_counters(1, 1, 0, 0), "!/bin/prog", "main@a.c:1", NULL);
+    build_site(p, build_counters(1, 2, 0, 0), "!/lib/x.so", "main@a.c:1", NULL);
+    build_site(p, build_counters(1, 4, 0, 0), "f@a.c:5", "main@a.c:1", NULL);
+    for (size_t i = 1; i < p->location_count; i++) {
+        struct profile_location *l = &p->locations[i];
+        const struct profile_module *m = &p->modules[l->module];
+
+        if (strcmp(m->path, "/bin/prog") == 0)
+            l->function_start = m->bias + 0x1f00;
+        else if (strcmp(m->path, "/lib/x.so") == 0)
+            l->function_start = m->bias + 0x2f00;
+        else
+            l->address = m->bias + 0x5001;
+    }
+    leaks = find(p, &s);
+    assert_int_equal(leaks.suppressed_bytes, 3);
+    assert_int_equal(s.v[0].counters.allocations, 0);
+    assert_int_equal(s.v[1].counters.allocated_bytes, 1);
+    assert_int_equal(s.v[2].counters.allocated_bytes, 2);
+    assert_int_equal(s.v[3].counters.allocations, 0); // That one has a name.
+    profile_free(p);
+}
+
 /* If this fails, leaks of a program's own constructors are hidden, or the run-time's blocks are
  * not. */
 static void
@@ -186,6 +219,7 @@ main(void)
         cmocka_unit_test(a_mistake_is_told_with_its_line),
         cmocka_unit_test(leaks_are_what_is_live),
         cmocka_unit_test(suppressions_match_any_frame),
+        cmocka_unit_test(suppressions_match_nameless_functions_by_what_is_shown),
         cmocka_unit_test(builtin_suppressions_look_at_the_innermost),
     };
 

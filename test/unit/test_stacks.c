@@ -320,6 +320,49 @@ nameless_parts_of_wrappers_fold(void **state)
     profile_free(p);
 }
 
+/* If this fails, what a stripped program's report shows cannot be given to --filter and --fold. */
+static void
+nameless_functions_match_by_what_is_shown(void **state)
+{
+    static const struct {
+        const char *pattern;
+        size_t count;
+    } filters[] = {
+        {"^prog\\+0x1f00\xe2\x80\xa6$", 2},
+        {"^prog\\+0x1f00$", 2},
+        {"^prog\\+0x1f0$", 0},
+        {"^x.so\\+0x2fff$", 1},
+        {"0x1f", 2},
+    };
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "!/bin/prog", "f@a.c:1", "main@a.c:2", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "g@a.c:3", "!/bin/prog", "main@a.c:2", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "h@a.c:4", "!/lib/x.so", "main@a.c:2", NULL);
+    for (size_t i = 1; i < p->location_count; i++) {
+        struct profile_location *l = &p->locations[i];
+        const char *path = p->modules[l->module].path;
+
+        if (p->frames[l->first_frame].function != 0)
+            continue;
+        if (strcmp(path, "/bin/prog") == 0)
+            l->function_start = p->modules[l->module].bias + 0x1f00;
+        else
+            l->address = p->modules[l->module].bias + 0x3000;
+    }
+    for (size_t i = 0; i < countof(filters); i++) {
+        s = build(p, (struct stacks_options){.filter = filters[i].pattern});
+        if (s.count != filters[i].count)
+            fail_msg("'%s' keeps %zu stacks", filters[i].pattern, s.count);
+    }
+    s = build(p, (struct stacks_options){.fold = "^prog\\+0x1f00"});
+    assert_string_equal(function_at(p, &s.v[0], 0), "f");
+    assert_string_equal(function_at(p, &s.v[1], 0), "g");
+    profile_free(p);
+}
+
 /* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
 static void
 start_up_code_is_not_shown(void **state)
@@ -407,6 +450,7 @@ main(void)
         cmocka_unit_test(recursion_folds_to_one_stack),
         cmocka_unit_test(numbers_belong_to_the_profile),
         cmocka_unit_test(nameless_parts_of_wrappers_fold),
+        cmocka_unit_test(nameless_functions_match_by_what_is_shown),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

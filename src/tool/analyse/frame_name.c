@@ -8,6 +8,9 @@
 #include "analyse/frame_name.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+#define ELLIPSIS "\xe2\x80\xa6"
 
 uint64_t
 location_pc(const struct profile_location *location)
@@ -33,9 +36,25 @@ frame_name(const struct profile *p, uint32_t frame, uint32_t location, struct ar
     if (l->module == 0)
         return arena_printf(arena, "0x%" PRIx64, location_pc(l));
     if (l->function_start != 0)
-        return arena_printf(arena, "%s+0x%" PRIx64 "\xe2\x80\xa6", module_name(m),
+        return arena_printf(arena, "%s+0x%" PRIx64 ELLIPSIS, module_name(m),
                             l->function_start - m->bias);
     return frame_place(p, location, arena);
+}
+
+struct nameless_text
+frame_nameless(const struct profile *p, uint32_t location)
+{
+    const struct profile_location *l = &p->locations[location];
+    const struct profile_module *m = &p->modules[l->module];
+    uint64_t address = l->function_start != 0 ? l->function_start : location_pc(l);
+    struct nameless_text ret = {{0}, {0}};
+
+    if (l->module == 0)
+        return ret;
+    snprintf(ret.bare, sizeof ret.bare, "%s+0x%" PRIx64, module_name(m), address - m->bias);
+    snprintf(ret.shown, sizeof ret.shown, "%.*s%s", FRAME_NAMELESS_MAX - 4, ret.bare,
+             l->function_start != 0 ? ELLIPSIS : "");
+    return ret;
 }
 
 const char *

@@ -5,12 +5,25 @@
 #include "profile/profile.h"
 #include "util/path.h"
 
+// The name of a file, "+0x", 16 digits and an ellipsis.
+enum { FRAME_NAMELESS_MAX = 288 };
+
 /* The function of FRAME (an index into P's frames) seen at LOCATION, or, if it has no name,
  * "libx.so+0x1f00..." (with an ellipsis) by where it begins, or "libx.so+0x1f30" if not even that
  * is known, or "0x7f12" if no module covers it. That address is that of the call, not of the
  * return. Interned in P or from ARENA. */
 const char *frame_name(const struct profile *p, uint32_t frame, uint32_t location,
                        struct arena *arena);
+
+/* What a function without a name at a location is called, as patterns may say it: "" if no module
+ * covers the location. */
+struct nameless_text {
+    char shown[FRAME_NAMELESS_MAX]; // As frame_name; a longer one is cut.
+    char bare[FRAME_NAMELESS_MAX];  // The same without the ellipsis.
+};
+
+/* That of the function without a name at LOCATION. */
+struct nameless_text frame_nameless(const struct profile *p, uint32_t location);
 
 /* The call at LOCATION, which a module covers, as "libx.so+0x1f30". */
 const char *frame_place(const struct profile *p, uint32_t location, struct arena *arena);

@@ -21,14 +21,15 @@ is_live(const struct counters *c)
 }
 
 static bool
-keep_site(void *arg, const struct profile_site *site, const uint32_t *frames, size_t depth)
+keep_site(void *arg, const struct profile_site *site, const uint32_t *frames,
+          const uint32_t *locations, size_t depth)
 {
     struct keeper *k = arg;
     struct suppression *s;
 
     if (!is_live(&site->counters))
         return true;
-    s = suppress_find(k->suppressions, k->p, site, frames, depth);
+    s = suppress_find(k->suppressions, k->p, site, frames, locations, depth);
     if (s == NULL)
         return true;
     counters_add(&s->counters, &site->counters);

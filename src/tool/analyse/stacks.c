@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "analyse/fold.h"
+#include "analyse/frame_name.h"
 #include "base/hash.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
@@ -128,12 +129,18 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
 }
 
 static bool
-matches_filter(struct builder *b, uint32_t frame)
+matches_filter(struct builder *b, uint32_t frame, uint32_t location)
 {
     if (b->matches[frame] == UNKNOWN) {
         const struct profile_frame *f = &b->p->frames[frame];
+        struct nameless_text name = {{0}, {0}};
         const char *texts[] = {profile_string(b->p, f->function), profile_string(b->p, f->file),
-                               b->p->modules[f->module].path};
+                               b->p->modules[f->module].path, NULL, NULL};
+
+        if (f->function == 0)
+            name = frame_nameless(b->p, location);
+        texts[3] = name.shown;
+        texts[4] = name.bare;
 
         b->matches[frame] = NO;
         for (size_t i = 0; i < countof(texts); i++)
@@ -156,14 +163,27 @@ matches_fold(const struct builder *b, const char *function)
     return regexec(&b->fold, function, 0, NULL, 0) == 0 || regexec(&b->fold, name, 0, NULL, 0) == 0;
 }
 
+/* The same for a function without a name. */
 static bool
-is_wrapper(struct builder *b, uint32_t frame)
+matches_fold_nameless(const struct builder *b, uint32_t location)
+{
+    struct nameless_text name;
+
+    if (b->options->fold == NULL)
+        return false;
+    name = frame_nameless(b->p, location);
+    return *name.shown != '\0' && (regexec(&b->fold, name.shown, 0, NULL, 0) == 0 ||
+                                   regexec(&b->fold, name.bare, 0, NULL, 0) == 0);
+}
+
+static bool
+is_wrapper(struct builder *b, uint32_t frame, uint32_t location)
 {
     if (b->wraps[frame] == UNKNOWN) {
         const char *function = profile_string(b->p, b->p->frames[frame].function);
-        bool wraps = *function != '\0' &&
-                     ((!b->options->no_fold && fold_is_wrapper(function)) ||
-                      matches_fold(b, function));
+        bool wraps = *function == '\0' ? matches_fold_nameless(b, location)
+                                       : (!b->options->no_fold && fold_is_wrapper(function)) ||
+                                             matches_fold(b, function);
 
         b->wraps[frame] = wraps ? YES : NO;
     }
@@ -242,7 +262,7 @@ passes_filter(struct builder *b)
     if (b->options->filter == NULL)
         return true;
     for (size_t i = 0; i < b->depth; i++)
-        if (matches_filter(b, b->frames[i]))
+        if (matches_filter(b, b->frames[i], b->locations[i]))
             return true;
     return false;
 }
@@ -264,7 +284,7 @@ folded_depth(struct builder *b)
     for (; n + 1 < b->depth; n++) {
         uint32_t frame = b->frames[n];
 
-        if (is_wrapper(b, frame))
+        if (is_wrapper(b, frame, b->locations[n]))
             folded = n + 1;
         else if (b->options->no_fold || !is_nameless(b, frame) ||
                  b->p->frames[frame].module != b->p->frames[b->frames[n + 1]].module)
@@ -392,7 +412,8 @@ stack_of_site(struct builder *b, const struct profile_site *site)
         read_stack(b, site->node);
         if (!passes_filter(b))
             return 0;
-        if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames, b->depth))
+        if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames,
+                                                  b->locations, b->depth))
             return 0;
         if (*known == 0) {
             size_t folded = folded_depth(b);

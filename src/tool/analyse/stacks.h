@@ -32,15 +32,16 @@ struct stack {
 struct stacks_options {
     struct tag_filter tags; // Keep blocks of some heaps or labels only.
     bool merge_labels;      // Stacks that only differ in labels are one.
-    const char *filter; // Extended regex: keep stacks with a function, file or module that matches;
-                        // NULL = all.
-    const char *fold;   // Extended regex: innermost frames whose function matches are charged to
-                        // their caller.
+    // Extended regular expressions, which a function without a name matches by what it is called
+    // instead (frame_name.h). FILTER: keep stacks with a function, file or module that matches;
+    // NULL = all. FOLD: innermost frames whose function matches are charged to their caller.
+    const char *filter, *fold;
     bool fold_recursion; // Frames that repeat those further in are left out, see stacks.c.
     bool no_fold;        // Not even the built-in list (operator new, xmalloc, std::allocator, …).
     // A filter of the caller's own, or NULL: keeps SITE if true. Asked once per site that --filter
-    // keeps. FRAMES are its DEPTH frames before folding, innermost first.
-    bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames, size_t depth);
+    // keeps. FRAMES are its DEPTH frames before folding, innermost first, seen at LOCATIONS.
+    bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
+                 const uint32_t *locations, size_t depth);
     void *keep_arg;
 };
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyse/fold.h"
+#include "analyse/frame_name.h"
 #include "analyse/glob.h"
 
 static const struct {
@@ -135,10 +136,18 @@ matches(const char *pattern, const char *text)
 }
 
 static bool
-matches_frame(const char *pattern, const struct profile *p, const struct profile_frame *f)
+matches_frame(const char *pattern, const struct profile *p, const struct profile_frame *f,
+              uint32_t location)
 {
     const char *function = profile_string(p, f->function);
 
+    // A pattern without an address is not meant for these, and most have none.
+    if (f->function == 0 && strstr(pattern, "0x") != NULL) {
+        struct nameless_text name = frame_nameless(p, location);
+
+        if (matches(pattern, name.shown) || matches(pattern, name.bare))
+            return true;
+    }
     return matches(pattern, function) || matches(pattern, function + fold_alias_length(function)) ||
            matches(pattern, profile_string(p, f->linkage)) ||
            matches(pattern, profile_string(p, f->file)) ||
@@ -163,7 +172,7 @@ innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, 
 
 struct suppression *
 suppress_find(struct suppressions *s, const struct profile *p, const struct profile_site *site,
-              const uint32_t *frames, size_t depth)
+              const uint32_t *frames, const uint32_t *locations, size_t depth)
 {
     size_t first, count = innermost_frames(p, frames, depth, &first);
 
@@ -175,7 +184,7 @@ suppress_find(struct suppressions *s, const struct profile *p, const struct prof
             (site->counters.size_min != x->size || site->counters.size_max != x->size))
             continue;
         for (size_t k = begin; k < end; k++)
-            if (matches_frame(x->pattern, p, &p->frames[frames[k]]))
+            if (matches_frame(x->pattern, p, &p->frames[frames[k]], locations[k]))
                 return x;
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* suppress.h: which still-live stacks are known and accepted. The syntax is LeakSanitizer's: a line
  * is "leak:PATTERN", blank, or a comment that begins with "#". A pattern (glob.h) is looked for in
- * the function, linkage name, file and module of every frame.
+ * the function, linkage name, file and module of every frame; of a function without a name, in what
+ * it is called instead (frame_name.h), if the pattern has an address (0x).
  */
 #ifndef ANALYSE_SUPPRESS_H
 #define ANALYSE_SUPPRESS_H
@@ -29,10 +30,10 @@ int suppress_parse(struct suppressions *s, const char *text, size_t length, cons
 /* Add the built-in list: blocks that the C and C++ libraries keep on purpose. */
 void suppress_add_builtin(struct suppressions *s, struct arena *arena);
 
-/* The first of S that matches SITE, whose DEPTH frames are FRAMES (innermost first, not folded), or
- * NULL. */
+/* The first of S that matches SITE, whose DEPTH frames are FRAMES, seen at LOCATIONS (innermost
+ * first, not folded), or NULL. */
 struct suppression *suppress_find(struct suppressions *s, const struct profile *p,
                                   const struct profile_site *site, const uint32_t *frames,
-                                  size_t depth);
+                                  const uint32_t *locations, size_t depth);
 
 #endif

@@ -99,9 +99,27 @@ for command in (["report", "packed.heaptap"], ["report", "--json", "raw.heaptap"
                 ["run", "-o", "run.heaptap", "./prog"]):
     one_hint(f"stripped, {command[0]}", [f"{here}is stripped (100 % of the bytes, build id "
                                          f"{build_id})", "--debug-dir"], *command)
-calls = re.findall(r"(prog\+0x[0-9a-f]+) +prog\+0x[0-9a-f]+…?$", heaptap("report", "--by", "line", "--limit", "99",
-                                                   "packed.heaptap")[1], re.M)
+lines = heaptap("report", "--by", "line", "--limit", "99", "packed.heaptap")[1]
+calls = re.findall(r"(prog\+0x[0-9a-f]+) +prog\+0x[0-9a-f]+…?$", lines, re.M)
 tell(len(calls) == len(set(calls)) == 8, "stripped: each call is a line of its own", calls)
+
+# What the report calls them is what patterns may say.
+for name, size, count in expected:
+    for text in (name, name.rstrip("…")):
+        pattern = "^" + text.replace("+", "[+]") + "$"
+        _, out, _ = heaptap("report", "--json", "--filter", pattern, "packed.heaptap")
+        totals = json.loads(out)["totals"]
+        tell((totals["allocated_bytes"], totals["allocations"]) == (size, count),
+             f"stripped: --filter {pattern}", totals)
+        _, out, _ = heaptap("report", "--by", "function", "--json", "--fold", pattern,
+                            "packed.heaptap")
+        own = {f["function"]: f["self_allocations"] for f in json.loads(out)["rows"]}
+        tell(not own.get(name) and count in own.values(), f"stripped: --fold {pattern}", own)
+        with open("known.supp", "w", encoding="utf-8") as f:
+            f.write(f"leak:^{text}$\n")
+        _, out, _ = heaptap("leaks", "--json", "--suppressions", "known.supp", "packed.heaptap")
+        hidden = {s["pattern"]: s["live_blocks"] for s in json.loads(out)["suppressed"]["by"]}
+        tell(hidden.get(f"^{text}$") == count, f"stripped: leak:^{text}$", hidden)
 moved = shutil.move("prog", "away")
 one_hint("missing", [here + "is missing here", build_id, "--sysroot"], "report", "packed.heaptap")
 tell(functions("packed.heaptap") == expected, "a packed one keeps them",
