@@ -126,6 +126,14 @@ a_filter_looks_at_all_frames(void **state)
     assert_int_equal(build(p, (struct stacks_options){.filter = "."}).count, 2);
     assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
     profile_free(p);
+
+    p = build_profile_new();
+    build_site(p, build_counters(1, 8, 0, 0), "@a.c:1", "@a.c:2", "main@a.c:5", NULL);
+    assert_int_equal(build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 3);
+    for (size_t i = 0; i < p->location_count; i++)
+        p->locations[i].function_start = 64; // The two calls are in one function without a name.
+    assert_int_equal(build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 2);
+    profile_free(p);
 }
 
 /* If this fails, a mistyped --filter is taken for a broken profile or ignored. */

@@ -298,8 +298,14 @@ is_same_function(const struct builder *b, size_t i, size_t j)
 {
     const struct profile_frame *x = &b->p->frames[b->frames[i]], *y = &b->p->frames[b->frames[j]];
 
-    if (x->function == 0 || y->function == 0)
-        return b->frames[i] == b->frames[j];
+    if (x->function == 0 && y->function == 0) {
+        const struct profile_location *k = &b->p->locations[b->locations[i]],
+                                      *l = &b->p->locations[b->locations[j]];
+
+        // Without a name, a function is known by its beginning, if at all.
+        return b->frames[i] == b->frames[j] ||
+               (k->function_start != 0 && k->function_start == l->function_start);
+    }
     return x->function == y->function && x->module == y->module;
 }
 
