@@ -188,6 +188,25 @@ a_profile_alone_is_held_against_its_totals(void **state)
     profile_free(p);
 }
 
+/* If this fails, a gate for short-lived blocks fails by the luck of the draw. */
+static void
+samples_are_not_judged_by_temporary_blocks(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct judgements j;
+
+    (void)state;
+    p->ways = arena_array(&p->arena, 1, sizeof *p->ways);
+    p->ways[0] = (struct profile_way){.mode = MODE_BYTES, .period = 4096};
+    p->way_count = 1;
+    assert_int_equal(limits_parse("temporary=10", &alone, &limits, &err), 0);
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), HEAPTAP_USAGE);
+    assert_non_null(strstr(err.text, "'temporary'"));
+    p->ways[0].mode = MODE_EXACT;
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    profile_free(p);
+}
+
 static int
 release(void **state)
 {
@@ -208,6 +227,7 @@ main(void)
         cmocka_unit_test(of_nothing_all_growth_is_too_much),
         cmocka_unit_test(a_peak_that_may_have_been_higher_before_is_no_finding),
         cmocka_unit_test(a_profile_alone_is_held_against_its_totals),
+        cmocka_unit_test(samples_are_not_judged_by_temporary_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

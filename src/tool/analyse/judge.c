@@ -3,7 +3,8 @@
  * A test that fails by chance is switched off, so a limit is exceeded only if the whole range of
  * what the truth may be is above it: the interval of an estimate, and of peaks among threads what
  * the one before may have been higher by. Shrinking never is a finding, and percents are of what
- * there was before: of nothing, all growth is too much.
+ * there was before: of nothing, all growth is too much. How far an estimate of short-lived blocks
+ * may be off is not known, so samples are not judged by them.
  *
  * Leaks are what `heaptap leaks` shows, without what the C and C++ libraries keep on purpose; so
  * they are found again here, where every other number is a total that is there.
@@ -90,6 +91,18 @@ add(struct judgements *ret, struct judgement j)
     ret->v[ret->count++] = j;
 }
 
+/* HEAPTAP_USAGE if a limit of WHAT would be held against an estimate without a range. */
+static int
+check_range(enum limit_of what, bool is_estimate, struct err *err)
+{
+    if (what != LIMIT_TEMPORARY || !is_estimate)
+        return 0;
+    return err_set(err, HEAPTAP_USAGE,
+                   "a limit of '%s': samples do not tell how far it may be off; record without "
+                   "--sample",
+                   kinds[what].name);
+}
+
 /* Whether L, the limit of WHAT, can be held against D; HEAPTAP_USAGE if it was named and cannot. */
 static int
 check_known(const struct limit *l, enum limit_of what, const struct diff *d, bool *ret,
@@ -97,7 +110,9 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
 {
     *ret = metric_is_known(&d->before, kinds[what].metric) &&
            metric_is_known(&d->after, kinds[what].metric);
-    if (*ret || l->unnamed)
+    if (*ret)
+        return check_range(what, d->is_estimate, err);
+    if (l->unnamed)
         return 0;
     return err_set(err, HEAPTAP_USAGE,
                    "a limit of '%s': it is known of a whole run only, not of a moment or a stretch "
@@ -116,7 +131,7 @@ least_growth(enum limit_of what, const struct totals *before, const struct total
                                       &after->errors, metric);
 
     if (i.low < i.high)
-        return interval_rounded(i.low);
+        growth = interval_rounded(i.low);
     return what == LIMIT_PEAK ? counters_difference(growth, of_before->peak_error_bytes) : growth;
 }
 
@@ -162,11 +177,12 @@ judge_profile(const struct limits *l, const struct profile *p, struct arena *are
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct totals t = {p->totals, p->errors};
         struct judgement j = {.of = (enum limit_of)i, .limit = l->v[i]};
-        int rc = 0;
+        int rc;
 
         if (!j.limit.given)
             continue;
-        if (i == LIMIT_LEAKS)
+        rc = check_range(j.of, profile_has_errors(p), err);
+        if (rc == 0 && i == LIMIT_LEAKS)
             rc = find_leaks(p, &all, arena, &t, err);
         if (rc != 0)
             return rc;

@@ -12,7 +12,7 @@ enum limit_of {
     LIMIT_LEAKS,     // The same without what is suppressed by the built-in list.
     LIMIT_ALLOC,     // Bytes ever allocated.
     LIMIT_COUNT,     // Calls that allocated.
-    LIMIT_TEMPORARY, // Temporary allocations.
+    LIMIT_TEMPORARY, // Short-lived blocks; of older profiles temporary ones.
     LIMIT_KINDS,
 };
 
@@ -53,7 +53,7 @@ struct judgements {
 
 /* Hold L against the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. What is only needed
  * until the end is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a limit is of what is
- * not known of a moment. */
+ * not known of a moment, or has no range in an estimate. */
 int judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
                  const struct diff_side *after, const struct stacks_options *options,
                  struct arena *arena, struct judgements *ret, struct err *err);
