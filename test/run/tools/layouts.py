@@ -25,7 +25,8 @@ VIEWS = (
     ["report", "--invert", "--alloc"], ["leaks"], ["leaks", "--limit", "1"], ["leaks", "--paths"],
     ["leaks", "--filter", "no such function"], ["bins"], ["direct"], ["callgraph"],
     ["source", "main"], ["timeline"], ["timeline", "--limit", "1000", "--by", "calls"],
-    ["report", "--at", "end"], ["report", "--between", "start..end"],
+    ["report", "--at", "end"], ["report", "--between", "start..end"], ["report", "--at", "peak"],
+    ["report", "--fold-recursion"], ["leaks", "--fold-recursion", "--no-fold"],
 )
 DIFFS = (["diff"], ["diff", "--by", "function"], ["diff", "--limit", "2"], ["diff", "--no-fold"])
 
