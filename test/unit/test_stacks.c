@@ -223,6 +223,7 @@ wrappers_are_known_by_name(void **state)
                                      "node_alloc",
                                      "internal_alloc",
                                      "Malloc::Malloc(int)",
+                                     "strdup_all",
                                      "strdup_all_names",
                                      "operator new_thing",
                                      "xmalloc_init",

@@ -216,7 +216,7 @@ static bool
 is_named_so(const char *name)
 {
     static const char how[] =
-        " aligned all alloc array checked cleared common debug default die do fail fast fatal gc "
+        " aligned alloc array checked cleared common debug default die do fail fast fatal gc "
         "impl internal mem n nofail object or raw real safe size sized sys try usable with x z "
         "zero zeroed ";
     char word[FOLD_WORD_MAX];
