@@ -1,4 +1,4 @@
-/* sample_opts.h: --sample and --sample-count, which `run` and `control` share. */
+/* sample_opts.h: --sample and --sample-count, which `run` and `record` share. */
 #ifndef OPTION_SAMPLE_OPTS_H
 #define OPTION_SAMPLE_OPTS_H
 
