@@ -301,6 +301,35 @@ the_text_shows_totals_and_changes(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, each stack of a comparison ends in the C library's start-up code, which reports
+ * leave out, or is said to have more frames than are ever shown. */
+static void
+start_up_code_is_left_out_of_the_text(void **state)
+{
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct diff_view v;
+    struct diff d;
+
+    build_site(t->after, build_counters(1, 8, 0, 0), "f@a.c:1", "main@m.c:2",
+               "__libc_start_call_main!/lib/libc.so.6", "__libc_start_main_impl!/lib/libc.so.6",
+               "_start", NULL);
+    build_site(t->after, build_counters(1, 9, 0, 0), "work@a.c:3",
+               "start_thread!/lib/libc.so.6", "__clone3!/lib/libc.so.6", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.rows[0].depth, 3); // Programs that read JSON see all.
+    assert_int_equal(d.rows[1].depth, 5);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    text_diff(&v, &plain, 12, &out);
+    assert_non_null(strstr(strbuf_text(&out), "           work   a.c:3\n\n"));
+    assert_non_null(strstr(strbuf_text(&out), "           f      a.c:1\n"
+                                              "           main   m.c:2\n\n"));
+    strbuf_clear(&out);
+    text_diff(&v, &plain, 1, &out);
+    assert_non_null(strstr(strbuf_text(&out), "           \xe2\x80\xa6 1 more frame\n"));
+    strbuf_release(&out);
+}
+
 /* If this fails, what threads had not told yet looks like a growth of the peak. */
 static void
 a_peak_within_its_error_is_noise(void **state)
@@ -545,6 +574,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        PAIR_TEST(start_up_code_is_left_out_of_the_text),
         PAIR_TEST(moved_code_is_the_same_site),
         PAIR_TEST(a_renamed_function_is_another_site),
         PAIR_TEST(rows_are_sorted_by_the_metric),

@@ -208,6 +208,7 @@ new_row(struct builder *b, uint32_t depth)
     b->ret->rows[i] = (struct diff_row){
         .frames = arena_array(b->arena, depth, sizeof *b->ret->rows[i].frames),
         .depth = depth,
+        .useful_depth = depth,
         .before = COUNTERS_ZERO,
         .after = COUNTERS_ZERO,
         .inclusive_before = COUNTERS_ZERO,
@@ -258,6 +259,7 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
     row = map_put(&b->rows_by_node, node, &new);
     if (new) {
         *row = new_row(b, depth);
+        b->ret->rows[*row].useful_depth = s->depth ? stack_useful_depth(p, s) : 1;
         b->ret->rows[*row].heap = heap;
         b->ret->rows[*row].labels = labels;
     }
@@ -376,6 +378,7 @@ diff_is_valid(const struct diff *d, enum metric metric)
         uint64_t change = growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
 
         HOLDS(r->depth >= 1);  // A row has a name.
+        HOLDS(r->useful_depth >= 1 && r->useful_depth <= r->depth);
         HOLDS(change <= last); // The largest growth or shrinking first.
         last = change;
         counters_add(&before, &r->before);

@@ -26,6 +26,7 @@ struct diff_frame {
 struct diff_row {
     struct diff_frame *frames; // Innermost first; depth of them, at least one.
     uint32_t depth;            // 1 for a function.
+    uint32_t useful_depth;     // Without start-up code, see stack_useful_depth; at least 1.
     // Of a stack, in one of the profiles; NULL for a function.
     const struct profile_heap *heap;
     const struct profile_label_set *labels;

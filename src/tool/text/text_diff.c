@@ -15,8 +15,9 @@
  *
  * Growth is red and shrinking green, on a terminal only; what chance alone may have made is "within
  * noise" and has no colour. A line says so when the sides were recorded in different ways. Rows
- * that did not change in the metric are counted and not shown. No line is longer than the style
- * allows; names from files are cleaned.
+ * that did not change in the metric are counted and not shown; what lies beneath main (the
+ * start-up code of the C library) is left out. No line is longer than the style allows; names from
+ * files are cleaned.
  */
 #include "text/text_diff.h"
 
@@ -255,7 +256,8 @@ name_width(struct diff_text *v, const struct diff_row *row, size_t depth)
 static void
 put_stack(struct diff_text *v, const struct diff_row *row)
 {
-    size_t depth = row->depth < v->depth ? row->depth : v->depth, width = name_width(v, row, depth);
+    size_t depth = row->useful_depth < v->depth ? row->useful_depth : v->depth;
+    size_t width = name_width(v, row, depth);
 
     for (size_t i = 0; i < depth; i++) {
         const char *where = place(v, &row->frames[i]), *name = function(v, &row->frames[i], width);
@@ -271,10 +273,11 @@ put_stack(struct diff_text *v, const struct diff_row *row)
         line(v, strbuf_text(&text));
         strbuf_release(&text);
     }
-    if (depth < row->depth)
+    if (depth < row->useful_depth)
         line(v,
              arena_printf(v->d->arena, "%*s\xe2\x80\xa6 %s", INDENT, "",
-                          style_plural(v->d->arena, (int64_t)(row->depth - depth), "more frame")));
+                          style_plural(v->d->arena, (int64_t)(row->useful_depth - depth),
+                                       "more frame")));
 }
 
 static int64_t
