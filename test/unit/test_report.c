@@ -385,6 +385,41 @@ the_first_screen_says_what_matters(void **state)
     profile_free(p);
 }
 
+/* If this fails, the first screen of a program whose blocks die at once does not say who makes
+ * them, because some KiB are still live. */
+static void
+the_first_screen_names_who_churns(void **state)
+{
+    struct counters churn = build_counters(200000, 4000000, 200000, 4000000);
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    churn.temporary = 50000;
+    churn.ended_16 = 60000;
+    build_site(p, churn, "copy@a.c:1", "check@a.c:2", "main@a.c:3", NULL);
+    build_site(p, build_counters(2, 4000, 1, 3000), "buffer@a.c:4", "main@a.c:5", NULL);
+    p->totals.peak_blocks = 2;
+    p->totals.peak_bytes = 4000;
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "Still live at end  "));
+    assert_non_null(strstr(out.text, "\nShort-lived  110,000 died within 16 allocations\n"));
+    assert_non_null(strstr(out.text, "     110,000  100.0 %  copy  a.c:1\n"));
+    assert_non_null(strstr(out.text, "from check \xe2\x86\x90 main\n"));
+
+    // Of a profile that does not know how long blocks lived, calls tell it.
+    strbuf_clear(&out);
+    profile_forget_lives(p);
+    v = view(p, plain, &out);
+    text_brief(&v);
+    assert_null(strstr(out.text, "\nShort-lived  "));
+    assert_non_null(strstr(out.text, "\nCalls  200,002, 3.8 MiB in all\n"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, a peak among threads looks more exact than it is, or an exact one less. */
 static void
 a_peak_says_what_it_may_be_off_by(void **state)
@@ -642,6 +677,7 @@ main(void)
         cmocka_unit_test(the_overview_says_what_was_lost),
         cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),
+        cmocka_unit_test(the_first_screen_names_who_churns),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),
         cmocka_unit_test(recursion_is_one_line),

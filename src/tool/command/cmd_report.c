@@ -202,7 +202,7 @@ const struct command command_report = {
     .summary = "show who holds and who churns memory",
     .description =
         "Shows totals and what matters most of a run: who held the memory at its peak or holds it "
-        "still, or who allocates all the time; and what still grows. A row is a function of your "
+        "still, who allocates all the time, and what still grows. A row is a function of your "
         "own code, which is what lies outside of the C and C++ libraries and, unless the program "
         "itself belongs to the system, outside of the system's other libraries; the lines beneath "
         "it say from where it was called. #3 is the number of a stack, the same in all views of "

@@ -12,7 +12,8 @@
  *
  * Which metrics: the peak, unless nearly all of it is still live, because then what is live is both
  * the reason for the peak and what somebody may have forgotten. Then what is still live, if it is
- * not little; else who calls malloc most, if that is often. All others are in report --full.
+ * not little. And, where malloc is called often, who churns: by blocks that died young if these are
+ * most, because one buffer would save them, else by calls. All others are in report --full.
  */
 #include "text/text_brief.h"
 
@@ -37,6 +38,7 @@
 enum {
     FIRST_ROWS = 5,
     SECOND_ROWS = 3,
+    THIRD_ROWS = 2,
     FIRST_CALLERS = 2,
     ROW_PERCENT = 1,     // What is less is among the rest,
     CALLER_PERCENT = 10, // and callers of less than that part of their row are not shown.
@@ -52,9 +54,11 @@ enum {
 #define NEARLY_ALL 0.9
 #define NOT_LITTLE 0.1
 
-// Often: that many calls, and that many times what was ever live at once.
+// Often: that many calls, and that many times what was ever live at once; or that part of the
+// blocks died young.
 #define CALLS_OFTEN 100000
 #define TURNOVER_OFTEN 10
+#define MOSTLY 0.5
 
 #define ARROW " \xe2\x86\x90 "
 
@@ -226,6 +230,8 @@ section_title(const struct text_view *v, enum metric metric)
 {
     if (metric == METRIC_INUSE)
         return phrase_live(v->base.p);
+    if (metric == METRIC_TEMPORARY)
+        return phrase_short_lived_title(&v->base.stacks->total);
     return metric == METRIC_PEAK ? "At the peak" : "Calls";
 }
 
@@ -238,6 +244,8 @@ section_total(struct text_view *v, enum metric metric)
     if (metric == METRIC_COUNT)
         return arena_printf(a, "%s, %s in all", style_count(a, c->allocations),
                             style_bytes(a, c->allocated_bytes));
+    if (metric == METRIC_TEMPORARY)
+        return arena_printf(a, "%s %s", text_metric(v, c, metric), phrase_short_lived(c));
     return arena_printf(
         a, "%s in %s", text_metric(v, c, metric),
         style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
@@ -311,9 +319,24 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
     ret[n++] = live >= NEARLY_ALL * peak ? METRIC_INUSE : METRIC_PEAK;
     if (ret[0] == METRIC_PEAK && live >= NOT_LITTLE * peak)
         ret[n++] = METRIC_INUSE;
-    else if (c->allocations >= CALLS_OFTEN && (double)c->allocated_bytes >= TURNOVER_OFTEN * peak)
-        ret[n++] = METRIC_COUNT;
     return n;
+}
+
+/* Who churns, if that is worth telling. SECTIONS were before it; after two it is shorter, because
+ * all is to stay one screen. */
+static void
+put_churn(struct text_view *v, size_t sections)
+{
+    const struct counters *c = &v->base.stacks->total;
+    double calls = (double)c->allocations;
+    bool mostly = !c->lives_unknown && (double)metric_value(c, METRIC_TEMPORARY) >= MOSTLY * calls;
+    bool often = (double)c->allocated_bytes >= TURNOVER_OFTEN * (double)c->peak_bytes;
+    size_t rows = sections > 1 ? THIRD_ROWS : SECOND_ROWS;
+
+    if (v->base.p->extent != EXTENT_WHOLE || calls < CALLS_OFTEN || !(mostly || often))
+        return;
+    put_section(v, mostly ? METRIC_TEMPORARY : METRIC_COUNT, v->base.limit ? v->base.limit : rows,
+                1);
 }
 
 static void
@@ -392,6 +415,7 @@ text_brief(struct text_view *v)
         count = 1;
     for (size_t i = 0; i < count; i++)
         put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
+    put_churn(v, count);
     put_growth(v);
     put_hints(v);
 }
