@@ -32,6 +32,8 @@
 
 enum { RECURSION_PERIOD_MAX = 32 }; // Longer cycles are not looked for.
 
+#define NEARLY_ALL 0.9 // Of the peak.
+
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
 struct builder {
@@ -544,6 +546,14 @@ bool
 metric_is_known(const struct counters *c, enum metric m)
 {
     return !c->partial || (m != METRIC_PEAK && m != METRIC_TEMPORARY);
+}
+
+enum metric
+metric_first(const struct profile *p, const struct counters *c)
+{
+    bool nearly_all = (double)counters_live_bytes(c) >= NEARLY_ALL * (double)c->peak_bytes;
+
+    return p->extent != EXTENT_WHOLE || c->partial || nearly_all ? METRIC_INUSE : METRIC_PEAK;
 }
 
 static bool

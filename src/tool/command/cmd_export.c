@@ -120,13 +120,24 @@ check(struct shown *s)
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 
+/* What the file starts with. What another program reads means the same each time. */
+static enum metric
+metric_to_start(const struct shown *s)
+{
+    const struct export_run *run = s->runner->own;
+
+    if (metric_was_chosen(&run->options->metric) || !run->exporter->picture)
+        return metric_chosen(&run->options->metric);
+    return metric_first(s->p, &s->stacks.total);
+}
+
 static int
 show(struct shown *s)
 {
     const struct export_run *run = s->runner->own;
     const struct export_command_options *o = run->options;
     struct export_options options = {
-        .metric = metric_chosen(&o->metric),
+        .metric = metric_to_start(s),
         .inverted = o->invert,
         .roots = {(enum tag_root)(o->root.choice + 1), o->root.of},
     };
@@ -176,8 +187,9 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "list", &defaults.list, NULL, "List the formats with their extensions.", NULL},
     METRIC_OPTIONS(defaults.metric,
                    "What to export: bytes in use, bytes at the peak, bytes allocated, short-lived "
-                   "blocks, or the count of allocations. Formats that carry them all start "
-                   "with it."),
+                   "blocks, or the count of allocations. Formats that carry them all start with "
+                   "it. The default is what is in use; of a flame graph the peak, unless nearly "
+                   "all of that is still in use."),
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL, "Flame graph: put the root at the bottom.",
      NULL},
     {OPT_CHOICE_OF, 0, "root-by", &defaults.root, "WHAT",
@@ -213,8 +225,8 @@ const struct command command_export = {
                    "In pprof, samples have the labels that the program gave, and one called heap "
                    "if the program has heaps of its own: go tool pprof -tags and -tagfocus.",
     .examples =
-        "heaptap export -o heap.svg app.heaptap\tflame graph of what is in use\n"
-        "heaptap export --peak -o heap.svg app.heaptap\tthe same, starting with the peak\n"
+        "heaptap export -o heap.svg app.heaptap\tflame graph for any browser\n"
+        "heaptap export --alloc -o heap.svg app.heaptap\tthe same, starting with churn\n"
         "heaptap export -o app.pb.gz app.heaptap && go tool pprof -top app.pb.gz\tgo's pprof\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,

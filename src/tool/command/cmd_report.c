@@ -103,6 +103,17 @@ check_sizes(const struct report_options *o, enum metric metric)
     return 0;
 }
 
+/* What S->text is to show. Scripts get what they always got, and sizes have no peak. */
+static enum metric
+metric_to_show(const struct shown *s)
+{
+    const struct report_options *o = s->runner->own;
+
+    if (metric_is_given(&o->metric) || o->view.json || o->by.choice == BY_SIZE)
+        return *s->runner->metric;
+    return metric_first(s->p, &s->stacks.total);
+}
+
 /* Whether what was asked for is known of the profile, which may be cut by --at or --between. */
 static int
 check(struct shown *s)
@@ -136,7 +147,7 @@ static int
 show(struct shown *s)
 {
     const struct report_options *o = s->runner->own;
-    enum metric metric = *s->runner->metric;
+    enum metric metric = metric_to_show(s);
 
     if (o->by.choice == BY_TYPE)
         symbolise_types(s->p, &o->view.symbols);
@@ -177,7 +188,9 @@ static const struct opt options[] = {
      by_names},
     METRIC_OPTIONS(defaults.metric,
                    "What to sort by and show: bytes in use, bytes at the peak, bytes "
-                   "allocated, short-lived blocks, or the count of allocations."),
+                   "allocated, short-lived blocks, or the count of allocations. By default it is "
+                   "the peak, unless nearly all of that is still in use; in JSON always what is in "
+                   "use."),
     {OPT_FLAG, 0, "full", &defaults.full, NULL,
      "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
      "sites with their whole stacks.",

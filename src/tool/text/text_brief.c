@@ -50,8 +50,7 @@ enum {
     GROWING_ROWS = 3,
 };
 
-// Nearly all of the peak is live; what is live is not little.
-#define NEARLY_ALL 0.9
+// What is live is not little, compared with the peak.
 #define NOT_LITTLE 0.1
 
 // Often: that many calls, and that many times what was ever live at once; or that part of the
@@ -316,7 +315,7 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
             ret[n++] = METRIC_COUNT;
         return n;
     }
-    ret[n++] = live >= NEARLY_ALL * peak ? METRIC_INUSE : METRIC_PEAK;
+    ret[n++] = metric_first(v->base.p, c);
     if (ret[0] == METRIC_PEAK && live >= NOT_LITTLE * peak)
         ret[n++] = METRIC_INUSE;
     return n;
