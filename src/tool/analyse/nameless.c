@@ -1,14 +1,15 @@
 /* nameless.c: what a user misses for want of symbols, measured by what goes through it.
  *
- * A stack counts once for a module, however many of its functions are on it. Which of the metrics a
+ * A stack counts once for a module, however many of its functions are on it; and only its innermost
+ * frames count, which are what a row and its callers are named by. Which of the metrics a
  * user looks at is not known, so that with the largest share decides: a hint that matters for the
  * peak must not be kept back because nearly nothing is live at the end.
  */
 #include "analyse/nameless.h"
 
-#include <string.h>
+#include "analyse/own_code.h"
 
-#include "util/path.h"
+enum { FRAMES_MISSED = 4 }; // A name is missed in so many innermost frames of a stack.
 
 struct nameless_bytes
 nameless_bytes(const struct counters *c)
@@ -40,20 +41,6 @@ nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *w
     return largest < 1 ? largest : 1;
 }
 
-/* The C and C++ libraries. */
-static bool
-is_of_language(const struct profile_module *m)
-{
-    static const char *const names[] = {"libc.so.", "libc-", "ld-linux", "ld.so", "libpthread",
-                                        "libstdc++.so.", "libgcc_s.so."};
-    const char *name = path_basename(m->path);
-
-    for (size_t i = 0; i < countof(names); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
 static void
 add_stack(const struct profile *p, const struct stack *s, size_t number, size_t *last_nameless,
           size_t *last_lineless, struct nameless_module *ret)
@@ -61,7 +48,7 @@ add_stack(const struct profile *p, const struct stack *s, size_t number, size_t 
     struct nameless_bytes bytes = nameless_bytes(&s->counters);
     uint32_t depth = s->depth != 0 ? stack_useful_depth(p, s) : 0;
 
-    for (uint32_t i = 0; i < depth; i++) {
+    for (uint32_t i = 0; i < depth && i < FRAMES_MISSED; i++) {
         const struct profile_frame *f = &p->frames[s->frames[i]];
         size_t *last = f->function == 0 ? last_nameless : last_lineless;
 
@@ -83,7 +70,7 @@ nameless_modules(const struct profile *p, const struct stacks *stacks, struct ar
     for (size_t i = 0; i < stacks->count; i++)
         add_stack(p, &stacks->v[i], i + 1, last_nameless, last_lineless, ret);
     for (size_t i = 1; i < p->module_count; i++)
-        if (is_of_language(&p->modules[i]))
+        if (own_code_is_runtime(p->modules[i].path))
             ret[i] = (struct nameless_module){0};
     return ret;
 }

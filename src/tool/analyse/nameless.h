@@ -10,7 +10,8 @@ struct nameless_bytes {
 };
 
 struct nameless_module {
-    struct nameless_bytes nameless; // Of stacks with a function of it that has no name,
+    // Of stacks that have a function of it without a name among the innermost,
+    struct nameless_bytes nameless;
     struct nameless_bytes lineless; // and of those with one that has a name, but no line.
 };
 

@@ -29,8 +29,8 @@ after_any(const char *path, const char *const *list, size_t count)
     return NULL;
 }
 
-static bool
-is_runtime(const char *path)
+bool
+own_code_is_runtime(const char *path)
 {
     static const char *const names[] = {
         "libc.so", "libc-2",       "libc.musl",  "ld-linux",  "ld-musl",
@@ -75,7 +75,7 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
     for (size_t i = 0; i < p->module_count; i++) {
         const char *path = p->modules[i].path;
 
-        if (is_runtime(path))
+        if (own_code_is_runtime(path))
             own->kinds[i] = CODE_RUNTIME;
         else
             own->kinds[i] = all || !is_system_library(path) ? CODE_OWN : CODE_LIBRARY;

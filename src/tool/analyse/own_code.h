@@ -15,6 +15,9 @@ struct own_code {
     uint8_t *kinds; // enum code_kind by module.
 };
 
+/* Is PATH that of a C or C++ library, the loader, or the like, whose insides nobody misses? */
+bool own_code_is_runtime(const char *path);
+
 /* What each module of P is. From ARENA. */
 void own_code_init(struct own_code *own, const struct profile *p, struct arena *arena);
 
