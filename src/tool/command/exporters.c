@@ -8,11 +8,14 @@
 #include <string.h>
 
 #include "flame/flamegraph.h"
+#include "lines/callgrind.h"
 #include "lines/collapsed.h"
 #include "pprof/pprof_proto.h"
 #include "pprof/pprof_text.h"
 
 static const struct exporter exporters[] = {
+    {"callgrind", ".callgrind", "call graph, for kcachegrind and callgrind_annotate", false,
+     true, false, export_callgrind},
     {"collapsed", ".collapsed .folded .txt",
      "one line per stack, for flame graph tools and speedscope", false, true,
      false, export_collapsed},

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""valgrind_formats.py: exports in formats of valgrind's tools, read by these tools.
+
+    valgrind_formats.py HEAPTAP PROFILE...
+
+Besides PROFILEs it looks at one with a past and names of all kinds, made byte by byte, and at an
+empty one. Every total that a reader prints, and every inclusive value of every function, must be
+what `heaptap report --json` says, to the byte. If it fails, the readers see other numbers.
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
+import past  # noqa: E402
+from telling import finish, tell  # noqa: E402
+
+HEAPTAP = sys.argv[1]
+FIELD = {"InuseBytes": "live_bytes", "InuseObjs": "live_blocks", "AllocBytes": "allocated_bytes",
+         "AllocObjs": "allocations", "PeakBytes": "peak_bytes", "PeakObjs": "peak_blocks",
+         "TemporaryObjs": "temporary"}
+NAMES = ["operator new(unsigned long)", "say \"it\" 'so'; <b>&amp;", "two\nlines", "gr\u00fc\u00df",
+         "\x1b[2Jdrives", "back\\slash\\", "x" * 2000, "(12) n1: 5 0x0: f (a.c:1)"]
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, timeout=100, check=False)
+    return done.returncode, done.stdout.decode(errors="surrogateescape"), \
+        done.stderr.decode(errors="surrogateescape")
+
+
+def export(name, *arguments):
+    status, out, err = run(HEAPTAP, "export", "-f", name, "--no-fold", *arguments)
+    again = run(HEAPTAP, "export", "-f", name, "--no-fold", *arguments)
+    tell(status == 0 and again[1] == out, f"{name} {arguments}: written, and the same twice", err)
+    with open("export." + name, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(out)
+    return out
+
+
+def report(*arguments):
+    status, out, err = run(HEAPTAP, "report", "--json", "--no-fold", *arguments)
+    assert status == 0, err
+    return documents.loads(out)
+
+
+def made():
+    """A profile with a past and awkward names. All of them stand on one stack, one after another
+    allocates; and one stack goes through the same functions twice."""
+    p = past.Past()
+    sites = [p.site(NAMES[i:] + ["main"]) for i in range(len(NAMES))]
+    sites.append(p.site(["leaf", "b", "a", "b", "a", "main"]))
+    for turn in range(30):
+        for i, site in enumerate(sites):
+            p.allocate(i % 2, site, turn + 1, 10 + i)
+        p.wait(1)
+        p.snapshot("half" if turn == 15 else "")
+        for i, site in enumerate(sites):
+            p.free(i % 2, site, max(turn + 3 * (i > 3 and turn > 20) - i % 2, 0), 10 + i)
+    p.wait(1)
+    p.write("made.heaptap")
+    past.Past().write("empty.heaptap")
+
+
+def cleaned(text):
+    """As line_text writes a name, and as its reader splits it."""
+    return re.sub(r"\s+", " ", re.sub("[\x00-\x08\x0e-\x1f\x7f]", "?", text)).strip()
+
+
+def annotated(*options):
+    """callgrind_annotate's events, totals, and a row per function."""
+    status, out, err = run("callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no",
+                           *options, "export.callgrind")
+    tell(status == 0 and not err, "callgrind_annotate reads it", err, out)
+    events = re.search(r"^Events recorded:\s+(.*)$", out, re.M)[1].split()
+    rows, totals = {}, None
+    for line in out.splitlines():
+        found = re.match(r"\s*((?:[\d,]+|\.)(?:\s+(?:[\d,]+|\.))*)\s\s(\S.*)$", line)
+        if not found:
+            continue
+        values = [0 if v == "." else int(v.replace(",", "")) for v in found[1].split()]
+        values = dict(zip(events, values))
+        if found[2].startswith("PROGRAM TOTALS"):
+            totals = values
+        elif not found[2].startswith(("file:", "line")):
+            rows[re.sub(r" \[[^\]]*\]$", "", found[2])] = values
+    return events, totals, rows
+
+
+def of_function(document, inclusive):
+    """By "file:function": the sums of the sites that it is on, or that it is innermost of."""
+    sums = {}
+    for site in document["sites"]:
+        frames = site["stack"] if inclusive else site["stack"][:1]
+        for name in {cleaned(f"{f['file'] or '???'}:{f['function']}") for f in frames
+                     if f["function"] is not None}:
+            row = sums.setdefault(name, dict.fromkeys(FIELD, 0))
+            for event, field in FIELD.items():
+                row[event] += max(site[field] or 0, 0)
+    return sums
+
+
+def total(document, field):
+    """Of all sites, where what is negative counts as 0: the consumers' numbers are unsigned."""
+    return sum(max(site[field] or 0, 0) for site in document["sites"])
+
+
+def callgrind(profile, *options):
+    export("callgrind", profile, *options)
+    document = report(profile, *options)
+    what = " ".join(["callgrind", profile, *options])
+    for inclusive in (False, True):
+        events, totals, rows = annotated(f"--inclusive={'yes' if inclusive else 'no'}")
+        known = [e for e in events if e in FIELD]
+        tell(known and all(totals[e] == total(document, FIELD[e]) for e in known),
+             f"{what}: totals", totals, document["totals"])
+        tell("--between" in options or
+             all(totals[e] == document["totals"][FIELD[e]] for e in known),
+             f"{what}: they are the report's", totals, document["totals"])
+        wanted = of_function(document, inclusive)
+        got = {cleaned(name): row for name, row in rows.items()}
+        wrong = {name[:80]: (got.get(name), row) for name, row in wanted.items()
+                 if any(got.get(name, {}).get(e, 0) != row[e] for e in known)}
+        tell(not wrong and (wanted or "empty" in profile),
+             f"{what}: {'inclusive' if inclusive else 'self'}, of {len(wanted)} functions", wrong)
+
+
+def main():
+    made()
+    for profile in sys.argv[2:] + ["made.heaptap", "empty.heaptap"]:
+        callgrind(profile)
+    callgrind("made.heaptap", "--at", "half")
+    callgrind("made.heaptap", "--at", "peak")
+    callgrind("made.heaptap", "--between", "half..end")
+    callgrind("containers.heaptap", "--filter", "vector")
+    callgrind("containers.heaptap", "--alloc")
+    finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+/* test_valgrind_formats.c: profiles in the formats of valgrind's tools, byte by byte. What these
+ * tools make of them is looked at in test/run/tools/valgrind_formats.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build_profile.h"
+#include "command/exporters.h"
+
+static struct arena arena;
+
+/* P in the format NAME, below a frame for its heap if ROOTED. Owned by the caller. */
+static struct strbuf
+exported_as(const struct profile *p, const char *name, enum metric metric, bool rooted)
+{
+    const struct exporter *e = export_find(name);
+    struct stacks_options stacks_options = {.filter = NULL};
+    struct export_options options = {.metric = metric,
+                                     .roots = {rooted ? ROOT_HEAP : ROOT_NONE, NULL}};
+    struct strbuf out = {0};
+    struct stacks stacks;
+    struct err err = {""};
+
+    assert_non_null(e);
+    assert_int_equal(stacks_build(p, &stacks_options, &arena, &stacks, &err), 0);
+    assert_int_equal(e->write(p, &stacks, &options, &out, &err), 0);
+    return out;
+}
+
+/* Whether P in the format NAME has TEXT in it. */
+static bool
+has(const struct profile *p, const char *name, const char *text)
+{
+    struct strbuf out = exported_as(p, name, METRIC_INUSE, false);
+    bool found = strstr(strbuf_text(&out), text) != NULL;
+
+    if (!found)
+        print_error("not in there: %s\n%s\n", text, strbuf_text(&out));
+    strbuf_release(&out);
+    return found;
+}
+
+/* Three stacks and the site "other"; make is inlined into work. Live 200 + 50 + 7 + 5 bytes. */
+static struct profile *
+small_profile(void)
+{
+    struct profile *p = build_profile_new();
+
+    build_site(p, build_counters(3, 300, 1, 100), "+make@src/a.c:3", "work@src/a.c:10",
+               "main@src/a.c:20", NULL);
+    build_site(p, build_counters(5, 50, 0, 0), "work@src/a.c:11", "main@src/a.c:21", NULL);
+    build_site(p, build_counters(9, 63, 8, 56), "open_it@lib/x.c:4!/usr/lib/libx.so",
+               "main@src/a.c:22", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), NULL);
+    return p;
+}
+
+/* If this fails, kcachegrind shows wrong functions, lines or costs. */
+static void
+callgrind_has_self_costs_and_calls(void **state)
+{
+    struct profile *p = small_profile();
+    struct strbuf out = exported_as(p, "callgrind", METRIC_PEAK, false);
+    const char *body = strstr(strbuf_text(&out), "positions:");
+
+    (void)state;
+    assert_non_null(body);
+    assert_string_equal(
+        body, "positions: line\n"
+              "events: PeakBytes InuseBytes InuseObjs AllocBytes AllocObjs PeakObjs TemporaryObjs "
+              "ShortLivedObjs\n"
+              "summary: 262 262 9 418 18 9\n"
+              "\nob=(0) ???\nfl=(1) ???\nfn=(1) [all stacks]\n"
+              "cob=(1) /usr/bin/prog\ncfi=(2) src/a.c\ncfn=(2) main\ncalls=17 0\n"
+              "0 257 257 8 413 17 8\n"
+              "cfn=(6) [other stacks]\ncalls=1 0\n0 5 5 1 5 1 1\n"
+              "\nob=(1)\nfl=(2)\nfn=(2)\n"
+              "cfn=(3) work\ncalls=3 0\n20 200 200 2 300 3 2\n"
+              "cfn=(3)\ncalls=5 0\n21 50 50 5 50 5 5\n"
+              "cob=(2) /usr/lib/libx.so\ncfi=(3) lib/x.c\ncfn=(5) open_it\ncalls=9 0\n"
+              "22 7 7 1 63 9 1\n"
+              "\nob=(1)\nfl=(2)\nfn=(3)\n11 50 50 5 50 5 5\n"
+              "cfn=(4) make\ncalls=3 0\n10 200 200 2 300 3 2\n"
+              "\nob=(1)\nfl=(2)\nfn=(4)\n3 200 200 2 300 3 2\n"
+              "\nob=(2)\nfl=(3)\nfn=(5)\n4 7 7 1 63 9 1\n"
+              "\nob=(0)\nfl=(1)\nfn=(6)\n0 5 5 1 5 1 1\n"
+              "\ntotals: 262 262 9 418 18 9\n");
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, recursion makes a function look larger than the program. */
+static void
+callgrind_charges_a_call_back_into_the_stack_to_nobody(void **state)
+{
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(2, 10, 0, 0), "h@a.c:9", "f@a.c:2", "g@a.c:3", "f@a.c:1",
+               "g@a.c:3", "f@a.c:1", "main@a.c:8", NULL);
+    assert_true(has(p, "callgrind", "fn=(3)\n" // f
+                                    "cfn=(4) g\ncalls=2 0\n1 10 2 10 2 10 2\n"
+                                    "cfn=(5) h\ncalls=2 0\n2 10 2 10 2 10 2\n"));
+    assert_true(has(p, "callgrind", "fn=(4)\n" // g, which calls f
+                                    "cfn=(3)\ncalls=2 0\n3 0\n"));
+    assert_true(has(p, "callgrind", "\ntotals: 10 2 10 2 10 2\n"));
+    profile_free(p);
+}
+
+/* If this fails, a name breaks a line apart, or a function without one is lost. */
+static void
+awkward_names_stay_on_their_line(void **state)
+{
+    struct profile *p = build_profile_new();
+    char long_name[2001];
+
+    (void)state;
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    build_site(p, build_counters(1, 10, 0, 0), "(anonymous)::\"f\";\n\x1b[1mx@my file.c:1",
+               "gr\xc3\xbc\xc3\x9f\xff@b.c:2", NULL);
+    build_site(p, build_counters(1, 20, 0, 0), "!/usr/lib/libq.so", long_name, NULL);
+    assert_true(has(p, "callgrind", ") my file.c\ncfn=(3) (anonymous)::\"f\"; ?[1mx\n"));
+    assert_true(has(p, "callgrind", ") gr\xc3\xbc\xc3\x9f?\n"));
+    assert_true(has(p, "callgrind", ") libq.so+0x103f\n"));
+    assert_true(has(p, "callgrind", long_name));
+    profile_free(p);
+}
+
+/* If this fails, --root-by does nothing. */
+static void
+heaps_stand_above_their_stacks(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+    uint32_t site;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", NULL);
+    site = build_site(p, build_counters(1, 20, 0, 0), "f@a.c:1", NULL);
+    build_tags(p, site, build_heap(p, "pool"), 0);
+    out = exported_as(p, "callgrind", METRIC_INUSE, true);
+    assert_non_null(strstr(strbuf_text(&out), "cfn=(2) [malloc]\ncalls=1 0\n0 10 "));
+    assert_non_null(strstr(strbuf_text(&out), "cfn=(4) [heap pool]\ncalls=1 0\n0 20 "));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, values that no reader expects are written, or what is not known as 0. */
+static void
+callgrind_of_a_moment_has_what_is_known_and_nothing_negative(void **state)
+{
+    struct profile *p = build_profile_new();
+    uint32_t site = build_site(p, build_counters(1, 10, 3, 30), "f@a.c:1", NULL);
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "g@a.c:1", NULL);
+    p->extent = EXTENT_BETWEEN;
+    p->totals.partial = p->sites[site].counters.partial = true;
+    assert_true(has(p, "callgrind",
+                    "desc: Some values are negative and count as 0\npositions: line\n"
+                    "events: InuseBytes InuseObjs AllocBytes AllocObjs\nsummary: 8 1 18 2\n"));
+    p->extent = EXTENT_PEAK;
+    assert_true(has(p, "callgrind", "events: InuseBytes InuseObjs\nsummary: 8 1\n"));
+    profile_free(p);
+}
+
+/* If this fails, the profile of a program that allocates nothing stops its reader. */
+static void
+a_program_without_allocations_is_exported(void **state)
+{
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    assert_true(has(p, "callgrind", "summary: 0\n\ntotals: 0\n"));
+    profile_free(p);
+}
+
+static int
+release_arena(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(callgrind_has_self_costs_and_calls),
+        cmocka_unit_test(callgrind_charges_a_call_back_into_the_stack_to_nobody),
+        cmocka_unit_test(awkward_names_stay_on_their_line),
+        cmocka_unit_test(heaps_stand_above_their_stacks),
+        cmocka_unit_test(callgrind_of_a_moment_has_what_is_known_and_nothing_negative),
+        cmocka_unit_test(a_program_without_allocations_is_exported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release_arena);
+}
