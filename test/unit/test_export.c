@@ -1,5 +1,5 @@
 /* test_export.c: what other tools would read: collapsed stacks, both pprof formats, the flame
- * graph. */
+ * graph, speedscope. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,6 +118,116 @@ awkward_names_stay_on_their_line(void **state)
     // The builder puts the seventh location at 0x1070 in its module; the call ends before that.
     assert_string_equal(strbuf_text(&out), "f;libq.so+0x106f 8\n"
                                            "operator: x;f 30\n");
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static const char speedscope_golden[] =
+    "{\n"
+    "  \"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+    "  \"exporter\": \"heaptap 1.0\",\n"
+    "  \"name\": \"prog --test (pid 4242)\",\n"
+    "  \"activeProfileIndex\": 2,\n"
+    "  \"shared\": {\n"
+    "    \"frames\": [\n"
+    "      {\"name\": \"main\", \"file\": \"src/a.c\"},\n"
+    "      {\"name\": \"work\", \"file\": \"src/a.c\"},\n"
+    "      {\"name\": \"make\", \"file\": \"src/a.c\", \"line\": 3},\n"
+    "      {\"name\": \"open_it\", \"file\": \"lib/x.c\", \"line\": 4},\n"
+    "      {\"name\": \"[other stacks]\"},\n"
+    "      {\"name\": \"torn\", \"file\": \"src/a.c\", \"line\": 6},\n"
+    "      {\"name\": \"libq.so+0x107f\", \"file\": \"/usr/lib/libq.so\"}\n"
+    "    ]\n"
+    "  },\n"
+    "  \"profiles\": [\n"
+    "    {\n"
+    "      \"type\": \"sampled\",\n"
+    "      \"name\": \"bytes in use, without -20 of stacks below zero\",\n"
+    "      \"unit\": \"bytes\",\n"
+    "      \"startValue\": 0,\n"
+    "      \"endValue\": 270,\n"
+    "      \"samples\": [\n"
+    "        [0,1,2],\n"
+    "        [0,1],\n"
+    "        [0,3],\n"
+    "        [4],\n"
+    "        [0,6]\n"
+    "      ],\n"
+    "      \"weights\": [200,50,7,5,8]\n"
+    "    },\n"
+    "    {\n"
+    "      \"type\": \"sampled\",\n"
+    "      \"name\": \"bytes at the peak, without -20 of stacks below zero\",\n"
+    "      \"unit\": \"bytes\",\n"
+    "      \"startValue\": 0,\n"
+    "      \"endValue\": 270,\n"
+    "      \"samples\": [\n"
+    "        [0,1,2],\n"
+    "        [0,1],\n"
+    "        [0,3],\n"
+    "        [4],\n"
+    "        [0,6]\n"
+    "      ],\n"
+    "      \"weights\": [200,50,7,5,8]\n"
+    "    },\n"
+    "    {\n"
+    "      \"type\": \"sampled\",\n"
+    "      \"name\": \"bytes allocated\",\n"
+    "      \"unit\": \"bytes\",\n"
+    "      \"startValue\": 0,\n"
+    "      \"endValue\": 446,\n"
+    "      \"samples\": [\n"
+    "        [0,1,2],\n"
+    "        [0,1],\n"
+    "        [0,3],\n"
+    "        [4],\n"
+    "        [0,5],\n"
+    "        [0,6]\n"
+    "      ],\n"
+    "      \"weights\": [300,50,63,5,20,8]\n"
+    "    },\n"
+    "    {\n"
+    "      \"type\": \"sampled\",\n"
+    "      \"name\": \"short-lived blocks\",\n"
+    "      \"unit\": \"none\",\n"
+    "      \"startValue\": 0,\n"
+    "      \"endValue\": 0,\n"
+    "      \"samples\": [],\n"
+    "      \"weights\": []\n"
+    "    },\n"
+    "    {\n"
+    "      \"type\": \"sampled\",\n"
+    "      \"name\": \"allocation calls\",\n"
+    "      \"unit\": \"none\",\n"
+    "      \"startValue\": 0,\n"
+    "      \"endValue\": 21,\n"
+    "      \"samples\": [\n"
+    "        [0,1,2],\n"
+    "        [0,1],\n"
+    "        [0,3],\n"
+    "        [4],\n"
+    "        [0,5],\n"
+    "        [0,6]\n"
+    "      ],\n"
+    "      \"weights\": [3,5,9,1,2,1]\n"
+    "    }\n"
+    "  ]\n"
+    "}\n";
+
+/* If this fails, speedscope shows wrong totals, a function twice, or another metric first. */
+static void
+speedscope_has_each_metric_and_a_row_for_each_function(void **state)
+{
+    struct profile *p = small_profile();
+    struct strbuf out;
+
+    (void)state;
+    p->process.heaptap = "1.0";
+    // A gap: live -20, which the format cannot carry.
+    build_site(p, build_counters(2, 20, 4, 40), "torn@src/a.c:6", "main@src/a.c:20", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "!/usr/lib/libq.so", "main@src/a.c:20", NULL);
+    out = exported(p, "speedscope", METRIC_ALLOC, NULL);
+    assert_string_equal(strbuf_text(&out), speedscope_golden);
     strbuf_release(&out);
     profile_free(p);
 }
@@ -810,6 +920,7 @@ main(void)
         cmocka_unit_test(a_format_is_found_by_name_and_suffix),
         cmocka_unit_test(collapsed_stacks_have_exact_values),
         cmocka_unit_test(awkward_names_stay_on_their_line),
+        cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
         cmocka_unit_test(rows_of_pprof_text_add_up_to_the_header),
         cmocka_unit_test(a_filter_reaches_rows_and_header),
         cmocka_unit_test(pprof_has_values_types_and_inlined_calls),

@@ -193,8 +193,8 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL, "Flame graph: put the root at the bottom.",
      NULL},
     {OPT_CHOICE_OF, 0, "root-by", &defaults.root, "WHAT",
-     "Flame graph, collapsed and callgrind: put a frame above each stack that names the heap, the "
-     "labels, or the value of the label KEY of its blocks.",
+     "Put a frame above each stack that names the heap, the labels, or the value of the label KEY "
+     "of its blocks; in formats that know nothing but frames.",
      root_names},
     VIEW_STACK_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
@@ -211,8 +211,8 @@ const struct command command_export = {
     .summary = "write a profile in the format of another tool",
     .description = "Writes a profile for other tools: a flame graph (one SVG file for any "
                    "browser), pprof's profile.proto, "
-                   "the heap profile of gperftools, a call graph for kcachegrind, or collapsed "
-                   "stacks. Of a session it is the sum of its processes.\n\n"
+                   "and what the viewers of other tools read; --list has them all. Of a session it is "
+                   "the sum of its processes.\n\n"
                    "The flame graph needs no server and no network. Click zooms, / searches, i "
                    "flips it, 1 to 5 choose what "
                    "is shown. What it shows is in its address, behind #, so that a link to it can "
@@ -228,8 +228,9 @@ const struct command command_export = {
         "heaptap export -o heap.svg app.heaptap\tflame graph for any browser\n"
         "heaptap export --alloc -o heap.svg app.heaptap\tthe same, starting with churn\n"
         "heaptap export -o app.pb.gz app.heaptap && go tool pprof -top app.pb.gz\tgo's pprof\n"
-        "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n"
-        "heaptap export -o app.callgrind app.heaptap\tfor kcachegrind\n",
+        "heaptap export -o app.callgrind app.heaptap\tfor kcachegrind\n"
+        "heaptap export -o app.speedscope.json app.heaptap\tfor npx speedscope\n"
+        "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

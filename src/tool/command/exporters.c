@@ -10,6 +10,7 @@
 #include "flame/flamegraph.h"
 #include "lines/callgrind.h"
 #include "lines/collapsed.h"
+#include "lines/speedscope.h"
 #include "pprof/pprof_proto.h"
 #include "pprof/pprof_text.h"
 
@@ -17,7 +18,7 @@ static const struct exporter exporters[] = {
     {"callgrind", ".callgrind", "call graph, for kcachegrind and callgrind_annotate", false,
      true, false, export_callgrind},
     {"collapsed", ".collapsed .folded .txt",
-     "one line per stack, for flame graph tools and speedscope", false, true,
+     "one line per stack, for flame graph tools", false, true,
      false, export_collapsed},
     {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false, true,
      true, export_flamegraph},
@@ -26,6 +27,8 @@ static const struct exporter exporters[] = {
      false, export_pprof},
     {"pprof-text", ".heap .prof", "heap profile of gperftools, for google-pprof and jeprof", false,
      false, false, export_pprof_text},
+    {"speedscope", ".speedscope.json", "all metrics in one file, for speedscope", false, true,
+     false, export_speedscope},
 };
 
 const struct exporter *

@@ -27,6 +27,7 @@ VIEWS = {
     "export pprof": ["export", "-f", "pprof", "-o", "out.pb.gz"],
     "export pprof-text": ["export", "-f", "pprof-text"],
     "export flamegraph": ["export", "-f", "flamegraph"],
+    "export speedscope": ["export", "-f", "speedscope"],
 }
 
 
@@ -258,6 +259,7 @@ def names(heaptap, checks):
                        ("merge", ["-o", "-"]), ("snapshot", ["name"]),
                        ("diff", ["--by", "function", "names.heaptap"]),
                        ("diff", ["--wide", "names.heaptap"])]
+        text_views += [("export", ["-f", "speedscope"])]
         text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:

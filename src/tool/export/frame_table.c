@@ -1,0 +1,81 @@
+/* frame_table.c: one row for each function.
+ *
+ * Consumers add up by row: their lists of functions have a line for each. So a function that
+ * allocates on three lines must be one row, and has a line of its own only if that is the same in
+ * all its calls. It is the same function if name and file are; without a source file the module
+ * stands in its place, which keeps two libraries' functions of one name apart and tells people at
+ * least where to look.
+ *
+ * A frame is looked up by its text once: after that its index in the profile, or its location if it
+ * has no function, leads to its row.
+ */
+#include "export/frame_table.h"
+
+#include "analyse/frame_name.h"
+
+void
+frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
+                 struct arena *arena)
+{
+    *t = (struct frame_table){.p = p, .roots = roots, .arena = arena};
+    t->by_frame = arena_array(arena, p->frame_count, sizeof *t->by_frame);
+    t->by_location = arena_array(arena, p->location_count, sizeof *t->by_location);
+}
+
+void
+frame_table_release(struct frame_table *t)
+{
+    strtab_release(&t->keys);
+    strbuf_release(&t->key);
+}
+
+static uint32_t
+row_of(struct frame_table *t, const char *name, const char *file, uint32_t line)
+{
+    uint32_t index;
+
+    strbuf_clear(&t->key);
+    strbuf_fmt(&t->key, "%s\n", file);
+    strbuf_str(&t->key, name);
+    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // A key is never empty.
+    if (index >= t->count) {
+        arena_grow(t->arena, &t->v, &t->capacity, index, sizeof *t->v);
+        t->v[index] = (struct frame_row){name, file, line};
+        t->count = (size_t)index + 1;
+    } else if (t->v[index].line != line) {
+        t->v[index].line = 0;
+    }
+    return index;
+}
+
+static uint32_t
+frame_row(struct frame_table *t, uint32_t frame, uint32_t location)
+{
+    const struct profile_frame *f = &t->p->frames[frame];
+    uint32_t *known = f->function != 0 ? &t->by_frame[frame] : &t->by_location[location];
+
+    if (*known == 0) {
+        const char *file = f->file != 0 ? profile_string(t->p, f->file)
+                                        : t->p->modules[f->module].path;
+
+        *known = row_of(t, frame_name(t->p, frame, location, t->arena), file, f->line) + 1;
+    }
+    return *known - 1;
+}
+
+const uint32_t *
+frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_count)
+{
+    const char *root = tags_root(t->p, t->roots, s->heap, s->labels, t->arena);
+    size_t count = 0;
+
+    arena_grow(t->arena, &t->stack, &t->stack_capacity, (size_t)s->depth + 1, sizeof *t->stack);
+    if (root != NULL)
+        t->stack[count++] = row_of(t, root, "", 0);
+    if (s->depth == 0)
+        t->stack[count++] = row_of(t, FRAME_NAME_OTHER, "", 0);
+    for (uint32_t i = s->depth; i-- > 0;)
+        t->stack[count++] = frame_row(t, s->frames[i], s->locations[i]);
+    *ret_count = count;
+    return t->stack;
+}

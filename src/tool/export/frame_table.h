@@ -1,0 +1,41 @@
+/* frame_table.h: the functions in a profile's stacks as one table, for formats whose stacks are
+ * numbers of its rows.
+ */
+#ifndef EXPORT_FRAME_TABLE_H
+#define EXPORT_FRAME_TABLE_H
+
+#include "analyse/stacks.h"
+#include "util/strbuf.h"
+
+struct frame_row {
+    const char *name; // Never empty, unless the profile has such a name.
+    const char *file; // The source file, or the module if that is not known; "" = neither is.
+    uint32_t line;    // 0 if unknown or not the same in all calls.
+};
+
+struct frame_table {
+    const struct profile *p;
+    const struct tag_roots *roots;
+    struct arena *arena;
+    struct frame_row *v;
+    size_t count, capacity;
+    struct strtab keys; // What a row reads as, to its index.
+    struct strbuf key;
+    uint32_t *by_frame, *by_location; // Index plus 1 of what has been met; 0 = not yet.
+    uint32_t *stack;                  // The latest that was asked for.
+    size_t stack_capacity;
+};
+
+/* An empty table for P, which is symbolised; ROOTS may put a frame above each stack. Rows and names
+ * are from ARENA or borrowed from P. */
+void frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
+                      struct arena *arena);
+
+/* What is not ARENA's. */
+void frame_table_release(struct frame_table *t);
+
+/* The rows of S, outermost first, made if new; *RET_COUNT of them, at least 1. Valid until the next
+ * call. A row is complete when all stacks have been asked for. */
+const uint32_t *frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_count);
+
+#endif

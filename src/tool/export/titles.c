@@ -1,0 +1,64 @@
+/* titles.c: names for what is in the file, in the words of the reports.
+ *
+ * A consumer shows them above its pictures, and they are all that it can say of the moment, of
+ * estimates, and of values that its format cannot carry.
+ */
+#include "export/titles.h"
+
+#include <inttypes.h>
+
+#include "export/estimate.h"
+
+static const char *const metric_titles[] = {
+    [METRIC_INUSE] = "bytes in use",     [METRIC_PEAK] = "bytes at the peak",
+    [METRIC_ALLOC] = "bytes allocated",  [METRIC_TEMPORARY] = "short-lived blocks",
+    [METRIC_COUNT] = "allocation calls",
+};
+
+const char *
+title_exporter(const struct profile *p, struct arena *arena)
+{
+    return arena_printf(arena, "heaptap %s", p->process.heaptap ? p->process.heaptap : "");
+}
+
+const char *
+title_profile(const struct profile *p, const struct stacks *stacks, struct arena *arena)
+{
+    const char *title = profile_title(p, arena), *estimate = export_estimate(p, stacks, arena);
+
+    if (p->merged_processes == 0)
+        title = arena_printf(arena, "%s (pid %s)", title, profile_pid_text(p, arena));
+    return *estimate ? arena_printf(arena, "%s. %s", title, estimate) : title;
+}
+
+static const char *
+extent_title(const struct profile *p, struct arena *arena)
+{
+    double from = (double)p->from.elapsed_ns / 1e9, to = (double)p->to.elapsed_ns / 1e9;
+
+    switch (p->extent) {
+    case EXTENT_WHOLE:
+        return "";
+    case EXTENT_AT:
+        return arena_printf(arena, " at %.1f s", to);
+    case EXTENT_BETWEEN:
+        return arena_printf(arena, ", change from %.1f s to %.1f s", from, to);
+    case EXTENT_PEAK:
+        return " at the peak";
+    }
+    return "";
+}
+
+const char *
+title_metric(const struct profile *p, enum metric metric, int64_t left_out, struct arena *arena)
+{
+    const char *what = metric == METRIC_TEMPORARY && p->totals.lives_unknown
+                           ? "temporary blocks"
+                           : metric_titles[metric];
+    const char *title = arena_printf(arena, "%s%s%s", what, extent_title(p, arena),
+                                     profile_is_estimate(p) ? ", estimated" : "");
+
+    if (left_out == 0)
+        return title;
+    return arena_printf(arena, "%s, without %" PRId64 " of stacks below zero", title, left_out);
+}

@@ -1,0 +1,21 @@
+/* titles.h: what a file for another tool calls itself and its values. */
+#ifndef EXPORT_TITLES_H
+#define EXPORT_TITLES_H
+
+#include "analyse/stacks.h"
+
+/* "heaptap 1.0", as the profile says it was recorded. From ARENA. */
+const char *title_exporter(const struct profile *p, struct arena *arena);
+
+/* What P is a profile of: "prog --test (pid 4711)"; then the sentence about estimates, if its
+ * values are some. From ARENA. */
+const char *title_profile(const struct profile *p, const struct stacks *stacks,
+                          struct arena *arena);
+
+/* What the values of METRIC are: "bytes in use", "bytes in use at 64.0 s", "calls, estimated".
+ * LEFT_OUT, if not 0, is the sum of what the format has no room for: "bytes in use, without -12 of
+ * stacks below zero". From ARENA. */
+const char *title_metric(const struct profile *p, enum metric metric, int64_t left_out,
+                         struct arena *arena);
+
+#endif

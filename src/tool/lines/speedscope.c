@@ -1,0 +1,177 @@
+/* speedscope.c: the file format of speedscope, a viewer in the browser.
+ *
+ *     {
+ *       "$schema": "https://www.speedscope.app/file-format-schema.json",
+ *       "exporter": "heaptap 1.0",
+ *       "name": "prog --test (pid 4711)",
+ *       "activeProfileIndex": 0,                       the metric that was asked for
+ *       "shared": {
+ *         "frames": [
+ *           {"name": "main", "file": "src/a.c"},       called from there on several lines
+ *           {"name": "work", "file": "src/a.c", "line": 11}
+ *         ]
+ *       },
+ *       "profiles": [                                  one for each metric
+ *         {
+ *           "type": "sampled",
+ *           "name": "bytes in use",
+ *           "unit": "bytes",                           "none" for counts
+ *           "startValue": 0,
+ *           "endValue": 250,                           the sum of the weights
+ *           "samples": [
+ *             [0,1],                                   rows of the frames, outermost first
+ *             [0]
+ *           ],
+ *           "weights": [200,50]                        one for each sample
+ *         }, ...
+ *       ]
+ *     }
+ *
+ * A stack is a sample in each metric of which it has something. The viewer refuses a file with a
+ * weight below zero, which a stretch of time has where memory was given back; their sum stands in
+ * the name of the profile, since a total that does not fit to the report's has to say why. Zero
+ * weights would only make the file larger.
+ *
+ * A sample has room for its stack alone. Heaps and labels can stand as the outermost frame
+ * (options.roots); samples that differ in them or in lines only are not made one: the viewer does
+ * that where it shows sums.
+ *
+ * The viewer takes values as doubles: they are exact up to 8 PiB.
+ */
+#include "lines/speedscope.h"
+
+#include "export/frame_table.h"
+#include "export/titles.h"
+#include "util/json_out.h"
+
+struct writer {
+    const struct profile *p;
+    const struct stacks *stacks;
+    struct arena *arena;
+    struct frame_table frames;
+    struct json j;
+};
+
+/* Of the peak what was live then is known, and nothing else. */
+static bool
+is_written(const struct writer *w, int metric)
+{
+    if (w->p->extent == EXTENT_PEAK)
+        return metric == METRIC_INUSE;
+    return metric_is_known(&w->p->totals, (enum metric)metric);
+}
+
+static void
+write_frames(struct writer *w)
+{
+    struct json *j = &w->j;
+
+    json_object(j, "shared");
+    json_array(j, "frames");
+    for (size_t i = 0; i < w->frames.count; i++) {
+        const struct frame_row *row = &w->frames.v[i];
+
+        json_object_line(j, NULL);
+        json_string(j, "name", row->name);
+        if (*row->file != '\0')
+            json_string(j, "file", row->file);
+        if (row->line != 0)
+            json_uint(j, "line", row->line);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void
+write_samples(struct writer *w, enum metric metric)
+{
+    struct json *j = &w->j;
+
+    json_array(j, "samples");
+    for (size_t i = 0; i < w->stacks->count; i++) {
+        const struct stack *s = &w->stacks->v[i];
+        const uint32_t *rows;
+        size_t count;
+
+        if (metric_value(&s->counters, metric) <= 0)
+            continue;
+        rows = frame_table_stack(&w->frames, s, &count);
+        json_array_filled(j, NULL);
+        for (size_t k = 0; k < count; k++)
+            json_uint(j, NULL, rows[k]);
+        json_end(j);
+    }
+    json_end(j);
+    json_array_filled(j, "weights");
+    for (size_t i = 0; i < w->stacks->count; i++) {
+        int64_t value = metric_value(&w->stacks->v[i].counters, metric);
+
+        if (value > 0)
+            json_int(j, NULL, value);
+    }
+    json_end(j);
+}
+
+static void
+write_metric(struct writer *w, enum metric metric)
+{
+    struct json *j = &w->j;
+    int64_t sum = 0, below = 0;
+
+    for (size_t i = 0; i < w->stacks->count; i++) {
+        int64_t value = metric_value(&w->stacks->v[i].counters, metric);
+        int64_t *side = value > 0 ? &sum : &below;
+
+        *side = counters_sum(*side, value);
+    }
+    json_object(j, NULL);
+    json_string(j, "type", "sampled");
+    json_string(j, "name", title_metric(w->p, metric, below, w->arena));
+    json_string(j, "unit", metric_is_bytes(metric) ? "bytes" : "none");
+    json_int(j, "startValue", 0);
+    json_int(j, "endValue", sum);
+    write_samples(w, metric);
+    json_end(j);
+}
+
+static void
+write_file(struct writer *w, enum metric wanted)
+{
+    struct json *j = &w->j;
+    uint64_t active = 0;
+
+    for (int m = 0; m < (int)wanted; m++)
+        active += is_written(w, m);
+    json_object(j, NULL);
+    json_string(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_string(j, "exporter", title_exporter(w->p, w->arena));
+    json_string(j, "name", title_profile(w->p, w->stacks, w->arena));
+    json_uint(j, "activeProfileIndex", active);
+    write_frames(w);
+    json_array(j, "profiles");
+    for (int m = 0; m <= METRIC_COUNT; m++)
+        if (is_written(w, m))
+            write_metric(w, (enum metric)m);
+    json_end(j);
+    json_end(j);
+}
+
+int
+export_speedscope(const struct profile *p, const struct stacks *stacks,
+                  const struct export_options *options, struct strbuf *out, struct err *err)
+{
+    struct arena arena = {0};
+    struct writer w = {.p = p, .stacks = stacks, .arena = &arena};
+    size_t count;
+
+    (void)err;
+    frame_table_init(&w.frames, p, &options->roots, &arena);
+    json_begin(&w.j, out, JSON_VERSION_TABLES);
+    for (size_t i = 0; i < stacks->count; i++)
+        frame_table_stack(&w.frames, &stacks->v[i], &count);
+    write_file(&w, options->metric);
+    frame_table_release(&w.frames);
+    arena_release(&arena);
+    return 0;
+}

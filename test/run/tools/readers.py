@@ -1,0 +1,171 @@
+"""readers.py: a reader for each format of other tools, and what it must have read.
+
+    readers.py HEAPTAP         in a directory with the profiles that readers.sh makes
+
+`heaptap report --json` says what there is; each format says it again, stack by stack. A reader
+gives its stacks as {metric: {names, outermost first: value}}. If this fails, an export has other
+stacks or other numbers than the report, under some option that it should honour.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import documents  # noqa: E402
+import past  # noqa: E402
+from telling import finish, tell  # noqa: E402
+
+HEAPTAP = sys.argv[1]
+FIELD = {"inuse": "live_bytes", "peak": "peak_bytes", "alloc": "allocated_bytes",
+         "temporary": "died_within_16", "count": "allocations"}
+TITLE = {"bytes in use": "inuse", "bytes at the peak": "peak", "bytes allocated": "alloc",
+         "short-lived blocks": "temporary", "temporary blocks": "temporary",
+         "allocation calls": "count"}
+MOMENT = re.compile(r" at [0-9.]+ s$|(?<= in use) at the peak$")
+ODD = ["a b;c", 'say "hi", twice', "line\nbreak\tand tab", "=1+1", "-x", "@y", "naïve 名前 🙂",
+       "\\back/slash", "l" * 2000, "'quoted'"]
+
+
+def heaptap(*arguments):
+    return subprocess.run([HEAPTAP, *arguments], capture_output=True, timeout=100, check=False)
+
+
+def add(sums, key, value):
+    if value:
+        sums[key] = sums.get(key, 0) + value
+
+
+def name(frame):
+    """What a frame without a function is called is heaptap's to choose."""
+    if frame["function"] is not None:
+        return frame["function"]
+    base = os.path.basename(frame["module"] or "")
+    if "function_offset" in frame:
+        return f"{base}+{frame['function_offset']}…"
+    return f"{base}+0x{int(frame['offset'], 16) - 1:x}"
+
+
+def wanted(profile, options):
+    done = heaptap("report", "--json", "--no-fold", *options, profile)
+    assert done.returncode == 0, done.stderr
+    sites = documents.loads(done.stdout)["sites"]
+    found = {}
+    for metric, field in FIELD.items():
+        if metric == "temporary" and sites and sites[0][field] is None:
+            field = "temporary"  # How long blocks of a sample lived is not known.
+        if sites and sites[0][field] is None or metric != "inuse" and "peak" in options:
+            continue  # Of a moment not all is known, and of the peak only what was live.
+        found[metric] = {}
+        for site in sites:
+            key = tuple(name(f) for f in reversed(site["stack"])) or ("[other stacks]",)
+            add(found[metric], key, max(site[field], 0))
+    return found
+
+
+def read_speedscope(data):
+    document = json.loads(data)
+    frames = document["shared"]["frames"]
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    text = [(f["name"], f.get("file")) for f in frames if "\ufffd" not in f["name"]]
+    assert len(set(text)) == len(text)
+    found, names = {}, [profile["name"].split(",")[0] for profile in document["profiles"]]
+    for title, profile in zip(names, document["profiles"]):
+        sums = found[TITLE[MOMENT.sub("", title)]] = {}
+        assert profile["type"] == "sampled" and profile["startValue"] == 0
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert sum(profile["weights"]) == profile["endValue"]
+        for sample, weight in zip(profile["samples"], profile["weights"]):
+            assert weight > 0
+            add(sums, tuple(frames[i]["name"] for i in sample), weight)
+    found["active"] = list(found)[document["activeProfileIndex"]]
+    return found
+
+
+READERS = {"speedscope": read_speedscope}
+
+
+def exported(form, options, profile):
+    done = heaptap("export", "-f", form, "--no-fold", *options, profile)
+    again = heaptap("export", "-f", form, "--no-fold", *options, profile)
+    tell(done.returncode == 0 and done.stdout == again.stdout,
+         f"{form} {' '.join(options)} {profile}: the same bytes twice", done.stderr)
+    return done.stdout
+
+
+def compare(form, profile, options=()):
+    truth = wanted(profile, options)
+    got = READERS[form](exported(form, options, profile))
+    active = got.pop("active", "inuse")
+    differ = [(m, key, truth[m].get(key), got[m].get(key)) for m in got
+              for key in {*truth[m], *got[m]} if truth[m].get(key) != got[m].get(key)]
+    tell(not differ and set(got) == set(truth) and active == "inuse",
+         f"{form} {' '.join(options)} {profile}: each stack has its values", *differ[:5],
+         set(got) ^ set(truth))
+
+
+def odd_past():
+    p = past.Past()
+    sites = [p.site([odd, "main"]) for odd in ODD]
+    sites.append(p.site(["deep"] * 3000 + ["main"]))
+    for i, site in enumerate(sites):
+        p.allocate(0, site, i + 1, 10)
+    p.wait(1)
+    p.snapshot("early")
+    for i, site in enumerate(sites[:4]):
+        p.free(0, site, i + 1, 10)
+        p.allocate(1, sites[i + 4], 3, 100)
+    p.wait(1)
+    p.snapshot("late")
+    p.free(1, sites[5], 2, 100)
+    p.wait(1)
+    p.write("odd.heaptap")
+    past_of_nothing = past.Past()
+    past_of_nothing.allocate(0, past_of_nothing.site(["f", "main"]), 0, 0)
+    past_of_nothing.write("empty.heaptap")
+
+
+def metrics(form):
+    """The metric that was asked for is the one that is shown first."""
+    for metric in FIELD:
+        got = READERS[form](exported(form, ["--metric", metric], "leak.heaptap"))
+        if "active" in got:
+            tell(got["active"] == metric, f"{form}: --metric {metric} is shown first", got["active"])
+        tell(got[metric] == wanted("leak.heaptap", [])[metric], f"{form}: --metric {metric}")
+
+
+def roots(form):
+    for by, roots_wanted in (("heap", {"[malloc]", "[heap parser arena]", "[heap session pool]"}),
+                             ("label=tenant", {"[tenant=acme]", "[tenant=globex]",
+                                               "[without tenant]"})):
+        got = READERS[form](exported(form, ["--root-by", by], "heaps.heaptap"))["inuse"]
+        flat = {}
+        for key, value in got.items():
+            add(flat, key[1:], value)
+        tell({key[0] for key in got} == roots_wanted and
+             flat == wanted("heaps.heaptap", [])["inuse"], f"{form}: --root-by {by}", got)
+
+
+def main():
+    odd_past()
+    for form in READERS:
+        for profile in ("leak.heaptap", "sample.heaptap", "odd.heaptap", "empty.heaptap",
+                        "hostile.heaptap", "heaps.heaptap"):
+            if profile == "hostile.heaptap":  # Its names are no text; that they can be read is all.
+                READERS[form](exported(form, [], profile))
+                continue
+            compare(form, profile)
+        for options in (["--at", "early"], ["--between", "early..late"], ["--at", "peak"],
+                        ["--filter", "hi"]):
+            compare(form, "odd.heaptap", options)
+        for options in (["--heap", "session pool"], ["--label", "tenant=acme"], ["--heap", "none*"]):
+            compare(form, "heaps.heaptap", options)
+        metrics(form)
+        if form != "csv":
+            roots(form)
+
+
+main()
+finish()

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# readers.sh: what `heaptap export` writes for other tools, read again: by a reader of each format
+# that was written for this test, and by the tools themselves where `tools/setup readers` has
+# brought them. If it fails, somebody opens a profile in the tool of their choice and sees other
+# numbers than heaptap's, or an error.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record leak.heaptap "$PROG/slowleak" 20000 20000
+"$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
+python3 "$SRCDIR/test/run/api/tags.py" "$HEAPTAP" make heaps.heaptap
+python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
+python3 "$area/readers.py" "$HEAPTAP" || failures=$((failures + 1))
+
+# One name for each tool, so that what was skipped is told one by one.
+consumer() {
+    local name=$1
+    shift
+    if [ ! -d "$BUILD/readers/node_modules" ]; then
+        echo "ok - $name # SKIP tools/setup readers brings it"
+    elif ! command -v node >/dev/null || ! command -v chromium >/dev/null; then
+        echo "ok - $name # SKIP needs node and chromium"
+    else
+        check "$name" env NODE_PATH="$BUILD/readers/node_modules" timeout 300 \
+            node "$area/readers.js" "$HEAPTAP" "$@"
+    fi
+}
+consumer "speedscope shows our totals" speedscope leak.heaptap sample.heaptap hostile.heaptap
+finish
