@@ -3,7 +3,8 @@
  * Each process is judged by itself, so that what is said names the one to look at. A program's own
  * failure is more than ours: only its success is turned into a failure. And where nothing was
  * recorded nothing can be said to be within limits, so that is a failure, too: a gate that has
- * fallen out of its hinges must not look shut.
+ * fallen out of its hinges must not look shut. Neither can it be said of a process whose profile
+ * could not grow, if what was counted is within them.
  */
 #include "command/run_limits.h"
 
@@ -47,6 +48,24 @@ view_of(const struct judgements *j)
     return "report";
 }
 
+/* Say what J, which is of P called NAME, comes to. */
+static void
+judge(struct run_limits *r, const struct profile *p, const struct judgements *j, const char *name)
+{
+    bool exceeded = tell_limits(j, "fail-on", name);
+
+    if (exceeded && !r->exceeded) {
+        r->exceeded = true;
+        r->view = view_of(j);
+        r->pid = p->process.pid;
+    } else if (!exceeded && p->losses.file_failed) {
+        say_error("%s: --fail-on cannot judge it: its profile could not grow, so not all is "
+                  "counted",
+                  name);
+        r->unknown = true;
+    }
+}
+
 void
 run_limits_judge(struct run_limits *r, struct profile *p)
 {
@@ -64,13 +83,10 @@ run_limits_judge(struct run_limits *r, struct profile *p)
                 symbolise_quietly(p, NULL) != 0) ||
                judge_profile(&r->limits, p, &arena, &judged, &err) != 0) {
         say_error("%s: --fail-on cannot judge it: %s", name, err.text);
+        r->unknown = true;
     } else {
         r->judged++;
-        if (tell_limits(&judged, "fail-on", name) && !r->exceeded) {
-            r->exceeded = true;
-            r->view = view_of(&judged);
-            r->pid = p->process.pid;
-        }
+        judge(r, p, &judged, name);
     }
     arena_release(&arena);
 }
@@ -89,5 +105,5 @@ run_limits_status(const struct run_limits *r)
         return 0;
     if (r->judged == 0)
         say_error("--fail-on: no process that has ended left a profile: nothing could be judged");
-    return r->exceeded || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
+    return r->exceeded || r->unknown || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
 }

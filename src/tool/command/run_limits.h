@@ -8,6 +8,7 @@ struct run_limits {
     struct limits limits;
     size_t judged; // Processes.
     bool exceeded;
+    bool unknown;     // Of some process nobody can say whether it is within limits.
     const char *view; // Of the first process that exceeded one: what shows who it was,
     uint32_t pid;     // and its id.
 };

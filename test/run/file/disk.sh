@@ -53,6 +53,14 @@ small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
     status=$?
     cp "$1"/p.heaptap copy.heaptap 2>/dev/null
     exit $status'
+# A gate says nothing of what it has not seen.
+gate='mount -t tmpfs -o size=200k none "$1" || exit 90
+    "$2" run --quiet --no-pack -o "$1/p.heaptap" --fail-on peak=1G -- "$3" -c "import json"'
+python=$(python3 -c 'import sys; print(sys.executable)')
+inside "$gate" "$HEAPTAP" "$python" >out 2>err
+same "run --fail-on with a full disk" 99 $?
+check "run --fail-on with a full disk: why" grep -q "judge it: its profile could not grow" err
+
 for kib in 8 16 64 100; do
     rm -f copy.heaptap
     inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
