@@ -264,7 +264,7 @@ finish_profile(struct outcome *o, const char *path)
     note_process(o, p, path);
     if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
-    run_limits_judge(&o->limits, p);
+    run_limits_judge(&o->limits, p, o->count - 1);
     keep_candidate(o, p);
 }
 
@@ -290,10 +290,8 @@ append_all_notes(struct outcome *o, size_t head)
 static void
 tell_limits_hint(const struct outcome *o)
 {
-    size_t k = run_process_last(o->processes, o->count, (pid_t)o->limits.pid);
-
-    if (k < o->count)
-        run_limits_hint(&o->limits, o->processes[k].path);
+    if (o->count > 0)
+        run_limits_hint(&o->limits, o->processes[o->limits.first].path);
 }
 
 /* Which files the head's names are missing from. */

@@ -48,16 +48,17 @@ view_of(const struct judgements *j)
     return "report";
 }
 
-/* Say what J, which is of P called NAME, comes to. */
+/* Say what J, which is of P, the process NUMBER called NAME, comes to. */
 static void
-judge(struct run_limits *r, const struct profile *p, const struct judgements *j, const char *name)
+judge(struct run_limits *r, const struct profile *p, size_t number, const struct judgements *j,
+      const char *name)
 {
     bool exceeded = tell_limits(j, "fail-on", name);
 
     if (exceeded && !r->exceeded) {
         r->exceeded = true;
         r->view = view_of(j);
-        r->pid = p->process.pid;
+        r->first = number;
     } else if (!exceeded && p->losses.file_failed) {
         say_error("%s: --fail-on cannot judge it: its profile could not grow, so not all is "
                   "counted",
@@ -67,7 +68,7 @@ judge(struct run_limits *r, const struct profile *p, const struct judgements *j,
 }
 
 void
-run_limits_judge(struct run_limits *r, struct profile *p)
+run_limits_judge(struct run_limits *r, struct profile *p, size_t number)
 {
     struct arena arena = {0};
     struct judgements judged;
@@ -86,7 +87,7 @@ run_limits_judge(struct run_limits *r, struct profile *p)
         r->unknown = true;
     } else {
         r->judged++;
-        judge(r, p, &judged, name);
+        judge(r, p, number, &judged, name);
     }
     arena_release(&arena);
 }

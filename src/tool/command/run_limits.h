@@ -10,16 +10,17 @@ struct run_limits {
     bool exceeded;
     bool unknown;     // Of some process nobody can say whether it is within limits.
     const char *view; // Of the first process that exceeded one: what shows who it was,
-    uint32_t pid;     // and its id.
+    size_t first;     // and which it was.
 };
 
 /* Read TEXT, the option's value; NULL = it was not given. Returns 0 or HEAPTAP_USAGE. */
 int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 
-/* Hold the limits against P, whose process has ended; say what exceeds them. */
-void run_limits_judge(struct run_limits *r, struct profile *p);
+/* Hold the limits against P, the caller's process of that NUMBER, if it has ended; say what exceeds
+ * them. */
+void run_limits_judge(struct run_limits *r, struct profile *p, size_t number);
 
-/* Say how to look at the process R->pid, whose profile is at PATH; nothing if all were within. */
+/* Say how to look at the process R->first, whose profile is at PATH; nothing if all were within. */
 void run_limits_hint(const struct run_limits *r, const char *path);
 
 /* When all are judged: the exit status instead of 0, the program's, or 0. */

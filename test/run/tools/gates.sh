@@ -96,6 +96,8 @@ same "run: a line each, and how to look" "2 1" "$(grep -c allows err) $(grep -c 
 gives "run: not packed" 99 "): leaks: 20.5 KiB" forgets --no-pack --fail-on leaks -- ./tests
 gives "run: of children, too" 99 "tests (pid" \
     forgets --only tests --fail-on leaks -- sh -c './tests; :'
+gives "run: what a program was before exec" 99 "report --peak gate.processes/heaptap.bash." \
+    forgets --fail-on peak=40K -- bash -c 'exec ./tests'
 gives "run: the program's own failure" 7 "tests (pid" \
     forgets --only tests --fail-on leaks -- sh -c './tests; exit 7'
 gives "run: the program's own signal" $((128 + 9)) "" \
