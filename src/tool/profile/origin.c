@@ -33,6 +33,9 @@
 /* Of the sessions beside a profile so many are asked whether they are its own. */
 enum { SESSIONS_TRIED = 64 };
 
+/* So many processes are told that may have been meant by a number. */
+enum { MEANT_MAX = 3 };
+
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20 };
 
 /* Whether the file system tells which blocks of FD were never written, and counts as written what
@@ -171,25 +174,38 @@ say_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err
                    pid, m->path, m->error ? ": " : "", m->error ? strerror(m->error) : "");
 }
 
-/* Add to ERR which process may have been meant by PID: one that is being recorded and calls itself
- * so in a namespace of its own. */
+/* Add to ERR which processes may have been meant by PID: those that are being recorded and call
+ * themselves so in a namespace of their own. Each container may have one. */
 static void
 add_meant(uint32_t pid, struct err *err)
 {
-    size_t count, length = strlen(err->text);
+    uint32_t meant[MEANT_MAX];
+    size_t count, found = 0, length = strlen(err->text);
     const struct living_stranger *list = living_strangers(&count);
     struct arena scratch = {0};
+    const char *text = "";
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && found <= MEANT_MAX; i++) {
         struct mapped mapped;
 
         if (list[i].inner_pid != pid ||
             mapped_profile(list[i].pid, &scratch, &mapped) != MAPPED_FOUND)
             continue;
-        snprintf(err->text + length, sizeof err->text - length,
-                 "; did you mean %u, which is %u in its own namespace?", list[i].pid, pid);
-        break;
+        if (found < MEANT_MAX)
+            meant[found] = list[i].pid;
+        found++;
     }
+    for (size_t i = 0; i < found && i < MEANT_MAX; i++)
+        text = arena_printf(&scratch, "%s%s%u", text,
+                            i == 0           ? ""
+                            : i + 1 == found ? " or "
+                                             : ", ",
+                            meant[i]);
+    if (found > 0)
+        snprintf(err->text + length, sizeof err->text - length,
+                 found > 1 ? "; did you mean %s%s, which are %u in their own namespaces?"
+                           : "; did you mean %s%s, which is %u in its own namespace?",
+                 text, found > MEANT_MAX ? " or another" : "", pid);
     arena_release(&scratch);
 }
 

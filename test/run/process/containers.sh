@@ -20,12 +20,13 @@ until_there() {
     done
 }
 
-# host_pid PROFILE: the process that has it mapped, by our number; waits up to ten seconds for it.
-# Other tests on this machine may have profiles of that name elsewhere.
+# host_pid PROFILE: the process that has that file mapped, by our number; waits up to ten
+# seconds for it. Other tests on this machine may have profiles of that name elsewhere.
 host_pid() {
-    local _ pid
+    local _ pid path
+    path=$(printf '%s' "$PWD/$1" | sed 's/[]\.*^$[]/\\&/g')
     for _ in $(seq 100); do
-        pid=$(grep -ls " rw-s .* $PWD/.*$1" /proc/[0-9]*/maps | head -n 1 | tr -dc 0-9)
+        pid=$(grep -ls " rw-s .* $path\$" /proc/[0-9]*/maps | head -n 1 | tr -dc 0-9)
         [ -n "$pid" ] && echo "$pid" && return
         sleep 0.1
     done
@@ -81,7 +82,7 @@ in_container() {
         "$HEAPTAP" report "$inner" >inner.txt 2>&1
         same "$name: by the number that it has there" 3 $?
         check "$name: then the one that it has here is told" \
-            grep -q "did you mean [0-9]*, which is $inner in its own namespace" inner.txt
+            grep -Eq "did you mean ([0-9]+(,| or) )*($pid|another)(,| or) .*$inner in" inner.txt
     fi
     kill -9 "$pid"
     wait $runner 2>/dev/null
@@ -113,6 +114,14 @@ if unshare --kill-child -pf true 2>/dev/null; then
     done
     until_there one
     until_there two
+    # Strangers on this machine may have that number, too.
+    first=$(host_pid one.heaptap)
+    second=$(host_pid two.heaptap)
+    inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$first/status")
+    "$HEAPTAP" report "$inner" >inner.txt 2>&1
+    check "two containers: by the number that both have there, both are told" \
+        grep -Eq "did you mean .*($first.*$second|$second.*$first|another).*, which are $inner in" \
+        inner.txt
     for which in one two; do
         pid=$(host_pid $which.heaptap)
         check "two containers: the report of $which is of $which" \
@@ -155,7 +164,7 @@ in_jail() {
         /bin/only_there /counts 1 2>jail.err &
     runner=$!
     until_there "$jail/counts"
-    pid=$(host_pid j.heaptap)
+    pid=$(host_pid jail/tmp/j.heaptap)
     [ -n "$pid" ] || { failed "$name: it is recorded"; kill -9 $runner; return; }
     looked_at "$name" "$pid" "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")"
     rm "$jail/tmp/j.heaptap"
