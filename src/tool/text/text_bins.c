@@ -20,8 +20,8 @@ enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPE_WIDTH = 24 };
 #define MARK_CERTAIN "\xe2\x9c\x93"
 #define MARK_LIKELY "~"
 #define LEGEND                                                                                     \
-    MARK_CERTAIN " blocks of this size are certainly that, " MARK_LIKELY                           \
-                 " likely; others only have the size"
+    MARK_CERTAIN " certainly that, " MARK_LIKELY                                                   \
+                 " likely, with its share of the blocks; others only fit"
 
 static const char *
 share(const struct text_view *v, int64_t part, int64_t whole)
@@ -117,7 +117,29 @@ fit_type(const struct text_view *v, const char *name)
     return text_is_wide(v) ? name : symbol_shorten(v->base.arena, name, TYPE_WIDTH);
 }
 
-/* The types of ROW in one line: those its blocks are, marked, then those of its size. */
+/* Is it known of all blocks of ROW what they are? */
+static bool
+all_is_known(const struct bin_row *row)
+{
+    int64_t allocations = 0;
+
+    for (size_t i = 0; i < row->known_count; i++)
+        allocations = counters_sum(allocations, row->known[i].counters.allocations);
+    return row->known_count > 0 && allocations >= row->counters.allocations;
+}
+
+/* " 40.0 %" if KNOWN is only a part of the blocks of ROW. */
+static const char *
+part_text(const struct text_view *v, const struct bin_type *known, const struct bin_row *row)
+{
+    int64_t part = known->counters.allocations, whole = row->counters.allocations;
+
+    return part >= whole ? "" : arena_printf(v->base.arena, " %s",
+                                             style_percent(v->base.arena, part, whole));
+}
+
+/* The types of ROW in one line: those its blocks are, marked, then those of its size, unless
+ * nothing is left to guess. */
 static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
@@ -132,11 +154,11 @@ types_text(const struct text_view *v, const struct bin_row *row)
         const struct bin_type *known = &row->known[i];
 
         if (shown++ < limit)
-            strbuf_fmt(&text, "%s%s%s", text.length > 0 ? ", " : "",
+            strbuf_fmt(&text, "%s%s%s%s", text.length > 0 ? ", " : "",
                        known->verdict == VERDICT_CERTAIN ? MARK_CERTAIN : MARK_LIKELY,
-                       fit_type(v, known->name));
+                       fit_type(v, known->name), part_text(v, known, row));
     }
-    for (size_t i = 0; i < row->type_count; i++) {
+    for (size_t i = 0; i < row->type_count && !all_is_known(row); i++) {
         const char *name = profile_string(v->base.p, row->types[i].name);
 
         if (map_get(&known_types, (uintptr_t)name) == NULL && shown++ < limit)

@@ -58,6 +58,36 @@ else
     echo "ok - rust # SKIP needs rustc"
 fi
 
+# What is certain by type is certain by size, and guesses stand only where something is unknown.
+cat >sure.c <<'END'
+#include <stdlib.h>
+struct node { struct node *next, *previous; long value; };
+struct pair { long values[5]; };
+static void *volatile kept;
+static volatile size_t forty = 40;
+int main(void)
+{
+    for (int i = 0; i < 10; i++) {
+        struct node *n = malloc(sizeof(struct node));
+        kept = n;
+    }
+    for (int i = 0; i < 3; i++) {
+        struct pair *p = malloc(sizeof(struct pair));
+        kept = p;
+    }
+    kept = malloc(forty);
+    return 0;
+}
+END
+gcc -g -O1 sure.c -o sure
+"$HEAPTAP" run --quiet -o sure.heaptap -- ./sure
+"$HEAPTAP" sizes sure.heaptap >sizes.txt
+"$HEAPTAP" report --by type sure.heaptap >by_type.txt
+check "by type: certain" grep -Eq ' 10 +certain +node$' by_type.txt
+check "by size: so, and nothing else" grep -Eq '^ +24 +10 .* ✓node$' sizes.txt
+check "by type: three of four" grep -Eq ' 3 +certain +pair$' by_type.txt
+check "by size: three of four, and what has the size" grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
+
 # A source that is younger than the program is of another program.
 mkdir -p young
 cp "$SRCDIR/test/prog/typed.c" young/
