@@ -375,6 +375,31 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     assert_int_equal(head, 0);
 }
 
+/* If this fails, a server's profile is that of any of its workers, not of the one that grew. */
+static void
+of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
+{
+    struct run_process v[] = {
+        process(10, 1, "/opt/server", 1 << 10),  process(11, 2, "/opt/server", 100 << 10),
+        process(12, 3, "/opt/server", 96 << 10), process(13, 4, "/opt/server", 80 << 10),
+    };
+    size_t head = 9;
+
+    (void)state;
+    v[1].totals.peak_bytes = 10;
+    v[2].totals.peak_bytes = 20; // It did about as much, and grew.
+    v[3].totals.peak_bytes = 30; // It did less.
+    assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
+    assert_int_equal(head, 2);
+    v[2].living = true;
+    assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
+    assert_int_equal(head, 1);
+    v[0] = process(10, 1, "/bin/sh", 99 << 10); // A shell never is it, however much it did.
+    v[0].totals.peak_bytes = 40;
+    assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
+    assert_int_equal(head, 1);
+}
+
 static int
 release(void **state)
 {
@@ -398,6 +423,7 @@ main(void)
         cmocka_unit_test(notes_are_shown_whole),
         cmocka_unit_test(notes_are_objects_in_json),
         cmocka_unit_test(a_run_is_about_what_the_program_became_or_who_did_the_work),
+        cmocka_unit_test(of_workers_that_did_the_same_the_one_that_grew_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -305,6 +305,33 @@ tell_names_hint(const struct run_summary *s)
     names_hint_say(&hint);
 }
 
+/* Is P that of process W? */
+static bool
+is_profile_of(const struct profile *p, const struct run_process *w)
+{
+    return p != NULL && p->process.pid == w->pid && p->process.start_unix_ns == w->start_unix_ns;
+}
+
+/* The profile of process HEAD, which O keeps; NULL if it can no longer be read. */
+static struct profile *
+head_profile(struct outcome *o, size_t head)
+{
+    const struct run_process *w = &o->processes[head];
+    struct err err = {""};
+    struct profile *p;
+
+    if (is_profile_of(o->first, w))
+        return o->first;
+    if (is_profile_of(o->most, w))
+        return o->most;
+    if (profile_open(w->path, &p, &err) < 0) {
+        say_warning("%s", err.text);
+        return NULL;
+    }
+    keep(o, &o->most, p);
+    return p;
+}
+
 /* Find out what the run was about, give its profile the name that was wanted, and tell. */
 static void
 conclude(struct outcome *o)
@@ -323,9 +350,7 @@ conclude(struct outcome *o)
     s.directory = o->profiles.directory;
     s.living = o->living;
     s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
-    s.p = s.why == HEAD_MOST && o->most != NULL ? o->most : o->first;
-    if (s.p == NULL)
-        s.p = o->most;
+    s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
     // Names are worth a wait, but not to somebody who has pressed Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
     run_summary(&s);
@@ -424,7 +449,8 @@ const struct command command_run = {
         "short summary goes to stderr. The profile with the name asked for is then that of the "
         "process started here, as what it became last by exec. If it is a shell, and another "
         "process allocated more, or if it allocated less than a twentieth of what another one did, "
-        "it is that of the process that allocated most; the summary says so, and all others are in "
+        "it is that of the process that allocated most (of several with about as much, the "
+        "one with the highest peak); the summary says so, and all others are in "
         "the directory beside it.\n\n"
         "To do without `heaptap run`, set LD_PRELOAD to "
         "libheaptap.so and HEAPTAP_OUT to the file.",

@@ -5,12 +5,15 @@
  *
  *     the process that was started, as what it became last by exec; but
  *     if it is a shell, the process that allocated most, when that is more than the shell;
- *     if it allocated less than a twentieth of what another did, that other one.
+ *     if it allocated less than a twentieth of what another did, that other one;
+ *     of several that allocated about as much as the one with most, that with the highest peak.
  *
  * A shell is known by its name, because what it allocates says little: bash takes 80 KiB for a
  * script of three lines, and the program that it starts may be small. With the same rule for all
  * programs, compilers started by a large build tool would take the place of the tool now and then,
- * and nobody could tell beforehand. Who still lives goes on writing where he is, and is not taken.
+ * and nobody could tell beforehand. The last line is for workers that a server has forked: they
+ * share its work evenly, and the one to look at is the one that has grown. Who still lives goes on
+ * writing where he is, and is not taken.
  */
 #include "launch/run_process.h"
 
@@ -18,7 +21,10 @@
 
 #include "util/path.h"
 
-enum { LITTLE = 20 }; // One part in so many is little.
+enum {
+    LITTLE = 20, // One part in so many is little,
+    ABOUT = 10,  // and as much less is about the same.
+};
 
 static bool
 is_shell(const char *executable)
@@ -56,6 +62,21 @@ find_most(const struct run_process *v, size_t count)
     return most;
 }
 
+/* Of those who allocated about as much as MOST and are not process FIRST_PID, the one with the
+ * highest peak; MOST among equals. */
+static size_t
+highest_of_alike(const struct run_process *v, size_t count, size_t most, uint32_t first_pid)
+{
+    int64_t bytes = v[most].totals.allocated_bytes, about = bytes - bytes / ABOUT;
+    size_t highest = most;
+
+    for (size_t i = 0; i < count; i++)
+        if (!v[i].living && v[i].pid != first_pid && v[i].totals.allocated_bytes >= about &&
+            v[i].totals.peak_bytes > v[highest].totals.peak_bytes)
+            highest = i;
+    return highest;
+}
+
 static bool
 did_little(const struct run_process *first, const struct run_process *most)
 {
@@ -70,14 +91,17 @@ enum run_head
 run_process_head(const struct run_process *v, size_t count, pid_t first_pid, size_t *ret)
 {
     size_t first = run_process_last(v, count, first_pid), most = find_most(v, count);
+    size_t alike = 0;
 
     if (count == 0)
         return HEAD_NONE;
-    *ret = first < count ? first : most < count ? most : 0;
+    if (most < count)
+        alike = highest_of_alike(v, count, most, (uint32_t)first_pid);
+    *ret = first < count ? first : alike;
     if (first == count)
         return HEAD_MOST;
     if (most < count && v[most].pid != v[first].pid && did_little(&v[first], &v[most])) {
-        *ret = most;
+        *ret = alike;
         return HEAD_MOST;
     }
     for (size_t i = 0; i < count; i++)

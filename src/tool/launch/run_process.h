@@ -24,7 +24,7 @@ enum run_head {
     HEAD_NONE,   // There is no profile.
     HEAD_FIRST,  // It is the one that was started,
     HEAD_BECAME, // or what that became by exec.
-    HEAD_MOST,   // The one that was started did little itself: it is the one that allocated most.
+    HEAD_MOST,   // The one that was started did little itself: it is one that allocated most.
 };
 
 /* Which of the COUNT V the run of FIRST_PID was about; its index goes to *RET. */

@@ -177,6 +177,13 @@ check "report: its run's other profiles are mentioned" \
     grep -Eq '^hint: its run has left [12] more profiles?: heaptap report child.processes$' view.err
 "$HEAPTAP" report "$(ls child.processes/* | head -n 1)" >view.out 2>view.err
 check "report: also of one of them" grep -q 'report child.processes$' view.err
+"$HEAPTAP" run -o workers.heaptap -- "$PROG/workers" 2>about.err
+check "workers: the one that grew is what the run was about, in the summary," \
+    grep -q 'peak 3.8 MiB; still live at end 3.8 MiB in 1,000 blocks$' about.err
+held='^heaptap: at the peak most was held by answer \(workers\.c:[0-9]+\): 3\.8 MiB, 100\.0 %$'
+check "workers: with its holder" grep -Eq "$held" about.err
+check "workers: and in the file" grep -q 'Still live at end  3.8 MiB in 1,000 blocks' \
+    <("$HEAPTAP" report workers.heaptap 2>/dev/null)
 about raw.heaptap 0 execs.sh --no-pack
 about some.heaptap 5 starts.sh --only swollen
 about alone.heaptap 0 execs.sh --no-children
