@@ -420,6 +420,37 @@ the_first_screen_names_who_churns(void **state)
     profile_free(p);
 }
 
+/* If this fails, the line about a process in a container ends before it says how it is recorded, or
+ * that about other views before the last of them. */
+static void
+lines_of_the_first_screen_break_rather_than_end_early(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+    uint32_t site = build_site(p, build_counters(1, 100, 0, 0), "f@a.c:1", "main@a.c:3", NULL);
+
+    (void)state;
+    build_tags(p, site, build_heap(p, "pool"), build_labels(p, "tenant", "acme", NULL));
+    p->heaps[1].made = 1;
+    p->process.pid = 4;
+    p->process.pid_here = 123456;
+    p->process.ended = false;
+    p->process.elapsed_ns = 3000000000;
+    v = view(p, (struct style){.width = 72}, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "pid 123456 (4 in its namespace) \xc2\xb7 "));
+    assert_non_null(strstr(out.text, "\nrunning for 3.00 s \xc2\xb7 exact\n"));
+    assert_non_null(strstr(out.text, "--by heap, --by label;\n      leaks; timeline\n"));
+    strbuf_clear(&out);
+    v = view(p, (struct style){.width = 100}, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, " \xc2\xb7 running for 3.00 s \xc2\xb7 exact\n"));
+    assert_non_null(strstr(out.text, "--by heap, --by label; leaks; timeline\n"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, a peak among threads looks more exact than it is, or an exact one less. */
 static void
 a_peak_says_what_it_may_be_off_by(void **state)
@@ -678,6 +709,7 @@ main(void)
         cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),
         cmocka_unit_test(the_first_screen_names_who_churns),
+        cmocka_unit_test(lines_of_the_first_screen_break_rather_than_end_early),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),
         cmocka_unit_test(recursion_is_one_line),

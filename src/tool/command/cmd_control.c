@@ -71,13 +71,16 @@ show(const char *path, struct err *err)
 {
     struct arena a = {0};
     struct profile *p;
+    const struct profile_way *way;
+    const char *since = "its start";
     int r = profile_open(path, &p, err);
 
     if (r < 0)
         return r;
-    printf("process %s: %s, since %s after its start\n", profile_pid_text(p, &a),
-           sampling_mode(&a, &p->ways[p->way_count - 1]),
-           style_duration(&a, p->ways[p->way_count - 1].elapsed_ns));
+    way = &p->ways[p->way_count - 1];
+    if (p->way_count > 1)
+        since = arena_printf(&a, "%s after its start", style_duration(&a, way->elapsed_ns));
+    printf("process %s: %s, since %s\n", profile_pid_text(p, &a), sampling_mode(&a, way), since);
     profile_free(p);
     arena_release(&a);
     return 0;

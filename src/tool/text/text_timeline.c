@@ -349,6 +349,16 @@ row_text(struct arena *a, const struct timeline *t, const struct timeline_row *r
     return arena_printf(a, "%s \xe2\x86\x92 %s", first, amount(a, t, last));
 }
 
+/* Whether the line of ROW would be empty: of a stack that came and went between two snapshots. */
+static bool
+is_empty_row(const struct timeline *t, const struct timeline_row *row)
+{
+    for (size_t i = 0; i < SPARK; i++)
+        if (rounded(timeline_column(t, row, i, SPARK)) != 0)
+            return false;
+    return timeline_last(row) == 0;
+}
+
 static void
 put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
 {
@@ -400,7 +410,8 @@ put_rows(struct text_view *v, const struct timeline *t)
                                                t->stack_count, t->growing == 1 ? "s" : "", what),
                             style_duration(a, from), style_duration(a, to)));
     for (size_t i = 0; i < t->row_count; i++)
-        put_row(v, t, &t->rows[i]);
+        if (!is_empty_row(t, &t->rows[i]))
+            put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
     if (t->total.trend == TREND_UNKNOWN)
         text_line(v, INK_WARNING, "Too few snapshots to tell what grows.");
@@ -424,9 +435,12 @@ text_timeline(struct text_view *v, const struct timeline *t)
         text_line(v, INK_DIM, "What a process still held when it ended counts as freed then.");
     measure(&c);
     text_title(v, title(t),
-               arena_printf(v->base.arena, "%s at the end%s",
+               arena_printf(v->base.arena, "%s %s%s",
                             amount(v->base.arena, t,
                                    timeline_column(t, &t->total, c.columns - 1, c.columns)),
+                            v->base.p->process.ended || v->base.p->extent != EXTENT_WHOLE
+                                ? "at the end"
+                                : "now",
                             v->base.stacks->filtered ? ", of the stacks kept" : ""));
     strbuf_char(v->out, '\n');
     put_peak(&c);
