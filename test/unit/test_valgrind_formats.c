@@ -128,6 +128,10 @@ awkward_names_stay_on_their_line(void **state)
     assert_true(has(p, "callgrind", ") gr\xc3\xbc\xc3\x9f?\n"));
     assert_true(has(p, "callgrind", ") libq.so+0x103f\n"));
     assert_true(has(p, "callgrind", long_name));
+    assert_true(has(p, "massif", ": (anonymous)::\"f\"; ?[1mx (my file.c:1)\n"));
+    assert_true(has(p, "massif", ": gr\xc3\xbc\xc3\x9f? (b.c:2)\n"));
+    assert_true(has(p, "massif", ": libq.so+0x103f (in /usr/lib/libq.so)\n"));
+    assert_true(has(p, "massif", long_name));
     profile_free(p);
 }
 
@@ -147,6 +151,70 @@ heaps_stand_above_their_stacks(void **state)
     assert_non_null(strstr(strbuf_text(&out), "cfn=(2) [malloc]\ncalls=1 0\n0 10 "));
     assert_non_null(strstr(strbuf_text(&out), "cfn=(4) [heap pool]\ncalls=1 0\n0 20 "));
     strbuf_release(&out);
+    profile_free(p);
+}
+
+#define SNAPSHOT(n, time, bytes, tree)                                                             \
+    "#-----------\nsnapshot=" n "\n#-----------\ntime=" time "\nmem_heap_B=" bytes                 \
+    "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=" tree "\n"
+#define ALLOCATES " (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+
+/* If this fails, ms_print shows other trees than there were, or none. */
+static void
+massif_without_a_history_has_the_peak_and_the_end(void **state)
+{
+    struct profile *p = small_profile();
+    const char *end = "n4: 262" ALLOCATES " n1: 200 0x1040101F: make (a.c:3)\n"
+                      "  n1: 200 0x1040101F: work (a.c:10)\n   n0: 200 0x1040100F: main (a.c:20)\n"
+                      " n1: 50 0x1040103F: work (a.c:11)\n  n0: 50 0x1040102F: main (a.c:21)\n"
+                      " n1: 7 0x2040105F: open_it (x.c:4)\n  n0: 7 0x1040104F: main (a.c:22)\n"
+                      " n0: 5 0x0: [other stacks]\n";
+    const char *peak = SNAPSHOT("1", "3000", "262", "peak");
+
+    (void)state;
+    p->peak_elapsed_ns = 3000000000;
+    p->process.elapsed_ns = 5000000000;
+    assert_true(has(p, "massif", "cmd: prog --test\ntime_unit: ms\n"));
+    assert_true(has(p, "massif", SNAPSHOT("0", "0", "0", "empty") "#-"));
+    assert_true(has(p, "massif", peak));
+    assert_true(has(p, "massif", arena_printf(&arena, "%s%s", peak, end)));
+    assert_true(has(p, "massif", arena_printf(&arena, "%s%s",
+                                              SNAPSHOT("2", "5000", "262", "detailed"), end)));
+    profile_free(p);
+}
+
+/* If this fails, a tree has lines for what cannot be seen, or loses it. */
+static void
+massif_adds_up_what_is_below_its_threshold(void **state)
+{
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 9900, 0, 0), "most@a.c:1", NULL);
+    build_site(p, build_counters(1, 99, 0, 0), "little@a.c:2", NULL);
+    assert_true(has(p, "massif", "n2: 9999" ALLOCATES " n0: 9900 0x1040100F: most (a.c:1)\n"
+                                 " n0: 99 in 1 place, all below massif's threshold (1.00%)\n"));
+    build_site(p, build_counters(1, 1, 0, 0), "less@a.c:3", NULL);
+    assert_true(has(p, "massif", "n2: 10000" ALLOCATES " n0: 9900 0x1040100F: most (a.c:1)\n"
+                                 " n0: 100 in 2 places, all below massif's threshold (1.00%)\n"));
+    build_site(p, build_counters(1, 102, 0, 0), "enough@a.c:4", NULL);
+    assert_true(has(p, "massif", "n3: 10102" ALLOCATES));
+    assert_true(has(p, "massif", " n0: 102 0x1040103F: enough (a.c:4)\n n0: 100 in 2 places"));
+    profile_free(p);
+}
+
+/* If this fails, ms_print stops, because a part is larger than the whole or a number negative. */
+static void
+massif_counts_what_is_negative_as_nothing(void **state)
+{
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 3, 30), "torn@a.c:1", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "whole@a.c:2", NULL);
+    assert_true(has(p, "massif", "mem_heap_B=8\nmem_heap_extra_B=0\nmem_stacks_B=0\n"
+                                 "heap_tree=detailed\nn1: 8" ALLOCATES
+                                 " n0: 8 0x1040101F: whole (a.c:2)\n"));
     profile_free(p);
 }
 
@@ -177,6 +245,7 @@ a_program_without_allocations_is_exported(void **state)
 
     (void)state;
     assert_true(has(p, "callgrind", "summary: 0\n\ntotals: 0\n"));
+    assert_true(has(p, "massif", "heap_tree=peak\nn0: 0" ALLOCATES));
     profile_free(p);
 }
 
@@ -196,6 +265,9 @@ main(void)
         cmocka_unit_test(callgrind_charges_a_call_back_into_the_stack_to_nobody),
         cmocka_unit_test(awkward_names_stay_on_their_line),
         cmocka_unit_test(heaps_stand_above_their_stacks),
+        cmocka_unit_test(massif_without_a_history_has_the_peak_and_the_end),
+        cmocka_unit_test(massif_adds_up_what_is_below_its_threshold),
+        cmocka_unit_test(massif_counts_what_is_negative_as_nothing),
         cmocka_unit_test(callgrind_of_a_moment_has_what_is_known_and_nothing_negative),
         cmocka_unit_test(a_program_without_allocations_is_exported),
     };

@@ -107,6 +107,11 @@ check_format(const struct export_command_options *o, const struct exporter *e)
         strbuf_release(&rooted);
         return EXIT_USAGE;
     }
+    if (export_is_of_time(e) && metric_chosen(&o->metric) > METRIC_PEAK) {
+        say_error("%s shows live bytes over time and has no room for the metric '%s'", e->name,
+                  metric_name(metric_chosen(&o->metric)));
+        return EXIT_USAGE;
+    }
     return 0;
 }
 
@@ -172,6 +177,8 @@ run_export(const void *given, int count, char **arguments)
     if (run.exporter == NULL)
         return EXIT_USAGE;
     r.recursion_folded = run.exporter->picture;
+    if (export_is_of_time(run.exporter))
+        r.session = SESSION_SUM_IN_TIME;
     rc = check_format(o, run.exporter);
     return rc ? rc : runner_run(&r, count > 0 ? arguments[0] : NULL);
 }
@@ -230,6 +237,7 @@ const struct command command_export = {
         "heaptap export -o app.pb.gz app.heaptap && go tool pprof -top app.pb.gz\tgo's pprof\n"
         "heaptap export -o app.callgrind app.heaptap\tfor kcachegrind\n"
         "heaptap export -o app.speedscope.json app.heaptap\tfor npx speedscope\n"
+        "heaptap export -o app.massif app.heaptap && ms_print app.massif\tthe heap over time\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,
     .defaults = &defaults,

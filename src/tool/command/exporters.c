@@ -10,6 +10,7 @@
 #include "flame/flamegraph.h"
 #include "lines/callgrind.h"
 #include "lines/collapsed.h"
+#include "lines/massif.h"
 #include "lines/speedscope.h"
 #include "pprof/pprof_proto.h"
 #include "pprof/pprof_text.h"
@@ -22,6 +23,8 @@ static const struct exporter exporters[] = {
      false, export_collapsed},
     {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false, true,
      true, export_flamegraph},
+    {"massif", ".massif", "live bytes over time, for ms_print and massif-visualizer", false, true,
+     false, export_massif},
     {"pprof", ".pb.gz .pprof .pb",
      "profile.proto, gzipped, for go tool pprof and what reads its format", true, false,
      false, export_pprof},
@@ -63,6 +66,12 @@ extension_length(const char *path, const char *extensions)
         extensions += strspn(extensions, " ");
     }
     return best;
+}
+
+bool
+export_is_of_time(const struct exporter *e)
+{
+    return e->write == export_massif;
 }
 
 const struct exporter *

@@ -14,6 +14,9 @@ const struct exporter *export_list(size_t *ret_count);
 /* The exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
+/* Whether E shows live bytes over time: it wants a history, and has no room for another metric. */
+bool export_is_of_time(const struct exporter *e);
+
 /* The exporter whose extension PATH ends in (the longest one wins), or NULL. */
 const struct exporter *export_for_path(const char *path);
 

@@ -128,15 +128,94 @@ def callgrind(profile, *options):
              f"{what}: {'inclusive' if inclusive else 'self'}, of {len(wanted)} functions", wrong)
 
 
+def printed():
+    """What ms_print shows: a list of (time, total, tree or None, is peak); a tree is the bytes of
+    those who allocate, by function."""
+    status, out, err = run("ms_print", "--threshold=0", "export.massif")
+    tell(status == 0 and not err, "ms_print reads it", err, out)
+    peak = re.search(r"(\d+) \(peak\)", out)
+    snapshots = []
+    for line in out.splitlines():
+        row = re.match(r"\s*(\d+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+0\s+0$", line)
+        leaf = re.match(r"->[\d.]+% \(([\d,]+)B\) (?:0x[0-9A-F]+: (.*) \(.*?\)|in \d+ place.*)$",
+                        line)
+        if row:
+            n, ms, total = (int(row[i].replace(",", "")) for i in (1, 2, 3))
+            snapshots.append([ms, total, None, peak is not None and n == int(peak[1])])
+        elif line.startswith("100.00%") or line.startswith("00.00%"):
+            snapshots[-1][2] = {}
+        elif leaf:
+            name = cleaned(leaf[2] or "")
+            tree = snapshots[-1][2]
+            tree[name] = tree.get(name, 0) + int(leaf[1].replace(",", ""))
+    return snapshots
+
+
+def tree_is(tree, total, document, field):
+    """Whether TREE has what is in DOCUMENT, but for functions that are too small for it."""
+    sums = {}
+    for site in document["sites"]:
+        name = cleaned(site["stack"][0]["function"] or "" if site["stack"] else "")
+        sums[name] = sums.get(name, 0) + max(site[field], 0)
+    return sum(tree.values()) == total and \
+        all(value == sums[name] or value * 50 < total or sums[name] * 50 < total
+            for name, value in tree.items() if name in sums)
+
+
+def massif(profile, *options):
+    export("massif", profile, *options)
+    what = " ".join(["massif", profile, *options])
+    snapshots = printed()
+    document = report(profile, *options)
+    totals = document["totals"]
+    ms, total, tree, _ = snapshots[-1]
+    tell(total == totals["live_bytes"] and tree_is(tree, total, document, "live_bytes"),
+         f"{what}: the end", snapshots[-1], totals)
+    peaks = [s for s in snapshots if s[3]]
+    if totals["peak_bytes"] is not None:
+        tell(len(peaks) == 1 and peaks[0][1] == totals["peak_bytes"] and
+             tree_is(peaks[0][2], peaks[0][1], document, "peak_bytes"), f"{what}: the peak", peaks)
+    times = [s[0] for s in snapshots]
+    tell(times == sorted(times), f"{what}: times rise", times)
+    return [s for s in snapshots if not s[3]]
+
+
+def massif_past():
+    """Each snapshot is what the profile was then."""
+    snapshots = massif("made.heaptap")
+    tell([s[0] for s in snapshots] == [1000 * n for n in range(32)], "massif: all moments",
+         snapshots)
+    wrong = [n for n, (_, total, tree, _) in enumerate(snapshots)
+             for document in [report("--at", f"{n}.5s", "made.heaptap")]
+             if total != document["totals"]["live_bytes"] or
+             tree is not None and not tree_is(tree, total, document, "live_bytes")]
+    trees = sum(s[2] is not None for s in snapshots)
+    tell(not wrong and 10 < trees < 20 and snapshots[16][2], "massif: each moment", wrong, trees)
+    half = massif("made.heaptap", "--at", "half")
+    tell(half[:-1] == [s[:2] + h[2:] for s, h in zip(snapshots, half)][:-1] and len(half) == 17,
+         "massif: --at ends there", half)
+    export("massif", "made.heaptap", "--between", "half..20s")
+    tell([s[:2] for s in printed()] == [s[:2] for s in snapshots[16:21]],
+         "massif: --between is that stretch of time")
+    export("massif", "made.heaptap", "--at", "peak")
+    tell([s[1] for s in printed() if s[3]] == [report("made.heaptap")["totals"]["peak_bytes"]],
+         "massif: --at peak is one snapshot")
+    status, _, err = run(HEAPTAP, "export", "-f", "massif", "--alloc", "made.heaptap")
+    tell(status == 2 and "no room for the metric 'alloc'" in err, "massif: no other metric", err)
+
+
 def main():
     made()
     for profile in sys.argv[2:] + ["made.heaptap", "empty.heaptap"]:
         callgrind(profile)
+        massif(profile)
     callgrind("made.heaptap", "--at", "half")
     callgrind("made.heaptap", "--at", "peak")
     callgrind("made.heaptap", "--between", "half..end")
     callgrind("containers.heaptap", "--filter", "vector")
     callgrind("containers.heaptap", "--alloc")
+    massif("containers.heaptap", "--filter", "vector")
+    massif_past()
     finish()
 
 

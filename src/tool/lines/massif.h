@@ -1,0 +1,11 @@
+/* massif.h: live bytes over time in massif's format, for ms_print and massif-visualizer. */
+#ifndef LINES_MASSIF_H
+#define LINES_MASSIF_H
+
+#include "export/exporter.h"
+
+/* Live bytes whatever the metric; without a history the peak and the end. Stacks of which less than
+ * nothing is live count as 0. */
+export_fn export_massif;
+
+#endif
