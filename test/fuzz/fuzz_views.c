@@ -18,7 +18,7 @@
 /* covers: notes.c json_notes.c text_recording.c */
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 /* covers: thread_shares.c callgrind.c line_text.c massif.c */
-/* covers: frame_table.c titles.c speedscope.c */
+/* covers: frame_table.c titles.c speedscope.c csv.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput

@@ -1,5 +1,5 @@
 /* test_export.c: what other tools would read: collapsed stacks, both pprof formats, the flame
- * graph, speedscope. */
+ * graph, speedscope, CSV. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -228,6 +228,42 @@ speedscope_has_each_metric_and_a_row_for_each_function(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "!/usr/lib/libq.so", "main@src/a.c:20", NULL);
     out = exported(p, "speedscope", METRIC_ALLOC, NULL);
     assert_string_equal(strbuf_text(&out), speedscope_golden);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static const char csv_golden[] =
+    "live_bytes,live_blocks,peak_bytes,peak_blocks,allocated_bytes,allocations,freed_bytes,"
+    "frees,reallocations,temporary,died_within_16,died_within_256,size_min,size_max,heap,"
+    "labels,function,file,line,module,stack\n"
+    "10,3,10,3,40,4,30,1,0,0,0,0,10,10,\"malloc\",\"\",\"line  break\",\"a.c\",5,"
+    "\"/usr/bin/prog\",\"line  break\"\n"
+    "10,1,10,1,10,1,0,0,0,0,0,0,10,10,\"malloc\",\"\",\"'=1+1\",\"a,b.c\",1,"
+    "\"/usr/bin/prog\",\"a \"\"b\"\":c;=1+1\"\n"
+    "-20,-2,-20,-2,10,1,30,3,0,0,0,0,10,10,\"malloc\",\"\",\"''torn?\",\"'-x.c\",6,"
+    "\"/usr/bin/prog\",\"''torn?\"\n"
+    "0,0,0,0,6,2,6,2,0,0,0,0,3,3,\"malloc\",\"\",\"libq.so+0x105f\",\"\",,"
+    "\"/usr/lib/libq.so\",\"f;libq.so+0x105f\"\n"
+    "5,1,5,1,5,1,0,0,0,0,0,0,5,5,\"malloc\",\"\",\"[other stacks]\",\"\",,\"\","
+    "\"[other stacks]\"\n";
+
+/* If this fails, a spreadsheet computes what a stranger named a function, or a name breaks a row
+ * or moves its columns. */
+static void
+names_stay_in_their_cells(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "=1+1@a,b.c:1", "a \"b\";c@a.c:2", NULL);
+    build_site(p, build_counters(4, 40, 1, 30), "line\r\nbreak@a.c:5", NULL);
+    build_site(p, build_counters(1, 10, 3, 30), "'torn\x1b@-x.c:6", NULL);
+    build_site(p, build_counters(2, 6, 2, 6), "!/usr/lib/libq.so", "f@a.c:1", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), NULL);
+    build_site(p, build_counters(0, 0, 0, 0), "nothing@a.c:5", NULL);
+    out = exported(p, "csv", METRIC_ALLOC, NULL);
+    assert_string_equal(strbuf_text(&out), csv_golden);
     strbuf_release(&out);
     profile_free(p);
 }
@@ -920,6 +956,7 @@ main(void)
         cmocka_unit_test(a_format_is_found_by_name_and_suffix),
         cmocka_unit_test(collapsed_stacks_have_exact_values),
         cmocka_unit_test(awkward_names_stay_on_their_line),
+        cmocka_unit_test(names_stay_in_their_cells),
         cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
         cmocka_unit_test(rows_of_pprof_text_add_up_to_the_header),
         cmocka_unit_test(a_filter_reaches_rows_and_header),

@@ -218,8 +218,8 @@ const struct command command_export = {
     .summary = "write a profile in the format of another tool",
     .description = "Writes a profile for other tools: a flame graph (one SVG file for any "
                    "browser), pprof's profile.proto, "
-                   "and what the viewers of other tools read; --list has them all. Of a session it is "
-                   "the sum of its processes.\n\n"
+                   "and what the viewers of other tools read; --list has them all. Of a session it "
+                   "is the sum of its processes.\n\n"
                    "The flame graph needs no server and no network. Click zooms, / searches, i "
                    "flips it, 1 to 5 choose what "
                    "is shown. What it shows is in its address, behind #, so that a link to it can "
@@ -238,6 +238,7 @@ const struct command command_export = {
         "heaptap export -o app.callgrind app.heaptap\tfor kcachegrind\n"
         "heaptap export -o app.speedscope.json app.heaptap\tfor npx speedscope\n"
         "heaptap export -o app.massif app.heaptap && ms_print app.massif\tthe heap over time\n"
+        "heaptap export -o app.csv app.heaptap\tone row per stack, all counters\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,
     .defaults = &defaults,

@@ -10,6 +10,7 @@
 #include "flame/flamegraph.h"
 #include "lines/callgrind.h"
 #include "lines/collapsed.h"
+#include "lines/csv.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
 #include "pprof/pprof_proto.h"
@@ -32,6 +33,8 @@ static const struct exporter exporters[] = {
      false, false, export_pprof_text},
     {"speedscope", ".speedscope.json", "all metrics in one file, for speedscope", false, true,
      false, export_speedscope},
+    {"csv", ".csv", "one row per stack with all counters, for spreadsheets and data frames", false,
+     false, false, export_csv},
 };
 
 const struct exporter *

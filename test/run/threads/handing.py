@@ -50,12 +50,12 @@ def main():
     peak = {row["thread"]: row["peak_bytes"] for row in
             report(heaptap, profile, "--json", "--by", "thread")["rows"]}
     tell(peak["maker"] == 1000000 and peak["taker"] == peak["left"] == 0, "at the peak", peak)
-    text = report(heaptap, profile, "--by", "thread")
+    text = report(heaptap, profile, "--by", "thread", "--inuse")
     tell("sweeper  68.4 KiB in 700 blocks" in text and "freed for others" in text and
          "-" not in text.split("freed for others")[1], "as text", text)
     tell("shared in proportion" in text, "that left and right share is said", text)
-    tell("shared in proportion" not in report(heaptap, profile, "--by", "thread", "--filter",
-                                              "^(make|labour)$"), "and only then")
+    tell("shared in proportion" not in report(heaptap, profile, "--by", "thread", "--inuse",
+                                              "--filter", "^(make|labour)$"), "and only then")
     p = report(heaptap, profile, "--json", "--by", "thread", "--between", "start..end")
     tell(all(row["frees_for_others"] is None for row in p["rows"]),
          "between two moments it is not known what was freed for others", p["rows"])

@@ -77,7 +77,8 @@ async function speedscope(browser) {
         const truth = totals(profile);
         assert.deepStrictEqual(sums, {
             'bytes in use': truth.live_bytes, 'bytes at the peak': truth.peak_bytes,
-            'bytes allocated': truth.allocated_bytes, 'short-lived blocks': truth.died_within_16 ?? truth.temporary,
+            'bytes allocated': truth.allocated_bytes,
+            'short-lived blocks': truth.died_within_16 ?? truth.temporary,
             'allocation calls': truth.allocations});
         console.log(profile, JSON.stringify(sums));
         await page.close();

@@ -6,6 +6,8 @@
 gives its stacks as {metric: {names, outermost first: value}}. If this fails, an export has other
 stacks or other numbers than the report, under some option that it should honour.
 """
+import csv
+import io
 import json
 import os
 import re
@@ -61,8 +63,20 @@ def wanted(profile, options):
         found[metric] = {}
         for site in sites:
             key = tuple(name(f) for f in reversed(site["stack"])) or ("[other stacks]",)
-            add(found[metric], key, max(site[field], 0))
+            add(found[metric], key, site[field])
     return found
+
+
+def above(values):
+    """What a format without room for values below zero has of them."""
+    return {metric: {key: value for key, value in sums.items() if value > 0}
+            for metric, sums in values.items()}
+
+
+def in_a_row(values):
+    """The same in CSV, where a ';' stands between frames and a row is a line."""
+    return {metric: {tuple(re.sub("[\n\t]", " ", name).replace(";", ":") for name in key): value
+                     for key, value in sums.items()} for metric, sums in values.items()}
 
 
 def read_speedscope(data):
@@ -84,7 +98,33 @@ def read_speedscope(data):
     return found
 
 
-READERS = {"speedscope": read_speedscope}
+def plain(cell):
+    """A text as it was before it was kept from being a formula."""
+    assert not cell or cell[0] not in "=+-@\t\r", cell
+    return cell[1:] if cell.startswith("'") else cell
+
+
+def read_csv(data):
+    table = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    found = {}
+    columns = {**FIELD, "temporary": "died_within_16"}
+    if table and not table[0]["died_within_16"] and table[0]["temporary"]:
+        columns["temporary"] = "temporary"
+    for metric, column in columns.items():
+        if table and not table[0][column]:
+            continue
+        found[metric] = {}
+        for row in table:
+            assert None not in row and None not in row.values(), row
+            key = plain(row["stack"]).split(";")
+            own = re.sub(";", ":", plain(row["function"]))
+            assert own in key, (own, key)
+            add(found[metric], tuple(key), int(row[column]))
+    return found
+
+
+READERS = {"speedscope": read_speedscope, "csv": read_csv}
+VIEWED = {"speedscope": above, "csv": in_a_row}
 
 
 def exported(form, options, profile):
@@ -96,7 +136,7 @@ def exported(form, options, profile):
 
 
 def compare(form, profile, options=()):
-    truth = wanted(profile, options)
+    truth = VIEWED[form](wanted(profile, options))
     got = READERS[form](exported(form, options, profile))
     active = got.pop("active", "inuse")
     differ = [(m, key, truth[m].get(key), got[m].get(key)) for m in got
@@ -132,8 +172,35 @@ def metrics(form):
     for metric in FIELD:
         got = READERS[form](exported(form, ["--metric", metric], "leak.heaptap"))
         if "active" in got:
-            tell(got["active"] == metric, f"{form}: --metric {metric} is shown first", got["active"])
+            tell(got["active"] == metric, f"{form}: --metric {metric} comes first", got["active"])
         tell(got[metric] == wanted("leak.heaptap", [])[metric], f"{form}: --metric {metric}")
+        if form == "csv":
+            values = [int(row[FIELD[metric]]) for row in csv.DictReader(
+                io.StringIO(exported(form, ["--metric", metric], "leak.heaptap").decode()))]
+            tell(values == sorted(values, reverse=True), f"csv: --metric {metric} sorts", values)
+
+
+def csv_as_json():
+    """Each column of CSV is the member of that name in JSON."""
+    for profile in ("leak.heaptap", "sample.heaptap", "heaps.heaptap"):
+        document = documents.loads(heaptap("report", "--json", "--no-fold", profile).stdout)
+        sites = sorted(({**site, "stack": [name(f) for f in site["stack"][::-1]] or
+                         ["[other stacks]"]} for site in document["sites"]), key=str)
+        rows = list(csv.DictReader(io.StringIO(exported("csv", [], profile).decode())))
+        texts = {"heap", "labels", "function", "file", "line", "module", "stack"}
+        names = [column for column in rows[0] if column not in texts]
+        found = sorted(([row[c] for c in names], row["stack"].split(";")) for row in rows)
+        truth = sorted((["" if site[c] is None else str(site[c]) for c in names], site["stack"])
+                       for site in sites)
+        tell(found == truth, f"csv {profile}: columns are those of JSON", found[:2], truth[:2])
+    tagged = {(row["heap"], row["labels"], int(row["live_bytes"])) for row in rows}
+    tell(tagged == {("parser arena", "kind=get, tenant=acme", 600), ("malloc", "", 120),
+                    ("parser arena", "tenant=globex", 400), ("session pool", "", 210),
+                    ("session pool", "", 10), ("session pool", "tenant=globex", 4),
+                    ("malloc", "", 0)},
+         "csv: heaps and labels are columns", tagged)
+    done = heaptap("export", "-f", "csv", "--root-by", "heap", "heaps.heaptap")
+    tell(done.returncode == 2, "csv: needs no --root-by", done.stderr)
 
 
 def roots(form):
@@ -160,11 +227,13 @@ def main():
         for options in (["--at", "early"], ["--between", "early..late"], ["--at", "peak"],
                         ["--filter", "hi"]):
             compare(form, "odd.heaptap", options)
-        for options in (["--heap", "session pool"], ["--label", "tenant=acme"], ["--heap", "none*"]):
+        for options in (["--heap", "session pool"], ["--label", "tenant=acme"],
+                        ["--heap", "none*"]):
             compare(form, "heaps.heaptap", options)
         metrics(form)
         if form != "csv":
             roots(form)
+    csv_as_json()
 
 
 main()

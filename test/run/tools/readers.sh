@@ -12,6 +12,21 @@ python3 "$SRCDIR/test/run/api/tags.py" "$HEAPTAP" make heaps.heaptap
 python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
 python3 "$area/readers.py" "$HEAPTAP" || failures=$((failures + 1))
 
+# Numbers of 64 bits, and texts with everything in them that a row may have.
+if command -v sqlite3 >/dev/null && command -v jq >/dev/null; then
+    for profile in leak odd; do
+        "$HEAPTAP" export -o $profile.csv $profile.heaptap
+        sqlite3 :memory: ".mode csv" ".import $profile.csv t" \
+            "select sum(live_bytes), sum(peak_bytes), sum(allocations) from t" |
+            tr -d '\r' >$profile.sums
+        same "sqlite3 .import: the totals of $profile" "$(report_json $profile.heaptap |
+            jq -r '.totals | "\(.live_bytes),\(.peak_bytes),\(.allocations)"')" \
+            "$(cat $profile.sums)"
+    done
+else
+    echo "ok - sqlite3 .import # SKIP needs sqlite3 and jq"
+fi
+
 # One name for each tool, so that what was skipped is told one by one.
 consumer() {
     local name=$1

@@ -1,0 +1,262 @@
+/* csv.c: one row for each stack, for spreadsheets, data frames and databases (RFC 4180).
+ *
+ *     live_bytes,live_blocks,peak_bytes,...,heap,labels,function,file,line,module,stack
+ *     200,2,200,...,"malloc","","make","src/a.c",3,"/usr/bin/prog","main;work;make"
+ *     7,1,7,...,"malloc","","open_it","lib/x.c",4,"/usr/lib/libx.so","main;open_it"
+ *
+ * The columns are those of a site in JSON, and docs/guide/exports.md names them. Function, file,
+ * line and module are of the innermost frame of the program's own code, as in the report; the last
+ * column has all frames, the outermost first. The metric that was asked for sorts the rows, largest
+ * first. Numbers may be below zero: nothing is left out but stacks of which nothing was counted.
+ * An empty number is one that is not known, of a moment for example. Estimates have more columns,
+ * between the numbers and the texts: on how many blocks they stand, and 95 % intervals.
+ *
+ * Every text is in quotes and no number is, so that a reader may take that for their types. A row
+ * is a line: breaks in a name become blanks, and what would drive a terminal '?'. In the column of
+ * frames a ';' of a name becomes ':', as in collapsed.c. Lines end as they do here, in a line feed
+ * alone, which readers of the format take as well.
+ *
+ * A spreadsheet computes what begins with = + - or @, quoted or not, and a profile may come from a
+ * stranger. So such a text has an apostrophe before it, and one that begins with an apostrophe has
+ * two: whoever takes one away has the text as it was.
+ */
+#include "lines/csv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/interval.h"
+#include "analyse/own_code.h"
+#include "export/frame_table.h"
+#include "util/character.h"
+
+/* Of what time a number is known. */
+enum known {
+    KNOWN_ALWAYS,
+    KNOWN_OF_TIME,  // Not of the peak alone.
+    KNOWN_OF_WHOLE, // Of a whole run only,
+    KNOWN_OF_LIVES, // if it was counted.
+};
+
+static const struct {
+    const char *name;
+    enum known known;
+} numbers[] = {
+    {"live_bytes", KNOWN_ALWAYS},       {"live_blocks", KNOWN_ALWAYS},
+    {"peak_bytes", KNOWN_OF_WHOLE},     {"peak_blocks", KNOWN_OF_WHOLE},
+    {"allocated_bytes", KNOWN_OF_TIME}, {"allocations", KNOWN_OF_TIME},
+    {"freed_bytes", KNOWN_OF_TIME},     {"frees", KNOWN_OF_TIME},
+    {"reallocations", KNOWN_OF_WHOLE},  {"temporary", KNOWN_OF_WHOLE},
+    {"died_within_16", KNOWN_OF_LIVES}, {"died_within_256", KNOWN_OF_LIVES},
+    {"size_min", KNOWN_OF_WHOLE},       {"size_max", KNOWN_OF_WHOLE},
+};
+
+static const struct {
+    const char *name;
+    enum interval_of of;
+} intervals[] = {
+    {"live_bytes", INTERVAL_LIVE_BYTES},
+    {"peak_bytes", INTERVAL_PEAK_BYTES},
+    {"allocated_bytes", INTERVAL_ALLOCATED_BYTES},
+};
+
+static const char *const texts[] = {"heap", "labels", "function", "file",
+                                    "line", "module", "stack"};
+
+struct writer {
+    const struct profile *p;
+    struct frame_table frames;
+    struct own_code own;
+    struct strbuf *out;
+};
+
+static void
+write_head(struct writer *w)
+{
+    for (size_t i = 0; i < countof(numbers); i++)
+        strbuf_fmt(w->out, "%s,", numbers[i].name);
+    if (profile_has_errors(w->p)) {
+        strbuf_str(w->out, "samples,");
+        for (size_t i = 0; i < countof(intervals); i++)
+            strbuf_fmt(w->out, "%s_low,%s_high,", intervals[i].name, intervals[i].name);
+    }
+    for (size_t i = 0; i < countof(texts); i++)
+        strbuf_fmt(w->out, "%s%c", texts[i], i + 1 < countof(texts) ? ',' : '\n');
+}
+
+static bool
+is_known(const struct writer *w, const struct counters *c, enum known known)
+{
+    switch (known) {
+    case KNOWN_ALWAYS:
+        return true;
+    case KNOWN_OF_TIME:
+        return w->p->extent != EXTENT_PEAK;
+    case KNOWN_OF_WHOLE:
+        return !c->partial;
+    case KNOWN_OF_LIVES:
+        return !c->partial && !c->lives_unknown;
+    }
+    return false;
+}
+
+static void
+write_numbers(struct writer *w, const struct stack *s)
+{
+    const struct counters *c = &s->counters;
+    int64_t size_min = c->size_min == SIZE_MIN_NONE ? 0 : (int64_t)c->size_min;
+    int64_t values[] = {counters_live_bytes(c),
+                        counters_live_blocks(c),
+                        c->peak_bytes,
+                        c->peak_blocks,
+                        c->allocated_bytes,
+                        c->allocations,
+                        c->freed_bytes,
+                        c->frees,
+                        c->reallocations,
+                        c->temporary,
+                        counters_within_16(c),
+                        counters_within_256(c),
+                        size_min,
+                        (int64_t)c->size_max};
+
+    static_assert(countof(values) == countof(numbers), "one value per column, in the same order");
+    for (size_t i = 0; i < countof(values); i++) {
+        if (is_known(w, c, numbers[i].known))
+            strbuf_fmt(w->out, "%" PRId64, values[i]);
+        strbuf_char(w->out, ',');
+    }
+    if (!profile_has_errors(w->p))
+        return;
+    strbuf_fmt(w->out, "%" PRId64 ",", interval_rounded(s->errors.allocated.samples));
+    for (size_t i = 0; i < countof(intervals); i++) {
+        struct interval range = interval_of(c, &s->errors, intervals[i].of);
+
+        strbuf_fmt(w->out, "%" PRId64 ",%" PRId64 ",", interval_rounded(range.low),
+                   interval_rounded(range.high));
+    }
+}
+
+/* The beginning of a cell with a text that begins as TEXT. */
+static void
+begin_text(struct writer *w, const char *text)
+{
+    strbuf_char(w->out, '"');
+    if (*text != '\0' && strchr("=+-@'", *text) != NULL)
+        strbuf_char(w->out, '\'');
+}
+
+/* Append TEXT to a cell, with a ':' for each SEPARATOR in it. */
+static void
+add_text(struct writer *w, const char *text, char separator)
+{
+    size_t skip;
+
+    for (; *text != '\0'; text += skip) {
+        size_t shown = character_shown(text, &skip);
+
+        if (*text == '"')
+            strbuf_str(w->out, "\"\"");
+        else if (separator != '\0' && *text == separator)
+            strbuf_char(w->out, ':');
+        else if (*text == '\n' || *text == '\r' || *text == '\t')
+            strbuf_char(w->out, ' ');
+        else if (shown == 0)
+            strbuf_char(w->out, '?');
+        else
+            strbuf_add(w->out, text, shown);
+    }
+}
+
+static void
+write_text(struct writer *w, const char *text)
+{
+    begin_text(w, text);
+    add_text(w, text, '\0');
+    strbuf_str(w->out, "\",");
+}
+
+/* The frame that the row is known by: ROW of the table, FRAME of the profile or NULL. */
+static void
+write_frame(struct writer *w, const struct frame_row *row, const struct profile_frame *frame)
+{
+    write_text(w, row->name);
+    write_text(w, frame != NULL ? profile_string(w->p, frame->file) : "");
+    if (frame != NULL && frame->line != 0)
+        strbuf_fmt(w->out, "%" PRIu32, frame->line);
+    strbuf_char(w->out, ',');
+    write_text(w, frame != NULL ? w->p->modules[frame->module].path : "");
+}
+
+static void
+write_stack(struct writer *w, const struct stack *s)
+{
+    const struct profile *p = w->p;
+    const struct profile_label_set *labels =
+        &p->label_sets[s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels];
+    size_t count, own = s->depth > 0 ? own_code_frame(&w->own, s) : 0;
+    const uint32_t *rows = frame_table_stack(&w->frames, s, &count);
+
+    write_numbers(w, s);
+    write_text(w, p->heaps[s->heap].name);
+    write_text(w, labels->text);
+    write_frame(w, &w->frames.v[rows[count - 1 - own]],
+                s->depth > 0 ? &p->frames[s->frames[own]] : NULL);
+    begin_text(w, w->frames.v[rows[0]].name);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            strbuf_char(w->out, ';');
+        add_text(w, w->frames.v[rows[i]].name, ';');
+        strbuf_pause(w->out);
+    }
+    strbuf_str(w->out, "\"\n");
+}
+
+struct sorted {
+    int64_t value;
+    size_t index;
+};
+
+static int
+compare_rows(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool
+is_empty(const struct counters *c)
+{
+    return c->allocations == 0 && c->allocated_bytes == 0 && c->frees == 0 &&
+           c->freed_bytes == 0 && c->peak_bytes == 0 && c->peak_blocks == 0;
+}
+
+int
+export_csv(const struct profile *p, const struct stacks *stacks,
+           const struct export_options *options, struct strbuf *out, struct err *err)
+{
+    static const struct tag_roots no_roots;
+    struct arena arena = {0};
+    struct writer w = {.p = p, .out = out};
+    struct sorted *order = arena_array(&arena, stacks->count, sizeof *order);
+
+    (void)err;
+    frame_table_init(&w.frames, p, &no_roots, &arena);
+    own_code_init(&w.own, p, &arena);
+    for (size_t i = 0; i < stacks->count; i++)
+        order[i] =
+            (struct sorted){metric_value(&stacks->v[i].counters, options->metric), i};
+    if (stacks->count > 0)
+        qsort(order, stacks->count, sizeof *order, compare_rows);
+    write_head(&w);
+    for (size_t i = 0; i < stacks->count; i++)
+        if (!is_empty(&stacks->v[order[i].index].counters))
+            write_stack(&w, &stacks->v[order[i].index]);
+    frame_table_release(&w.frames);
+    arena_release(&arena);
+    return 0;
+}
