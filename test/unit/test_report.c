@@ -381,6 +381,8 @@ the_first_screen_says_what_matters(void **state)
     text_brief(&v);
     assert_non_null(strstr(out.text, "200 B           grown  a.c:1\n"));
     assert_non_null(strstr(out.text, "-500 B           in 1 function that shrank\n"));
+    // Less is live and there is no history, so neither leaks nor timeline is offered.
+    assert_non_null(strstr(out.text, "--by type\n"));
     strbuf_release(&out);
     profile_free(p);
 }

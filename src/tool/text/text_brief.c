@@ -381,7 +381,12 @@ static void
 put_hints(struct text_view *v)
 {
     const struct profile *p = v->base.p;
-    const char *more = "", *views, *others = "leaks; timeline";
+    const bool leaks = counters_live_blocks(&v->base.stacks->total) > 0;
+    const char *more = "", *views;
+    const char *others = leaks && p->has_history ? "; leaks; timeline"
+                         : leaks                 ? "; leaks"
+                         : p->has_history        ? "; timeline"
+                                                 : "";
 
     for (size_t i = 1; i < p->heap_count && *more == '\0'; i++)
         if (p->heaps[i].made > 0)
@@ -389,12 +394,13 @@ put_hints(struct text_view *v)
     if (tags_has_labels(p))
         more = arena_printf(v->base.arena, "%s, --by label", more);
     strbuf_char(v->out, '\n');
-    views = arena_printf(v->base.arena, "More: report --full, --by function, --by type%s;", more);
-    if (style_width(views) + 1 + strlen(others) <= style_room(&v->style, 0)) {
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s %s", views, others));
+    views = arena_printf(v->base.arena, "More: report --full, --by function, --by type%s", more);
+    if (style_width(views) + strlen(others) <= style_room(&v->style, 0)) {
+        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s%s", views, others));
     } else {
-        text_line(v, INK_DIM, views);
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "      %s", others));
+        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
+        text_line(v, INK_DIM,
+                  arena_printf(v->base.arena, "      %s", *others ? others + 2 : others));
     }
 }
 
