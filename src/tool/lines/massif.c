@@ -23,7 +23,8 @@
  * spread, and those that have names), and with one more for the peak, whose tree is exact even
  * though no snapshot lies there. Without a history there are the start, the peak and the end. Cut
  * at a moment the file ends there, and of a stretch of time it has that stretch; of both the peak
- * is not known.
+ * is not known, nor of several processes together, so it is the largest snapshot that gets the
+ * name.
  *
  * What readers insist on: a child is not larger than the snapshot, times rise and no number is
  * negative. So a stack with less than nothing (a row in flight) counts as 0, in total and tree.
@@ -347,31 +348,80 @@ is_detailed(struct writer *w, size_t n, size_t first, size_t last)
     return *at_moment(w->p, n).name != '\0' && n > 0 && w->named_trees++ < NAMED_TREES;
 }
 
+/* The history's changes by interval: those of interval I end at ends[I] of order. */
+struct changes {
+    size_t *ends;
+    uint32_t *order;
+    size_t done; // So many have been applied.
+};
+
+static void
+sort_changes(struct writer *w, struct changes *c)
+{
+    const struct profile *p = w->p;
+
+    c->ends = arena_array(w->arena, p->snapshot_count + 3, sizeof *c->ends);
+    c->order = arena_array(w->arena, p->change_count, sizeof *c->order);
+    for (size_t i = 0; i < p->change_count; i++)
+        c->ends[p->changes[i].interval + 1]++;
+    for (size_t i = 1; i < p->snapshot_count + 3; i++)
+        c->ends[i] += c->ends[i - 1];
+    // Now they begin at ends[I]; each that is put there moves it on.
+    for (size_t i = 0; i < p->change_count; i++)
+        c->order[c->ends[p->changes[i].interval]++] = (uint32_t)i;
+}
+
+static void
+go_to_moment(struct writer *w, struct changes *c, size_t n)
+{
+    for (; n > 0 && c->done < c->ends[n - 1]; c->done++)
+        apply_change(w, &w->p->changes[c->order[c->done]]);
+}
+
+/* The moment of FIRST to LAST when most was live. */
+static size_t
+largest_moment(struct writer *w, struct changes *c, size_t first, size_t last)
+{
+    size_t largest = first;
+    int64_t bytes = 0;
+
+    for (size_t n = first; n <= last; n++) {
+        go_to_moment(w, c, n);
+        if (w->total > bytes) {
+            bytes = w->total;
+            largest = n;
+        }
+    }
+    c->done = 0;
+    w->total = 0;
+    memset(w->live, 0, w->stacks->count * sizeof *w->live);
+    memset(w->now, 0, w->stacks->count * sizeof *w->now);
+    return largest;
+}
+
 static void
 write_history(struct writer *w, size_t first, size_t last)
 {
     const struct profile *p = w->p;
-    bool peak_due = p->extent == EXTENT_WHOLE;
-    size_t *ends = arena_array(w->arena, p->snapshot_count + 3, sizeof *ends);
-    uint32_t *order = arena_array(w->arena, p->change_count, sizeof *order);
+    bool peak_due = p->extent == EXTENT_WHOLE && p->merged_processes == 0;
+    struct changes changes = {0};
+    size_t largest;
 
-    // By interval: those of interval I begin at ends[I] and then, sorted in, end there.
-    for (size_t i = 0; i < p->change_count; i++)
-        ends[p->changes[i].interval + 1]++;
-    for (size_t i = 1; i < p->snapshot_count + 3; i++)
-        ends[i] += ends[i - 1];
-    for (size_t i = 0; i < p->change_count; i++)
-        order[ends[p->changes[i].interval]++] = (uint32_t)i;
-    for (size_t n = first, done = 0; n <= last; n++) {
+    sort_changes(w, &changes);
+    largest = peak_due ? SIZE_MAX : largest_moment(w, &changes, first, last);
+    for (size_t n = first; n <= last; n++) {
         struct profile_moment moment = at_moment(p, n);
+        bool detailed = is_detailed(w, n, first, last);
 
         if (peak_due && (n == last || moment.elapsed_ns >= p->peak_elapsed_ns)) {
             write_counted(w, p->peak_elapsed_ns, true);
             peak_due = false;
         }
-        for (; n > 0 && done < ends[n - 1]; done++)
-            apply_change(w, &p->changes[order[done]]);
-        write_snapshot(w, moment.elapsed_ns, is_detailed(w, n, first, last) ? "detailed" : "empty",
+        go_to_moment(w, &changes, n);
+        write_snapshot(w, moment.elapsed_ns,
+                       n == largest ? "peak"
+                       : detailed   ? "detailed"
+                                    : "empty",
                        w->live, w->total);
     }
 }
