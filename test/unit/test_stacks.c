@@ -210,6 +210,7 @@ wrappers_are_known_by_name(void **state)
         "std::vector<int>::push_back(int&&)",
         "zmalloc",
         "ztrymalloc_usable_internal",
+        "zcalloc_num",
         "git__strndup",
         "ggc_internal_cleared_alloc(unsigned long, void (*)(void*), unsigned long)",
         "_PyMem_RawMalloc",

@@ -52,6 +52,8 @@ static const char *const wrappers[] = {
     "heaptap_alloc",
     "heaptap_resize",
     "heaptap_backing",
+    // Redis; the others of its kind have names that say so
+    "zcalloc_num",
     // SQLite, which is inside of so many programs
     "sqlite3MemMalloc",
     "sqlite3MemRealloc",
