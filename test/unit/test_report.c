@@ -453,6 +453,29 @@ lines_of_the_first_screen_break_rather_than_end_early(void **state)
     profile_free(p);
 }
 
+/* If this fails, a table by thread has the same name in every row. */
+static void
+threads_of_one_name_are_told_apart(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct counters c = build_counters(1, 10, 0, 0);
+    struct strbuf out = {0};
+    struct text_view v;
+    uint32_t site = build_site(p, build_counters(3, 30, 0, 0), "f@a.c:1", NULL);
+
+    (void)state;
+    p->process.pid = 400;
+    for (int i = 0; i < 3; i++)
+        build_thread_site(p, build_thread(p, i < 2 ? "server" : "writer"), site, c);
+    v = view(p, plain, &out);
+    text_groups(&v, BY_THREAD, METRIC_INUSE);
+    assert_non_null(strstr(out.text, "server (400)"));
+    assert_non_null(strstr(out.text, "server (401)"));
+    assert_null(strstr(out.text, "writer ("));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, a peak among threads looks more exact than it is, or an exact one less. */
 static void
 a_peak_says_what_it_may_be_off_by(void **state)
@@ -711,6 +734,7 @@ main(void)
         cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),
         cmocka_unit_test(the_first_screen_names_who_churns),
+        cmocka_unit_test(threads_of_one_name_are_told_apart),
         cmocka_unit_test(lines_of_the_first_screen_break_rather_than_end_early),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),

@@ -7,6 +7,7 @@
 #include "view/group_table.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/frame_name.h"
 #include "analyse/interval.h"
@@ -349,6 +350,20 @@ line_name(const struct view *v, uint32_t frame, bool full)
     return full ? place : style_cut_start(v->arena, path_basename(place), LINE_COLUMNS);
 }
 
+/* The thread's name, with what else it takes to know it by: programs seldom name all of them. */
+static const char *
+thread_text(const struct view *v, const struct profile_thread *thread)
+{
+    const struct profile *p = v->p;
+
+    if (thread->uses > 1)
+        return arena_printf(v->arena, "%s (%" PRIu32 " threads)", thread->name, thread->uses);
+    for (size_t i = 0; i < p->thread_count; i++)
+        if (&p->threads[i] != thread && strcmp(p->threads[i].name, thread->name) == 0)
+            return arena_printf(v->arena, "%s (%" PRIu32 ")", thread->name, thread->tid);
+    return thread->name;
+}
+
 /* What a row is called in text. */
 static const char *
 row_name(const struct view *v, enum group_by by, const struct group_row *r, bool full)
@@ -357,9 +372,7 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     const char *file;
 
     if (by == BY_THREAD)
-        return r->thread->uses > 1 ? arena_printf(v->arena, "%s (%" PRIu32 " threads)",
-                                                  r->thread->name, r->thread->uses)
-                                   : r->thread->name;
+        return thread_text(v, r->thread);
     if (by == BY_SIZE)
         return size_text(v->arena, r->bin->size_min, r->bin->size_max);
     if (by == BY_TYPE)
