@@ -443,12 +443,12 @@ lines_of_the_first_screen_break_rather_than_end_early(void **state)
     text_brief(&v);
     assert_non_null(strstr(out.text, "pid 123456 (4 in its namespace) \xc2\xb7 "));
     assert_non_null(strstr(out.text, "\nrunning for 3.00 s \xc2\xb7 exact\n"));
-    assert_non_null(strstr(out.text, "--by heap, --by label;\n      leaks; timeline\n"));
+    assert_non_null(strstr(out.text, "--by heap, --by label;\n      leaks\n"));
     strbuf_clear(&out);
     v = view(p, (struct style){.width = 100}, &out);
     text_brief(&v);
     assert_non_null(strstr(out.text, " \xc2\xb7 running for 3.00 s \xc2\xb7 exact\n"));
-    assert_non_null(strstr(out.text, "--by heap, --by label; leaks; timeline\n"));
+    assert_non_null(strstr(out.text, "--by heap, --by label; leaks\n"));
     strbuf_release(&out);
     profile_free(p);
 }
