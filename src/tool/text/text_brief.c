@@ -40,8 +40,8 @@ enum {
     SECOND_ROWS = 3,
     THIRD_ROWS = 2,
     FIRST_CALLERS = 2,
-    ROW_PERCENT = 1,     // What is less is among the rest,
-    CALLER_PERCENT = 10, // and callers of less than that part of their row are not shown.
+    ROW_PERCENT = 2,     // What is less is among the rest,
+    CALLER_PERCENT = 20, // and callers of less than that part of their row are not shown.
     VALUE_WIDTH = 12,
     SHARE_WIDTH = 9,
     NAME_COLUMN = VALUE_WIDTH + SHARE_WIDTH + 2,
@@ -114,6 +114,9 @@ put_callers(struct text_view *v, const struct holder *h, enum metric metric, siz
 
         if (value <= 0 || (i > 0 && (double)value * 100 < (double)whole * CALLER_PERCENT))
             break;
+        // What is still live is mostly a part of the peak, whose rows stand above.
+        if (text_seen(v, c->largest) && metric == METRIC_INUSE)
+            continue;
         style_ink(&v->style, v->out, INK_DIM);
         style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",
                     VALUE_WIDTH);

@@ -45,18 +45,6 @@ site_details(struct text_view *v, const struct counters *c, enum metric metric)
     return "";
 }
 
-/* Was S shown in an earlier section? If not, it is remembered. */
-static bool
-was_shown(struct text_view *v, const struct stack *s)
-{
-    for (size_t i = 0; i < v->seen_count; i++)
-        if (v->seen[i] == s)
-            return true;
-    arena_grow(v->base.arena, &v->seen, &v->seen_capacity, v->seen_count, sizeof *v->seen);
-    v->seen[v->seen_count++] = s;
-    return false;
-}
-
 static void
 put_tags(struct text_view *v, const struct stack *s)
 {
@@ -71,7 +59,7 @@ put_tags(struct text_view *v, const struct stack *s)
 void
 text_site(struct text_view *v, const struct stack *s, enum metric metric)
 {
-    bool again = was_shown(v, s);
+    bool again = text_seen(v, s);
     const char *label = arena_printf(v->base.arena, "#%" PRIu32, s->number);
     const char *value = text_metric(v, &s->counters, metric);
     int64_t total = metric_value(&v->base.stacks->total, metric);

@@ -72,3 +72,14 @@ text_more(struct text_view *v, size_t shown, size_t count, const char *noun)
                       a, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(a, (int64_t)(count - shown), arena_printf(a, "more %s", noun))));
 }
+
+bool
+text_seen(struct text_view *v, const struct stack *s)
+{
+    for (size_t i = 0; i < v->seen_count; i++)
+        if (v->seen[i] == s)
+            return true;
+    arena_grow(v->base.arena, &v->seen, &v->seen_capacity, v->seen_count, sizeof *v->seen);
+    v->seen[v->seen_count++] = s;
+    return false;
+}

@@ -11,7 +11,7 @@ struct text_view {
     struct style style;
     struct strbuf *out;
     size_t depth;              // Frames shown of a stack.
-    const struct stack **seen; // Stacks shown in full so far; see text_site.
+    const struct stack **seen; // Stacks shown so far; see text_seen.
     size_t seen_count, seen_capacity;
 };
 
@@ -31,6 +31,9 @@ void text_title(struct text_view *v, const char *title, const char *total);
 
 /* "… 12 more rows; --limit shows more", if there are. */
 void text_more(struct text_view *v, size_t shown, size_t count, const char *noun);
+
+/* Was S shown before, so that its number is enough? If not, it is remembered. */
+bool text_seen(struct text_view *v, const struct stack *s);
 
 /* METRIC of C, for people. From the view's arena. */
 const char *text_metric(struct text_view *v, const struct counters *c, enum metric metric);
