@@ -1,5 +1,5 @@
 /* test_export.c: what other tools would read: collapsed stacks, both pprof formats, the flame
- * graph, speedscope, CSV. */
+ * graph, speedscope, CSV, DevTools. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -264,6 +264,63 @@ names_stay_in_their_cells(void **state)
     build_site(p, build_counters(0, 0, 0, 0), "nothing@a.c:5", NULL);
     out = exported(p, "csv", METRIC_ALLOC, NULL);
     assert_string_equal(strbuf_text(&out), csv_golden);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+static const char heapprofile_golden[] =
+    "{\"title\": \"bytes in use, without -20 of stacks below zero\", \"heaptap\": \"prog "
+    "--test (pid 4242)\", \"head\":\n"
+    "{\"callFrame\": {\"functionName\": \"(root)\", \"scriptId\": \"0\", \"url\": \"\", "
+    "\"lineNumber\": -1, \"columnNumber\": -1}\n"
+    ",\"selfSize\":0,\"id\":1,\"children\":[\n"
+    "{\"callFrame\": {\"functionName\": \"main\", \"scriptId\": \"1\", \"url\": \"src/a.c\", "
+    "\"lineNumber\": -1, \"columnNumber\": -1}\n"
+    ",\"selfSize\":0,\"id\":2,\"children\":[\n"
+    "{\"callFrame\": {\"functionName\": \"work\", \"scriptId\": \"1\", \"url\": \"src/a.c\", "
+    "\"lineNumber\": -1, \"columnNumber\": -1}\n"
+    ",\"selfSize\":50,\"id\":3,\"children\":[\n"
+    "{\"callFrame\": {\"functionName\": \"make\", \"scriptId\": \"1\", \"url\": \"src/a.c\", "
+    "\"lineNumber\": 2, \"columnNumber\": -1}\n"
+    ",\"selfSize\":200,\"id\":4,\"children\":[]}]},\n"
+    "{\"callFrame\": {\"functionName\": \"open_it\", \"scriptId\": \"2\", \"url\": "
+    "\"lib/x.c\", \"lineNumber\": 3, \"columnNumber\": -1}\n"
+    ",\"selfSize\":7,\"id\":5,\"children\":[]},\n"
+    "{\"callFrame\": {\"functionName\": \"say \\\"hi\\\"\\u000a\", \"scriptId\": \"2\", "
+    "\"url\": \"lib/x.c\", \"lineNumber\": 3, \"columnNumber\": -1}\n"
+    ",\"selfSize\":8,\"id\":7,\"children\":[]}]},\n"
+    "{\"callFrame\": {\"functionName\": \"[other stacks]\", \"scriptId\": \"0\", \"url\": "
+    "\"\", \"lineNumber\": -1, \"columnNumber\": -1}\n"
+    ",\"selfSize\":5,\"id\":6,\"children\":[]}]},\n"
+    "\"samples\": [\n"
+    "{\"size\":50,\"nodeId\":3,\"ordinal\":1},\n"
+    "{\"size\":200,\"nodeId\":4,\"ordinal\":2},\n"
+    "{\"size\":7,\"nodeId\":5,\"ordinal\":3},\n"
+    "{\"size\":5,\"nodeId\":6,\"ordinal\":4},\n"
+    "{\"size\":8,\"nodeId\":7,\"ordinal\":5}\n"
+    "]}\n";
+
+/* If this fails, DevTools do not open the file, or show wrong sizes, a recursion several times, or
+ * lines that are off by one. */
+static void
+a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
+{
+    struct profile *p = small_profile();
+    struct export_options counts = {.metric = METRIC_COUNT};
+    struct stacks_options stacks_options = {0};
+    struct strbuf out;
+    struct stacks stacks;
+    struct err err = {""};
+
+    (void)state;
+    build_site(p, build_counters(2, 20, 4, 40), "torn@src/a.c:6", "main@src/a.c:20", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "say \"hi\"\n@lib/x.c:4", "main@src/a.c:20", NULL);
+    out = exported(p, "chrome", METRIC_INUSE, NULL);
+    assert_string_equal(strbuf_text(&out), heapprofile_golden);
+    assert_int_equal(stacks_build(p, &stacks_options, &arena, &stacks, &err), 0);
+    strbuf_clear(&out);
+    assert_int_equal(export_find("chrome")->write(p, &stacks, &counts, &out, &err), HEAPTAP_USAGE);
+    assert_int_equal(out.length, 0);
     strbuf_release(&out);
     profile_free(p);
 }
@@ -957,6 +1014,7 @@ main(void)
         cmocka_unit_test(collapsed_stacks_have_exact_values),
         cmocka_unit_test(awkward_names_stay_on_their_line),
         cmocka_unit_test(names_stay_in_their_cells),
+        cmocka_unit_test(a_tree_of_calls_has_bytes_where_they_were_allocated),
         cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
         cmocka_unit_test(rows_of_pprof_text_add_up_to_the_header),
         cmocka_unit_test(a_filter_reaches_rows_and_header),

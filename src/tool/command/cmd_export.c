@@ -147,11 +147,12 @@ show(struct shown *s)
         .roots = {(enum tag_root)(o->root.choice + 1), o->root.of},
     };
     struct err err = {""};
+    int rc = run->exporter->write(s->p, &s->stacks, &options, s->text.out, &err);
 
-    if (run->exporter->write(s->p, &s->stacks, &options, s->text.out, &err) == 0)
+    if (rc == 0)
         return 0;
     say_error("%s", err.text);
-    return EXIT_BUG;
+    return exit_code(rc);
 }
 
 static int

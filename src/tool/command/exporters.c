@@ -11,6 +11,7 @@
 #include "lines/callgrind.h"
 #include "lines/collapsed.h"
 #include "lines/csv.h"
+#include "lines/heapprofile.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
 #include "pprof/pprof_proto.h"
@@ -35,6 +36,8 @@ static const struct exporter exporters[] = {
      false, export_speedscope},
     {"csv", ".csv", "one row per stack with all counters, for spreadsheets and data frames", false,
      false, false, export_csv},
+    {"chrome", ".heapprofile", "one metric of bytes, for the Memory panel of Chromium's DevTools",
+     false, true, true, export_heapprofile},
 };
 
 const struct exporter *

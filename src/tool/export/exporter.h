@@ -13,8 +13,9 @@ struct export_options {
     struct tag_roots roots; // What frames stand above the stacks; in exporters that can.
 };
 
-/* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc. Exporters keep
- * no state between calls and write the same bytes for the same input. */
+/* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc; HEAPTAP_USAGE
+ * if the format cannot carry what was asked for. Exporters keep no state between calls and write
+ * the same bytes for the same input. */
 typedef int export_fn(const struct profile *p, const struct stacks *stacks,
                       const struct export_options *options, struct strbuf *out, struct err *err);
 

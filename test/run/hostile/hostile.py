@@ -29,6 +29,7 @@ VIEWS = {
     "export flamegraph": ["export", "-f", "flamegraph"],
     "export speedscope": ["export", "-f", "speedscope"],
     "export csv": ["export", "-f", "csv"],
+    "export chrome": ["export", "-f", "chrome"],
 }
 
 
@@ -260,7 +261,7 @@ def names(heaptap, checks):
                        ("merge", ["-o", "-"]), ("snapshot", ["name"]),
                        ("diff", ["--by", "function", "names.heaptap"]),
                        ("diff", ["--wide", "names.heaptap"])]
-        text_views += [("export", ["-f", form]) for form in ("speedscope", "csv")]
+        text_views += [("export", ["-f", form]) for form in ("speedscope", "csv", "chrome")]
         text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:

@@ -1,9 +1,10 @@
 /* readers.js: the tools themselves read what heaptap exports, in a browser without a window.
  *
- *     readers.js HEAPTAP speedscope PROFILE...
+ *     readers.js HEAPTAP speedscope|devtools PROFILE...
  *
- * What a tool says of a file must be what `heaptap report --json` says, to the byte. speedscope
- * rounds what it shows, so it is asked to save the file again: that has what it has read. Nothing
+ * What a tool says of a file must be what `heaptap report --json` says, to the byte. Both round
+ * what they show. So speedscope is asked to save the file again, which then has what it has read,
+ * and DevTools, which a debugging port serves as a page, for the sums behind the view. Nothing
  * goes further than this machine; the pages come from NODE_PATH. If it fails, a profile opened
  * there shows an error or wrong numbers.
  */
@@ -86,11 +87,52 @@ async function speedscope(browser) {
     server.close();
 }
 
+/* A port that was free just now. */
+function freePort() {
+    return new Promise((resolve) => {
+        const server = http.createServer().listen(0, '127.0.0.1', () => {
+            const {port} = server.address();
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+async function devtools(browser, port) {
+    for (const profile of profiles) {
+        const file = path.resolve(profile.replace('.heaptap', '.heapprofile'));
+        const page = await browser.newPage();
+        run('export', '-o', file, '--no-fold', '--no-fold-recursion', profile);
+        await page.goto(`http://127.0.0.1:${port}/devtools/js_app.html?panel=heap_profiler`);
+        await page.getByRole('tab', {name: 'Memory'}).first().click();
+        const [chooser] = await Promise.all([page.waitForEvent('filechooser'),
+            page.getByRole('button', {name: /Load profile/}).first().click()]);
+        await chooser.setFiles(file);
+        await page.getByRole('treeitem', {name: /, Loaded/}).click();
+        await page.getByText('Self size').first().waitFor();
+        const read = await page.evaluate(async () => {
+            const {HeapProfilerPanel} = await import('/devtools/panels/profiler/profiler.js');
+            const view = HeapProfilerPanel.HeapProfilerPanel.instance().visibleView;
+            const rows = {};
+            const todo = [view.profileInternal.root];
+            for (let node; (node = todo.pop()) !== undefined; todo.push(...node.children))
+                rows[node.functionName] = (rows[node.functionName] || 0) + node.self;
+            return {total: view.profileInternal.root.total, rows};
+        });
+        const truth = totals(profile);
+        const own = Object.values(read.rows).reduce((a, b) => a + b, 0);
+        assert.strictEqual(read.total, truth.live_bytes);
+        assert.strictEqual(own, truth.live_bytes);
+        console.log(profile, read.total);
+        await page.close();
+    }
+}
+
 async function main() {
-    const browser = await chromium.launch(
-        {executablePath: '/usr/bin/chromium', args: browserArguments});
+    const port = await freePort();
+    const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: [
+        ...browserArguments, `--remote-debugging-port=${port}`, '--remote-allow-origins=*']});
     try {
-        await {speedscope}[tool](browser);
+        await {speedscope, devtools}[tool](browser, port);
     } finally {
         await browser.close();
     }

@@ -41,4 +41,5 @@ consumer() {
     fi
 }
 consumer "speedscope shows our totals" speedscope leak.heaptap sample.heaptap hostile.heaptap
+consumer "DevTools show our totals" devtools leak.heaptap sample.heaptap odd.heaptap
 finish
