@@ -17,7 +17,7 @@
 /* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
 /* covers: notes.c json_notes.c text_recording.c */
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
-/* covers: thread_shares.c callgrind.c line_text.c massif.c */
+/* covers: thread_shares.c callgrind.c line_text.c massif.c dhat.c */
 /* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"

@@ -132,6 +132,9 @@ awkward_names_stay_on_their_line(void **state)
     assert_true(has(p, "massif", ": gr\xc3\xbc\xc3\x9f? (b.c:2)\n"));
     assert_true(has(p, "massif", ": libq.so+0x103f (in /usr/lib/libq.so)\n"));
     assert_true(has(p, "massif", long_name));
+    assert_true(has(p, "dhat", ": (anonymous)::\\\"f\\\"; ?[1mx (my file.c:1)\""));
+    assert_true(has(p, "dhat", ": gr\xc3\xbc\xc3\x9f? (b.c:2)\""));
+    assert_true(has(p, "dhat", long_name));
     profile_free(p);
 }
 
@@ -218,6 +221,38 @@ massif_counts_what_is_negative_as_nothing(void **state)
     profile_free(p);
 }
 
+/* If this fails, dh_view shows wrong numbers, or stops at a stack that comes twice. */
+static void
+dhat_has_each_stack_once(void **state)
+{
+    struct profile *p = small_profile();
+    uint32_t site = build_site(p, build_counters(2, 20, 2, 20), "work@src/a.c:11",
+                               "main@src/a.c:21", NULL);
+    struct strbuf rooted;
+
+    (void)state;
+    build_tags(p, site, build_heap(p, "pool"), 0);
+    p->sites[0].counters.peak_bytes = 100;
+    p->sites[0].counters.peak_blocks = 1;
+    p->peak_elapsed_ns = 3000000;
+    p->process.elapsed_ns = 5000000;
+    assert_true(has(p, "dhat",
+                    "\"cmd\": \"prog --test\",\n  \"pid\": 4242,\n  \"te\": 5000,\n"
+                    "  \"tg\": 3000,\n"));
+    assert_true(has(p, "dhat",
+                    "    {\"tb\": 300, \"tbk\": 3, \"mb\": 200, \"mbk\": 2, \"gb\": 100, "
+                    "\"gbk\": 1, \"eb\": 200, \"ebk\": 2, \"fs\": [1, 2, 3]},\n"
+                    "    {\"tb\": 70, \"tbk\": 7, \"mb\": 50, \"mbk\": 5, \"gb\": 50, "
+                    "\"gbk\": 5, \"eb\": 50, \"ebk\": 5, \"fs\": [4, 5]},\n"));
+    assert_true(has(p, "dhat", "\"fs\": [8]}\n  ],\n  \"ftbl\": [\n    \"[root]\",\n"
+                               "    \"0x1040101F: make (a.c:3)\",\n"));
+    rooted = exported_as(p, "dhat", METRIC_INUSE, true);
+    assert_non_null(strstr(strbuf_text(&rooted), "{\"tb\": 20, \"tbk\": 2, "));
+    assert_non_null(strstr(strbuf_text(&rooted), "\"[heap pool]\""));
+    strbuf_release(&rooted);
+    profile_free(p);
+}
+
 /* If this fails, values that no reader expects are written, or what is not known as 0. */
 static void
 callgrind_of_a_moment_has_what_is_known_and_nothing_negative(void **state)
@@ -246,6 +281,7 @@ a_program_without_allocations_is_exported(void **state)
     (void)state;
     assert_true(has(p, "callgrind", "summary: 0\n\ntotals: 0\n"));
     assert_true(has(p, "massif", "heap_tree=peak\nn0: 0" ALLOCATES));
+    assert_true(has(p, "dhat", "\"pps\": [],\n  \"ftbl\": [\n    \"[root]\"\n  ]\n}"));
     profile_free(p);
 }
 
@@ -268,6 +304,7 @@ main(void)
         cmocka_unit_test(massif_without_a_history_has_the_peak_and_the_end),
         cmocka_unit_test(massif_adds_up_what_is_below_its_threshold),
         cmocka_unit_test(massif_counts_what_is_negative_as_nothing),
+        cmocka_unit_test(dhat_has_each_stack_once),
         cmocka_unit_test(callgrind_of_a_moment_has_what_is_known_and_nothing_negative),
         cmocka_unit_test(a_program_without_allocations_is_exported),
     };

@@ -107,8 +107,8 @@ check_format(const struct export_command_options *o, const struct exporter *e)
         strbuf_release(&rooted);
         return EXIT_USAGE;
     }
-    if (export_is_of_time(e) && metric_chosen(&o->metric) > METRIC_PEAK) {
-        say_error("%s shows live bytes over time and has no room for the metric '%s'", e->name,
+    if (!export_knows(e, metric_chosen(&o->metric))) {
+        say_error("%s has no room for the metric '%s'", e->name,
                   metric_name(metric_chosen(&o->metric)));
         return EXIT_USAGE;
     }
@@ -122,6 +122,12 @@ check(struct shown *s)
     const char *file = file_wanted(run->options);
     int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
+    if (rc == 0 && s->p->extent != EXTENT_WHOLE && export_needs_whole(run->exporter)) {
+        say_error("%s shows the peak, which is known of a whole run only, not of a moment or a "
+                  "stretch of time",
+                  run->exporter->name);
+        return EXIT_USAGE;
+    }
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 

@@ -11,6 +11,7 @@
 #include "lines/callgrind.h"
 #include "lines/collapsed.h"
 #include "lines/csv.h"
+#include "lines/dhat.h"
 #include "lines/heapprofile.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
@@ -23,6 +24,8 @@ static const struct exporter exporters[] = {
     {"collapsed", ".collapsed .folded .txt",
      "one line per stack, for flame graph tools", false, true,
      false, export_collapsed},
+    {"dhat", ".dhat .dhat.json", "allocated, at the peak and at the end by stack, for dh_view.html",
+     false, true, false, export_dhat},
     {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false, true,
      true, export_flamegraph},
     {"massif", ".massif", "live bytes over time, for ms_print and massif-visualizer", false, true,
@@ -78,6 +81,20 @@ bool
 export_is_of_time(const struct exporter *e)
 {
     return e->write == export_massif;
+}
+
+bool
+export_knows(const struct exporter *e, enum metric metric)
+{
+    if (e->write == export_massif)
+        return metric == METRIC_INUSE || metric == METRIC_PEAK;
+    return e->write != export_dhat || metric != METRIC_TEMPORARY;
+}
+
+bool
+export_needs_whole(const struct exporter *e)
+{
+    return e->write == export_dhat;
 }
 
 const struct exporter *

@@ -7,8 +7,11 @@ Besides PROFILEs it looks at one with a past and names of all kinds, made byte b
 empty one. Every total that a reader prints, and every inclusive value of every function, must be
 what `heaptap report --json` says, to the byte. If it fails, the readers see other numbers.
 """
+import html
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -203,8 +206,60 @@ def massif_past():
     export("massif", "made.heaptap", "--at", "peak")
     tell([s[1] for s in printed() if s[3]] == [report("made.heaptap")["totals"]["peak_bytes"]],
          "massif: --at peak is one snapshot")
-    status, _, err = run(HEAPTAP, "export", "-f", "massif", "--alloc", "made.heaptap")
-    tell(status == 2 and "no room for the metric 'alloc'" in err, "massif: no other metric", err)
+    refuses("no room for the metric 'alloc'", "-f", "massif", "--alloc", "made.heaptap")
+
+
+VIEWER = next((path for path in ("/usr/libexec/valgrind/dh_view.js",
+                                 "/usr/lib/valgrind/dh_view.js") if os.path.exists(path)), None)
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+PAGE = """<!DOCTYPE html><html><head><meta charset="UTF-8">
+<script src="file://%s"></script><script src="data.js"></script></head><body><script>
+onLoad();
+tryFunc(() => { gFilename = "export"; gData = DATA; buildTree(); displayTree(0, 0, 0); });
+</script></body></html>
+"""
+
+
+def viewed(text):
+    """The text that dh_view shows in a browser."""
+    with open("data.js", "w", encoding="utf-8") as f:
+        f.write("const DATA = " + text)
+    with open("view.html", "w", encoding="utf-8") as f:
+        f.write(PAGE % VIEWER)
+    status, out, err = run(BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
+                           "--allow-file-access-from-files",
+                           "--user-data-dir=" + os.path.abspath("browser"), "--dump-dom",
+                           "file://" + os.path.abspath("view.html"))
+    tell(status == 0, "the browser shows dh_view", err)
+    out = re.sub(r"<script.*?</script>", "", out, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"</?div[^>]*>", "\n", out)))
+
+
+def dhat(profile, *options):
+    text = export("dhat", profile, *options)
+    what = " ".join(["dhat", profile, *options])
+    totals, points = report(profile, *options)["totals"], json.loads(text)["pps"]
+    wanted = {"tb": "allocated_bytes", "tbk": "allocations", "gb": "peak_bytes",
+              "gbk": "peak_blocks", "eb": "live_bytes", "ebk": "live_blocks"}
+    tell(all(sum(p[k] for p in points) == totals[v] for k, v in wanted.items()),
+         f"{what}: stacks add up", totals)
+    tell(all(p["mb"] >= max(p["gb"], p["eb"]) for p in points) and
+         len({tuple(p["fs"]) for p in points}) == len(points), f"{what}: each stack comes once")
+    if VIEWER is None or BROWSER is None:
+        print(f"ok - {what}: in the viewer # SKIP needs chromium and valgrind's dh_view")
+        return
+    shown = viewed(text)
+    got = [tuple(int(n.replace(",", "")) for n in found) for found in
+           re.findall(r"(?:Total|At t-gmax|At t-end): +([\d,]+) bytes .*? in ([\d,]+) blocks",
+                      shown)[:3]]
+    names = list(wanted.values())
+    tell(got == [(totals[a], totals[b]) for a, b in zip(names[::2], names[1::2])],
+         f"{what}: the viewer's totals", got, totals, shown[:2000])
+
+
+def refuses(what, *arguments):
+    status, out, err = run(HEAPTAP, "export", *arguments)
+    tell(status == 2 and not out and what in err, f"refused: {' '.join(arguments)}", status, err)
 
 
 def main():
@@ -212,6 +267,7 @@ def main():
     for profile in sys.argv[2:] + ["made.heaptap", "empty.heaptap"]:
         callgrind(profile)
         massif(profile)
+        dhat(profile)
     callgrind("made.heaptap", "--at", "half")
     callgrind("made.heaptap", "--at", "peak")
     callgrind("made.heaptap", "--between", "half..end")
@@ -219,6 +275,9 @@ def main():
     callgrind("containers.heaptap", "--alloc")
     massif("containers.heaptap", "--filter", "vector")
     massif_past()
+    dhat("containers.heaptap", "--filter", "vector")
+    refuses("whole run only", "-f", "dhat", "--at", "half", "made.heaptap")
+    refuses("no room for the metric 'temporary'", "-f", "dhat", "--temporary", "made.heaptap")
     finish()
 
 
