@@ -356,6 +356,30 @@ is_noise(const struct diff_text *v, const struct diff_row *row)
            (v->d->by == DIFF_BY_SITE || diff_is_noise(row, v->d->metric, true));
 }
 
+/* Where nothing changed in the metric that is shown: in which others something did. */
+static void
+put_other_changes(struct diff_text *v)
+{
+    const struct diff *d = v->d->diff;
+    struct arena *a = v->d->arena;
+    const char *options = "";
+
+    for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
+        size_t changed = 0;
+
+        if (!metric_is_known(&d->before, (enum metric)m) ||
+            !metric_is_known(&d->after, (enum metric)m))
+            continue;
+        for (size_t i = 0; i < d->count; i++)
+            changed += diff_growth(&d->rows[i].before, &d->rows[i].after, (enum metric)m) != 0;
+        if (changed > 0)
+            options = arena_printf(a, "%s%s--%s (%s)", options, *options ? ", " : "",
+                                   metric_name((enum metric)m), style_count(a, (int64_t)changed));
+    }
+    if (*options)
+        line(v, arena_printf(a, "Others changed: %s", options));
+}
+
 static void
 put_rows(struct diff_text *v)
 {
@@ -372,8 +396,10 @@ put_rows(struct diff_text *v)
                          noisy ? arena_printf(v->d->arena, ", %s within noise",
                                               style_count(v->d->arena, (int64_t)noisy))
                                : ""));
-    if (changed == 0)
+    if (changed == 0) {
+        put_other_changes(v);
         return;
+    }
     strbuf_char(v->out, '\n');
     if (v->d->by == DIFF_BY_FUNCTION)
         strbuf_fmt(v->out, "      growth      before       after  w. callees%s  function\n",
