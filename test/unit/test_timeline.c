@@ -234,6 +234,15 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
     assert_true(timeline_last(row_of(p, &t, "freed_at_the_end")) > 0);
+    // News is what grows, by what matters beside the peak, in a run that was long enough.
+    p->totals.peak_bytes = 1000 * SIZE;
+    assert_true(timeline_is_news(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_news(p, row_of(p, &t, "rests")));
+    p->totals.peak_bytes = INT64_C(1000000) * SIZE;
+    assert_false(timeline_is_news(p, row_of(p, &t, "grows")));
+    p->totals.peak_bytes = 1000 * SIZE;
+    p->process.elapsed_ns = UINT64_C(9000000000);
+    assert_false(timeline_is_news(p, row_of(p, &t, "grows")));
     assert_int_equal(t.growing, 2);
     arena_release(&arena);
     profile_free(p);

@@ -51,16 +51,22 @@ struct builder {
     struct timeline_row *all; // By stack.
 };
 
-// Growth is news after so long, of stacks that hold so much and gain so much of the peak an hour.
-#define NEWS_RUN_NS (5 * UINT64_C(1000000000))
-enum { NEWS_BYTES = 4096, NEWS_PERCENT_PER_HOUR = 1 };
+// Growth is news after so long, of stacks that hold so much, have gained so much of the peak in the
+// run, and would gain so much of it in an hour. What lasts less is on its way to its end.
+#define NEWS_RUN_NS (10 * UINT64_C(1000000000))
+#define NEWS_GAIN 0.001
+#define NEWS_GAIN_PER_HOUR 0.01
+enum { NEWS_BYTES = 4096 };
 
 bool
 timeline_is_news(const struct profile *p, const struct timeline_row *row)
 {
+    double peak = (double)p->totals.peak_bytes;
+    double gained = (double)(timeline_last(row) - row->rough[0]);
+
     return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
            p->process.elapsed_ns >= NEWS_RUN_NS && timeline_last(row) >= NEWS_BYTES &&
-           row->per_minute * 60 * 100 >= NEWS_PERCENT_PER_HOUR * (double)p->totals.peak_bytes;
+           gained >= NEWS_GAIN * peak && row->per_minute * 60 >= NEWS_GAIN_PER_HOUR * peak;
 }
 
 const char *
