@@ -43,6 +43,13 @@
 
 enum { SHORT_LIVED_US = 500, NS_PER_US = 1000 };
 
+/* An entry of ftbl. Its text is made when it is written: with long names all of them may be much
+ * larger than the profile. */
+struct text {
+    const char *name; // NULL: that of the frame.
+    uint32_t frame, location;
+};
+
 struct point {
     const uint32_t *frames; // Ids in texts, innermost first.
     uint32_t depth;
@@ -53,7 +60,10 @@ struct writer {
     const struct profile *p;
     const struct tag_roots *roots;
     struct arena *arena;
-    struct strtab texts; // Of frames; id 0 is the root's.
+    struct text *texts; // From 1 on; 0 is the viewer's root.
+    size_t text_count, text_capacity;
+    struct strtab names;  // Of frames that are none of the program's,
+    struct map name_ids;  // and the ids of their texts.
     struct strbuf scratch;
     uint32_t *known; // By frame: its text's id; 0 = not yet known.
     struct point *points;
@@ -61,17 +71,51 @@ struct writer {
 };
 
 static uint32_t
+add_text(struct writer *w, const char *name, uint32_t frame, uint32_t location)
+{
+    size_t id = ++w->text_count;
+
+    arena_grow(w->arena, &w->texts, &w->text_capacity, id, sizeof *w->texts);
+    w->texts[id] = (struct text){name, frame, location};
+    return (uint32_t)id;
+}
+
+static uint32_t
 frame_id(struct writer *w, uint32_t frame, uint32_t location)
 {
-    const struct profile_frame *f = &w->p->frames[frame];
-    const char *file = profile_string(w->p, f->file);
-    struct strbuf *s = &w->scratch;
+    if (w->known[frame] == 0)
+        w->known[frame] = add_text(w, NULL, frame, location);
+    return w->known[frame];
+}
 
-    if (w->known[frame] != 0)
-        return w->known[frame];
+static uint32_t
+name_id(struct writer *w, const char *name)
+{
+    uint32_t string = strtab_id(&w->names, name);
+    bool is_new;
+    uint64_t *id = map_put(&w->name_ids, string, &is_new);
+
+    if (is_new)
+        *id = add_text(w, strtab_get(&w->names, string), 0, 0);
+    return (uint32_t)*id;
+}
+
+/* Put the text T into scratch. */
+static void
+make_text(struct writer *w, const struct text *t)
+{
+    const struct profile_frame *f = &w->p->frames[t->frame];
+    struct strbuf *s = &w->scratch;
+    const char *file;
+
     strbuf_clear(s);
-    strbuf_fmt(s, "0x%" PRIX64 ": ", location_pc(&w->p->locations[location]));
-    line_text(s, frame_name(w->p, frame, location, w->arena));
+    if (t->name != NULL) {
+        line_text(s, t->name);
+        return;
+    }
+    file = profile_string(w->p, f->file);
+    strbuf_fmt(s, "0x%" PRIX64 ": ", location_pc(&w->p->locations[t->location]));
+    line_text(s, frame_name(w->p, t->frame, t->location, w->arena));
     if (*file != '\0') {
         strbuf_str(s, " (");
         line_text(s, path_basename(file));
@@ -81,7 +125,6 @@ frame_id(struct writer *w, uint32_t frame, uint32_t location)
         line_text(s, w->p->modules[f->module].path);
         strbuf_char(s, ')');
     }
-    return w->known[frame] = strtab_id(&w->texts, strbuf_text(s));
 }
 
 static int64_t
@@ -101,9 +144,9 @@ add_point(struct writer *w, const struct stack *s)
     for (uint32_t i = 0; i < depth; i++)
         frames[count++] = frame_id(w, s->frames[i], s->locations[i]);
     if (depth == 0)
-        frames[count++] = strtab_id(&w->texts, FRAME_NAME_OTHER);
+        frames[count++] = name_id(w, FRAME_NAME_OTHER);
     if (root != NULL)
-        frames[count++] = strtab_id(&w->texts, root);
+        frames[count++] = name_id(w, root);
     w->points[w->count++] = (struct point){frames,
                                            count,
                                            not_negative(c->allocated_bytes),
@@ -220,11 +263,15 @@ export_dhat(const struct profile *p, const struct stacks *stacks,
     json_end(&j);
     json_array(&j, "ftbl");
     json_string(&j, NULL, "[root]");
-    for (uint32_t i = 1; i < w.texts.count; i++)
-        json_string(&j, NULL, strtab_get(&w.texts, i));
+    for (size_t i = 1; i <= w.text_count; i++) {
+        make_text(&w, &w.texts[i]);
+        json_string(&j, NULL, strbuf_text(&w.scratch));
+        strbuf_pause(out);
+    }
     json_end(&j);
     json_end(&j);
-    strtab_release(&w.texts);
+    strtab_release(&w.names);
+    map_release(&w.name_ids);
     strbuf_release(&w.scratch);
     arena_release(&arena);
     return 0;

@@ -30,6 +30,9 @@ VIEWS = {
     "export speedscope": ["export", "-f", "speedscope"],
     "export csv": ["export", "-f", "csv"],
     "export chrome": ["export", "-f", "chrome"],
+    "export callgrind": ["export", "-f", "callgrind"],
+    "export massif": ["export", "-f", "massif"],
+    "export dhat": ["export", "-f", "dhat"],
 }
 
 
@@ -250,6 +253,7 @@ def names(heaptap, checks):
         kind = "packed" if packed else "recorded"
         text_views = [("report", []), ("report", ["--wide"]), ("leaks", []),
                       ("export", ["-f", "collapsed"]), ("export", ["-f", "pprof-text"])]
+        text_views += [("export", ["-f", name]) for name in ("callgrind", "massif", "dhat")]
         text_views += [("report", ["--by", by]) for by in
                        ("function", "file", "line", "module", "thread")]
         text_views += [("leaks", options) for options in
