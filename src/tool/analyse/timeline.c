@@ -56,7 +56,7 @@ struct builder {
 #define NEWS_RUN_NS (10 * UINT64_C(1000000000))
 #define NEWS_GAIN 0.001
 #define NEWS_GAIN_PER_HOUR 0.01
-enum { NEWS_BYTES = 4096 };
+enum { NEWS_BYTES = 1024 };
 
 bool
 timeline_is_news(const struct profile *p, const struct timeline_row *row)
