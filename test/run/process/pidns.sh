@@ -34,11 +34,11 @@ done
 inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")
 
 "$HEAPTAP" report "$pid" >report.txt 2>&1
-check "report by the id it has here: running, with both ids" \
-    grep -q "^pid $pid ($inner in its namespace) .* running for" report.txt
+check "report by the id it has here: with both ids" \
+    grep -q "^pid $pid ($inner in its namespace) " report.txt
 "$HEAPTAP" report live.heaptap >report.txt 2>&1
-check "report of its file: running" \
-    grep -q "^pid $pid ($inner in its namespace) .* running for" report.txt
+check "report of its file: the same" \
+    grep -q "^pid $pid ($inner in its namespace) " report.txt
 check "control by the id it has here" "$HEAPTAP" control "$pid"
 check "snapshot by the id it has here" "$HEAPTAP" snapshot "$pid" seen
 check "snapshot by its file" "$HEAPTAP" snapshot live.heaptap again
