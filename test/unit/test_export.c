@@ -325,6 +325,40 @@ a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
     profile_free(p);
 }
 
+/* If this fails, the Firefox Profiler takes for live what was freed, or for freed what is live, or
+ * adds up a function with that of another file. */
+static void
+what_is_freed_takes_away_a_whole_allocation(void **state)
+{
+    struct profile *p = small_profile();
+    struct export_options peak = {.metric = METRIC_PEAK};
+    struct stacks stacks = {.total = COUNTERS_ZERO};
+    struct strbuf out;
+    struct err err = {""};
+
+    (void)state;
+    // More freed than allocated, which nobody can show.
+    build_site(p, build_counters(2, 20, 4, 40), "torn@src/a.c:6", "main@src/a.c:20", NULL);
+    out = exported(p, "firefox", METRIC_INUSE, NULL);
+    assert_non_null(strstr(out.text, "\"weight\": [100,200,50,56,7,5,20,-100,-56,-20],"));
+    assert_non_null(strstr(out.text, "\"memoryAddress\": [1,2,3,4,5,6,7,1,4,7],"));
+    assert_non_null(strstr(out.text, "\"stack\": [2,2,1,3,3,4,5,2,3,5],"));
+    assert_non_null(strstr(out.text, "\"prefix\": [null,0,1,0,null,0],"));
+    assert_non_null(strstr(out.text, "\"frame\": [0,1,2,3,4,5],"));
+    assert_non_null(strstr(out.text, "\"line\": [null,null,3,4,null,6],"));
+    assert_non_null(strstr(out.text, "\"name\": [1,2,3,4,5,6],"));
+    assert_non_null(strstr(out.text, "\"fileName\": [7,7,7,8,null,7],"));
+    strbuf_clear(&out);
+    assert_int_equal(export_find("firefox")->write(p, &stacks, &peak, &out, &err), HEAPTAP_USAGE);
+    p->extent = EXTENT_AT;
+    assert_int_equal(export_find("firefox")->write(p, &stacks, &(struct export_options){0}, &out,
+                                                   &err),
+                     HEAPTAP_USAGE);
+    assert_int_equal(out.length, 0);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 struct text_row {
     int64_t live_blocks, live_bytes, allocations, allocated_bytes;
     char addresses[512];
@@ -1014,6 +1048,7 @@ main(void)
         cmocka_unit_test(collapsed_stacks_have_exact_values),
         cmocka_unit_test(awkward_names_stay_on_their_line),
         cmocka_unit_test(names_stay_in_their_cells),
+        cmocka_unit_test(what_is_freed_takes_away_a_whole_allocation),
         cmocka_unit_test(a_tree_of_calls_has_bytes_where_they_were_allocated),
         cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
         cmocka_unit_test(rows_of_pprof_text_add_up_to_the_header),

@@ -184,7 +184,7 @@ run_export(const void *given, int count, char **arguments)
     if (run.exporter == NULL)
         return EXIT_USAGE;
     r.recursion_folded = run.exporter->picture;
-    if (export_is_of_time(run.exporter))
+    if (run.exporter->in_time)
         r.session = SESSION_SUM_IN_TIME;
     rc = check_format(o, run.exporter);
     return rc ? rc : runner_run(&r, count > 0 ? arguments[0] : NULL);

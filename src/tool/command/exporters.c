@@ -12,6 +12,7 @@
 #include "lines/collapsed.h"
 #include "lines/csv.h"
 #include "lines/dhat.h"
+#include "lines/firefox.h"
 #include "lines/heapprofile.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
@@ -19,28 +20,63 @@
 #include "pprof/pprof_text.h"
 
 static const struct exporter exporters[] = {
-    {"callgrind", ".callgrind", "call graph, for kcachegrind and callgrind_annotate", false,
-     true, false, export_callgrind},
-    {"collapsed", ".collapsed .folded .txt",
-     "one line per stack, for flame graph tools", false, true,
-     false, export_collapsed},
-    {"dhat", ".dhat .dhat.json", "allocated, at the peak and at the end by stack, for dh_view.html",
-     false, true, false, export_dhat},
-    {"flamegraph", ".svg", "interactive flame graph in one SVG file, for any browser", false, true,
-     true, export_flamegraph},
-    {"massif", ".massif", "live bytes over time, for ms_print and massif-visualizer", false, true,
-     false, export_massif},
-    {"pprof", ".pb.gz .pprof .pb",
-     "profile.proto, gzipped, for go tool pprof and what reads its format", true, false,
-     false, export_pprof},
-    {"pprof-text", ".heap .prof", "heap profile of gperftools, for google-pprof and jeprof", false,
-     false, false, export_pprof_text},
-    {"speedscope", ".speedscope.json", "all metrics in one file, for speedscope", false, true,
-     false, export_speedscope},
-    {"csv", ".csv", "one row per stack with all counters, for spreadsheets and data frames", false,
-     false, false, export_csv},
-    {"chrome", ".heapprofile", "one metric of bytes, for the Memory panel of Chromium's DevTools",
-     false, true, true, export_heapprofile},
+    {.name = "callgrind",
+     .extensions = ".callgrind",
+     .summary = "call graph, for kcachegrind and callgrind_annotate",
+     .can_root = true,
+     .write = export_callgrind},
+    {.name = "collapsed",
+     .extensions = ".collapsed .folded .txt",
+     .summary = "one line per stack, for flame graph tools",
+     .can_root = true,
+     .write = export_collapsed},
+    {.name = "dhat",
+     .extensions = ".dhat .dhat.json",
+     .summary = "allocated, at the peak and at the end by stack, for dh_view.html",
+     .can_root = true,
+     .write = export_dhat},
+    {.name = "flamegraph",
+     .extensions = ".svg",
+     .summary = "interactive flame graph in one SVG file, for any browser",
+     .can_root = true,
+     .picture = true,
+     .write = export_flamegraph},
+    {.name = "massif",
+     .extensions = ".massif",
+     .summary = "live bytes over time, for ms_print and massif-visualizer",
+     .can_root = true,
+     .in_time = true,
+     .write = export_massif},
+    {.name = "pprof",
+     .extensions = ".pb.gz .pprof .pb",
+     .summary = "profile.proto, gzipped, for go tool pprof and what reads its format",
+     .binary = true,
+     .write = export_pprof},
+    {.name = "pprof-text",
+     .extensions = ".heap .prof",
+     .summary = "heap profile of gperftools, for google-pprof and jeprof",
+     .write = export_pprof_text},
+    {.name = "speedscope",
+     .extensions = ".speedscope.json",
+     .summary = "all metrics in one file, for speedscope",
+     .can_root = true,
+     .write = export_speedscope},
+    {.name = "csv",
+     .extensions = ".csv",
+     .summary = "one row per stack with all counters, for spreadsheets and data frames",
+     .write = export_csv},
+    {.name = "chrome",
+     .extensions = ".heapprofile",
+     .summary = "one metric of bytes, for the Memory panel of Chromium's DevTools",
+     .can_root = true,
+     .picture = true,
+     .write = export_heapprofile},
+    {.name = "firefox",
+     .extensions = ".firefox.json",
+     .summary = "allocations over time, for the Firefox Profiler",
+     .can_root = true,
+     .in_time = true,
+     .write = export_firefox},
 };
 
 const struct exporter *
@@ -75,12 +111,6 @@ extension_length(const char *path, const char *extensions)
         extensions += strspn(extensions, " ");
     }
     return best;
-}
-
-bool
-export_is_of_time(const struct exporter *e)
-{
-    return e->write == export_massif;
 }
 
 bool

@@ -14,9 +14,6 @@ const struct exporter *export_list(size_t *ret_count);
 /* The exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
-/* Whether E shows live bytes over time, so that it wants a history. */
-bool export_is_of_time(const struct exporter *e);
-
 /* Whether E has room for METRIC, and whether it needs what is known of whole runs alone. */
 bool export_knows(const struct exporter *e, enum metric metric);
 bool export_needs_whole(const struct exporter *e);

@@ -26,6 +26,7 @@ struct exporter {
     bool binary;            // Not fit for a terminal.
     bool can_root;          // Knows options.roots.
     bool picture;           // To be looked at, so that recursion is folded.
+    bool in_time;            // Shows what was when, so a session's history is needed.
     export_fn *write;
 };
 

@@ -265,7 +265,8 @@ def names(heaptap, checks):
                        ("merge", ["-o", "-"]), ("snapshot", ["name"]),
                        ("diff", ["--by", "function", "names.heaptap"]),
                        ("diff", ["--wide", "names.heaptap"])]
-        text_views += [("export", ["-f", form]) for form in ("speedscope", "csv", "chrome")]
+        text_views += [("export", ["-f", form])
+                       for form in ("speedscope", "csv", "chrome", "firefox")]
         text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:

@@ -146,9 +146,61 @@ def read_chrome(data):
     return {metric: sums}
 
 
-READERS = {"speedscope": read_speedscope, "csv": read_csv, "chrome": read_chrome}
-VIEWED = {"speedscope": above, "csv": in_a_row, "chrome": above}
-ONE_METRIC = {"chrome"}
+def firefox_stacks(thread):
+    names, functions = thread["stringArray"], thread["funcTable"]["name"]
+    table, frames = thread["stackTable"], thread["frameTable"]["func"]
+    for key in ("stackTable", "frameTable", "funcTable", "nativeAllocations", "samples"):
+        for column, values in thread[key].items():
+            assert not isinstance(values, list) or len(values) == thread[key]["length"], column
+    stacks = []
+    for prefix, frame in zip(table["prefix"], table["frame"]):
+        stacks.append((stacks[prefix] if prefix is not None else ()) +
+                      (names[functions[frames[frame]]],))
+    return stacks
+
+
+def firefox_live(thread, until=None):
+    """What the viewer takes for live: what no entry below zero has taken away as a whole."""
+    stacks, n = firefox_stacks(thread), thread["nativeAllocations"]
+    live, alloc = {}, {}
+    assert n["time"] == sorted(n["time"])
+    for time, weight, stack, address in zip(n["time"], n["weight"], n["stack"],
+                                            n["memoryAddress"]):
+        if until is not None and time > until:
+            break
+        if weight > 0:
+            assert address not in live
+            live[address] = (stacks[stack], weight)
+            add(alloc, stacks[stack], weight)
+        else:
+            assert live.pop(address) == (stacks[stack], -weight)
+    sums = {}
+    for stack, weight in live.values():
+        add(sums, stack, weight)
+    return sums, alloc
+
+
+def read_firefox(data):
+    thread = json.loads(data)["threads"][0]
+    return dict(zip(("inuse", "alloc"), firefox_live(thread)))
+
+
+def firefox_in_time():
+    """At each snapshot what was live then."""
+    thread = json.loads(exported("firefox", [], "odd.heaptap"))["threads"][0]
+    for moment, ms in (("early", 1000), ("late", 2000), ("end", 3000)):
+        sums, alloc = firefox_live(thread, ms)
+        truth = above(wanted("odd.heaptap", ["--at", moment]))
+        tell((sums, alloc) == (truth["inuse"], truth["alloc"]), f"firefox: live at {moment}")
+    for options in (["--at", "early"], ["--between", "early..late"], ["--peak"]):
+        done = heaptap("export", "-f", "firefox", *options, "odd.heaptap")
+        tell((done.returncode, done.stdout) == (2, b""), f"firefox: refuses {options}", done.stderr)
+
+
+READERS = {"speedscope": read_speedscope, "csv": read_csv, "chrome": read_chrome,
+           "firefox": read_firefox}
+VIEWED = {"speedscope": above, "csv": in_a_row, "chrome": above, "firefox": above}
+FEW_METRICS = {"chrome": ["temporary", "count"], "firefox": ["peak", "temporary", "count"]}
 KEEP = {"chrome": ["--no-fold-recursion"]}  # In what is compared stack by stack.
 
 
@@ -164,7 +216,7 @@ def exported(form, options, profile):
 def compare(form, profile, options=()):
     truth = VIEWED[form](wanted(profile, options))
     got = READERS[form](exported(form, options, profile))
-    if form in ONE_METRIC:
+    if form in FEW_METRICS:
         truth = {metric: truth[metric] for metric in got}
     active = got.pop("active", "inuse")
     differ = [(m, key, truth[m].get(key), got[m].get(key)) for m in got
@@ -198,7 +250,7 @@ def odd_past():
 def metrics(form):
     """The metric that was asked for is the one that is shown first."""
     for metric in FIELD:
-        if form in ONE_METRIC and metric in ("temporary", "count"):
+        if metric in FEW_METRICS.get(form, []):
             done = heaptap("export", "-f", form, "--metric", metric, "leak.heaptap")
             tell((done.returncode, done.stdout) == (2, b""), f"{form}: refuses {metric}",
                  done.stderr)
@@ -259,7 +311,8 @@ def main():
             compare(form, profile)
         for options in (["--at", "early"], ["--between", "early..late"], ["--at", "peak"],
                         ["--filter", "hi"]):
-            compare(form, "odd.heaptap", options)
+            if form != "firefox" or "--filter" in options:
+                compare(form, "odd.heaptap", options)
         for options in (["--heap", "session pool"], ["--label", "tenant=acme"],
                         ["--heap", "none*"]):
             compare(form, "heaps.heaptap", options)
@@ -267,6 +320,7 @@ def main():
         if form != "csv":
             roots(form)
     csv_as_json()
+    firefox_in_time()
 
 
 main()

@@ -42,4 +42,27 @@ consumer() {
 }
 consumer "speedscope shows our totals" speedscope leak.heaptap sample.heaptap hostile.heaptap
 consumer "DevTools show our totals" devtools leak.heaptap sample.heaptap odd.heaptap
+
+# The loader of the Firefox Profiler, as a command with a server of its own, which is stopped. What
+# its functions hold themselves adds up to what is live.
+profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
+firefox() {
+    timeout 60 node "$profiler" "$@" </dev/null
+}
+if [ ! -e "$profiler" ] || ! command -v node >/dev/null || ! command -v jq >/dev/null; then
+    echo "ok - the Firefox Profiler shows our totals # SKIP tools/setup readers brings it"
+else
+    for profile in leak sample; do
+        "$HEAPTAP" export -o $profile.firefox.json $profile.heaptap
+        firefox load $profile.firefox.json >firefox.log 2>&1
+        for strategy in retained-allocations:live_bytes allocations:allocated_bytes; do
+            firefox strategy "native-${strategy%:*}" >>firefox.log 2>&1
+            same "the Firefox Profiler, $profile: ${strategy%:*}" \
+                "$(report_json $profile.heaptap | jq ".totals.${strategy#*:}")" \
+                "$(firefox thread functions --json 2>>firefox.log |
+                    jq '[.functions[].selfSamples] | add')"
+        done
+        firefox stop --all >>firefox.log 2>&1
+    done
+fi
 finish
