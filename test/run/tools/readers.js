@@ -101,7 +101,7 @@ async function devtools(browser, port) {
     for (const profile of profiles) {
         const file = path.resolve(profile.replace('.heaptap', '.heapprofile'));
         const page = await browser.newPage();
-        run('export', '-o', file, '--no-fold', '--no-fold-recursion', profile);
+        run('export', '--inuse', '-o', file, '--no-fold', '--no-fold-recursion', profile);
         await page.goto(`http://127.0.0.1:${port}/devtools/js_app.html?panel=heap_profiler`);
         await page.getByRole('tab', {name: 'Memory'}).first().click();
         const [chooser] = await Promise.all([page.waitForEvent('filechooser'),
