@@ -172,6 +172,7 @@ run_report(const void *given, int count, char **arguments)
         .own = o,
         .session = is_overview(o) ? SESSION_TABLE_ONLY : SESSION_TABLE,
         .stacks = STACKS_FOLDED_IN_TEXT,
+        .numbered = o->full || !(o->tree || o->invert || o->by.choice > BY_SITE),
         .recursion_folded = is_brief(o),
         .metric = &metric,
         .check = check,

@@ -105,6 +105,7 @@ run_timeline(const void *given, int count, char **arguments)
         .options = &o->view,
         .own = &run,
         .session = SESSION_SUM_IN_TIME,
+        .numbered = true,
         .recursion_folded = o->svg || o->flame,
         .check = check,
         .show = show,

@@ -178,8 +178,9 @@ gaps_text(struct names_hint *h, size_t count)
     return copy;
 }
 
-const char *
-names_hint_text(struct names_hint *h)
+/* The sentence, from H's arena; NULL = nothing that matters is missing. */
+static const char *
+hint_text(struct names_hint *h)
 {
     size_t count = 0;
 
@@ -201,7 +202,7 @@ names_hint_text(struct names_hint *h)
 void
 names_hint_say(struct names_hint *h)
 {
-    const char *text = names_hint_text(h);
+    const char *text = hint_text(h);
 
     if (text != NULL)
         say_hint("%s", text);

@@ -32,7 +32,4 @@ void names_hint_add_all(struct names_hint *h, const struct profile *p);
 /* Say what matters, or nothing, and release H. */
 void names_hint_say(struct names_hint *h);
 
-/* What names_hint_say says, without releasing H; NULL = nothing. From H's arena. */
-const char *names_hint_text(struct names_hint *h);
-
 #endif

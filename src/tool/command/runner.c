@@ -37,7 +37,7 @@ build_stacks(struct shown *s, struct arena *arena)
     if (r->stacks == STACKS_OF_EACH_LABEL)
         options.merge_labels = false;
     rc = pick_stacks(s->p, &options, arena, &s->stacks);
-    if (rc == 0 && !r->options->json)
+    if (rc == 0 && r->numbered && !r->options->json)
         stack_numbers(s->p, &s->stacks);
     return rc;
 }

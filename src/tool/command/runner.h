@@ -48,6 +48,7 @@ struct runner {
     const void *own; // The command's, for the steps.
     enum runner_session session;
     enum runner_stacks stacks;
+    bool numbered;             // The stacks' numbers are shown; in JSON they never are.
     bool recursion_folded;     // Unless the user wants it otherwise.
     const enum metric *metric; // It has to be known of each process; NULL = none has to.
     const char *output;        // A file for what is shown; NULL = stdout.

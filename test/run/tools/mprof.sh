@@ -228,6 +228,14 @@ for metric in inuse peak temporary count; do
         "$HEAPTAP" containers.heaptap $metric
 done
 
+# A view that shows numbers of stacks has them; #0 would be one that nobody gave.
+for view in report "report --full" "report --full --by function" "report --alloc" \
+    "report --by site" leaks; do
+    # shellcheck disable=SC2086
+    check "numbers of stacks: $view" awk '/#[1-9]/ { found = 1 } /#0/ { exit wrong = 1 }
+        END { exit wrong || !found }' <("$HEAPTAP" $view recursive.heaptap)
+done
+
 for program in widgets recursive containers random python; do
     check "$program: leaks --paths fits" fits 80 leaks --paths --callers 0 $program.heaptap
     check "$program: leaks --call-sites fits" fits 80 leaks --call-sites $program.heaptap

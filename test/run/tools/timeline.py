@@ -362,6 +362,8 @@ def charts_of_text():
     status, out, _ = view("timeline", "--filter", "^grows$", "chart.heaptap")
     lines = out.splitlines()
     tell(status == 0 and max(map(len, lines)) <= 80, "no line is wider than 80 columns", out)
+    numbers = [line.split()[0] for line in lines if line.startswith("#")]
+    tell(numbers and "#0" not in numbers, "stacks have their numbers", numbers)
     begin = next(i for i, line in enumerate(lines) if "\u2524" in line)
     tell([line[:9] for line in lines[begin:begin + 9:4]] == ["   7.2K \u2524", "   3.6K \u2524",
                                                             "      0 \u2514"], "the scale", out)
