@@ -59,13 +59,19 @@ struct builder {
 enum { NEWS_BYTES = 1024 };
 
 bool
+timeline_has_news(const struct profile *p)
+{
+    return p->has_history && p->process.elapsed_ns >= NEWS_RUN_NS;
+}
+
+bool
 timeline_is_news(const struct profile *p, const struct timeline_row *row)
 {
     double peak = (double)p->totals.peak_bytes;
     double gained = (double)(timeline_last(row) - row->rough[0]);
 
     return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
-           p->process.elapsed_ns >= NEWS_RUN_NS && timeline_last(row) >= NEWS_BYTES &&
+           timeline_has_news(p) && timeline_last(row) >= NEWS_BYTES &&
            gained >= NEWS_GAIN * peak && row->per_minute * 60 >= NEWS_GAIN_PER_HOUR * peak;
 }
 
@@ -312,22 +318,30 @@ by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Kendall's tau of COUNT values; *RET_SLOPE is the median slope of a pair, per step. */
+/* Kendall's tau of COUNT values. */
 static double
-kendall(const double *values, size_t count, double *ret_slope)
+kendall(const double *values, size_t count)
 {
-    double slopes[PAIRS] = {0};
-    size_t pairs = 0;
     int concordant = 0;
 
     for (size_t i = 0; i < count; i++)
-        for (size_t k = i + 1; k < count; k++) {
+        for (size_t k = i + 1; k < count; k++)
             concordant += (values[k] > values[i]) - (values[k] < values[i]);
+    return (double)concordant / (double)(count * (count - 1) / 2);
+}
+
+/* The median slope of all pairs of COUNT values, per step. */
+static double
+median_slope(const double *values, size_t count)
+{
+    double slopes[PAIRS] = {0};
+    size_t pairs = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
             slopes[pairs++] = (values[k] - values[i]) / (double)(k - i);
-        }
     qsort(slopes, pairs, sizeof *slopes, by_value);
-    *ret_slope = pairs % 2 ? slopes[pairs / 2] : (slopes[pairs / 2 - 1] + slopes[pairs / 2]) / 2;
-    return (double)concordant / (double)pairs;
+    return pairs % 2 ? slopes[pairs / 2] : (slopes[pairs / 2 - 1] + slopes[pairs / 2]) / 2;
 }
 
 static size_t
@@ -354,13 +368,12 @@ is_at_rest(const double *values, size_t count, double largest)
 
 /* What became of COUNT VALUES, the largest of which is LARGEST. */
 static enum timeline_trend
-judge(const double *values, size_t count, double largest, double *ret_slope)
+judge(const double *values, size_t count, double largest)
 {
-    double half_slope, tau = kendall(values, count, ret_slope);
-    double half = kendall(values + HALF, count - HALF, &half_slope);
+    double tau = kendall(values, count), half = kendall(values + HALF, count - HALF);
 
-    if (tau >= TAU_MIN && half >= TAU_HALF_MIN && half_slope > 0 &&
-        count_rises(values, count) >= RISES_MIN)
+    if (tau >= TAU_MIN && half >= TAU_HALF_MIN && count_rises(values, count) >= RISES_MIN &&
+        median_slope(values + HALF, count - HALF) > 0)
         return TREND_GROWS;
     if (is_at_rest(values + HALF, count - HALF, largest))
         return tau >= TAU_MIN && count_rises(values, count) >= RISES_MIN ? TREND_GREW : TREND_RESTS;
@@ -369,28 +382,43 @@ judge(const double *values, size_t count, double largest, double *ret_slope)
     return TREND_VARIES;
 }
 
-void
-timeline_find_trend(const struct timeline *t, struct timeline_row *row)
+/* Put what the trend of ROW is told by into VALUES, TREND_POINTS at most. Returns how many. */
+static size_t
+trend_values(const struct timeline *t, const struct timeline_row *row, double *values)
 {
-    double values[TREND_POINTS], step_ns = (double)window_ns(t) / (TREND_POINTS - 1), slope;
     size_t count = 0;
-    double largest = 0;
 
-    for (size_t i = 0; i < TREND_POINTS; i++)
-        row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
     // Many programs clean up when they end: the last moment says nothing of what was before.
     for (size_t i = 0; i + 1 < TREND_POINTS; i++) {
         if (timeline_is_level(t->by))
             values[count++] = (double)row->rough[i];
         else if (i > 0)
             values[count++] = (double)row->rough[i] - (double)row->rough[i - 1];
-        if (count > 0 && values[count - 1] > largest)
-            largest = values[count - 1];
     }
-    row->trend = judge(values, count, largest, &slope);
-    row->per_minute = step_ns > 0 ? slope / step_ns * NS_PER_MINUTE : 0;
-    if (t->point_count < POINTS_MIN)
-        row->trend = TREND_UNKNOWN;
+    return count;
+}
+
+void
+timeline_find_trend(const struct timeline *t, struct timeline_row *row)
+{
+    double values[TREND_POINTS], largest = 0;
+    size_t count = trend_values(t, row, values);
+
+    for (size_t i = 0; i < TREND_POINTS; i++)
+        row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
+    for (size_t i = 0; i < count; i++)
+        largest = values[i] > largest ? values[i] : largest;
+    row->trend = t->point_count < POINTS_MIN ? TREND_UNKNOWN : judge(values, count, largest);
+}
+
+static void
+find_slope(const struct timeline *t, struct timeline_row *row)
+{
+    double values[TREND_POINTS], step_ns = (double)window_ns(t) / (TREND_POINTS - 1);
+    size_t count = trend_values(t, row, values);
+
+    row->per_minute =
+        step_ns > 0 ? median_slope(values, count) / step_ns * NS_PER_MINUTE : 0;
 }
 
 static int
@@ -486,11 +514,16 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     find_maxima(&b);
     sum_up(ret->total.rough, TREND_POINTS);
     timeline_find_trend(ret, &ret->total);
+    find_slope(ret, &ret->total);
     for (size_t i = 0; i < stacks->count; i++) {
         sum_up(b.all[i].rough, TREND_POINTS);
         timeline_find_trend(ret, &b.all[i]);
+        if (b.all[i].trend == TREND_GROWS) // They are sorted by it.
+            find_slope(ret, &b.all[i]);
     }
     choose_rows(&b);
+    for (size_t i = 0; i < ret->row_count; i++)
+        find_slope(ret, &ret->rows[i]);
     fill_values(&b);
     ENSURE_VALID(timeline_is_valid(p, stacks, ret));
 }

@@ -93,11 +93,14 @@ uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 /* The value of ROW at the end, or shortly before if it fell to less than half of that then. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* Does ROW, of live bytes of P, grow by so much that its user would want to be told? Never in a run
- * that was too short to tell growth from a beginning. */
+/* Can growth be news in P at all? Not without a history, and not in a run that was too short to
+ * tell growth from a beginning. */
+bool timeline_has_news(const struct profile *p);
+
+/* Does ROW, of live bytes of P, grow by so much that its user would want to be told? */
 bool timeline_is_news(const struct profile *p, const struct timeline_row *row);
 
-/* Set max, per_minute and trend of ROW from its rough values. */
+/* Set max and trend of ROW from its rough values. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 
 /* "grows", "grew", "falls", "rests", "varies", "unknown". */

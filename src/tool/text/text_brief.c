@@ -350,7 +350,7 @@ put_growth(struct text_view *v)
     struct timeline t;
     bool title = false;
 
-    if (p->extent != EXTENT_WHOLE || !p->has_history)
+    if (p->extent != EXTENT_WHOLE || !timeline_has_news(p))
         return;
     timeline_build(p, v->base.stacks, &options, v->base.arena, &t);
     own_code_init(&code, p, v->base.arena);
