@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "command/names_hint.h"
 #include "command/run_limits.h"
 #include "command/run_summary.h"
 #include "command/symbolise.h"
@@ -294,17 +293,6 @@ tell_limits_hint(const struct outcome *o)
         run_limits_hint(&o->limits, o->processes[o->limits.first].path);
 }
 
-/* Which files the head's names are missing from. */
-static void
-tell_names_hint(const struct run_summary *s)
-{
-    struct names_hint hint = {0};
-
-    if (s->named)
-        names_hint_add_all(&hint, s->p);
-    names_hint_say(&hint);
-}
-
 /* Is P that of process W? */
 static bool
 is_profile_of(const struct profile *p, const struct run_process *w)
@@ -354,7 +342,6 @@ conclude(struct outcome *o)
     // Names are worth a wait, but not to somebody who has pressed Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
     run_summary(&s);
-    tell_names_hint(&s);
 }
 
 /* What is left to do when PROGRAM has ended. */

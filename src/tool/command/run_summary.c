@@ -21,6 +21,7 @@
 #include "analyse/holders.h"
 #include "analyse/own_code.h"
 #include "analyse/timeline.h"
+#include "command/names_hint.h"
 #include "symbol/shorten.h"
 #include "view/losses.h"
 #include "view/say.h"
@@ -34,6 +35,7 @@ struct teller {
     const struct run_summary *s;
     struct arena arena;
     struct stacks stacks; // Of the head, if it has symbols.
+    struct names_hint hint; // Of which it lacks some.
 };
 
 static void PRINTF(2, 3)
@@ -120,7 +122,7 @@ tell_growth(struct teller *t)
     size_t count = 0;
     uint32_t at;
 
-    if (!p->has_history)
+    if (!timeline_has_news(p))
         return;
     timeline_build(p, &t->stacks, &options, a, &line);
     for (size_t i = 0; i < line.row_count; i++)
@@ -302,6 +304,7 @@ run_summary(const struct run_summary *s)
         stacks_build(s->p, &options, &t.arena, &t.stacks, &err) == 0) {
         tell_holder(&t);
         tell_growth(&t);
+        names_hint_add(&t.hint, s->p, &t.stacks);
     }
     if (s->p != NULL)
         tell_losses(&t);
@@ -313,5 +316,6 @@ run_summary(const struct run_summary *s)
              s->living);
     if (s->interrupted)
         tell(&t, "interrupted; `heaptap pack` packs what is left");
+    names_hint_say(&t.hint);
     arena_release(&t.arena);
 }
