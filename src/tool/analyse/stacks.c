@@ -30,9 +30,16 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
-enum { RECURSION_PERIOD_MAX = 32 }; // Longer cycles are not looked for.
+enum {
+    RECURSION_PERIOD_MAX = 32, // Longer cycles are not looked for.
+    SEEN_WORDS = 8,            // For some 40 frames, so that few are taken for others.
+};
 
 #define NEARLY_ALL 0.9 // Of the peak.
+
+/* Of keys of functions; ids and addresses are far below. */
+#define NAMELESS (UINT64_C(1) << 63)
+#define UNKNOWN_START (UINT64_C(1) << 62)
 
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
@@ -53,7 +60,8 @@ struct builder {
     uint32_t *site_stacks;
     size_t stack_capacity, next_capacity;
     uint32_t *frames, *locations; // The stack being read, before folding.
-    size_t frame_capacity, location_capacity, depth;
+    uint64_t *functions; // Of each frame, by function_key.
+    size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
     bool shortened; // Recursion was folded in it.
 };
@@ -223,6 +231,16 @@ canonical_frame(struct builder *b, uint32_t frame)
     return frame;
 }
 
+/* Room for a stack of DEPTH frames. */
+static void
+make_room(struct builder *b, size_t depth)
+{
+    if (depth <= b->frame_capacity && depth <= b->location_capacity)
+        return;
+    arena_grow(b->arena, &b->frames, &b->frame_capacity, depth, sizeof *b->frames);
+    arena_grow(b->arena, &b->locations, &b->location_capacity, depth, sizeof *b->locations);
+}
+
 /* Expand the chain of nodes into b->frames; parents have smaller ids, so the walk ends. */
 static void
 read_stack(struct builder *b, uint32_t node)
@@ -234,10 +252,8 @@ read_stack(struct builder *b, uint32_t node)
         const struct profile_location *l = &b->p->locations[b->p->nodes[node].location];
 
         b->flags |= b->p->nodes[node].flags;
+        make_room(b, b->depth + l->frame_count);
         for (uint32_t i = 0; i < l->frame_count; i++) {
-            arena_grow(b->arena, &b->frames, &b->frame_capacity, b->depth, sizeof *b->frames);
-            arena_grow(b->arena, &b->locations, &b->location_capacity, b->depth,
-                       sizeof *b->locations);
             b->frames[b->depth] = l->first_frame + i;
             b->locations[b->depth++] = b->p->nodes[node].location;
         }
@@ -295,36 +311,53 @@ folded_depth(struct builder *b)
     return folded;
 }
 
-static bool
-is_same_function(const struct builder *b, size_t i, size_t j)
+/* The same for frames of one function, and for others not: without a name it is known by its
+ * beginning, if at all. */
+static uint64_t
+function_key(const struct builder *b, uint32_t frame, uint32_t location)
 {
-    const struct profile_frame *x = &b->p->frames[b->frames[i]], *y = &b->p->frames[b->frames[j]];
+    const struct profile_frame *f = &b->p->frames[frame];
+    uint64_t start = b->p->locations[location].function_start;
 
-    if (x->function == 0 && y->function == 0) {
-        const struct profile_location *k = &b->p->locations[b->locations[i]],
-                                      *l = &b->p->locations[b->locations[j]];
+    if (f->function != 0)
+        return (uint64_t)f->function << 32 | f->module;
+    return start != 0 ? NAMELESS | start : NAMELESS | UNKNOWN_START | frame;
+}
 
-        // Without a name, a function is known by its beginning, if at all.
-        return b->frames[i] == b->frames[j] ||
-               (k->function_start != 0 && k->function_start == l->function_start);
-    }
-    return x->function == y->function && x->module == y->module;
+/* Whether KEY, which is noted in SEEN, may have been there before. */
+static bool
+note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
+{
+    uint64_t hash = hash_u64(key), bit = (uint64_t)1 << hash % 64;
+    uint64_t *word = &seen[hash / 64 % SEEN_WORDS];
+    bool before = *word & bit;
+
+    *word |= bit;
+    return before;
 }
 
 /* Leave out of the stack, from FIRST on, what repeats the frames just inside it. */
 static void
 fold_recursion(struct builder *b, size_t first)
 {
+    uint64_t seen[SEEN_WORDS] = {0};
     size_t n = first;
 
+    arena_grow(b->arena, &b->functions, &b->function_capacity, b->depth, sizeof *b->functions);
     for (size_t i = first; i < b->depth; i++) {
+        uint64_t *functions = b->functions;
+
         b->frames[n] = b->frames[i];
-        b->locations[n++] = b->locations[i];
+        b->locations[n] = b->locations[i];
+        functions[n] = function_key(b, b->frames[n], b->locations[n]);
+        n++;
+        if (!note_seen(seen, functions[n - 1])) // As is nearly every frame.
+            continue;
         for (size_t period = 1, same; period <= RECURSION_PERIOD_MAX; period++) {
             if (n - first < 2 * period)
                 break;
             for (same = 0; same < period; same++)
-                if (!is_same_function(b, n - 1 - same, n - 1 - same - period))
+                if (functions[n - 1 - same] != functions[n - 1 - same - period])
                     break;
             if (same < period)
                 continue;
