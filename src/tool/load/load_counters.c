@@ -112,12 +112,32 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     return (uint32_t)*known;
 }
 
+/* Make room for what COUNT blocks can become. */
+static void
+expect(struct loader *l, size_t count)
+{
+    struct profile *p = l->p;
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
+
+        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++)
+            used += !counter_is_zero(&b->counters[s]);
+    }
+    loader_expect_sites(l, used);
+    map_reserve(&l->known_thread_sites, used);
+    arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, used,
+               sizeof *p->thread_sites);
+}
+
 size_t
 load_blocks(struct loader *l)
 {
     uint64_t epoch = l->raw->header.shared.peak_epoch;
     size_t homeless = 0, count = raw_count(l->raw, DISK_COUNTERS);
 
+    expect(l, count);
     l->thread_site_of =
         arena_array(&l->p->arena, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
     for (size_t i = 0; i < count; i++) {

@@ -157,6 +157,7 @@ load_nodes(struct loader *l)
     p->nodes[0] = (struct profile_node){0};
     p->nodes[1] = (struct profile_node){.flags = NODE_OTHER};
     p->node_count = 2;
+    map_reserve(&l->known_nodes, count);
     l->node_of[0] = 1;
     if (count > 0)
         l->node_of[DISK_NODE_OTHER] = 2;
@@ -180,6 +181,15 @@ load_nodes(struct loader *l)
                  "%zu tags are of heaps or labels that the file has not; those are shown "
                  "as unknown",
                  l->unknown_tags);
+}
+
+void
+loader_expect_sites(struct loader *l, size_t count)
+{
+    struct profile *p = l->p;
+
+    arena_grow(&p->arena, &p->sites, &l->site_capacity, count, sizeof *p->sites);
+    map_reserve(&l->known_sites, count);
 }
 
 static uint64_t

@@ -14,6 +14,9 @@ void load_nodes(struct loader *l);
  * for it. After load_nodes. */
 void load_sites(struct loader *l);
 
+/* Make room for COUNT sites. */
+void loader_expect_sites(struct loader *l, size_t count);
+
 /* The index of the site with the file's id ID, which is no backing; "other" for what belongs to
  * none, which is counted in HOMELESS. */
 uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);

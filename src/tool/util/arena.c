@@ -41,6 +41,16 @@ xmalloc(size_t size_bytes)
 }
 
 void *
+xcalloc(size_t count, size_t element_bytes)
+{
+    void *p = calloc(count ? count : 1, element_bytes);
+
+    if (p == NULL)
+        out_of_memory(count * element_bytes);
+    return p;
+}
+
+void *
 xrealloc(void *p, size_t size_bytes)
 {
     p = realloc(p, size_bytes ? size_bytes : 1);

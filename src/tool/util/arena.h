@@ -35,9 +35,10 @@ bool arena_is_valid(const struct arena *a);
  * doubles. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);
 
-/* malloc and realloc that never return NULL, for the few growing buffers that outlive no
+/* malloc, calloc and realloc that never return NULL, for the few growing buffers that outlive no
  * function. */
 void *xmalloc(size_t size_bytes);
+void *xcalloc(size_t count, size_t element_bytes);
 void *xrealloc(void *p, size_t size_bytes);
 
 #endif

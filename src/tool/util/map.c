@@ -1,5 +1,6 @@
 /* map.c: open addressing with linear probing, at most three quarters full, nothing is ever
- * removed.
+ * removed. A slot with the key 0 is free; key 0 itself has a place of its own, so that a slot is
+ * no more than two words: the maps of a large profile are larger than the caches.
  *
  * Keys come out of files of strangers, who know the hash: with keys that collide a map would take
  * time that grows with the square of the file. So the hash begins with a number that differs from
@@ -13,10 +14,11 @@
 #include "base/hash.h"
 #include "util/ensure.h"
 
+enum { CAPACITY_MIN = 64 };
+
 struct map_slot {
-    uint64_t key;
+    uint64_t key; // 0 = free.
     uint64_t value;
-    bool used;
 };
 
 static uint64_t
@@ -47,28 +49,50 @@ hash_string(const char *s, size_t length)
     return hash;
 }
 
+/* The slot of KEY, which is not 0, or the free one where it belongs. */
 static struct map_slot *
 find_slot(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key ^ seed()) & (m->capacity - 1);
 
-    while (m->slots[i].used && m->slots[i].key != key)
+    while (m->slots[i].key != 0 && m->slots[i].key != key)
         i = (i + 1) & (m->capacity - 1);
     return &m->slots[i];
 }
 
 static void
-grow(struct map *m)
+grow(struct map *m, size_t capacity)
 {
     struct map old = *m;
 
-    m->capacity = old.capacity ? old.capacity * 2 : 64;
-    m->slots = xmalloc(m->capacity * sizeof *m->slots);
-    memset(m->slots, 0, m->capacity * sizeof *m->slots);
+    m->capacity = capacity;
+    m->slots = xcalloc(capacity, sizeof *m->slots);
     for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].used)
+        if (old.slots[i].key != 0)
             *find_slot(m, old.slots[i].key) = old.slots[i];
     free(old.slots);
+}
+
+void
+map_reserve(struct map *m, size_t count)
+{
+    size_t capacity = m->capacity ? m->capacity : CAPACITY_MIN;
+
+    while (count > capacity / 4 * 3)
+        capacity *= 2;
+    if (capacity > m->capacity)
+        grow(m, capacity);
+}
+
+/* As map_put, for key 0. */
+static uint64_t *
+put_zero(struct map *m, bool *ret_new)
+{
+    if (ret_new)
+        *ret_new = !m->has_zero;
+    m->count += !m->has_zero;
+    m->has_zero = true;
+    return &m->zero_value;
 }
 
 uint64_t *
@@ -76,13 +100,15 @@ map_put(struct map *m, uint64_t key, bool *ret_new)
 {
     struct map_slot *s;
 
+    if (key == 0)
+        return put_zero(m, ret_new);
     if (m->count * 4 >= m->capacity * 3)
-        grow(m);
+        grow(m, m->capacity ? m->capacity * 2 : CAPACITY_MIN);
     s = find_slot(m, key);
     if (ret_new)
-        *ret_new = !s->used;
-    if (!s->used) {
-        *s = (struct map_slot){.key = key, .used = true};
+        *ret_new = s->key == 0;
+    if (s->key == 0) {
+        s->key = key;
         m->count++;
     }
     return &s->value;
@@ -93,10 +119,12 @@ map_get(const struct map *m, uint64_t key)
 {
     struct map_slot *s;
 
+    if (key == 0)
+        return m->has_zero ? (uint64_t *)&m->zero_value : NULL;
     if (m->capacity == 0)
         return NULL;
     s = find_slot(m, key);
-    return s->used ? &s->value : NULL;
+    return s->key != 0 ? &s->value : NULL;
 }
 
 void
@@ -151,14 +179,15 @@ strtab_release(struct strtab *t)
 bool
 map_is_valid(const struct map *m)
 {
-    size_t used = 0;
+    size_t used = m->has_zero;
 
     HOLDS((m->capacity & (m->capacity - 1)) == 0); // A hash becomes a place by a mask.
-    HOLDS(m->count * 4 <= m->capacity * 3 + 3);    // There is always a free slot, so searches end.
+    // There is always a free slot, so searches end.
+    HOLDS((m->count - m->has_zero) * 4 <= m->capacity * 3 + 3);
     for (size_t i = 0; i < m->capacity; i++) {
-        used += m->slots[i].used;
+        used += m->slots[i].key != 0;
         // What stands elsewhere would be made a second time.
-        HOLDS(!m->slots[i].used || find_slot(m, m->slots[i].key) == &m->slots[i]);
+        HOLDS(m->slots[i].key == 0 || find_slot(m, m->slots[i].key) == &m->slots[i]);
     }
     HOLDS(used == m->count); // Nothing is removed.
     return true;

@@ -15,7 +15,12 @@ struct map {
     struct map_slot *slots; // capacity slots, a power of two; owned.
     size_t capacity;
     size_t count;
+    uint64_t zero_value; // Of key 0,
+    bool has_zero;       // if that is there.
 };
+
+/* Room for COUNT keys, so that the map need not grow on the way there. */
+void map_reserve(struct map *m, size_t count);
 
 /* The value slot of KEY, made with value 0 if new; *ret_new (may be NULL) tells. Valid until the
  * next call. */
