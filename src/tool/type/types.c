@@ -26,6 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
 #include "type/type_cache.h"
@@ -37,7 +38,7 @@
 #include "util/regular.h"
 #include "util/strbuf.h"
 
-enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024 };
+enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024, JUDGED = 1 << 13 };
 
 #define SOURCE_BYTES_MAX (16 * MIB)
 
@@ -59,6 +60,14 @@ struct source_text {
     struct timespec written;
 };
 
+/* What was asked last, and the answer. */
+struct judged {
+    const struct type_facts *facts; // NULL = nothing was.
+    struct type_sizes sizes;
+    struct type_answer answer;
+    bool passes_on;
+};
+
 struct typer {
     struct profile *p;
     const struct symbol_options *options;
@@ -73,6 +82,7 @@ struct typer {
     struct strtab size_names; // Of all types,
     struct map size_of;       // and their sizes.
     struct type_sizes *sizes; // By node.
+    struct judged *judged;    // JUDGED answers, by a hash of what was asked.
     size_t type_capacity;
 };
 
@@ -85,19 +95,23 @@ static void judge_sites(struct typer *t);
 struct known {
     const struct profile_type *types;
     size_t type_count;
-    const struct profile_site *sites;
+    const struct site_type *sites;
+};
+
+struct site_type {
+    uint32_t type;
+    enum profile_verdict verdict;
 };
 
 static struct known
 known_types(struct typer *t)
 {
     struct profile *p = t->p;
-    struct profile_site *sites = arena_array(&t->scratch, p->site_count, sizeof *sites);
+    struct site_type *sites = arena_array(&t->scratch, p->site_count, sizeof *sites);
     struct known known = {p->types, p->type_count, sites};
 
-    if (p->site_count > 0)
-        memcpy(sites, p->sites, p->site_count * sizeof *sites);
     for (size_t i = 0; i < p->site_count; i++) {
+        sites[i] = (struct site_type){p->sites[i].type, p->sites[i].verdict};
         p->sites[i].type = 0;
         p->sites[i].verdict = VERDICT_UNKNOWN;
     }
@@ -117,7 +131,7 @@ keep_known(struct typer *t, const struct known *before)
     size_t count = 0;
 
     for (size_t i = 0; i < p->site_count; i++) {
-        const struct profile_site *was = &before->sites[i];
+        const struct site_type *was = &before->sites[i];
 
         if (was->verdict > p->sites[i].verdict) {
             p->sites[i].verdict = was->verdict;
@@ -150,6 +164,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
 
     if (p->typed && (!p->types_outdated || p->extent != EXTENT_WHOLE))
         return;
+    t.judged = arena_array(&t.scratch, JUDGED, sizeof *t.judged);
     before = known_types(&t);
     collect_sizes(&t);
     collect_modules(&t);
@@ -502,9 +517,21 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
     }
 }
 
-/* What is known of the call at LOCATION of CALLEE (NULL = an allocation function). */
+/* The name that the code at LOCATION has in the source; NULL for 0, an allocation function. */
+static const char *
+source_name(struct typer *t, uint32_t location)
+{
+    const struct profile_location *l = &t->p->locations[location];
+    uint32_t outermost = l->first_frame + l->frame_count - 1;
+
+    return location == 0
+               ? NULL
+               : plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
+}
+
+/* What is known of the call at LOCATION of the function at CALLEE (0 = an allocation function). */
 static const struct type_facts *
-facts_of(struct typer *t, uint32_t location, const char *callee)
+facts_of(struct typer *t, uint32_t location, uint32_t callee)
 {
     const struct profile_location *l = &t->p->locations[location];
     struct type_facts *facts;
@@ -520,12 +547,32 @@ facts_of(struct typer *t, uint32_t location, const char *callee)
         struct type_module *m = &t->modules[index - 1];
 
         open_module(t, m);
-        if (m->finder != NULL)
-            type_facts_find(m->finder, l->address - t->p->modules[l->module].bias - m->bias,
-                            find_statements(t, m, l, callee), l->frame_count, facts);
+        if (m->finder != NULL) {
+            uint64_t address = l->address - t->p->modules[l->module].bias - m->bias;
+            const char *name = source_name(t, callee);
+
+            type_facts_find(m->finder, address, find_statements(t, m, l, name), l->frame_count,
+                            facts);
+        }
     }
     add_name_facts(t, l, facts);
     return facts;
+}
+
+/* As type_judge, which is asked the same for each of the many paths to one call. */
+static bool
+judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
+      struct type_answer *ret)
+{
+    uint64_t hash = hash_u64((uintptr_t)facts ^ hash_u64(sizes->min * 31 + sizes->max));
+    struct judged *j = &t->judged[hash % JUDGED];
+
+    if (j->facts != facts || j->sizes.min != sizes->min || j->sizes.max != sizes->max) {
+        *j = (struct judged){.facts = facts, .sizes = *sizes};
+        j->passes_on = type_judge(facts, sizes, &j->answer);
+    }
+    *ret = j->answer;
+    return j->passes_on;
 }
 
 /* Fill the empty RET with what the blocks of NODE are if HEADER bytes more than SIZES were asked
@@ -535,7 +582,7 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
             struct type_answer *ret)
 {
     const struct profile *p = t->p;
-    const char *callee = NULL;
+    uint32_t callee = 0;
     bool passes_on = true;
 
     for (unsigned i = 0; i <= WRAPPERS_MAX && node != 0 && passes_on; i++) {
@@ -545,14 +592,13 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
 
         if (location == 0 || l->frame_count == 0)
             return;
-        passes_on = type_judge(facts_of(t, location, callee), sizes, &a);
+        passes_on = judge(t, facts_of(t, location, callee), sizes, &a);
         // A function that puts a header in front does not know the type.
         if (header > 0 && i == 0 && !passes_on)
             return;
         if (a.fact != NULL && (!passes_on || ret->fact == NULL))
             *ret = a;
-        callee = plain_name(
-            t, profile_string(p, p->frames[l->first_frame + l->frame_count - 1].function));
+        callee = location;
         node = p->nodes[node].parent;
     }
 }
