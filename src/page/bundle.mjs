@@ -1,0 +1,75 @@
+/* bundle.mjs: make the page that `heaptap html` fills with data, one file with all in it.
+ *
+ *     node bundle.mjs OUT [PACKAGES]
+ *
+ * PACKAGES is the node_modules directory that `npm ci` made of package-lock.json beside this file
+ * (default: $PAGE_PACKAGES). It need not be in the source tree, and esbuild itself is looked for
+ * there, too.
+ *
+ * A page that is handed around must not load anything and must not send anything. So script and
+ * style are inline, and the policy lets in nothing but these two, by their hashes: what a name in
+ * a profile says can never become code, even if a view had a mistake. That is why no element has
+ * an attribute `style`; properties of element.style are free.
+ *
+ * The line DATA of page.html stays in the output once, for the command to put the document there.
+ * It is no script, so the policy does not care for it.
+ */
+import {createHash} from 'node:crypto';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
+
+const MARKER = '@DATA@';
+const here = path.dirname(fileURLToPath(import.meta.url));
+const [out, given] = process.argv.slice(2);
+const packages = path.resolve(given || process.env.PAGE_PACKAGES || 'build/page/node_modules');
+
+async function bundle() {
+    const {build} = createRequire(path.join(packages, 'here.js'))('esbuild');
+    const result = await build({
+        entryPoints: [path.join(here, 'main.jsx')],
+        bundle: true, minify: true, write: false, format: 'iife', outdir: here,
+        target: 'es2022', charset: 'utf8', legalComments: 'none',
+        jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [packages],
+        define: {'process.env.NODE_ENV': '"production"'}});
+    const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
+    return {script: text('.js').trim(), style: text('.css').trim()};
+}
+
+function hash(text) {
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+function policy({script, style}) {
+    return ["default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
+        'img-src data:', "base-uri 'none'", "form-action 'none'"].join('; ');
+}
+
+/* Functions as replacements, because a dollar sign in a text would mean something else. */
+function fill(template, parts) {
+    return Object.entries(parts).reduce(
+        (page, [name, text]) => page.replace(`@${name}@`, () => text), template);
+}
+
+async function main() {
+    const parts = await bundle();
+    const page = fill(readFileSync(path.join(here, 'page.html'), 'utf8'),
+        {POLICY: policy(parts), STYLE: parts.style, SCRIPT: parts.script});
+    if (page.split(MARKER).length !== 2)
+        throw new Error(`${MARKER} must be in the page once`);
+    if (/<\/(script|style)/i.test(parts.script + parts.style))
+        throw new Error('the script or the style would end before its end');
+    mkdirSync(path.dirname(path.resolve(out)), {recursive: true});
+    writeFileSync(out, page);
+}
+
+if (!out) {
+    console.error('usage: node bundle.mjs OUT [PACKAGES]');
+    process.exit(2);
+}
+main().catch((error) => {
+    console.error(`bundle.mjs: ${error.message}`);
+    process.exit(1);
+});
