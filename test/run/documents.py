@@ -30,6 +30,7 @@ def frames_of(tables):
         frame["function"] = at(names, frame["function"])
         frame["file"] = at(tables["files"], frame["file"])
         frame["module"] = at(paths, frame["module"])
+        frame.pop("exact", None)  # Of the tables alone, as below.
         if frame.get("function_offset") is None:
             frame.pop("function_offset", None)
         yield frame
@@ -61,6 +62,8 @@ class Tables:
             row["heap"] = self.heaps[row["heap"]]
         if isinstance(row.get("labels"), int):
             row["labels"] = self.labels[row["labels"]]
+        for key in ("number", "own"):
+            row.pop(key, None)
         return row
 
     def node(self, row):

@@ -110,3 +110,17 @@ own_code_frame(const struct own_code *own, const struct stack *s)
                 return named_near(own->p, s, i, depth);
     return 0;
 }
+
+uint32_t
+own_code_frame_unfolded(const struct own_code *own, const struct stack *s)
+{
+    struct stack folded = *s;
+    uint32_t wrappers = 0;
+
+    if (!s->recursion_folded && s->folded_depth != 0 && s->depth > s->folded_depth)
+        wrappers = s->depth - s->folded_depth;
+    folded.frames += wrappers;
+    folded.locations += wrappers;
+    folded.depth -= wrappers;
+    return wrappers + own_code_frame(own, &folded);
+}

@@ -86,13 +86,15 @@ stack_numbers(const struct profile *p, struct stacks *stacks)
     for (uint32_t i = 0; i < whole.count; i++)
         numbers[ranks[i].stack] = i + 1;
     for (size_t i = 0; i < p->site_count; i++) {
-        uint32_t number = numbers[whole.site_stacks[i] - 1], *now;
+        uint32_t of = whole.site_stacks[i] - 1;
+        struct stack *s;
 
         if (stacks->site_stacks[i] == 0)
             continue;
-        now = &stacks->v[stacks->site_stacks[i] - 1].number;
-        if (*now == 0 || number < *now)
-            *now = number;
+        s = &stacks->v[stacks->site_stacks[i] - 1];
+        if (s->number == 0 || numbers[of] < s->number)
+            s->number = numbers[of];
+        s->folded_depth = whole.v[of].depth;
     }
     arena_release(&scratch);
 }

@@ -4,9 +4,10 @@
 
 #include "analyse/stacks.h"
 
-/* Give each of STACKS, built from P with whatever options, its number: 1 for the stack with the
- * largest share of the peak, or of all that was allocated, in the whole run. Two stacks of one view
- * never have the same, unless options have split what is one stack without them. */
+/* Give each of STACKS, built from P with whatever options, its folded depth and its number: 1 for
+ * the stack with the largest share of the peak, or of all that was allocated, in the whole run. Two
+ * stacks of one view never have the same, unless options have split what is one stack without
+ * them. */
 void stack_numbers(const struct profile *p, struct stacks *stacks);
 
 #endif

@@ -484,8 +484,8 @@ add_site(struct builder *b, const struct profile_site *site)
     return stack;
 }
 
-static bool
-is_start_up(const struct profile *p, uint32_t frame)
+bool
+stack_function_is_start_up(const char *function)
 {
     static const char *const names[] = {"_start",
                                         "_dl_start_user",
@@ -498,6 +498,16 @@ is_start_up(const struct profile *p, uint32_t frame)
                                         "__clone",
                                         "__clone3",
                                         "__clone_internal"};
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (strcmp(function, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool
+is_start_up(const struct profile *p, uint32_t frame)
+{
     const struct profile_frame *f = &p->frames[frame];
     const char *name = profile_string(p, f->function), *module = p->modules[f->module].path;
     const char *slash = strrchr(module, '/');
@@ -505,10 +515,7 @@ is_start_up(const struct profile *p, uint32_t frame)
     if (*name == '\0') // A stripped library: between main and _start, or below a thread, it can
                        // only be that.
         return strncmp(slash ? slash + 1 : module, "libc.so.", 8) == 0;
-    for (size_t i = 0; i < countof(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return stack_function_is_start_up(name);
 }
 
 uint32_t

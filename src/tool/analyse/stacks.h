@@ -23,6 +23,7 @@ struct stack {
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
     bool recursion_folded;     // It is not just the outer part of its node's.
     uint32_t number;           // Its name for people, from 1 on; 0 before stack_numbers.
+    uint32_t folded_depth;     // How many frames folding without options leaves; likewise.
     struct counters counters;  // All size classes of all nodes that read the same.
     struct errors errors;
 };
@@ -65,6 +66,10 @@ struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena 
 /* The frames of S worth showing to people: without the C library's start-up code that calls main or
  * a thread's function. At least 1, unless S has none. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
+
+/* Is FUNCTION, complete, the C library's start-up code, which stands outside of main and of the
+ * functions of threads? */
+bool stack_function_is_start_up(const char *function);
 
 /* The ways to look at bytes, chosen the same way in every view. */
 enum metric {

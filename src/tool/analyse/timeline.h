@@ -45,7 +45,7 @@ struct timeline {
     struct timeline_row total;     // Of the stacks that the filter kept.
     struct timeline_row rest;      // Of those that are no row of their own.
     struct timeline_row *rows;     // Those that grow first, the fastest first; then by size.
-    size_t row_count;
+    size_t row_count;              // Which have values; those that grow are all there without.
     size_t growing; // How many grow, of all stacks.
     size_t stack_count;
     bool filtered; // Some stacks were left out.

@@ -150,7 +150,7 @@ show(struct shown *s)
         return exit_code(rc);
     }
     pick_warn(s->p, &options.tags, v->arena);
-    if (!o->view.json)
+    if (!o->view.json || view_json_version(&o->view) == JSON_VERSION_TABLES)
         stack_numbers(s->p, &leaks.stacks);
     v->stacks = &leaks.stacks;
     if (wants_paths(o))

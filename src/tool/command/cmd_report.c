@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "analyse/stack_numbers.h"
 #include "command/runner.h"
 #include "command/symbolise.h"
 #include "json/json_report.h"
@@ -66,6 +67,14 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
     } else {
         text_brief(v);
     }
+}
+
+/* Whether it is the document that has numbers of stacks. */
+static bool
+shows_sites_json(const struct report_options *o)
+{
+    return o->view.json && view_json_version(&o->view) == JSON_VERSION_TABLES && !o->tree &&
+           !o->invert && o->by.choice <= BY_SITE;
 }
 
 static void
@@ -152,6 +161,8 @@ show(struct shown *s)
     if (o->by.choice == BY_TYPE)
         symbolise_types(s->p, &o->view.symbols);
     s->text.base.label = o->by.of;
+    if (shows_sites_json(o))
+        stack_numbers(s->p, &s->stacks);
     if (o->view.json)
         report_json(s->j, &s->text.base, o, metric);
     else

@@ -25,7 +25,7 @@
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,
-    command_callgraph, command_source, command_diff, command_export;
+    command_callgraph, command_source, command_diff, command_export, command_html;
 
 static const struct command *const recording[] = {
     &command_run, &command_control, &command_snapshot, &command_pack, &command_merge, NULL,
@@ -34,7 +34,7 @@ static const struct command *const showing[] = {
     &command_report,    &command_leaks,  &command_timeline, &command_bins, &command_direct,
     &command_callgraph, &command_source, &command_diff,     NULL,
 };
-static const struct command *const elsewhere[] = {&command_export, NULL};
+static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
 static const struct command_group groups[] = {
     {"Record a program", recording},
     {"Look at a profile", showing},

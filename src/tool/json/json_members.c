@@ -294,8 +294,11 @@ json_classes(struct json *j, const char *key, const struct amount *a)
 }
 
 void
-json_module(struct json *j, const struct profile_module *m, const char *path)
+json_module(struct json *j, const struct profile_module *m, const char *path,
+            const struct own_code *own)
 {
+    static const char *const kinds[] = {
+        [CODE_RUNTIME] = "runtime", [CODE_LIBRARY] = "library", [CODE_OWN] = "own"};
     static const char *const symbols[] = {
         [SYMBOLS_UNKNOWN] = NULL,  [SYMBOLS_NONE] = "none",   [SYMBOLS_EXPORTS] = "exports",
         [SYMBOLS_TABLE] = "table", [SYMBOLS_DEBUG] = "debug",
@@ -309,6 +312,12 @@ json_module(struct json *j, const struct profile_module *m, const char *path)
             snprintf(build_id + 2 * (size_t)i, 3, "%02x", m->build_id[i]);
         json_known(j, "build_id", build_id);
         json_string(j, "symbols", symbols[m->symbols]);
+    }
+    if (m != NULL && own != NULL) {
+        uint32_t id = (uint32_t)(m - own->p->modules);
+
+        json_string(j, "kind", kinds[own->kinds[id]]);
+        json_bool(j, "program", profile_is_program(own->p, id));
     }
     json_end(j);
 }

@@ -5,6 +5,7 @@
 #define JSON_JSON_MEMBERS_H
 
 #include "analyse/functions.h"
+#include "analyse/own_code.h"
 #include "analyse/stacks.h"
 #include "util/json_out.h"
 
@@ -40,8 +41,9 @@ void json_extent(struct json *j, const struct profile *p);
 void json_losses(struct json *j, const struct profile *p);
 
 /* An object for M, one loading of an executable or a library, or, if M is NULL, for what is known
- * by its PATH alone. */
-void json_module(struct json *j, const struct profile_module *m, const char *path);
+ * by its PATH alone. OWN says whose code it is; NULL in documents that do not. */
+void json_module(struct json *j, const struct profile_module *m, const char *path,
+                 const struct own_code *own);
 
 /* SET as an object KEY, or null if its labels are not known. */
 void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);

@@ -133,7 +133,7 @@ json_modules(struct json *j, const struct profile *p)
         return;
     json_array(j, "modules");
     for (size_t i = 1; i < p->module_count; i++)
-        json_module(j, &p->modules[i], p->modules[i].path);
+        json_module(j, &p->modules[i], p->modules[i].path, NULL);
     json_end(j);
 }
 
@@ -146,8 +146,9 @@ report_head(struct json *j, const struct view *v, enum metric metric)
     json_modules(j, v->p);
 }
 
-void
-json_report(struct json *j, const struct view *v, enum metric metric, size_t limit)
+static void
+put_report(struct json *j, const struct view *v, enum metric metric, size_t limit, json_more *more,
+           void *arg)
 {
     const struct stack **all = group_sorted_stacks(v->stacks, metric, v->arena);
     struct json_tables t;
@@ -163,8 +164,23 @@ json_report(struct json *j, const struct view *v, enum metric metric, size_t lim
     json_time_points(j, v->p);
     json_unknown_frees(&t, v);
     json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
+    if (more != NULL)
+        more(&t, v, all, arg);
     json_tables_end(&t);
     json_end(j);
+}
+
+void
+json_report(struct json *j, const struct view *v, enum metric metric, size_t limit)
+{
+    put_report(j, v, metric, limit, NULL, NULL);
+}
+
+void
+json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,
+                 void *arg)
+{
+    put_report(j, v, metric, SIZE_MAX, more, arg);
 }
 
 static void

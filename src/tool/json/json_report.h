@@ -4,11 +4,18 @@
 
 #include "analyse/group.h"
 #include "analyse/tree.h"
+#include "json/json_tables.h"
 #include "util/json_out.h"
 #include "view/view.h"
 
 /* One document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct view *v, enum metric metric, size_t limit);
+
+/* The same with all sites and more members, which MORE writes, into T's document, behind SITES. */
+typedef void json_more(struct json_tables *t, const struct view *v,
+                       const struct stack *const *sites, void *arg);
+void json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,
+                      void *arg);
 
 /* As json_report, with "rows" instead of sites. */
 void json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,

@@ -91,6 +91,23 @@ site_tags(struct json_tables *t, const struct stack *s)
         json_string(t->j, "labels", NULL);
 }
 
+/* Its number and its frame of the user's own code, which the nested layout does not have. */
+static void
+site_meaning(struct json_tables *t, const struct stack *s)
+{
+    if (s->number != 0)
+        json_uint(t->j, "number", s->number);
+    else
+        json_string(t->j, "number", NULL);
+    if (s->depth != 0) {
+        uint32_t own = own_code_frame_unfolded(&t->own, s);
+
+        json_uint(t->j, "own", json_tables_frame(t, s->frames[own], s->locations[own]));
+    } else {
+        json_string(t->j, "own", NULL);
+    }
+}
+
 /* The members of a site, in the object or row that is open. */
 static void
 site(struct json_tables *t, const struct stack *s)
@@ -103,6 +120,8 @@ site(struct json_tables *t, const struct stack *s)
     site_tags(t, s);
     json_flags(j, s->flags);
     json_stack(t, "stack", s);
+    if (!json_is_nested(j))
+        site_meaning(t, s);
 }
 
 void

@@ -25,6 +25,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analyse/fold.h"
 #include "json/json_members.h"
 #include "util/ensure.h"
 
@@ -41,7 +42,7 @@ struct json_module {
 struct json_frame_row {
     uint32_t function, file, module;
     uint32_t line;
-    bool inlined;
+    bool inlined, exact;
     uint64_t address, offset; // Of a profile,
     uint64_t function_offset; // as this is; 0 = it has a name, or nobody knows.
 };
@@ -61,6 +62,7 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
     t->stack_count = 1; // The one without frames.
     if (p == NULL)
         return;
+    own_code_init(&t->own, p, arena);
     t->frame_of = arena_array(arena, p->frame_count + 1, sizeof *t->frame_of);
     t->module_of = arena_array(arena, p->module_count + 1, sizeof *t->module_of);
     t->stack_of = arena_array(arena, p->node_count + 1, sizeof *t->stack_of);
@@ -163,6 +165,7 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
         .file = file_id(t, profile_string(t->p, f->file)),
         .line = f->line,
         .inlined = f->inlined,
+        .exact = l->exact,
         .address = l->address,
         .offset = l->address - t->p->modules[l->module].bias,
     };
@@ -260,6 +263,12 @@ json_tables_labels(struct json_tables *t, uint32_t labels)
     return pick(t, &t->labels, labels, t->p->label_set_count);
 }
 
+uint32_t
+json_tables_type(struct json_tables *t, const char *name)
+{
+    return text_id(&t->types, &t->type_ids, name) - 1;
+}
+
 /* A module is known by its path, which is interned among the names as well. */
 static uint32_t
 module_of_text(struct json_tables *t, const char *path)
@@ -315,6 +324,15 @@ put_texts(struct json *j, const char *key, const struct strtab *texts)
     json_end(j);
 }
 
+/* What a function's name says of it, or NULL. */
+static const char *
+role_of(const char *function)
+{
+    if (stack_function_is_start_up(function))
+        return "startup";
+    return fold_is_wrapper(function) ? "wrapper" : NULL;
+}
+
 static void
 put_functions(const struct json_tables *t, struct json *j)
 {
@@ -327,6 +345,19 @@ put_functions(const struct json_tables *t, struct json *j)
     for (size_t i = 0; i < t->function_count; i++)
         put_index(j, t->functions[i].module);
     json_end(j);
+    json_array_filled(j, "role");
+    for (size_t i = 0; i < t->function_count; i++)
+        json_string(j, NULL, role_of(strtab_get(&t->names, t->functions[i].name)));
+    json_end(j);
+    json_end(j);
+}
+
+static void
+put_modules(const struct json_tables *t, struct json *j)
+{
+    json_array(j, "modules");
+    for (size_t i = 0; i < t->module_count; i++)
+        json_module(j, t->modules[i].of, t->modules[i].path, &t->own);
     json_end(j);
 }
 
@@ -382,6 +413,10 @@ put_frames(const struct json_tables *t, struct json *j)
         put_addresses(t, j, "offset", offsetof(struct json_frame_row, offset), false);
         put_addresses(t, j, "function_offset", offsetof(struct json_frame_row, function_offset),
                       true);
+        json_array_filled(j, "exact");
+        for (size_t i = 0; i < count; i++)
+            json_bool(j, NULL, v[i].exact);
+        json_end(j);
     }
     json_end(j);
 }
@@ -417,6 +452,8 @@ put_tags(const struct json_tables *t, struct json *j)
     for (size_t i = 0; i < t->labels.count; i++)
         json_label_set(j, NULL, &t->p->label_sets[t->labels.v[i]]);
     json_end(j);
+    if (t->has_types)
+        put_texts(j, "types", &t->types);
 }
 
 void
@@ -426,10 +463,7 @@ json_tables_end(struct json_tables *t)
 
     if (!json_is_nested(j)) {
         json_object(j, "tables");
-        json_array(j, "modules");
-        for (size_t i = 0; i < t->module_count; i++)
-            json_module(j, t->modules[i].of, t->modules[i].path);
-        json_end(j);
+        put_modules(t, j);
         put_texts(j, "files", &t->files);
         put_functions(t, j);
         put_frames(t, j);
@@ -439,8 +473,10 @@ json_tables_end(struct json_tables *t)
     }
     strtab_release(&t->files);
     strtab_release(&t->names);
+    strtab_release(&t->types);
     map_release(&t->file_ids);
     map_release(&t->name_ids);
+    map_release(&t->type_ids);
     map_release(&t->function_ids);
     map_release(&t->line_ids);
     map_release(&t->children);

@@ -11,6 +11,7 @@
 #ifndef JSON_JSON_TABLES_H
 #define JSON_JSON_TABLES_H
 
+#include "analyse/own_code.h"
 #include "analyse/stacks.h"
 #include "util/json_out.h"
 
@@ -53,8 +54,12 @@ struct json_tables {
     size_t function_count, function_capacity, module_count, module_capacity;
     size_t frame_count, frame_capacity, stack_count, stack_capacity;
 
-    bool has_sites; // Heaps and labels are referred to as well.
+    struct own_code own; // Of P.
+    bool has_sites;      // Heaps and labels are referred to as well.
+    bool has_types;      // And types.
     struct json_picks heaps, labels;
+    struct strtab types;
+    struct map type_ids;
 
     // Of P; 0 = not in a table yet.
     uint32_t *frame_of, *module_of; // Index plus 1.
@@ -78,6 +83,9 @@ uint32_t json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t locat
 /* The indices of HEAP and of the set LABELS of the profile. Only of a document with sites. */
 uint32_t json_tables_heap(struct json_tables *t, uint32_t heap);
 uint32_t json_tables_labels(struct json_tables *t, uint32_t labels);
+
+/* The index of the type NAME. Only of a document with types. */
+uint32_t json_tables_type(struct json_tables *t, const char *name);
 
 /* The index of the stack whose innermost frame is F and whose callers are the stack PARENT; 0 is
  * the stack without frames. Equal texts at the same address are read once. */

@@ -131,9 +131,20 @@ choose_column(struct json *j, const char *key)
     separate(j, c->rows > 0, JSON_FILLED);
 }
 
+void
+json_key(struct json *j, const char *key)
+{
+    ENSURE(j->next_key == NULL);
+    j->next_key = key;
+}
+
 static void
 start_value(struct json *j, const char *key)
 {
+    if (key == NULL && j->next_key != NULL) {
+        key = j->next_key;
+        j->next_key = NULL;
+    }
     if (j->row_depth != 0 && j->depth == j->row_depth) {
         ENSURE(key != NULL);
         choose_column(j, key);

@@ -43,6 +43,7 @@ struct json {
     enum json_layout layout[JSON_DEPTH_MAX];
     size_t filled; // Bytes of the line that is being filled.
     struct json_columns columns;
+    const char *next_key;     // Of json_key.
     uint32_t row_depth;       // That of a row whose members become columns; 0 = none is open.
     struct strbuf *of_columns; // Where the columns go in the end.
 };
@@ -54,6 +55,10 @@ void json_begin(struct json *j, struct strbuf *out, uint32_t version);
  * object or array that is open. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
+
+/* The next value, which is written without a key because it mostly stands at the top level, is the
+ * member KEY of the object that is open: a document inside of another. */
+void json_key(struct json *j, const char *key);
 
 /* An object whose members stay on its line; for small ones that come in great numbers. */
 void json_object_line(struct json *j, const char *key);

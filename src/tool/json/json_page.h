@@ -1,0 +1,22 @@
+/* json_page.h: all that the page of a profile knows, as JSON. */
+#ifndef JSON_JSON_PAGE_H
+#define JSON_JSON_PAGE_H
+
+#include "util/json_out.h"
+#include "view/view.h"
+
+struct json_page {
+    const struct view *view;   // Stacks as recorded, numbered.
+    const struct view *before; // The first of two profiles, or NULL.
+    enum metric metric;        // What is shown first.
+    const struct stacks_options *options; // What the views were filtered by.
+    // The text of the source FILE, as frames have it, or NULL if it is not to be had; valid until
+    // the next call. Asked for the files of the largest stacks first. NULL: sources are not wanted.
+    const char *(*source)(void *arg, const char *file);
+    void *source_arg;
+};
+
+/* One document "heaptap-page". */
+void json_page(struct json *j, const struct json_page *page);
+
+#endif
