@@ -19,6 +19,7 @@
 #   make lint       clang-tidy, cppcheck and gcc's analyzer on all of src; takes minutes
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
+#   make dist       an archive of the committed sources, with the page made: build/heaptap-*.tar.gz
 #   make setup      install what the build needs (tools/setup build), offer the hook for messages
 #   make examples   programs that use heaptap.h, into build/examples
 #   make programs   what the tests need, without running them
@@ -29,7 +30,8 @@
 # BUILD=dir (instead of build), CFLAGS, LDFLAGS, V=1 (show commands).
 #
 # How it holds together. Every source file found by the wildcards below is built, so adding a file
-# needs no edit here; scripts and styles in src/tool become strings in the command. Objects go to
+# needs no edit here; scripts and styles in src/tool become strings in the command, and so does the
+# page that node makes of src/page; without node the command has no page and says so. Objects go to
 # build/obj/<config>/, where a config is a compiler and its sanitizer; headers are tracked by -MMD.
 # Three kinds of stamp make the rest right: *.flags changes when the flags do, *.list when a set of
 # objects does, and both are rewritten only then.
@@ -48,6 +50,7 @@ ONLY ?=
 GLIBC ?=
 BUILD ?= build
 FUZZ_SECONDS ?= 60
+PAGE_DIR ?= build/page
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -65,8 +68,8 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all test scopes scope-programs torture foreign bench bench-programs programs examples \
-        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man setup clean \
-        FORCE
+        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man dist setup \
+        clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -77,6 +80,10 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 common_sources := $(wildcard src/common/*/*.c)
 # Scripts and styles of the pages that the command writes.
 embedded_sources := $(wildcard src/tool/*/*.js src/tool/*/*.css)
+# What the page is made of. An archive of a release has it made, beside its sources.
+page_sources := $(wildcard src/page/*.mjs src/page/*.html src/page/*.json src/page/*.js* \
+                           src/page/*/*.js src/page/*/*.jsx src/page/*/*.css)
+page_made := src/page/made/page.html
 # A file whose name ends so is in these products only; every other is in all of them.
 #
 #   _preloaded   libheaptap.so
@@ -149,12 +156,30 @@ write-if-changed = mkdir -p $(dir $(1)) && echo '$(2)' | cmp -s - $(1) || echo '
 # objects CONFIG,SOURCES: a.c becomes a.o, and a.js becomes a.js.o.
 objects = $(patsubst src/%,$(BUILD)/obj/$(1)/%.o,$(2:.c=))
 
+# tool-objects CONFIG: of all the tools' sources but main's, and of the page.
+page-object = $(BUILD)/obj/$(1)/page.html.o
+tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
+
 # embed FILE: a C source with the file's text, unchanged, as the string that is named after it
 # (flame_page.js becomes flame_page_js). Not .incbin or ld -b binary: objects from those lack what
 # the compiler's flags put into all others (link time optimisation, control flow marks, the note
 # that the stack is not executable).
-embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] ='; \
+embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
           sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
+
+# The page, or nothing where there is no node, or not what tools/setup has it fetch.
+page := $(BUILD)/gen/page.html
+page_packages := $(wildcard $(PAGE_DIR)/node_modules/.package-lock.json)
+$(page): $(page_sources) $(page_packages) $(wildcard $(page_made))
+	$(call say,PAGE,$@)
+	@mkdir -p $(@D)
+	@if [ -n '$(page_packages)' ] && command -v node >/dev/null; then \
+	    node src/page/bundle.mjs $@ $(PAGE_DIR)/node_modules && exit 0; \
+	    [ -z '$(DEVELOPER)' ] || exit 1; \
+	fi; \
+	[ ! -f $(page_made) ] || exec cp $(page_made) $@; \
+	echo "make: heaptap html will have no page: tools/setup build fetches what it needs" >&2; \
+	: >$@
 
 # compile-rules CONFIG,COMPILER,FLAGS: how objects of one config come to be.
 define compile-rules
@@ -165,6 +190,10 @@ $(BUILD)/obj/$(1)/%.o: src/%.c $(BUILD)/obj/$(1)/all.flags
 	@mkdir -p $$(@D)
 	$$(Q)$(2) $(3) $$(werror) -MMD -MP -c -o $$@ $$<
 $(call objects,$(1),$(embedded_sources)): $(BUILD)/obj/$(1)/%.o: src/% $(BUILD)/obj/$(1)/all.flags
+	$$(call say,EMBED,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(call embed,$$<) | $(2) $(3) $$(werror) -x c -c -o $$@ -
+$(call page-object,$(1)): $(page) $(BUILD)/obj/$(1)/all.flags
 	$$(call say,EMBED,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(call embed,$$<) | $(2) $(3) $$(werror) -x c -c -o $$@ -
@@ -180,7 +209,7 @@ $(1): $(2) $(1).list
 endef
 
 library_sources := $(filter-out $(main_source),$(tool_sources))
-tool_objects := $(call objects,$(config),$(library_sources))
+tool_objects := $(call tool-objects,$(config))
 main_object := $(call objects,$(config),$(main_source))
 recorder_objects := $(call objects,$(compiler)-recorder,$(recorder_sources))
 harness_sources := $(filter-out %/next_dynamic.c %/behind_dynamic.c %/guard.c %/bypass_dynamic.c \
@@ -188,9 +217,9 @@ harness_sources := $(filter-out %/next_dynamic.c %/behind_dynamic.c %/guard.c %/
                      $(recorder_sources)) \
                    $(wildcard src/tool/util/*.c src/tool/profile/*.c src/tool/load/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
-replay_objects := $(call objects,$(compiler)-replay,$(library_sources))
-fuzz_objects := $(call objects,clang-fuzz,$(library_sources))
-cover_objects := $(call objects,clang-cover,$(library_sources))
+replay_objects := $(call tool-objects,$(compiler)-replay)
+fuzz_objects := $(call tool-objects,clang-fuzz)
+cover_objects := $(call tool-objects,clang-cover)
 
 tool_archive := $(BUILD)/obj/$(config)/libtool.a
 replay_archive := $(BUILD)/obj/$(compiler)-replay/libtool.a
@@ -301,6 +330,14 @@ demo:
 
 run-demo: all
 	@HEAPTAP=$(OUT)/heaptap demo/demo.sh
+
+# What a release is: the sources, and the page, which a build then needs no node for.
+dist_name := heaptap-$(version)
+dist: $(page)
+	@[ -s $(page) ] || { echo "make: there is no page to put into the archive" >&2; exit 1; }
+	@git archive --prefix=$(dist_name)/$(dir $(page_made)) --add-file=$(page) \
+	    --prefix=$(dist_name)/ -o $(BUILD)/$(dist_name).tar.gz HEAD
+	@echo $(BUILD)/$(dist_name).tar.gz
 
 # The pages and completions are printed by the command from its own tables.
 man: $(BUILD)/man/stamp

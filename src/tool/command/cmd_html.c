@@ -1,36 +1,67 @@
 /* cmd_html.c: `heaptap html`, a profile as one page for any browser.
  *
- * What is in the page is a document (json/json_page.c), which --json prints. Of two profiles both
- * are in it, and the page compares them.
+ * What is in the page is a document (json/json_page.c), which --json prints; html/page_writer.c
+ * puts it into the page that the build has made. Of two profiles both are in it, and the page
+ * compares them.
+ *
+ * A file is written where nobody named one, because a page is for a browser and not for a terminal.
+ * So it only takes a name that is free, or has a page already.
+ *
+ * Moments are chosen in the page, which has them all: there is no --at here.
  */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "analyse/stack_numbers.h"
 #include "command/names_hint.h"
 #include "command/open_set.h"
 #include "command/pick_stacks.h"
 #include "command/sink.h"
+#include "command/source_files.h"
 #include "command/symbolise.h"
+#include "html/page_writer.h"
 #include "json/json_page.h"
 #include "option/metric_opts.h"
+#include "profile/origin.h"
+#include "util/path.h"
+#include "util/regular.h"
+#include "view/style.h"
+
+// A page is loaded whole: a source file of more bytes is generated, and of all together no more.
+#define SOURCE_BYTES (2 * MIB)
+#define SOURCES_BYTES (32 * MIB)
 
 struct html_options {
     struct view_options view;
     struct metric_choice metric;
-    const char *output;
+    const char *output, *source_dir;
+    bool source, json;
 };
 static const struct html_options defaults = {.metric.metric = -1};
 
 /* A profile, of a session the sum of its processes, symbolised, and its stacks. */
 struct html_side {
     struct view_set set;
+    const char *path; // Of its file, or of the largest process; from the set's arena.
     struct stacks stacks;
     struct view view;
+};
+
+/* The source files that go into the page. */
+struct html_sources {
+    const char *directory, *sysroot;
+    struct strbuf text; // Of the latest.
+    struct arena arena;
+    size_t bytes, found, too_large, missing;
 };
 
 /* Stacks as recorded: the page folds. */
 static struct stacks_options
 options_of_stacks(const struct html_options *o)
 {
-    struct stacks_options ret = pick_options(&o->view, o->view.fold != NULL);
+    struct stacks_options ret = pick_options(&o->view, false);
 
     ret.merge_labels = false;
     return ret;
@@ -39,22 +70,27 @@ options_of_stacks(const struct html_options *o)
 static int
 open_side(const struct html_options *o, const char *what, struct html_side *ret)
 {
-    struct stacks_options options;
+    struct stacks_options options = options_of_stacks(o);
     int rc = set_open(what, &o->view, &ret->set);
+    struct profile *p;
 
-    if (rc == 0)
-        rc = set_merge(&ret->set, what ? what : "the session", &o->view, SET_WITH_HISTORY);
+    if (rc != 0)
+        return rc;
+    ret->path = arena_strdup(&ret->set.arena, what ? what : ret->set.v[0]->path);
+    if (!o->json && o->output != NULL && (rc = sink_check(o->output, &ret->set)) != 0)
+        return rc;
+    rc = set_merge(&ret->set, ret->path, &o->view, SET_WITH_HISTORY);
     if (rc == 0)
         rc = symbolise(ret->set.v[0], &o->view.symbols);
     if (rc != 0)
         return rc;
-    symbolise_types(ret->set.v[0], &o->view.symbols);
-    options = options_of_stacks(o);
-    rc = pick_stacks(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
+    p = ret->set.v[0];
+    symbolise_types(p, &o->view.symbols);
+    rc = pick_stacks(p, &options, &ret->set.arena, &ret->stacks);
     if (rc != 0)
         return rc;
-    stack_numbers(ret->set.v[0], &ret->stacks);
-    ret->view = (struct view){.p = ret->set.v[0],
+    stack_numbers(p, &ret->stacks);
+    ret->view = (struct view){.p = p,
                               .stacks = &ret->stacks,
                               .filter = o->view.filter,
                               .tags = o->view.tags,
@@ -62,25 +98,175 @@ open_side(const struct html_options *o, const char *what, struct html_side *ret)
     return 0;
 }
 
+/* What a page of SIDE is called, without an end. */
+static const char *
+stem(const struct html_side *side, struct arena *arena)
+{
+    static const char *const ends[] = {".heaptap", ORIGIN_OTHERS_SUFFIX};
+    char *path = arena_strdup(arena, side->path);
+    size_t length = strlen(path);
+    const char *name;
+    uint32_t pid;
+
+    if (origin_is_pid(path, &pid))
+        return arena_printf(arena, "heaptap.%u", pid);
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+    for (size_t i = 0; i < countof(ends); i++) {
+        size_t cut = strlen(ends[i]);
+
+        if (length > cut && strcmp(path + length - cut, ends[i]) == 0)
+            path[length - cut] = '\0';
+    }
+    name = path_basename(path);
+    return *name == '\0' || *name == '.' ? "heaptap" : name;
+}
+
+/* Whether PATH is a page, so that another may take its place. */
+static bool
+is_page(const char *path)
+{
+    char head[PAGE_HEAD_BYTES];
+    struct stat st;
+    int fd = regular_open(NULL, path, &st);
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    n = read(fd, head, sizeof head);
+    close(fd);
+    return n > 0 && page_is_ours(head, (size_t)n);
+}
+
+/* Where the page goes: the file that was asked for, NULL for stdout, or one in the current
+ * directory. Returns 0, or the exit code after saying why there is none. */
+static int
+choose_output(const struct html_options *o, const struct html_side *side,
+              const struct html_side *before, struct arena *arena, const char **ret)
+{
+    const char *name;
+
+    *ret = NULL;
+    if (o->output != NULL && strcmp(o->output, "-") != 0) {
+        *ret = o->output;
+        return 0;
+    }
+    if (o->json)
+        return 0;
+    if (o->output != NULL) {
+        if (!isatty(STDOUT_FILENO))
+            return 0;
+        say_error("stdout is a terminal and a page is for a browser; use -o FILE");
+        return EXIT_USAGE;
+    }
+    name = stem(side, arena);
+    if (before != NULL)
+        name = arena_printf(arena, "%s-%s", stem(before, arena), name);
+    name = arena_printf(arena, "%s.html", name);
+    if (access(name, F_OK) == 0 && !is_page(name)) {
+        say_error("%s is there and is no page of heaptap; name the output with -o", name);
+        return EXIT_USAGE;
+    }
+    *ret = name;
+    return 0;
+}
+
+/* For struct json_page. */
+static const char *
+read_source(void *arg, const char *file)
+{
+    struct html_sources *s = arg;
+    bool found;
+
+    strbuf_clear(&s->text);
+    found = source_read(s->directory, s->sysroot, file, &s->arena, &s->text);
+    arena_release(&s->arena);
+    if (!found) {
+        s->missing++;
+        return NULL;
+    }
+    if (s->text.length > SOURCE_BYTES || s->text.length > SOURCES_BYTES - s->bytes) {
+        s->too_large++;
+        return NULL;
+    }
+    s->found++;
+    s->bytes += s->text.length;
+    return s->text.text;
+}
+
+static void
+tell_sources(struct html_sources *s)
+{
+    struct arena a = {0};
+
+    if (s->missing > 0)
+        say_hint("%s not there or not for everybody to read, so the page has no text of %s; "
+                 "--source-dir DIR says where sources lie",
+                 s->missing == 1 ? "1 source file is"
+                                 : arena_printf(&a, "%zu source files are", s->missing),
+                 s->missing == 1 ? "it" : "them");
+    if (s->too_large > 0)
+        say_hint("%s left out of the page, which takes files up to %s and %s of them in all",
+                 s->too_large == 1 ? "1 source file was"
+                                   : arena_printf(&a, "%zu source files were", s->too_large),
+                 style_bytes(&a, (int64_t)SOURCE_BYTES), style_bytes(&a, (int64_t)SOURCES_BYTES));
+    arena_release(&a);
+    strbuf_release(&s->text);
+}
+
+/* Write the page of DOCUMENT, or with --json what is in it, to OUT. */
+static void
+write_page(const struct html_options *o, const struct json_page *document, struct strbuf *out)
+{
+    struct page_writer w;
+    struct json j;
+
+    if (o->json) {
+        json_begin(&j, out, JSON_VERSION_TABLES);
+        json_page(&j, document);
+        return;
+    }
+    page_begin(&w, page_template(), out);
+    json_begin(&j, &w.data, JSON_VERSION_TABLES);
+    json_page(&j, document);
+    page_end(&w);
+}
+
 static int
 show(const struct html_options *o, struct html_side *side, struct html_side *before)
 {
     const struct stacks_options options = options_of_stacks(o);
-    struct sink to_stdout = {0};
-    struct strbuf out = sink_begin(&to_stdout);
     const struct profile *p = side->set.v[0];
+    struct html_sources sources = {.directory = o->source_dir, .sysroot = p->sysroot};
     struct json_page page = {
         .view = &side->view,
         .before = before ? &before->view : NULL,
         .metric = metric_was_chosen(&o->metric) ? metric_chosen(&o->metric)
                                                 : metric_first(p, &side->stacks.total),
         .options = &options,
+        .source = o->source || o->source_dir ? read_source : NULL,
+        .source_arg = &sources,
     };
-    struct json j;
+    struct arena *arena = &side->set.arena;
+    struct sink sink = {.set = &side->set};
+    struct strbuf out = sink_begin(&sink);
+    struct stat st;
+    int rc = choose_output(o, side, before, arena, &sink.path);
 
-    json_begin(&j, &out, JSON_VERSION_TABLES);
-    json_page(&j, &page);
-    return sink_end(&out);
+    if (rc == 0 && sink.path != NULL && before != NULL)
+        rc = sink_check(sink.path, &before->set);
+    if (rc != 0) {
+        sink_abandon(&out);
+        return rc;
+    }
+    write_page(o, &page, &out);
+    rc = sink_end(&out);
+    if (rc == 0 && sink.path != NULL && stat(sink.path, &st) == 0)
+        printf("%s: %s\n", style_clean(arena, sink.path), style_bytes(arena, st.st_size));
+    if (rc == 0)
+        tell_sources(&sources);
+    strbuf_release(&sources.text);
+    return rc;
 }
 
 static int
@@ -89,34 +275,58 @@ run_html(const void *given, int count, char **arguments)
     const struct html_options *o = given;
     struct html_side side = {0}, before = {0};
     struct names_hint hint = {0};
-    const char *what = count > 0 ? arguments[count - 1] : NULL;
     int rc = 0;
 
-    if (!o->view.json) {
-        say_error("this heaptap was built without the page; --json prints what would be in it");
+    if (!o->json && page_template() == NULL) {
+        say_error("this heaptap was built without the page: run tools/setup build and make again; "
+                  "--json prints what would be in it");
         return EXIT_USAGE;
     }
     if (count > 1)
         rc = open_side(o, arguments[0], &before);
     if (rc == 0)
-        rc = open_side(o, what, &side);
+        rc = open_side(o, count > 0 ? arguments[count - 1] : NULL, &side);
     if (rc == 0) {
+        if (count > 1)
+            names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, side.set.v[0], &side.stacks);
         rc = show(o, &side, count > 1 ? &before : NULL);
     }
-    names_hint_say(&hint);
+    if (rc == 0)
+        names_hint_say(&hint);
+    else
+        arena_release(&hint.arena);
     set_close(&before.set);
     set_close(&side.set);
     return rc;
 }
 
 static const struct opt options[] = {
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE",
+     "Write to FILE and replace it if it exists; - is stdout. The default is the profile's name "
+     "with .html at its end, in the current directory.",
+     NULL},
+    {OPT_FLAG, 0, "source", &defaults.source, NULL,
+     "Put the source text of the functions that are shown into the page, as far as it is there: "
+     "files up to 2 MiB, the ones of the largest stacks first, 32 MiB in all.",
+     NULL},
+    {OPT_STRING, 0, "source-dir", &defaults.source_dir, "DIR",
+     "Do so, and look for source files under DIR first: DIR followed by the path in the debug "
+     "information or any end of it.",
+     NULL},
     METRIC_OPTIONS(defaults.metric,
                    "What the page shows first: bytes in use, bytes at the peak, bytes allocated, "
                    "short-lived blocks, or the count of allocations. The default is the peak, "
                    "unless nearly all of that is still in use."),
-    VIEW_FOLD_OPTIONS(defaults.view),
-    VIEW_SHOW_OPTIONS(defaults.view),
+    VIEW_FILTER_OPTION(defaults.view),
+    VIEW_TAG_OPTIONS(defaults.view),
+    SYMBOL_OPTIONS(defaults.view.symbols),
+    {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
+     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in "
+     "names, work as in heaptap run.",
+     NULL},
+    {OPT_FLAG, 0, "json", &defaults.json, NULL,
+     "Print what is in the page as JSON (docs/json.md), and no page.", NULL},
     {.kind = OPT_END},
 };
 
@@ -124,9 +334,23 @@ const struct command command_html = {
     .name = "html",
     .arguments = "[PROFILE|PID|DIRECTORY] [OTHER]",
     .summary = "make one page of a profile, or of two, for any browser",
-    .description = "Prints with --json all that a page of the profile has to know (docs/json.md): "
-                   "of two profiles both. Of a session it is the sum of its processes.",
-    .examples = "heaptap html --json app.heaptap\tthe data of a page\n",
+    .description =
+        "Writes a page to look through a profile in, and to hand around: one file, which needs no "
+        "server and no network and works from a disk or a mail. It begins with who holds the "
+        "memory, and has tables by function, site, type, heap, label, thread and line, a flame "
+        "graph, the curve of live bytes over time, callers and callees, sizes, leaks, and how it "
+        "was recorded. Every function is a link to all about it.\n\n"
+        "A stretch of time that is chosen in the curve, or a moment, applies to all tables. What "
+        "is shown is in the address, behind #, so a link to it can be kept.\n\n"
+        "Of two profiles it shows what changed from the first to the second, by the rules of "
+        "heaptap diff. Of a session it is the sum of its processes over time.\n\n"
+        "All that the profile knows is in the page: the command, paths of files, names of "
+        "functions, labels. With --source so is the text of sources.",
+    .examples = "heaptap html\tthe newest profile here\n"
+                "heaptap html -o /tmp/now.html 4711\ta running process\n"
+                "heaptap html --source app.heaptap\twith annotated sources\n"
+                "heaptap html monday.heaptap today.heaptap\twhat changed\n"
+                "heaptap html --json app.heaptap\tthe data, for a page of your own\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

@@ -2,17 +2,11 @@
  *
  * A source file that cannot be read is no failure: its lines are listed without text.
  */
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "analyse/source.h"
 #include "command/runner.h"
+#include "command/source_files.h"
 #include "json/json_source.h"
 #include "text/text_source.h"
-#include "util/regular.h"
-
-#define SOURCE_BYTES_MAX (64 * MIB)
 
 struct source_options {
     struct view_options view;
@@ -27,55 +21,6 @@ struct source_run {
     const char *what; // FUNCTION or FILE.
 };
 
-/* Read a text file of sensible size, PATH below ROOT (or NULL). A profile may name any file, so a
- * file that not everybody may read is shown only if its place was ASKED for. */
-static bool
-read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
-{
-    char chunk[65536];
-    struct stat st;
-    int fd = regular_open(root, path, &st);
-    ssize_t n = 0;
-
-    if (fd < 0)
-        return false;
-    if (st.st_size <= (off_t)SOURCE_BYTES_MAX && (asked || (st.st_mode & S_IROTH) != 0))
-        while (ret->length < SOURCE_BYTES_MAX && (n = read(fd, chunk, sizeof chunk)) > 0)
-            strbuf_add(ret, chunk, (size_t)n);
-    close(fd);
-    return ret->length > 0 && memchr(ret->text, '\0', ret->length) == NULL;
-}
-
-static bool
-leads_out(const char *path)
-{
-    for (const char *s = path; s != NULL; s = strchr(s, '/')) {
-        s += strspn(s, "/");
-        if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-/* The ends of PATH, the longest first, under --source-dir, then PATH below SYSROOT and as it is. */
-static bool
-find_text(const char *directory, const char *sysroot, const char *path, struct arena *arena,
-          struct strbuf *ret)
-{
-    for (const char *tail = path; tail != NULL && directory != NULL; tail = strchr(tail, '/')) {
-        while (*tail == '/')
-            tail++;
-        if (!leads_out(tail) &&
-            read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
-            return true;
-        strbuf_clear(ret);
-    }
-    if (sysroot != NULL && read_text(sysroot, path, false, ret))
-        return true;
-    strbuf_clear(ret);
-    return read_text(NULL, path, false, ret);
-}
-
 /* What the reader of a struct source_text knows. */
 struct source_reader {
     const struct source_options *options;
@@ -88,7 +33,7 @@ read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret
 {
     const struct source_reader *r = arg;
 
-    if (find_text(r->options->directory, r->sysroot, path, arena, ret))
+    if (source_read(r->options->directory, r->sysroot, path, arena, ret))
         return true;
     say_hint("%s: the source is not there or not for everybody to read, so only line numbers are "
              "shown; say where it lies with --source-dir DIR",

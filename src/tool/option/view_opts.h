@@ -27,9 +27,18 @@ uint32_t view_json_version(const struct view_options *options);
 
 /* Rows for a command's table; OF is the struct view_options in its defaults. */
 // clang-format off
-#define VIEW_FOLD_OPTIONS(of)                                                                     \
+#define VIEW_FILTER_OPTION(of)                                                                    \
     {OPT_STRING, 0, "filter", &(of).filter, "REGEX",                                              \
-     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},     \
+     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL}
+#define VIEW_TAG_OPTIONS(of)                                                                      \
+    {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \
+     "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work "\
+     "as in the shell, and malloc is a name, too.", NULL},                                        \
+    {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
+     "Keep only blocks that the program has given the label KEY, or only those where its value "  \
+     "is VALUE; * and ? work as in the shell.", NULL}
+#define VIEW_FOLD_OPTIONS(of)                                                                     \
+    VIEW_FILTER_OPTION(of),                                                                       \
     {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \
      "Charge innermost functions that match REGEX, with or without return type and parameters, "  \
      "to their callers, as is done with operator new, zmalloc, all of std:: and other common "    \
@@ -37,16 +46,11 @@ uint32_t view_json_version(const struct view_options *options);
     {OPT_FLAG, 0, "no-fold", &(of).no_fold, NULL,                                                 \
      "Do not charge the common wrappers to their callers.", NULL},                                \
     {OPT_FLAG, 0, "fold-recursion", &(of).fold_recursion, NULL,                                   \
-     "Show calls that repeat those within them once, so that recursion does not make a stack of "  \
+     "Show calls that repeat those within them once, so that recursion does not make a stack of " \
      "each depth. Pictures and the first screen of report do.", NULL},                            \
     {OPT_FLAG, 0, "no-fold-recursion", &(of).keep_recursion, NULL,                                \
      "Show recursion as it was, in them, too.", NULL},                                            \
-    {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \
-     "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work " \
-     "as in the shell, and malloc is a name, too.", NULL},                                        \
-    {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
-     "Keep only blocks that the program has given the label KEY, or only those where its value "   \
-     "is VALUE; * and ? work as in the shell.", NULL}
+    VIEW_TAG_OPTIONS(of)
 #define VIEW_STACK_OPTIONS(of)                                                                    \
     VIEW_FOLD_OPTIONS(of),                                                                        \
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \

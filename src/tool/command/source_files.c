@@ -1,0 +1,66 @@
+/* source_files.c: the text that lines of a profile are of.
+ *
+ * The paths come out of a profile, which somebody else may have made, and what is read is shown and
+ * may be handed on. So nothing is opened but regular files, and nothing read that not everybody
+ * could read anyway, unless the user has said where to look.
+ */
+#include "command/source_files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/regular.h"
+
+#define SOURCE_BYTES_MAX (64 * MIB)
+
+/* Read a text file of sensible size, PATH below ROOT (or NULL). A profile may name any file, so a
+ * file that not everybody may read is shown only if its place was ASKED for. */
+static bool
+read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
+{
+    char chunk[65536];
+    struct stat st;
+    int fd = regular_open(root, path, &st);
+    ssize_t n = 0;
+
+    if (fd < 0)
+        return false;
+    if (st.st_size <= (off_t)SOURCE_BYTES_MAX && (asked || (st.st_mode & S_IROTH) != 0))
+        while (ret->length < SOURCE_BYTES_MAX && (n = read(fd, chunk, sizeof chunk)) > 0)
+            strbuf_add(ret, chunk, (size_t)n);
+    close(fd);
+    return ret->length > 0 && memchr(ret->text, '\0', ret->length) == NULL;
+}
+
+static bool
+leads_out(const char *path)
+{
+    for (const char *s = path; s != NULL; s = strchr(s, '/')) {
+        s += strspn(s, "/");
+        if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+bool
+source_read(const char *directory, const char *sysroot, const char *path, struct arena *arena,
+            struct strbuf *ret)
+{
+    for (const char *tail = path; tail != NULL && directory != NULL; tail = strchr(tail, '/')) {
+        while (*tail == '/')
+            tail++;
+        if (!leads_out(tail) &&
+            read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
+            return true;
+        strbuf_clear(ret);
+    }
+    if (sysroot != NULL && read_text(sysroot, path, false, ret))
+        return true;
+    strbuf_clear(ret);
+    if (read_text(NULL, path, false, ret))
+        return true;
+    strbuf_clear(ret);
+    return false;
+}

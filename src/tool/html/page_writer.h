@@ -1,0 +1,37 @@
+/* page_writer.h: a document put into the page that shows it. */
+#ifndef HTML_PAGE_WRITER_H
+#define HTML_PAGE_WRITER_H
+
+#include <zlib.h>
+
+#include "util/strbuf.h"
+
+/* Pages begin with these bytes and soon have this text; page_is_ours looks for both. */
+#define PAGE_BEGIN "<!doctype html>"
+#define PAGE_GENERATOR "content=\"heaptap html\""
+enum { PAGE_HEAD_BYTES = 4096 };
+
+struct page_writer {
+    struct strbuf data; // What is to be in the page goes here; see page_begin.
+    struct strbuf *out;
+    const char *rest; // Of the template, behind the data.
+    z_stream z;
+    unsigned char left[3]; // Of which no character was made yet.
+    size_t left_count;
+    size_t column; // Characters of the line.
+};
+
+/* The template that the build has made of src/page, or NULL if it has made none. */
+const char *page_template(void);
+
+/* Begin to write TEMPLATE, which has a line of PAGE_MARKER, to OUT, which stays the caller's: what
+ * goes to W->data, in parts that strbuf_pause separates, is at the marker, compressed. page_end
+ * writes the rest. */
+#define PAGE_MARKER "@DATA@"
+void page_begin(struct page_writer *w, const char *template, struct strbuf *out);
+void page_end(struct page_writer *w);
+
+/* Whether the LENGTH bytes at TEXT, the first of a file, are those of such a page. */
+bool page_is_ours(const char *text, size_t length);
+
+#endif
