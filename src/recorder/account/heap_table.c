@@ -1,19 +1,24 @@
 /* heap_table.c: address -> block and site -> live values of one instance of a heap.
  *
- * Both are sequences of open hash tables, each several times the one before; an entry may lie in
- * any level, within one window from its hash, and is looked for in later levels only if the windows
- * of the earlier ones were full. Nothing is ever moved. A request's arena fits in the first levels,
- * a few kilobytes.
+ * Both are sequences of open hash tables, each several times the one before; nothing is ever moved.
+ * A request's arena fits in the first levels, a few kilobytes.
  *
- * The map's entries have one word that says all, so that one CAS claims a place:
+ * The map's levels are made of buckets of eight words, which are a line of the cache. An entry is
+ * in one of two buckets, in the second only if the first was full when it came. The first is that
+ * of its neighbourhood, so that blocks one after another are found in lines that were just read.
+ * Each new one goes into the last level that has any, and when both its buckets there are full, a
+ * level is added. So nearly all entries are in the last level, where a search begins; what came
+ * before the heap grew is further down, and becomes less.
+ *
+ * An entry's word says all, so that one CAS claims a place:
  *
  *     63                      17 16         0
  *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
  *
- * A word of another emptying is a free place, and ends a search as a place never used does, since
- * nothing of this one can lie behind it: so to empty the map is to count up. Each level notes in
- * which emptying it was last filled, so that those left from busier times are not even looked at.
- * When the 17 bits have gone round, all words are cleared, once in 131071 times.
+ * A word of another emptying is a free place. It ends the search of a bucket as a place never used
+ * does, and shows that the second bucket has not been needed: so to empty the map is to count up,
+ * and the map begins again at its first level. When the 17 bits have gone round, all words are
+ * cleared, once in 131071 times.
  *
  * A place is filled in before its word shows the address. A block has one owner from before its
  * insertion until after its removal, so two threads never insert one address at once; should a
@@ -28,16 +33,19 @@
 
 enum {
     MAP_FIRST = 64,
-    MAP_WINDOW = 16,
+    BUCKET = 8,
+    NEIGHBOURHOOD_BYTES = 128,
     LIVE_FIRST = 16,
     LIVE_WINDOW = 16,
     MAP_SHIFT = 3,
     LIVE_SHIFT = 2,
     EMPTYING_BITS = 17,
     EMPTYINGS = (1 << EMPTYING_BITS) - 1,
-    LEVEL_HEAD_BYTES = 16,
+    TOP_BITS = 4, // Of struct heap_map, for the level.
+    LINE_BYTES = 64,
     SLAB_BYTES = 1 << 20,
 };
+static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32, "top holds both");
 
 #define EMPTYING_MASK ((UINT64_C(1) << EMPTYING_BITS) - 1)
 #define WORD_GONE UINT64_C(0)
@@ -46,31 +54,33 @@ enum {
 
 /* The blocks stand behind the words, so that a search reads little. */
 struct heap_map_level {
-    uint64_t mask;    // Places minus one.
-    uint64_t filled;  // Atomic: the emptying in which something was last put in.
+    uint64_t mask; // Places minus one.
+    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     uint64_t words[]; // Atomic.
 };
 
 struct heap_live_level {
     uint64_t mask;
-    uint64_t reserved;
+    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     struct heap_live places[];
 };
 
-static_assert(sizeof(struct heap_map_level) == LEVEL_HEAD_BYTES &&
-                  sizeof(struct heap_live_level) == LEVEL_HEAD_BYTES,
-              "places begin there");
+static_assert(sizeof(struct heap_map_level) == LINE_BYTES &&
+                  sizeof(struct heap_live_level) == LINE_BYTES &&
+                  BUCKET * sizeof(uint64_t) == LINE_BYTES,
+              "places begin there, and a bucket is a line");
 
 /* A piece of memory that small tables are cut from. */
 struct heap_slab {
     uint64_t used; // Atomic; may run past the end.
+    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     unsigned char memory[];
 };
 
 void *
 heap_memory(size_t size_bytes)
 {
-    size_t whole = round_up(size_bytes, 64);
+    size_t whole = round_up(size_bytes, LINE_BYTES);
 
     if (whole > SLAB_BYTES / 4)
         return mem_private(whole);
@@ -97,7 +107,7 @@ level_make(void **place, size_t count, size_t place_bytes)
 
     if (likely(there != NULL))
         return there;
-    there = heap_memory(LEVEL_HEAD_BYTES + count * place_bytes);
+    there = heap_memory(LINE_BYTES + count * place_bytes);
     if (there == NULL)
         return NULL;
     *there = count - 1; // Both kinds begin with their mask.
@@ -112,39 +122,53 @@ map_blocks(struct heap_map_level *level)
 
 enum { NOWHERE = UINT32_MAX };
 
+/* The first place of the bucket that ATTEMPT 0 or 1 has for WORD: one for the neighbourhood of the
+ * address, as neighbours often come and go together, and one for the address itself. */
+static uint32_t
+bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
+{
+    uint64_t address = word >> EMPTYING_BITS;
+    uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES : ~address);
+
+    return (uint32_t)(hash & level->mask) / BUCKET * BUCKET;
+}
+
 /* Where the block with WORD is; NOWHERE if it is not in this level. */
 static uint32_t
 map_find(const struct heap_map_level *level, uint64_t word)
 {
-    uint64_t hash = hash_u64(word >> EMPTYING_BITS);
+    for (uint32_t attempt = 0; attempt < 2; attempt++) {
+        uint32_t first = bucket_of(level, word, attempt);
 
-    for (uint32_t i = 0; i < MAP_WINDOW; i++) {
-        uint32_t place = (uint32_t)((hash + i) & level->mask);
-        uint64_t there = load_acquire(&level->words[place]);
+        for (uint32_t place = first; place < first + BUCKET; place++) {
+            uint64_t there = load_acquire(&level->words[place]);
 
-        if (there == word)
-            return place;
-        if ((there ^ word) & EMPTYING_MASK)
-            break;
+            if (there == word)
+                return place;
+            if ((there ^ word) & EMPTYING_MASK)
+                return NOWHERE;
+        }
     }
     return NOWHERE;
 }
 
-/* Claim a place for WORD; NOWHERE if its window is full. */
+/* Claim a place for WORD; NOWHERE if its buckets are full. */
 static uint32_t
 map_claim(struct heap_map_level *level, uint64_t word)
 {
-    uint64_t hash = hash_u64(word >> EMPTYING_BITS);
     uint64_t emptying = word & EMPTYING_MASK;
 
-    for (uint32_t i = 0; i < MAP_WINDOW; i++) {
-        uint32_t place = (uint32_t)((hash + i) & level->mask);
-        uint64_t there = load_relaxed(&level->words[place]);
+    for (uint32_t attempt = 0; attempt < 2; attempt++) {
+        uint32_t first = bucket_of(level, word, attempt);
 
-        if ((there & EMPTYING_MASK) == emptying && there != (WORD_GONE | emptying))
-            continue;
-        if (cas_acq_rel(&level->words[place], &there, WORD_CLAIMED | emptying))
-            return place;
+        for (uint32_t place = first; place < first + BUCKET; place++) {
+            uint64_t there = load_relaxed(&level->words[place]);
+
+            if ((there & EMPTYING_MASK) == emptying && there != (WORD_GONE | emptying))
+                continue;
+            if (cas_acq_rel(&level->words[place], &there, WORD_CLAIMED | emptying))
+                return place;
+        }
     }
     return NOWHERE;
 }
@@ -174,14 +198,35 @@ map_word(const struct heap_map *m, const void *address)
            (load_acquire(&m->emptied) % EMPTYINGS + 1);
 }
 
+/* The last level of M that has entries of EMPTYING; the first if none has. */
+static uint32_t
+map_top(const struct heap_map *m, uint64_t emptying)
+{
+    uint32_t top = load_acquire(&m->top);
+
+    return top >> TOP_BITS == emptying ? top & ((1 << TOP_BITS) - 1) : 0;
+}
+
+/* Level I of M gets an entry of EMPTYING. Before that is to be found. */
+static void
+raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
+{
+    uint32_t top = load_relaxed(&m->top);
+
+    // Of another emptying, or lower. One that comes too late after a reset finds it higher.
+    while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
+           !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
+        ;
+}
+
 bool
 heap_map_insert(struct heap_map *m, const void *address, struct heap_block block)
 {
-    uint64_t word = map_word(m, address);
+    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
 
     if ((uintptr_t)address > ADDRESS_MAX)
         return false;
-    for (uint32_t i = 0; i < HEAP_MAP_LEVELS; i++) {
+    for (uint32_t i = map_top(m, emptying); i < HEAP_MAP_LEVELS; i++) {
         struct heap_map_level *level =
             level_make(&m->levels[i], (size_t)MAP_FIRST << (MAP_SHIFT * i),
                        sizeof level->words[0] + sizeof(struct heap_block));
@@ -189,14 +234,14 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
 
         if (level == NULL)
             return false;
-        if (load_relaxed(&level->filled) != (word & EMPTYING_MASK))
-            store_release(&level->filled, word & EMPTYING_MASK);
         place = map_claim(level, word);
-        if (place != NOWHERE) {
-            put_block(&map_blocks(level)[place], block);
-            store_release(&level->words[place], word);
-            return true;
-        }
+        if (place == NOWHERE)
+            continue;
+        if (i > 0)
+            raise_top(m, emptying, i);
+        put_block(&map_blocks(level)[place], block);
+        store_release(&level->words[place], word);
+        return true;
     }
     return false;
 }
@@ -204,21 +249,19 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
 struct heap_block
 heap_map_remove(struct heap_map *m, const void *address)
 {
-    uint64_t word = map_word(m, address);
-    uint64_t gone = WORD_GONE | (word & EMPTYING_MASK);
+    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
 
-    for (uint32_t i = 0; i < HEAP_MAP_LEVELS && (uintptr_t)address <= ADDRESS_MAX; i++) {
+    if (unlikely((uintptr_t)address > ADDRESS_MAX))
+        return (struct heap_block){0};
+    for (uint32_t i = map_top(m, emptying) + 1; i-- > 0;) {
         struct heap_map_level *level = load_acquire(&m->levels[i]);
         struct heap_block b;
-        uint32_t place;
+        uint32_t place = level != NULL ? map_find(level, word) : (uint32_t)NOWHERE;
 
-        if (level == NULL || load_acquire(&level->filled) != (word & EMPTYING_MASK))
-            break;
-        place = map_find(level, word);
         if (place == NOWHERE)
             continue;
         b = get_block(&map_blocks(level)[place]);
-        if (cas_acq_rel(&level->words[place], &word, gone))
+        if (cas_acq_rel(&level->words[place], &word, WORD_GONE | emptying))
             return b;
         break;
     }
@@ -233,10 +276,10 @@ map_clear(struct heap_map *m)
 
         if (level == NULL)
             break;
-        store_relaxed(&level->filled, UINT64_C(0));
         for (uint64_t k = 0; k <= level->mask; k++)
             store_relaxed(&level->words[k], UINT64_C(0));
     }
+    store_release(&m->top, 0u);
 }
 
 void
@@ -295,6 +338,26 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
     return NULL;
 }
 
+/* Take what OWN and OTHERS come to. Only OTHERS is written, so that the owner, who does not look,
+ * may go on meanwhile. */
+static int64_t
+take(const int64_t *own, int64_t *others)
+{
+    int64_t there = load_relaxed(others), mine;
+
+    do
+        mine = load_relaxed(own);
+    while (!cas_seq_cst(others, &there, -mine));
+    return mine + there;
+}
+
+void
+heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes)
+{
+    *ret_count = take(&l->own_count, &l->count);
+    *ret_bytes = take(&l->own_bytes, &l->size_bytes);
+}
+
 void
 heap_live_clear(struct heap_lives *l)
 {
@@ -303,7 +366,7 @@ heap_live_clear(struct heap_lives *l)
 
     while ((p = heap_live_next(l, &i)) != NULL) {
         store_relaxed(&p->site, 0u);
-        p->count = p->size_bytes = 0;
+        p->own_count = p->own_bytes = p->count = p->size_bytes = 0;
     }
     store_relaxed(&l->used, 0u);
 }

@@ -6,6 +6,7 @@
 #ifndef ACCOUNT_HEAP_TABLE_H
 #define ACCOUNT_HEAP_TABLE_H
 
+#include "base/atomics.h"
 #include "base/base.h"
 
 enum { HEAP_MAP_LEVELS = 8, HEAP_LIVE_LEVELS = 10 };
@@ -13,6 +14,7 @@ enum { HEAP_MAP_LEVELS = 8, HEAP_LIVE_LEVELS = 10 };
 /* Live blocks by address. */
 struct heap_map {
     uint32_t emptied;              // How many times; entries from before mean nothing.
+    uint32_t top;                  // Atomic: of which emptying, and the last level with entries.
     void *levels[HEAP_MAP_LEVELS]; // struct heap_map_level
 };
 
@@ -31,12 +33,31 @@ struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 /* Forget all blocks. It takes no longer if there are many. */
 void heap_map_empty(struct heap_map *m);
 
-/* Live objects and bytes at one site. */
+/* Live objects and bytes at one site: what the thread that the heap belongs to has counted, which
+ * no other thread writes, so that it needs no atomic addition, and what all others have. */
 struct heap_live {
     uint32_t site; // Atomic; 0 = unused.
     uint32_t reserved;
-    int64_t count, size_bytes; // Atomic.
+    int64_t own_count, own_bytes; // Atomic, written by one thread.
+    int64_t count, size_bytes;    // Atomic.
 };
+
+/* COUNT objects of SIZE_BYTES more are at L, or less if they are negative. OWN: the caller is the
+ * one thread that the heap belongs to. */
+static inline void
+heap_live_add(struct heap_live *l, bool own, int64_t count, int64_t size_bytes)
+{
+    if (likely(own)) {
+        store_relaxed(&l->own_count, load_relaxed(&l->own_count) + count);
+        store_relaxed(&l->own_bytes, load_relaxed(&l->own_bytes) + size_bytes);
+    } else {
+        add_relaxed(&l->count, count);
+        add_relaxed(&l->size_bytes, size_bytes);
+    }
+}
+
+/* Take all out of L. What the owner or others add meanwhile is still there after it. */
+void heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes);
 
 struct heap_lives {
     void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level

@@ -135,8 +135,9 @@ number_of(const char *name)
 /* --- Instances -------------------------------------------------------------------------------- */
 
 struct instance {
-    uint64_t owner;     // Atomic: the handle; 0 = of no use yet, OWNER_NONE = free.
-    uint32_t next_free; // Index plus 1.
+    uint64_t owner;              // Atomic: the handle; 0 = of no use yet, OWNER_NONE = free.
+    const struct thread *thread; // Atomic: the first that put something in, which most are of.
+    uint32_t next_free;          // Index plus 1.
     uint32_t uses;
     bool inherited; // Made before the fork that made this process.
     struct heap_map objects;
@@ -283,6 +284,7 @@ heap_create(const char *name, unsigned skip_frames)
     handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(index + 1) << HANDLE_INDEX |
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
+    store_relaxed(&h->thread, NULL);
     store_release(&h->owner, handle);
     add_relaxed(&record_of(handle)->made, UINT64_C(1));
     return handle;
@@ -335,10 +337,30 @@ clamp(uint64_t amount)
     return amount < AMOUNT_MAX ? amount : AMOUNT_MAX;
 }
 
+/* The mean size of what B is of. Most blocks are one object, and a division takes its time. */
+static inline uint64_t
+each_bytes_of(struct heap_block b)
+{
+    if (likely(b.count == 1))
+        return b.size_bytes;
+    return b.count != 0 ? b.size_bytes / b.count : 0;
+}
+
+/* Whether T is the thread that H belongs to, the first one that asks. */
+static inline bool
+is_owner(struct instance *h, const struct thread *t)
+{
+    const struct thread *owner = load_relaxed(&h->thread), *none = NULL;
+
+    if (likely(owner == t))
+        return true;
+    return owner == NULL && cas_acq_rel(&h->thread, &none, t);
+}
+
 static void
 count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
 {
-    uint64_t each_bytes = b.count != 0 ? b.size_bytes / b.count : 0;
+    uint64_t each_bytes = each_bytes_of(b);
 
     peak_before_alloc(t, c);
     if (b.count != 0 && (c->allocations == 0 || each_bytes < c->size_min))
@@ -362,8 +384,7 @@ object_ends(struct thread *t, struct instance *h, struct heap_block b, struct di
         bump(&t->disk->no_memory_events);
         return 0;
     }
-    add_relaxed(&live->count, -(int64_t)b.count);
-    add_relaxed(&live->size_bytes, -(int64_t)b.size_bytes);
+    heap_live_add(live, is_owner(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     count_objects_free(t, c, b.count, b.size_bytes);
     return -(int64_t)b.size_bytes;
 }
@@ -392,7 +413,7 @@ object_begins(struct thread *t, struct instance *h, uint64_t handle, const void 
              uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
 {
     struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
-    uint64_t each_bytes = b.count != 0 ? b.size_bytes / b.count : b.size_bytes;
+    uint64_t each_bytes = b.count != 0 ? each_bytes_of(b) : b.size_bytes;
     struct heap_live *live;
     struct disk_counter *c = NULL;
 
@@ -406,8 +427,7 @@ object_begins(struct thread *t, struct instance *h, uint64_t handle, const void 
         return NULL;
     }
     count_in(t, c, b);
-    add_relaxed(&live->count, (int64_t)b.count);
-    add_relaxed(&live->size_bytes, (int64_t)b.size_bytes);
+    heap_live_add(live, is_owner(h, t), (int64_t)b.count, (int64_t)b.size_bytes);
     b.birth = recent_begins(t, p, recent_entry(p, b.site));
     *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
     return c;
@@ -516,8 +536,7 @@ end_all(struct thread *t, struct instance *h)
             bump(&t->disk->no_memory_events);
             continue;
         }
-        count = exchange_seq_cst(&live->count, INT64_C(0));
-        size_bytes = exchange_seq_cst(&live->size_bytes, INT64_C(0));
+        heap_live_take(live, &count, &size_bytes);
         if (count == 0 && size_bytes == 0)
             continue;
         count_objects_free(t, c, (uint64_t)count, (uint64_t)size_bytes);
