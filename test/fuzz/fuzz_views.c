@@ -18,20 +18,24 @@
 /* covers: notes.c json_notes.c text_recording.c */
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 /* covers: thread_shares.c callgrind.c line_text.c massif.c dhat.c */
+/* covers: json_page.c page_writer.c */
 /* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
+#include "analyse/stack_numbers.h"
 #include "command/exporters.h"
 #include "flame/flamegraph.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
+#include "html/page_writer.h"
 #include "json/json_bins.h"
 #include "json/json_callgraph.h"
 #include "json/json_diff.h"
 #include "json/json_direct.h"
 #include "json/json_leaks.h"
+#include "json/json_page.h"
 #include "json/json_paths.h"
 #include "json/json_report.h"
 #include "json/json_timeline.h"
@@ -266,6 +270,40 @@ show_metric(struct looked_at *l, enum metric metric)
     export_all(l, metric);
 }
 
+static const char *
+source_of(void *arg, const char *file)
+{
+    (void)arg;
+    return file;
+}
+
+/* Of the profile alone, and of it beside itself. */
+static void
+make_pages(struct looked_at *l)
+{
+    const struct stacks_options options = {.no_fold = true};
+    struct view view = l->view.base;
+    struct stacks stacks;
+    struct err err = {""};
+
+    demand(stacks_build(l->p, &options, &l->arena, &stacks, &err) == 0, "stacks are built");
+    stack_numbers(l->p, &stacks);
+    view.stacks = &stacks;
+    for (int i = 0; i < 2; i++) {
+        struct json_page page = {.view = &view,
+                                 .before = i == 0 ? NULL : &view,
+                                 .options = &options,
+                                 .source = i == 0 ? NULL : source_of};
+        struct page_writer w;
+        struct json j;
+
+        page_begin(&w, "<" PAGE_MARKER ">", &l->out);
+        json_begin(&j, &w.data, JSON_VERSION_TABLES);
+        json_page(&j, &page);
+        page_end(&w);
+    }
+}
+
 static void
 show_all(struct looked_at *l, bool wide)
 {
@@ -305,6 +343,7 @@ look_at(struct profile *p)
     demand(stacks_build(p, &options, &l.arena, &l.stacks, &err) == 0, "stacks are built");
     l.version = JSON_VERSION_TABLES;
     show_all(&l, false);
+    make_pages(&l);
     l.version = JSON_VERSION_NESTED;
     if (p->extent == EXTENT_WHOLE)
         show_all(&l, true);

@@ -44,6 +44,33 @@ assert_has(const struct strbuf *out, const char *text)
         fail_msg("%s is not in %s", text, strbuf_text(out));
 }
 
+/* If this fails, a document inside of another has no name there, or the next value has it, too. */
+static void
+a_document_stands_inside_of_another(void **state)
+{
+    struct strbuf out = {0};
+    struct json j;
+
+    (void)state;
+    json_begin(&j, &out, JSON_VERSION_TABLES);
+    json_object(&j, NULL);
+    for (int i = 0; i < 2; i++) {
+        json_key(&j, i == 0 ? "first" : "second");
+        json_object(&j, NULL);
+        json_int(&j, "frees", i);
+        json_end(&j);
+    }
+    json_key(&j, "list");
+    json_array_filled(&j, NULL);
+    json_int(&j, NULL, 3);
+    json_end(&j);
+    json_end(&j);
+    assert_string_equal(strbuf_text(&out),
+                        "{\n  \"first\": {\n    \"frees\": 0\n  },\n  \"second\": {\n"
+                        "    \"frees\": 1\n  },\n  \"list\": [3]\n}\n");
+    strbuf_release(&out);
+}
+
 /* If this fails, sites have the numbers of other sites. */
 static void
 members_of_rows_become_columns(void **state)
@@ -234,6 +261,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_document_stands_inside_of_another),
         cmocka_unit_test(members_of_rows_become_columns),
         cmocka_unit_test(an_empty_table_has_its_columns),
         cmocka_unit_test(long_columns_are_broken_into_lines),

@@ -137,7 +137,7 @@ def documented(heaptap):
     page = page_text()
     known = set(re.findall(r"[`\"](\w+)[`\"]", page))
     for view in [*VIEWS, ["report", "--by", "type"], ["report", "--by", "heap"],
-                 ["report", "--by", "label"], ["report", "--by", "size"]]:
+                 ["report", "--by", "label"], ["report", "--by", "size"], ["html", "--source"]]:
         found = set()
         for profile in sorted(glob.glob("*.heaptap") + glob.glob("*.processes")):
             done = shown(heaptap, "--json", view, profile)

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# html.sh: `heaptap html`: what is in a page, and what it refuses. If it fails, a page shows other
+# numbers than the views, cannot be read at all, or has replaced somebody's file.
+#
+# How the page shows it is tested in a browser, by page.sh.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record containers.heaptap "$PROG/containers"
+record arenas.heaptap "$PROG/two_arenas"
+record typed.heaptap "$PROG/typed"
+record recursive.heaptap "$PROG/recursive"
+record workers.heaptap "$PROG/workers"
+"$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
+"$HEAPTAP" run --quiet --no-pack -o before.heaptap -- "$PROG/slowleak" 30000 20000 >before.out
+"$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/sampled" >/dev/null 2>&1
+"$HEAPTAP" run --quiet --sample 1T -o none.heaptap -- "$PROG/recursive" >/dev/null 2>&1
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=known.heaptap HEAPTAP_SNAPSHOT_SIGNAL=$(kill -l USR1) \
+    "$PROG/history_known" 1 3000 40 1 exit >known.out
+
+run_python "$area/html.py" data "$HEAPTAP" || failures=$((failures + 1))
+
+# A source that only its owner may read goes nowhere, and one that is too large stays out.
+mkdir -p moved/prog
+cp "$SRCDIR/test/prog/typed.c" moved/prog/
+run_python "$area/html.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||
+    failures=$((failures + 1))
+
+# What the build does where there is no node, or not what the page is made of.
+make -C "$SRCDIR" BUILD="$PWD/built" PAGE_DIR="$PWD/nothing" "$PWD/built/gen/page.html" \
+    >make.out 2>make.err
+same "without node: the build goes on, and says what is missing" "0 1" \
+    "$? $(grep -c 'heaptap html will have no page: tools/setup build' make.err)"
+same "without node: the page is empty" "0" "$(stat -c %s built/gen/page.html)"
+
+run_python "$area/html.py" pages "$HEAPTAP" || failures=$((failures + 1))
+finish
