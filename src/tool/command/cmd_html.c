@@ -194,24 +194,36 @@ read_source(void *arg, const char *file)
     return s->text.text;
 }
 
+/* What was written to PATH, and how many of the sources are in it. */
 static void
-tell_sources(struct html_sources *s)
+tell_written(const char *path, const struct html_sources *s, struct arena *arena)
 {
-    struct arena a = {0};
+    size_t all = s->found + s->too_large + s->missing;
+    struct stat st;
 
-    if (s->missing > 0)
-        say_hint("%s not there or not for everybody to read, so the page has no text of %s; "
-                 "--source-dir DIR says where sources lie",
+    if (path == NULL || stat(path, &st) != 0)
+        return;
+    printf("%s: %s", style_clean(arena, path), style_bytes(arena, st.st_size));
+    if (all > 0)
+        printf(", with %zu of %s", s->found, style_plural(arena, (int64_t)all, "source file"));
+    putchar('\n');
+}
+
+/* Why sources are not in the page that could be. */
+static void
+hint_at_sources(const struct html_sources *s, struct arena *arena)
+{
+    if (s->missing > 0 && s->directory == NULL)
+        say_hint("%s not there, or not for everybody to read; --source-dir DIR says where sources "
+                 "lie",
                  s->missing == 1 ? "1 source file is"
-                                 : arena_printf(&a, "%zu source files are", s->missing),
-                 s->missing == 1 ? "it" : "them");
+                                 : arena_printf(arena, "%zu source files are", s->missing));
     if (s->too_large > 0)
-        say_hint("%s left out of the page, which takes files up to %s and %s of them in all",
+        say_hint("%s left out of the page, which takes files up to %s, and %s in all",
                  s->too_large == 1 ? "1 source file was"
-                                   : arena_printf(&a, "%zu source files were", s->too_large),
-                 style_bytes(&a, (int64_t)SOURCE_BYTES), style_bytes(&a, (int64_t)SOURCES_BYTES));
-    arena_release(&a);
-    strbuf_release(&s->text);
+                                   : arena_printf(arena, "%zu source files were", s->too_large),
+                 style_bytes(arena, (int64_t)SOURCE_BYTES),
+                 style_bytes(arena, (int64_t)SOURCES_BYTES));
 }
 
 /* Write the page of DOCUMENT, or with --json what is in it, to OUT. */
@@ -250,7 +262,6 @@ show(const struct html_options *o, struct html_side *side, struct html_side *bef
     struct arena *arena = &side->set.arena;
     struct sink sink = {.set = &side->set};
     struct strbuf out = sink_begin(&sink);
-    struct stat st;
     int rc = choose_output(o, side, before, arena, &sink.path);
 
     if (rc == 0 && sink.path != NULL && before != NULL)
@@ -261,10 +272,10 @@ show(const struct html_options *o, struct html_side *side, struct html_side *bef
     }
     write_page(o, &page, &out);
     rc = sink_end(&out);
-    if (rc == 0 && sink.path != NULL && stat(sink.path, &st) == 0)
-        printf("%s: %s\n", style_clean(arena, sink.path), style_bytes(arena, st.st_size));
-    if (rc == 0)
-        tell_sources(&sources);
+    if (rc == 0) {
+        tell_written(sink.path, &sources, arena);
+        hint_at_sources(&sources, arena);
+    }
     strbuf_release(&sources.text);
     return rc;
 }

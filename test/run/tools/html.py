@@ -320,6 +320,14 @@ def in_pages():
 
 
 def written():
+    done = run(HEAPTAP, "html", "--source", "-o", "source.html", "typed.heaptap")
+    said = re.fullmatch(r"source\.html: [\d.]+ KiB, with (\d+) of (\d+) source files\n",
+                        done.stdout.decode())
+    with open("source.html", "rb") as f:
+        page = json.loads(unpacked(f.read()))
+    tell(said and int(said[1]) == len(page["sources"]) > 0 and
+         int(said[2]) == len(page["report"]["tables"]["files"]),
+         "how many sources are in it is said", done.stdout, done.stderr)
     for arguments, name in ((["containers.heaptap"], "containers.html"),
                             (["./workers.processes/"], "workers.html"),
                             (["before.heaptap", "leak.heaptap"], "before-leak.html")):
