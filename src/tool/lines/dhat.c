@@ -104,7 +104,7 @@ name_id(struct writer *w, const char *name)
 static void
 make_text(struct writer *w, const struct text *t)
 {
-    const struct profile_frame *f = &w->p->frames[t->frame];
+    const struct profile_frame *f;
     struct strbuf *s = &w->scratch;
     const char *file;
 
@@ -113,6 +113,7 @@ make_text(struct writer *w, const struct text *t)
         line_text(s, t->name);
         return;
     }
+    f = &w->p->frames[t->frame]; // Without a frame anywhere there are none.
     file = profile_string(w->p, f->file);
     strbuf_fmt(s, "0x%" PRIX64 ": ", location_pc(&w->p->locations[t->location]));
     line_text(s, frame_name(w->p, t->frame, t->location, w->arena));
