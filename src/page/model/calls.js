@@ -1,0 +1,489 @@
+/* calls.js: who calls whom: the call graph, its cycles, and what is around one function.
+ *
+ * A function, a call and a cycle count once for each stack, however often it recurses. So all
+ * values come from whole stacks, and never exceed what was allocated:
+ *
+ *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
+ *                                   F and G are a cycle: 10, entered by main for 10
+ *
+ * The tree for this is not that of tree.js: what the loader and the C library did before main and
+ * after it stands beneath the function `outside`, and stacks that were not recorded to their end
+ * beneath `unknown` (analyse/functions.c). On it a call is a node with its parent; "once for each
+ * stack" is once for the outermost node of its kind on each way, which does not depend on values
+ * and is found once. Then a click is a pass over the tree.
+ *
+ * As in `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers; so fold is
+ * the default here.
+ */
+import {PairMap} from './pair_map.js';
+import {COUNTS, METRICS} from './metric.js';
+import {partValues, bySite, siteValues} from './extent.js';
+import {SITE_BROKEN, SITE_TRUNCATED, SIZE_CLASSES, baseName} from './profile.js';
+import {addUp, cached, outermost, preorder, shapeOf, usefulDepth} from './shape.js';
+import {finishSkeleton} from './tree.js';
+
+const CALLS = METRICS.find((metric) => metric.key === 'calls');
+const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
+
+/* --- The tree -------------------------------------------------------------------------------- */
+
+/* Whether the frames of a program begin with this one: the loader's, _start, or one without a name
+ * in the executable that start-up code follows. */
+function beginsProcess(shape, last, useful, depth) {
+    const {frame, function: fn, profile} = shape, {functions, frames, modules} = profile;
+    const module = frames.module[frame[last]];
+
+    return isLoader(profile, module) || functions.name[fn[last]] === '_start' ||
+        (useful < depth && functions.nameless[fn[last]] === 1 && modules.program[module] === 1);
+}
+
+function isLoader({modules}, module) {
+    const name = module < 0 ? '' : baseName(modules.path[module]);
+
+    return name.startsWith('ld-linux') || name.startsWith('ld.so');
+}
+
+/* main, or a part of it that the compiler has split off. Without a name, what is outermost in the
+ * executable is taken for it. */
+function isMain({functions, modules}, fn) {
+    if (functions.nameless[fn])
+        return modules.program[functions.module[fn]] === 1;
+    return /^main($|[(. ])/.test(functions.name[fn]);
+}
+
+/* What stack END of a site is here: DEPTH of its frames beneath the function TOP; TOP is -1 if it
+ * begins with a function of its own. */
+function trimmed(shape, end, flags, path) {
+    const {frame, function: fn, depth, profile} = shape, {functions} = profile;
+    let kept = usefulDepth(shape, end);
+
+    if (kept === 0)
+        return {kept: 0, top: functions.other};
+    if (flags & (SITE_TRUNCATED | SITE_BROKEN))
+        return {kept: depth[end], top: functions.unknown};
+    // path[0] is the innermost.
+    if (!beginsProcess(shape, path[depth[end] - 1], kept, depth[end]))
+        return {kept, top: -1};
+    while (kept > 1 && isLoader(profile, profile.frames.module[frame[path[kept - 1]]]))
+        kept--;
+    return {kept, top: isMain(profile, fn[path[kept - 1]]) ? -1 : functions.outside};
+}
+
+/**
+ * The tree that calls are counted on, made once for a shape.
+ * @param {import('./shape.js').Shape} shape
+ * @returns {import('./tree.js').Skeleton}
+ */
+export function callSkeleton(shape) {
+    return cached(shape, 'calls', () => {
+        const {parent, function: fn, end, profile} = shape;
+        const nodes = new PairMap(shape.count), known = new Map(), path = [];
+        const root = nodes.put(-1, -1);
+        const site = end.map((stack, i) => {
+            const cut = profile.sites.flags[i] & (SITE_TRUNCATED | SITE_BROKEN);
+            const key = stack * 16 + cut;
+
+            if (known.has(key))
+                return known.get(key);
+            for (let at = stack, k = 0; at > 0; at = parent[at])
+                path[k++] = at;
+            const {kept, top} = trimmed(shape, stack, cut, path);
+            let node = top < 0 ? root : nodes.put(root, top);
+
+            for (let k = kept - 1; k >= 0; k--)
+                node = nodes.put(node, fn[path[k]]);
+            known.set(key, node);
+            return node;
+        });
+
+        return finishSkeleton(nodes, site);
+    });
+}
+
+/* What does not depend on values: calls as numbers, and which nodes count. */
+function callsOf(shape) {
+    const tree = callSkeleton(shape), functions = shape.profile.functions.count;
+
+    return cached(tree, 'arcs', () => {
+        const {count, parent, function: fn} = tree, order = preorder(tree), pairs = new PairMap();
+        const arc = new Int32Array(count).fill(-1), called = new Int32Array(count).fill(-1);
+
+        for (let i = 1; i < count; i++) {
+            const caller = parent[i] > 0 ? fn[parent[i]] : -1;
+
+            if (caller < 0 || caller === fn[i])
+                continue;
+            arc[i] = pairs.put(caller, fn[i]);
+            called[i] = fn[i];
+        }
+        return {tree, order, arc, arcs: pairs.count, caller: pairs.firsts(),
+            callee: pairs.seconds(), calledKey: called,
+            firstOfFunction: outermost(tree, order, fn, functions),
+            firstOfArc: outermost(tree, order, arc, pairs.count),
+            firstCalled: outermost(tree, order, called, functions)};
+    });
+}
+
+/* Values by site, added up: what leads through each node. */
+function leading(tree, values) {
+    const sums = new Float64Array(tree.count);
+
+    for (let i = 0; i < values.length; i++)
+        sums[tree.site[i]] += values[i];
+    addUp(sums, tree.parent);
+    return sums;
+}
+
+function selves(tree, values, functions) {
+    const sums = new Float64Array(functions);
+
+    for (let i = 0; i < values.length; i++)
+        sums[tree.function[tree.site[i]]] += values[i];
+    return sums;
+}
+
+/* --- Around one function --------------------------------------------------------------------- */
+
+/**
+ * @typedef {object} Neighbour
+ * @property {number} function
+ * @property {number} value of the stacks on which the one calls the other, each once
+ * @property {number|null} before the same of the first of two profiles
+ */
+
+/**
+ * What is around FN: its callers and what it calls, the largest first.
+ * @param {import('./profile.js').Profile} profile
+ * @param {import('./extent.js').Values} values
+ * @param {number} fn a function
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
+ * @returns {{self: number, total: number, selfBefore: number|null, totalBefore: number|null,
+ *     callers: Neighbour[], callees: Neighbour[]}}
+ */
+export function around(profile, values, fn, options = {}) {
+    const calls = callsOf(shapeOf(profile, {fold: true, ...options}));
+    const after = sidesOf(calls, values.after, fn);
+    const before = values.before && sidesOf(calls, values.before, fn);
+
+    return {self: after.self, total: after.total, selfBefore: before && before.self,
+        totalBefore: before && before.total, callers: neighbours(after.callers, before?.callers),
+        callees: neighbours(after.callees, before?.callees)};
+}
+
+function sidesOf({tree, arc, caller, callee, firstOfFunction, firstOfArc}, values, fn) {
+    const sums = leading(tree, values), {function: of, site} = tree;
+    const callers = new Map(), callees = new Map();
+    const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value);
+    let self = 0, total = 0;
+
+    for (let i = 1; i < tree.count; i++) {
+        if (of[i] === fn && firstOfFunction[i])
+            total += sums[i];
+        if (!firstOfArc[i])
+            continue;
+        if (of[i] === fn)
+            add(callers, caller[arc[i]], sums[i]);
+        else if (caller[arc[i]] === fn)
+            add(callees, callee[arc[i]], sums[i]);
+    }
+    for (let i = 0; i < values.length; i++)
+        if (of[site[i]] === fn)
+            self += values[i];
+    return {self, total, callers, callees};
+}
+
+function neighbours(after, before) {
+    const all = new Set([...after.keys(), ...before?.keys() ?? []]);
+    const list = [...all].map((fn) => ({function: fn, value: after.get(fn) ?? 0,
+        before: before ? before.get(fn) ?? 0 : null}));
+
+    return list.filter((n) => n.value !== 0 || n.before)
+        .sort((x, y) => Math.max(y.value, y.before ?? 0) - Math.max(x.value, x.before ?? 0) ||
+            x.function - y.function);
+}
+
+/* --- The whole graph ------------------------------------------------------------------------- */
+
+/**
+ * @typedef {object} Arc
+ * @property {number} function
+ * @property {number} value
+ * @property {number} calls allocations
+ *
+ * @typedef {object} Entry a function of the graph
+ * @property {number} function
+ * @property {number} self
+ * @property {number} total
+ * @property {number} calls allocations on whose stack another function called it
+ * @property {number} recursive its further activations, times the allocations
+ * @property {number} cycle index of `cycles`, or -1
+ * @property {Arc[]} callers the largest first
+ * @property {Arc[]} callees
+ *
+ * @typedef {object} Cycle functions that call each other in a circle, as a whole
+ * @property {number[]} functions the largest first
+ * @property {number} self
+ * @property {number} total
+ * @property {number} calls
+ * @property {number} recursive calls between its functions
+ * @property {Arc[]} callers functions outside that enter it
+ */
+
+/**
+ * The graph, for the first of two profiles or the only one (`after`). What has nothing of the
+ * metric is left out, and such calls make no cycle.
+ * @param {import('./profile.js').Profile} profile
+ * @param {import('./extent.js').Values} values
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
+ * @returns {{total: number, entries: Entry[], cycles: Cycle[], entryOf: Map<number, Entry>}}
+ *     entries by falling total
+ */
+export function callGraph(profile, values, options = {}) {
+    const calls = callsOf(shapeOf(profile, {fold: true, ...options})), {tree} = calls;
+    const functions = profile.functions.count;
+    const allocations = callCounts(profile, values);
+    const sums = leading(tree, values.after), counts = leading(tree, allocations);
+    const graph = {
+        self: selves(tree, values.after, functions),
+        total: new Float64Array(functions), called: new Float64Array(functions),
+        recursive: new Float64Array(functions),
+        arcValue: new Float64Array(calls.arcs), arcCalls: new Float64Array(calls.arcs),
+    };
+
+    for (let i = 1; i < tree.count; i++) {
+        const fn = tree.function[i];
+
+        if (calls.firstOfFunction[i])
+            graph.total[fn] += sums[i];
+        else
+            graph.recursive[fn] += counts[i];
+        if (calls.firstCalled[i])
+            graph.called[fn] += counts[i];
+        if (calls.firstOfArc[i]) {
+            graph.arcValue[calls.arc[i]] += sums[i];
+            graph.arcCalls[calls.arc[i]] += counts[i];
+        }
+    }
+    const entries = entriesOf(calls, graph), entryOf = new Map(entries.map((e) => [e.function, e]));
+
+    return {total: values.after.reduce((x, y) => x + y, 0), entries, entryOf,
+        cycles: cyclesOf(calls, graph, sums, counts, entryOf, functions)};
+}
+
+/* How often was allocated what VALUES is about. Of the peak only what was live then is known. */
+function callCounts(profile, {metric, extent, filter, after}) {
+    return metric === CALLS ? after
+        : siteValues(profile, extent.kind === 'peak' ? BLOCKS : CALLS, extent, filter).after;
+}
+
+function entriesOf({arcs, caller, callee}, graph) {
+    const entries = [], entryOf = new Map();
+
+    graph.total.forEach((total, fn) => {
+        if (total <= 0)
+            return;
+        const entry = {function: fn, self: graph.self[fn], total, calls: graph.called[fn],
+            recursive: graph.recursive[fn], cycle: -1, callers: [], callees: []};
+
+        entries.push(entry);
+        entryOf.set(fn, entry);
+    });
+    for (let i = 0; i < arcs; i++) {
+        const value = graph.arcValue[i], allocations = graph.arcCalls[i];
+
+        if (value <= 0)
+            continue;
+        entryOf.get(callee[i])?.callers.push({function: caller[i], value, calls: allocations});
+        entryOf.get(caller[i])?.callees.push({function: callee[i], value, calls: allocations});
+    }
+    for (const entry of entries) {
+        entry.callers.sort(larger);
+        entry.callees.sort(larger);
+    }
+    return entries.sort((x, y) => y.total - x.total || x.function - y.function);
+}
+
+function larger(x, y) {
+    return y.value - x.value || x.function - y.function;
+}
+
+/* Sets of functions that reach each other by calls that carry something. */
+function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
+    const cycleOf = new Int32Array(functions).fill(-1);
+    const cycles = components(entryOf).map((members, i) => {
+        for (const fn of members)
+            cycleOf[fn] = i;
+        return {functions: members, self: members.reduce((sum, fn) => sum + graph.self[fn], 0),
+            total: 0, calls: 0, recursive: 0, callers: []};
+    });
+
+    if (cycles.length === 0)
+        return cycles;
+    for (const [fn, entry] of entryOf)
+        entry.cycle = cycleOf[fn];
+    for (let i = 0; i < calls.arcs; i++) {
+        const cycle = cycleOf[calls.callee[i]];
+
+        if (cycle >= 0 && graph.arcValue[i] > 0 && cycleOf[calls.caller[i]] === cycle)
+            cycles[cycle].recursive += graph.arcCalls[i];
+    }
+    countCycles(calls, graph, cycles, cycleOf, sums, counts);
+    for (const cycle of cycles) {
+        cycle.callers.sort(larger);
+        cycle.functions.sort((x, y) => entryOf.get(y).total - entryOf.get(x).total || x - y);
+    }
+    return cycles;
+}
+
+/* What only whole stacks can tell of a cycle: which of them touch it, and which enter it. */
+function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
+    const {count, parent, function: fn} = tree, enters = new PairMap();
+    const key = new Int32Array(count).fill(-1), entry = key.slice(), entered = key.slice();
+
+    for (let i = 1; i < count; i++) {
+        const cycle = cycleOf[fn[i]], caller = parent[i] > 0 ? fn[parent[i]] : -1;
+
+        key[i] = cycle;
+        if (cycle < 0 || caller < 0 || cycleOf[caller] === cycle || !(graph.arcValue[arc[i]] > 0))
+            continue;
+        entry[i] = enters.put(caller, cycle);
+        entered[i] = cycle;
+    }
+    const first = outermost(tree, order, key, cycles.length);
+    const firstEntry = outermost(tree, order, entry, enters.count);
+    const firstEntered = outermost(tree, order, entered, cycles.length);
+    const value = new Float64Array(enters.count), allocations = new Float64Array(enters.count);
+
+    for (let i = 1; i < count; i++) {
+        if (first[i])
+            cycles[key[i]].total += sums[i];
+        if (firstEntered[i])
+            cycles[entered[i]].calls += counts[i];
+        if (firstEntry[i]) {
+            value[entry[i]] += sums[i];
+            allocations[entry[i]] += counts[i];
+        }
+    }
+    value.forEach((of, i) => {
+        if (of > 0)
+            cycles[enters.b[i]].callers.push({function: enters.a[i], value: of,
+                calls: allocations[i]});
+    });
+}
+
+/* The strongly connected components of more than one function, without recursion: stacks of calls
+ * are deep. */
+function components(entryOf) {
+    const index = new Map(), low = new Map(), onStack = new Set(), stack = [], found = [];
+
+    for (const start of entryOf.keys()) {
+        const work = index.has(start) ? [] : [[start, 0]];
+
+        while (work.length > 0) {
+            const top = work[work.length - 1], [fn, next] = top;
+            const callees = entryOf.get(fn).callees;
+
+            if (next === 0 && !index.has(fn)) {
+                index.set(fn, index.size);
+                low.set(fn, index.get(fn));
+                stack.push(fn);
+                onStack.add(fn);
+            }
+            if (next > 0) {
+                const child = callees[next - 1].function;
+
+                if (onStack.has(child))
+                    low.set(fn, Math.min(low.get(fn), low.get(child)));
+            }
+            if (next < callees.length) {
+                const child = callees[next].function;
+
+                top[1]++;
+                if (!index.has(child) && entryOf.has(child))
+                    work.push([child, 0]);
+                continue;
+            }
+            work.pop();
+            if (low.get(fn) === index.get(fn))
+                takeComponent(stack, onStack, fn, found);
+        }
+    }
+    return found;
+}
+
+function takeComponent(stack, onStack, fn, found) {
+    const members = [];
+
+    for (let member = -1; member !== fn;) {
+        member = stack.pop();
+        onStack.delete(member);
+        members.push(member);
+    }
+    if (members.length > 1)
+        found.push(members);
+}
+
+/* --- Direct allocation ----------------------------------------------------------------------- */
+
+/**
+ * What each function allocates itself, and how much of it is kept: mprof's table.
+ * @typedef {object} DirectRow
+ * @property {number} function
+ * @property {number} value of the metric
+ * @property {number} kept live bytes
+ * @property {number} calls allocations
+ * @property {number[]|null} valueByClass s, m, l, x (profile.js, SIZE_CLASSES); null if unknown
+ * @property {number[]|null} keptByClass
+ */
+
+/**
+ * @param {import('./profile.js').Profile} profile
+ * @param {import('./extent.js').Values} values
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
+ * @returns {{total: DirectRow, rows: DirectRow[]}} rows that have any, the largest first
+ */
+export function direct(profile, values, options = {}) {
+    const {tree} = callsOf(shapeOf(profile, {fold: true, ...options}));
+    const functions = profile.functions.count, {extent, filter} = values;
+    const live = siteValues(profile, METRICS[0], extent, filter);
+    const allocations = callCounts(profile, values);
+    const [value, kept, counts] = [values.after, live.after, allocations]
+        .map((column) => selves(tree, column, functions));
+    const classes = [values, live].map((of) => classSelves(profile, tree, of, functions));
+    const total = {function: -1, value: 0, kept: 0, calls: 0,
+        valueByClass: classes[0] && [0, 0, 0, 0], keptByClass: classes[1] && [0, 0, 0, 0]};
+    const rows = [];
+
+    for (let fn = 0; fn < functions; fn++) {
+        const row = {function: fn, value: value[fn], kept: kept[fn], calls: counts[fn],
+            valueByClass: classes[0] && classes[0].map((of) => of[fn]),
+            keptByClass: classes[1] && classes[1].map((of) => of[fn])};
+
+        addRow(total, row);
+        if (row.value > 0 || row.kept > 0)
+            rows.push(row);
+    }
+    rows.sort((x, y) => y.value - x.value || y.kept - x.kept || x.function - y.function);
+    return {total, rows};
+}
+
+function addRow(total, row) {
+    for (const name of ['value', 'kept', 'calls'])
+        total[name] += row[name];
+    for (const name of ['valueByClass', 'keptByClass'])
+        row[name]?.forEach((value, i) => {
+            total[name][i] += value;
+        });
+}
+
+/* VALUES of each class by function; null if classes are not known there. */
+function classSelves(profile, tree, values, functions) {
+    const {parts} = profile;
+
+    if (!parts.known || (values.extent.kind !== 'whole' && !profile.changes?.part))
+        return null;
+    const {after} = partValues(values);
+
+    return SIZE_CLASSES.map((_, of) => selves(tree, bySite(profile, after.map((value, i) =>
+        parts.sizeClass[i] === of ? value : 0)), functions));
+}

@@ -1,0 +1,145 @@
+/* flame.js: which rectangles of a flame graph are seen, and where.
+ *
+ *     level 0   all ──────────────────────────────────┐  the way from the root to the focus is
+ *           1   main ─────────────────────────────────┤  as wide as the picture
+ *           2   parse ────────────────────────────────┤  ◄ focus
+ *           3   read_all ─────────────┬ intern ───┬───┘  children, the widest first, as wide as
+ *           4   grow ─────┬ …                            they are beside the focus
+ *
+ * A node that is narrower than half a pixel is not drawn, and nothing below it can be wider. So
+ * what is walked depends on the size of the picture and not on that of the tree, which grows on
+ * the way where it must (tree.js). What is narrower leaves a gap beside its siblings.
+ */
+
+/** A node must be so wide to be drawn, in pixels. */
+export const LEAST_WIDTH = 0.5;
+
+/**
+ * @typedef {object} Layout one entry for each rectangle, level by level, from left to right
+ * @property {number} count
+ * @property {Int32Array} node of the tree
+ * @property {Int32Array} level 0 is the root's
+ * @property {Float64Array} x pixels
+ * @property {Float64Array} w pixels
+ * @property {Int32Array} first by level: its first rectangle; levels + 1 of them
+ * @property {number} levels
+ * @property {number} focus
+ * @property {boolean} isCut whether something was too narrow to be drawn
+ */
+
+/**
+ * @param {import('./tree.js').CallTree} tree
+ * @param {{focus?: number, width: number, least?: number, levels?: number}} options focus: a node,
+ *     0 if not given; width in pixels; levels: no more than so many
+ * @returns {Layout}
+ */
+export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = Infinity}) {
+    const scale = tree.width[focus] > 0 ? width / tree.width[focus] : 0;
+    const node = [], x = [], w = [], first = [0];
+    let isCut = false, row = waysTo(tree, focus);
+
+    // The way to the focus, a level each.
+    for (const at of row) {
+        node.push(at);
+        x.push(0);
+        w.push(width);
+        first.push(node.length);
+    }
+    for (row = [{at: focus, x: 0}]; row.length > 0 && first.length - 1 < levels && scale > 0;) {
+        const next = [];
+
+        for (const {at, x: left} of row) {
+            let right = left;
+
+            for (const child of tree.sortedChildren(at)) {
+                const wide = tree.width[child] * scale;
+
+                if (wide < least) {
+                    isCut ||= tree.width[child] > 0;
+                    break;
+                }
+                node.push(child);
+                x.push(right);
+                w.push(wide);
+                next.push({at: child, x: right});
+                right += wide;
+            }
+        }
+        if (next.length > 0)
+            first.push(node.length);
+        row = next;
+    }
+    return finish(tree, {node, x, w, first, focus, isCut});
+}
+
+function waysTo(tree, focus) {
+    const way = [];
+
+    for (let at = focus; at >= 0; at = tree.parent[at])
+        way.push(at);
+    return way.reverse();
+}
+
+function finish(tree, {node, x, w, first, focus, isCut}) {
+    const level = new Int32Array(node.length), levels = first.length - 1;
+
+    for (let i = 0; i < levels; i++)
+        level.fill(i, first[i], first[i + 1]);
+    return {count: node.length, node: Int32Array.from(node), level, x: Float64Array.from(x),
+        w: Float64Array.from(w), first: Int32Array.from(first), levels, focus, isCut};
+}
+
+/** The rectangle of LAYOUT at a place; -1 if there is none. */
+export function rectangleAt({first, levels, x, w}, level, at) {
+    if (level < 0 || level >= levels)
+        return -1;
+    let low = first[level], high = first[level + 1] - 1;
+
+    while (low <= high) {
+        const middle = (low + high) >> 1;
+
+        if (at < x[middle])
+            high = middle - 1;
+        else if (at >= x[middle] + w[middle])
+            low = middle + 1;
+        else
+            return middle;
+    }
+    return -1;
+}
+
+/** The rectangle of NODE in LAYOUT; -1 if it is not seen. */
+export function rectangleOf(layoutOf, tree, node) {
+    const {first, levels, node: nodes} = layoutOf, level = tree.depth[node];
+
+    if (level >= levels)
+        return -1;
+    for (let i = first[level]; i < first[level + 1]; i++)
+        if (nodes[i] === node)
+            return i;
+    return -1;
+}
+
+/**
+ * The rectangle that an arrow key leads to from rectangle I: 'up' is towards the root, 'down' to
+ * the widest child, 'left' and 'right' to the next one on its level.
+ * @returns {number} I if there is none
+ */
+export function neighbour(layoutOf, tree, i, where) {
+    const {node, first, level, levels} = layoutOf, of = level[i];
+    const row = (at) => at >= 0 && at < levels;
+
+    if (where === 'up' && of > 0)
+        return rectangleOf(layoutOf, tree, tree.parent[node[i]]);
+    if (where === 'down' && row(of + 1)) {
+        for (let k = first[of + 1]; k < first[of + 2]; k++)
+            if (tree.parent[node[k]] === node[i])
+                return k;
+        return i;
+    }
+    if (where === 'left')
+        return Math.max(first[of], i - 1);
+    if (where === 'right')
+        return Math.min(first[of + 1] - 1, i + 1);
+    return i;
+}

@@ -1,0 +1,77 @@
+/* load.js: from the page's data block to the document in it.
+ *
+ * The block is base64 of gzip of JSON: base64, because HTML has no bytes; gzip, because a profile
+ * of 10 MB becomes 1.6; and a data block, because the page's policy lets nothing be fetched, not
+ * even from beside the page. Browsers unpack it themselves (DecompressionStream).
+ *
+ * What a profile says is never trusted to be what it claims: a document of a later version, or of
+ * another kind, is refused with a sentence that says so.
+ */
+
+/** The versions of `heaptap-page` and of the reports in it that this page can read. */
+export const PAGE_VERSION = 1, REPORT_VERSION = 2;
+
+/**
+ * Read the document out of the page.
+ * @param {Element|string} source the data block, or its text: base64 of gzip of JSON
+ * @returns {Promise<object>} a `heaptap-page` document (docs/json.md)
+ * @throws {Error} with a sentence for people if it cannot be read
+ */
+export async function readPage(source) {
+    const text = typeof source === 'string' ? source : source.textContent;
+    let document;
+
+    try {
+        document = JSON.parse(await unpacked(text));
+    } catch (error) {
+        throw new Error('The data in this page is damaged: it was cut off or changed on its way',
+            {cause: error});
+    }
+    return checkPage(document);
+}
+
+/**
+ * DOCUMENT as a page document. A bare `heaptap-report` is taken for one without anything else, so
+ * that the model can be used on what `heaptap report --json` prints.
+ * @throws {Error} if it is neither, or of a version that is not known
+ */
+export function checkPage(document) {
+    let page = document;
+
+    if (page && page.format === 'heaptap-report')
+        page = {format: 'heaptap-page', version: PAGE_VERSION, report: page, before: null,
+            sizes: null, leaks: null, sources: []};
+    if (!page || page.format !== 'heaptap-page' || !page.report)
+        throw new Error('The data in this page is no profile of heaptap');
+    for (const report of [page, page.report, page.before].filter(Boolean)) {
+        const known = report === page ? PAGE_VERSION : REPORT_VERSION;
+
+        if (report.version !== known)
+            throw new Error(`The data in this page is of version ${report.version}; ` +
+                `this page reads ${known}`);
+    }
+    return page;
+}
+
+async function unpacked(base64) {
+    const bytes = bytesOf(base64.replace(/\s+/g, ''));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+
+    return new Response(stream).text();
+}
+
+/* atob makes a string of one character per byte; in parts, so that a large one is not held twice
+ * for long. A part has whole groups of four characters. */
+function bytesOf(base64) {
+    const part = 1 << 20, padding = /=*$/.exec(base64)[0].length;
+    const bytes = new Uint8Array(base64.length / 4 * 3 - padding);
+    let filled = 0;
+
+    for (let i = 0; i < base64.length; i += part) {
+        const text = atob(base64.slice(i, i + part));
+
+        for (let k = 0; k < text.length; k++)
+            bytes[filled++] = text.charCodeAt(k);
+    }
+    return bytes;
+}

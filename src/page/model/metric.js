@@ -1,0 +1,82 @@
+/* metric.js: the ways to look at memory, and which of them are known when.
+ *
+ * They are those of the command: `option` is what --metric calls them. Of a moment or a stretch of
+ * time only the four counters of the history are known, so neither the peak nor how long blocks
+ * lived; and of the peak only what was live then.
+ *
+ * In a stretch of time "in use" is what grew and may be negative; `metricName` says so.
+ */
+
+/**
+ * @typedef {object} Metric
+ * @property {string} key for links and for code
+ * @property {string} option what `heaptap report --metric` calls it; null if it has none
+ * @property {string} name for people, as in "98 MiB in use"
+ * @property {'bytes'|'calls'|'blocks'} unit
+ * @property {string} column of sites
+ * @property {string[]} extents kinds of extent (extent.js) in which it is known
+ */
+
+/** @type {Metric[]} */
+export const METRICS = [
+    {key: 'live', option: 'inuse', name: 'in use', unit: 'bytes', column: 'live_bytes',
+        extents: ['whole', 'at', 'between', 'peak']},
+    {key: 'peak', option: 'peak', name: 'at the peak', unit: 'bytes', column: 'peak_bytes',
+        extents: ['whole']},
+    {key: 'allocated', option: 'alloc', name: 'allocated', unit: 'bytes',
+        column: 'allocated_bytes', extents: ['whole', 'at', 'between']},
+    {key: 'short', option: 'temporary', name: 'short-lived', unit: 'blocks', column: 'short_lived',
+        extents: ['whole']},
+    {key: 'calls', option: 'count', name: 'allocations', unit: 'calls', column: 'allocations',
+        extents: ['whole', 'at', 'between']},
+];
+
+/** What tables show beside a metric; not offered as one. @type {Metric[]} */
+export const COUNTS = [
+    {key: 'blocks', option: null, name: 'blocks in use', unit: 'blocks', column: 'live_blocks',
+        extents: ['whole', 'at', 'between', 'peak']},
+    {key: 'peakblocks', option: null, name: 'blocks at the peak', unit: 'blocks',
+        column: 'peak_blocks', extents: ['whole']},
+    {key: 'freed', option: null, name: 'freed', unit: 'bytes', column: 'freed_bytes',
+        extents: ['whole', 'at', 'between']},
+    {key: 'frees', option: null, name: 'frees', unit: 'calls', column: 'frees',
+        extents: ['whole', 'at', 'between']},
+];
+
+/** @returns {Metric|undefined} that of KEY, among both lists */
+export function metricOf(key) {
+    return METRICS.find((m) => m.key === key) ?? COUNTS.find((m) => m.key === key);
+}
+
+/** Whether METRIC is known in EXTENT of PROFILE. */
+export function isKnown(profile, metric, extent) {
+    const columns = [profile.sites.columns, profile.sites.beforeColumns].filter(Boolean);
+
+    return metric.extents.includes(extent.kind) &&
+        (extent.kind !== 'whole' || columns.every((c) => c[metric.column] !== null));
+}
+
+/** @returns {Metric[]} the METRICS known in EXTENT */
+export function knownMetrics(profile, extent) {
+    return METRICS.filter((m) => isKnown(profile, m, extent));
+}
+
+/** METRIC's name in EXTENT: what is in use grows between two moments. */
+export function metricName(metric, extent) {
+    if (extent.kind === 'between' && metric.key === 'live')
+        return 'growth';
+    if (extent.kind === 'between' && metric.key === 'blocks')
+        return 'growth in blocks';
+    return metric.name;
+}
+
+/**
+ * What to show first: the peak, unless nearly all of it is still in use; of a moment or a stretch
+ * of time what is in use. The rule of the command.
+ */
+export function firstMetric(profile, extent) {
+    const totals = profile.report.totals;
+    const nearlyAll = totals.peak_bytes === null || totals.live_bytes >= 0.9 * totals.peak_bytes;
+
+    return METRICS[extent.kind === 'whole' && !nearlyAll ? 1 : 0];
+}

@@ -1,0 +1,81 @@
+/* search.js: what a text that somebody types may mean: functions, files, modules, types.
+ *
+ * A name that is the text comes first, then one that begins with it, then one in which it begins a
+ * word, then one that has it anywhere; among equals, what has more of the metric that is shown.
+ * Case means nothing. Several words must all be in it, in any order.
+ */
+
+/**
+ * @typedef {object} Found
+ * @property {number[]} functions
+ * @property {number[]} files
+ * @property {number[]} modules
+ * @property {number[]} types
+ */
+
+/**
+ * @param {import('./profile.js').Profile} profile
+ * @param {string} text
+ * @param {{most?: number, weight?: Float64Array}} [options] most: so many of each kind; weight: by
+ *     function, what comes first among equals
+ * @returns {Found} the best first
+ */
+export function search(profile, text, {most = 20, weight} = {}) {
+    const words = wordsOf(text);
+
+    if (words.length === 0)
+        return {functions: [], files: [], modules: [], types: []};
+    const {functions} = profile;
+
+    return {
+        functions: best(functions.name.slice(0, functions.real), words, most, weight),
+        files: best(profile.files, words, most),
+        modules: best(profile.modules.path, words, most),
+        types: best(profile.types, words, most),
+    };
+}
+
+/**
+ * Which functions a text is in, for showing them in a flame graph.
+ * @returns {Uint8Array|null} by function; null if TEXT is empty
+ */
+export function matches(profile, text) {
+    const words = wordsOf(text);
+
+    return words.length === 0 ? null
+        : Uint8Array.from(profile.functions.name, (name) => rank(name, words) > 0 ? 1 : 0);
+}
+
+function wordsOf(text) {
+    return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+function best(names, words, most, weight) {
+    const found = [];
+
+    names.forEach((name, i) => {
+        const place = rank(name, words);
+
+        if (place > 0)
+            found.push([place, weight ? weight[i] : 0, i]);
+    });
+    found.sort((x, y) => y[0] - x[0] || y[1] - x[1] ||
+        names[x[2]].length - names[y[2]].length || x[2] - y[2]);
+    return found.slice(0, most).map(([, , i]) => i);
+}
+
+/* 0 if one of WORDS is not in NAME; else how good the worst of them is. */
+function rank(name, words) {
+    const lower = name.toLowerCase();
+    let worst = 4;
+
+    for (const word of words) {
+        const at = lower.indexOf(word);
+
+        if (at < 0)
+            return 0;
+        worst = Math.min(worst, lower === word ? 4 : at === 0 ? 3
+            : /[^a-z0-9]/.test(lower[at - 1]) ? 2 : 1);
+    }
+    return worst;
+}

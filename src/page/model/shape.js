@@ -1,0 +1,295 @@
+/* shape.js: where the stack of each site ends, as one wants to see it.
+ *
+ * Three things may be done to stacks, each by the rule of the command:
+ *
+ *   fold       the innermost functions that only pass an allocation on (operator new, xmalloc) are
+ *              left out, and their caller is charged. That is a stack of the tree, too: the one
+ *              further out. So folding is nothing but another end for each site.
+ *   recursion  a run of frames that repeats the one just inside it is left out: f g f g main is
+ *              f g main. That makes stacks which are not in the tree, so there is another tree.
+ *   useful     start-up code outside of main, or below a thread's function, is left out of trees
+ *              (usefulStart): not of tables, in which every function of a stack counts.
+ *
+ * A shape is made once for each of the four combinations of the first two and kept. What else holds
+ * for all metrics, extents and filters is worked out once per shape as well: the order in which
+ * everything below a stack is one stretch (preorder), and for a kind of key (a function, a line)
+ * the outermost stacks that have it: the sum over those is what leads through it, each stack once,
+ * however often recursion repeats it.
+ */
+import {PairMap} from './pair_map.js';
+import {ROLE_STARTUP, ROLE_WRAPPER, baseName} from './profile.js';
+
+const RECURSION_PERIOD_MAX = 32; // Longer cycles are not looked for, as in the command.
+
+/**
+ * @typedef {object} Shape
+ * @property {import('./profile.js').Profile} profile
+ * @property {number} count of stacks; the parent of one has a smaller number
+ * @property {Int32Array} parent
+ * @property {Int32Array} frame
+ * @property {Int32Array} function
+ * @property {Int32Array} depth
+ * @property {Int32Array} end by site: its stack
+ * @property {Map} cache
+ */
+
+/**
+ * @param {import('./profile.js').Profile} profile
+ * @param {{fold?: boolean, recursion?: boolean}} [options] recursion: whether it is folded, too
+ * @returns {Shape}
+ */
+export function shapeOf(profile, {fold = false, recursion = false} = {}) {
+    return cached(profile, `shape ${fold} ${recursion}`, () => {
+        if (recursion)
+            return foldRecursion(shapeOf(profile, {fold}));
+        return {profile, cache: new Map(), ...profile.stacks,
+            end: fold ? foldedEnds(profile) : profile.sites.stack};
+    });
+}
+
+/** What MAKE returns, made once for OWNER, which has a `cache`. */
+export function cached(owner, key, make) {
+    if (!owner.cache.has(key))
+        owner.cache.set(key, make());
+    return owner.cache.get(key);
+}
+
+/* One frame of a stack always stays. What has no name and was called by a wrapper of its module
+ * is a part of it: a stripped library still has the names that it exports. */
+function foldedEnds(profile) {
+    const {parent, frame, function: fn} = profile.stacks;
+    const {role, nameless} = profile.functions, {file, module} = profile.frames;
+    const known = new Int32Array(profile.stacks.count).fill(-1);
+
+    return profile.sites.stack.map((stack) => {
+        if (known[stack] >= 0)
+            return known[stack];
+        let end = stack, at = stack;
+
+        for (; at > 0 && parent[at] > 0; at = parent[at]) {
+            if (role[fn[at]] === ROLE_WRAPPER)
+                end = parent[at];
+            else if (!nameless[fn[at]] || file[frame[at]] >= 0 ||
+                     module[frame[at]] !== module[frame[parent[at]]])
+                break;
+        }
+        return known[stack] = end;
+    });
+}
+
+/* --- Recursion ------------------------------------------------------------------------------- */
+
+function foldRecursion(shape) {
+    const {parent, frame, function: fn} = shape;
+    const stacks = new PairMap(shape.count), known = new Int32Array(shape.count).fill(-1);
+    let path = new Int32Array(64);
+
+    stacks.put(-1, -1);
+    const end = shape.end.map((stack) => {
+        if (known[stack] >= 0)
+            return known[stack];
+        if (shape.depth[stack] > path.length)
+            path = new Int32Array(2 * shape.depth[stack]);
+        let length = 0, made = 0;
+
+        for (let at = stack; at > 0; at = parent[at]) {
+            path[length++] = at;
+            length -= repeated(path, length, fn);
+        }
+        while (length-- > 0)
+            made = stacks.put(made, frame[path[length]]);
+        return known[stack] = made;
+    });
+    return {profile: shape.profile, cache: new Map(), end, ...treeOf(shape.profile, stacks)};
+}
+
+/* How many frames at the end of PATH repeat those just inside of them. */
+function repeated(path, length, fn) {
+    const last = fn[path[length - 1]];
+
+    for (let period = 1; period <= RECURSION_PERIOD_MAX && length >= 2 * period; period++) {
+        if (fn[path[length - 1 - period]] !== last)
+            continue;
+        let same = 1, at = length - 2;
+
+        while (same < period && fn[path[at]] === fn[path[at - period]]) {
+            same++;
+            at--;
+        }
+        if (same === period)
+            return period;
+    }
+    return 0;
+}
+
+function treeOf(profile, stacks) {
+    const parent = stacks.firsts(), frame = stacks.seconds(), count = parent.length;
+    const fn = new Int32Array(count).fill(-1), depth = new Int32Array(count);
+
+    for (let i = 1; i < count; i++) {
+        fn[i] = profile.frames.function[frame[i]];
+        depth[i] = depth[parent[i]] + 1;
+    }
+    return {count, parent, frame, function: fn, depth};
+}
+
+/* --- Orders ---------------------------------------------------------------------------------- */
+
+/**
+ * The nodes of a tree so that all below a node directly follow it; parents have smaller numbers.
+ * @param {{count: number, parent: Int32Array}} tree
+ * @returns {Int32Array} node by place
+ */
+export function preorder({count, parent}) {
+    const size = new Int32Array(count).fill(1), next = new Int32Array(count);
+    const order = new Int32Array(count);
+
+    for (let i = count - 1; i > 0; i--)
+        size[parent[i]] += size[i];
+    next[0] = 1;
+    for (let i = 1; i < count; i++) {
+        const place = next[parent[i]];
+
+        next[parent[i]] = place + size[i];
+        next[i] = place + 1;
+        order[place] = i;
+    }
+    return order;
+}
+
+/**
+ * Which nodes of a tree are the first on their way from the root that have their key.
+ * @param {{count: number, parent: Int32Array, depth: Int32Array}} tree
+ * @param {Int32Array} order of its nodes, see preorder
+ * @param {Int32Array} key by node; a negative one is none
+ * @param {number} keys how many there are
+ * @returns {Uint8Array} by node: 1 if it is
+ */
+export function outermost({count, depth}, order, key, keys) {
+    const open = new Int32Array(keys), path = new Int32Array(maximum(depth) + 2);
+    const result = new Uint8Array(count);
+    let length = 0;
+
+    for (let place = 0; place < count; place++) {
+        const node = order[place], k = key[node];
+
+        while (length > depth[node]) {
+            const left = path[--length];
+
+            if (left >= 0)
+                open[left]--;
+        }
+        // The root has depth 0, so what is on the path is as long as the depth of the next.
+        path[length++] = k;
+        if (k >= 0 && open[k]++ === 0)
+            result[node] = 1;
+    }
+    return result;
+}
+
+function maximum(values) {
+    let most = 0;
+
+    for (let i = 0; i < values.length; i++)
+        if (values[i] > most)
+            most = values[i];
+    return most;
+}
+
+/** The stacks of SHAPE in preorder. */
+export function shapeOrder(shape) {
+    return cached(shape, 'order', () => preorder(shape));
+}
+
+/**
+ * VALUES by site, added up at the stacks that they end at, or at and below them.
+ * @param {Shape} shape
+ * @param {Float64Array} values by site
+ * @param {boolean} below whether a stack has what leads through it, too
+ * @returns {Float64Array} by stack
+ */
+export function stackSums(shape, values, below) {
+    const sums = new Float64Array(shape.count), {end, parent} = shape;
+
+    for (let i = 0; i < values.length; i++)
+        sums[end[i]] += values[i];
+    if (below)
+        addUp(sums, parent);
+    return sums;
+}
+
+/** Add each node's sum to its parent's, from the end. The parent of a node has a smaller number. */
+export function addUp(sums, parent) {
+    for (let i = sums.length - 1; i > 0; i--)
+        if (sums[i] !== 0)
+            sums[parent[i]] += sums[i];
+}
+
+/* --- Start-up code --------------------------------------------------------------------------- */
+
+/* Is a frame of the C library's code that calls main or a thread's function? A stripped library
+ * has no names for it: between main and _start, or below a thread, it can only be that. */
+export function startupFrames(profile) {
+    return cached(profile, 'startup', () => {
+        const {functions, frames, modules} = profile;
+        const isLibc = modules.path.map((path) => baseName(path).startsWith('libc.so.'));
+
+        return Uint8Array.from(frames.function, (fn, i) => functions.nameless[fn]
+            ? Number(isLibc[frames.module[i]] ?? false)
+            : Number(functions.role[fn] === ROLE_STARTUP));
+    });
+}
+
+/** usefulStart: a stack that keeps all its frames, */
+export const START_NONE = 0;
+/** one whose outermost frame begins a stripped program, if start-up code comes next, */
+export const START_MAYBE = 1;
+/** and one that is all start-up code. */
+export const START_UP = 2;
+
+/**
+ * What is left out at the outer end of stacks that go on beyond a stack: all of it, or nothing.
+ * One frame of a stack always stays, so a site that ends in start-up code keeps its innermost.
+ * @param {Shape} shape
+ * @returns {Uint8Array} by stack: one of START_
+ */
+export function usefulStart(shape) {
+    return cached(shape, 'useful', () => {
+        const {count, parent, frame, function: fn, profile} = shape;
+        const startup = startupFrames(profile), {nameless} = profile.functions;
+        const state = new Uint8Array(count);
+
+        for (let i = 1; i < count; i++) {
+            const outer = parent[i] === 0 ? START_UP : state[parent[i]];
+
+            if (outer !== START_NONE && startup[frame[i]])
+                state[i] = START_UP;
+            else if (parent[i] === 0 && nameless[fn[i]])
+                state[i] = START_MAYBE;
+        }
+        return state;
+    });
+}
+
+/**
+ * The frames of STACK, where a site ends, without start-up code.
+ * @param {Shape} shape
+ * @param {number} stack
+ * @returns {number} how many, from the innermost on; at least 1 unless it has none
+ */
+export function usefulDepth(shape, stack) {
+    const state = usefulStart(shape), {parent, depth} = shape;
+    let at = stack;
+
+    if (depth[stack] === 0)
+        return 0;
+    // Where it ends is judged alone: its innermost frame is never left out.
+    while (at > 0 && state[at] !== START_UP)
+        at = parent[at];
+    const left = depth[at];
+
+    if (left === depth[stack])
+        return state[stack] === START_UP && left === 2 && state[parent[stack]] === START_MAYBE
+            ? 2 : 1;
+    return depth[stack] - left;
+}

@@ -1,0 +1,439 @@
+/* tree.js: stacks as a tree of functions: top-down from main, or inverted from those who allocate.
+ *
+ * There are two ways to hold one, and callers see no difference:
+ *
+ *   The whole tree top-down has a fixed skeleton, which depends on the shape alone (shape.js). It
+ *   is made once; for each click the values are put at its nodes and added up, parents having
+ *   smaller numbers: two passes over typed arrays. So a node keeps its number whatever metric,
+ *   stretch of time or filter is looked at.
+ *
+ *   The inverted tree of half a million stacks has as many nodes as all stacks have frames, tens of
+ *   millions, of which a screen shows a thousand. So it grows where somebody looks: a node knows
+ *   the places in the skeleton that it stands for, and its children are made from their callers
+ *   when they are first asked for. The same way a tree is made that begins at one function.
+ *
+ * Values are as in `heaptap report --tree --json`: the total of a node is that of all stacks which
+ * lead through it, self that of those which end there, a function that calls itself is a chain of
+ * nodes, and start-up code is left out. The function of the node of sites without a stack is
+ * `functions.other`.
+ *
+ * `width` is what to draw: the sum over the stacks of the larger of before and after, and never
+ * negative. So nothing vanishes from a picture of differences, no node is narrower than its
+ * children together, and what shrank in a stretch of time takes no room.
+ */
+import {PairMap} from './pair_map.js';
+import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, shapeOf, usefulDepth,
+    usefulStart} from './shape.js';
+
+/**
+ * The tree of functions of a shape, without values.
+ * @typedef {object} Skeleton
+ * @property {number} count node 0 is the root
+ * @property {Int32Array} parent smaller than the node; -1 of the root
+ * @property {Int32Array} function -1 of the root
+ * @property {Int32Array} depth 0 of the root
+ * @property {Int32Array} site by site: the node at which it ends
+ * @property {Int32Array} firstChild by node: the place of its first one in `children`; count + 1
+ * @property {Int32Array} children nodes
+ * @property {Map} cache
+ */
+
+/** @param {import('./shape.js').Shape} shape @returns {Skeleton} made once */
+export function skeletonOf(shape) {
+    return cached(shape, 'skeleton', () => makeSkeleton(shape));
+}
+
+function makeSkeleton(shape) {
+    const {count, parent, function: fn, end, profile} = shape, {other} = profile.functions;
+    const state = usefulStart(shape), used = usedStacks(shape);
+    const nodes = new PairMap(count), node = new Int32Array(count);
+    const root = nodes.put(-1, -1);
+    const place = (stack) => {
+        const outer = parent[stack];
+
+        if (state[outer] === START_MAYBE && outer !== 0)
+            node[outer] = nodes.put(root, fn[outer]);
+        return nodes.put(node[outer], fn[stack]);
+    };
+
+    // What start-up code calls has the root as its parent, which node is filled with.
+    for (let i = 1; i < count; i++)
+        if (used[i] && state[i] === START_NONE)
+            node[i] = place(i);
+    const site = end.map((stack) => {
+        if (stack === 0)
+            return nodes.put(root, other);
+        if (state[stack] === START_NONE)
+            return node[stack];
+        return state[stack] === START_UP && usefulDepth(shape, stack) === 2 ? place(stack)
+            : nodes.put(root, fn[stack]);
+    });
+    return finishSkeleton(nodes, site);
+}
+
+/** A skeleton of the pairs (parent, function) in NODES, the first of which is the root. */
+export function finishSkeleton(nodes, site) {
+    const parent = nodes.firsts(), fn = nodes.seconds(), count = parent.length;
+    const depth = new Int32Array(count), firstChild = new Int32Array(count + 2);
+
+    for (let i = 1; i < count; i++) {
+        depth[i] = depth[parent[i]] + 1;
+        firstChild[parent[i] + 2]++;
+    }
+    for (let i = 2; i < count + 2; i++)
+        firstChild[i] += firstChild[i - 1];
+    // Counts stand one place late, so filling in moves them to their beginnings.
+    const children = new Int32Array(count - 1);
+
+    for (let i = 1; i < count; i++)
+        children[firstChild[parent[i] + 1]++] = i;
+    return {count, parent, function: fn, depth, site, firstChild, children, cache: new Map()};
+}
+
+/* By stack: whether a site ends there or below. Tables hold other stacks, too. */
+function usedStacks({count, parent, end}) {
+    const used = new Uint8Array(count);
+
+    for (let i = 0; i < end.length; i++)
+        used[end[i]] = 1;
+    for (let i = count - 1; i > 0; i--)
+        used[parent[i]] |= used[i];
+    return used;
+}
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [fold] charge what wrappers allocate to their callers
+ * @property {boolean} [recursion] fold recursion
+ * @property {boolean} [inverted]
+ * @property {number} [root] a function: what it calls, or, inverted, from where it is called
+ */
+
+/**
+ * @param {import('./profile.js').Profile} profile
+ * @param {import('./extent.js').Values} values
+ * @param {Options} [options]
+ * @returns {CallTree}
+ */
+export function callTree(profile, values, options = {}) {
+    const skeleton = skeletonOf(shapeOf(profile, options));
+    const sums = sumsOf(skeleton, values);
+
+    if (options.root === undefined && !options.inverted)
+        return new WholeTree(profile, skeleton, sums);
+    return new GrowingTree(profile, skeleton, sums, options);
+}
+
+/* Values at the nodes of SKELETON where stacks end, and those that lead through them. */
+function sumsOf(skeleton, values) {
+    const self = nodeSums(skeleton, values.after), width = new Float64Array(skeleton.count);
+    const selfBefore = values.before && nodeSums(skeleton, values.before);
+
+    for (let i = 0; i < width.length; i++)
+        width[i] = Math.max(0, self[i], selfBefore ? selfBefore[i] : 0);
+    const selfWidth = width.slice(), total = self.slice(), totalBefore = selfBefore?.slice();
+
+    for (const sums of [width, total, totalBefore])
+        if (sums)
+            addUp(sums, skeleton.parent);
+    return {self, total, selfBefore, totalBefore: totalBefore ?? null, selfWidth, width};
+}
+
+function nodeSums({count, site}, values) {
+    const sums = new Float64Array(count);
+
+    for (let i = 0; i < values.length; i++)
+        sums[site[i]] += values[i];
+    return sums;
+}
+
+/**
+ * A tree with values. Read its arrays from the tree each time: a tree that grows replaces them.
+ * @property {number} count nodes made so far; node 0 is the root
+ * @property {Int32Array} parent -1 of the root
+ * @property {Int32Array} function -1 of the root, unless the tree begins at a function
+ * @property {Int32Array} depth 0 of the root
+ * @property {Float64Array} total
+ * @property {Float64Array} self
+ * @property {Float64Array|null} totalBefore of the first of two profiles
+ * @property {Float64Array|null} selfBefore
+ * @property {Float64Array} width what to draw, see above
+ */
+export class CallTree {
+    /** The children of NODE, in no order. @returns {Int32Array} */
+    childrenOf(_node) {
+        throw new Error('a tree says what its children are');
+    }
+
+    /**
+     * The children of NODE that are at least so wide and not nothing, the widest first.
+     * @returns {number[]}
+     */
+    sortedChildren(node, least = 0) {
+        const kept = [];
+
+        for (const child of this.childrenOf(node))
+            if (this.width[child] >= least && (this.width[child] > 0 || this.total[child] !== 0 ||
+                                               this.totalBefore?.[child]))
+                kept.push(child);
+        const {width, total} = this;
+
+        return kept.sort((x, y) => width[y] - width[x] || total[y] - total[x] || x - y);
+    }
+
+    /** The functions from below the root to NODE: its name among trees of one kind. */
+    pathOf(node) {
+        const path = [];
+
+        for (let at = node; at > 0; at = this.parent[at])
+            path.push(this.function[at]);
+        return path.reverse();
+    }
+
+    /** The node that PATH leads to, or the last on the way that is there. */
+    nodeAt(path) {
+        let node = 0;
+
+        for (const fn of path) {
+            const child = this.childrenOf(node).find((at) => this.function[at] === fn);
+
+            if (child === undefined)
+                break;
+            node = child;
+        }
+        return node;
+    }
+
+    /** Whether NODE is below ABOVE, or is it. */
+    isBelow(node, above) {
+        let at = node;
+
+        while (at > above && at > 0)
+            at = this.parent[at];
+        return at === above;
+    }
+}
+
+class WholeTree extends CallTree {
+    constructor(profile, skeleton, sums) {
+        super();
+        Object.assign(this, {profile, skeleton, inverted: false, count: skeleton.count,
+            parent: skeleton.parent, function: skeleton.function, depth: skeleton.depth}, sums);
+    }
+
+    childrenOf(node) {
+        const {firstChild, children} = this.skeleton;
+
+        return children.subarray(firstChild[node], firstChild[node + 1]);
+    }
+}
+
+/* Columns of a tree that grows, and what they are made of. */
+const NODE_COLUMNS = {parent: Int32Array, function: Int32Array, depth: Int32Array,
+    total: Float64Array, self: Float64Array, width: Float64Array, totalBefore: Float64Array,
+    selfBefore: Float64Array};
+
+/* A node stands for places in the skeleton. Top-down they are the nodes themselves. Inverted, a
+ * place is how far a stack has been followed outwards, with the values of what was followed. */
+class GrowingTree extends CallTree {
+    constructor(profile, skeleton, sums, {inverted = false, root}) {
+        super();
+        Object.assign(this, {profile, skeleton, inverted, sums, count: 0, places: [], made: []});
+        for (const [name, Kind] of Object.entries(NODE_COLUMNS))
+            this[name] = name.endsWith('Before') && !sums.selfBefore ? null : new Kind(64);
+        this.slots = new Int32Array(profile.functions.count); // Scratch: child by function, plus 1.
+        const whole = root === undefined;
+        const nodes = whole ? endsOf(sums) : outermostNodes(profile, skeleton, root);
+
+        this.add(-1, whole ? -1 : root, this.weighed(nodes, !whole), whole);
+    }
+
+    childrenOf(node) {
+        return this.made[node] ??= this.inverted ? this.growOutwards(node) : this.growInwards(node);
+    }
+
+    /* Places with their values: of what ends there, or, WHOLE, of what leads through them. */
+    weighed(nodes, leads) {
+        const {sums} = this;
+        const pick = (column) => column && Float64Array.from(nodes, (node) => column[node]);
+
+        if (!this.inverted)
+            return {nodes};
+        return {nodes, after: pick(leads ? sums.total : sums.self),
+            before: pick(leads ? sums.totalBefore : sums.selfBefore),
+            width: pick(leads ? sums.width : sums.selfWidth)};
+    }
+
+    /* Make a node. IS_TOP: it is the root of an inverted tree, above those who allocate. */
+    add(parent, fn, places, isTop) {
+        const node = this.count++;
+
+        if (node === this.parent.length)
+            for (const [name, Kind] of Object.entries(NODE_COLUMNS))
+                this[name] &&= enlarged(this[name], Kind);
+        this.parent[node] = parent;
+        this.function[node] = fn;
+        this.depth[node] = parent < 0 ? 0 : this.depth[parent] + 1;
+        this.places[node] = places;
+        if (this.inverted)
+            this.addOutward(node, places, isTop);
+        else
+            this.addInward(node, places);
+        return node;
+    }
+
+    addInward(node, {nodes}) {
+        const {sums} = this;
+
+        for (const at of nodes) {
+            this.total[node] += sums.total[at];
+            this.self[node] += sums.self[at];
+            this.width[node] += sums.width[at];
+            if (sums.selfBefore) {
+                this.totalBefore[node] += sums.totalBefore[at];
+                this.selfBefore[node] += sums.selfBefore[at];
+            }
+        }
+    }
+
+    /* Self is that of stacks which begin there. */
+    addOutward(node, {nodes, after, before, width}, isTop) {
+        const {parent} = this.skeleton;
+
+        for (let i = 0; i < nodes.length; i++) {
+            const begins = !isTop && parent[nodes[i]] === 0;
+
+            this.total[node] += after[i];
+            this.width[node] += width[i];
+            this.self[node] += begins ? after[i] : 0;
+            if (before) {
+                this.totalBefore[node] += before[i];
+                this.selfBefore[node] += begins ? before[i] : 0;
+            }
+        }
+    }
+
+    growInwards(node) {
+        const {firstChild, children, function: fn} = this.skeleton, found = [];
+        const bundles = new Bundles(this.slots);
+
+        for (const at of this.places[node].nodes)
+            for (let k = firstChild[at]; k < firstChild[at + 1]; k++)
+                bundles.add(fn[children[k]], children[k]);
+        bundles.each((of, nodes) => found.push(this.add(node, of, {nodes}, false)));
+        this.places[node] = null;
+        return Int32Array.from(found);
+    }
+
+    /* The callers of what NODE stands for; below the root, those who allocate. */
+    growOutwards(node) {
+        const {parent, function: fn} = this.skeleton;
+        const {nodes, after, before, width} = this.places[node];
+        const isTop = this.function[node] < 0, found = [], bundles = new Bundles(this.slots);
+
+        for (let i = 0; i < nodes.length; i++) {
+            const at = isTop ? nodes[i] : parent[nodes[i]];
+
+            if (at > 0)
+                bundles.add(fn[at], i);
+        }
+        bundles.each((of, rows) => {
+            const places = {
+                nodes: rows.map((i) => isTop ? nodes[i] : parent[nodes[i]]),
+                after: Float64Array.from(rows, (i) => after[i]),
+                before: before && Float64Array.from(rows, (i) => before[i]),
+                width: Float64Array.from(rows, (i) => width[i]),
+            };
+
+            found.push(this.add(node, of, merged(places), false));
+        });
+        this.places[node] = null;
+        return Int32Array.from(found);
+    }
+}
+
+/* Lists by function; SLOTS has a zero for each function and gets them back. */
+class Bundles {
+    constructor(slots) {
+        this.slots = slots;
+        this.keys = [];
+        this.lists = [];
+    }
+
+    add(key, value) {
+        const slot = this.slots[key];
+
+        if (slot > 0) {
+            this.lists[slot - 1].push(value);
+            return;
+        }
+        this.keys.push(key);
+        this.slots[key] = this.lists.push([value]);
+    }
+
+    each(take) {
+        for (const key of this.keys)
+            this.slots[key] = 0;
+        this.lists.forEach((list, i) => take(this.keys[i], list));
+    }
+}
+
+/* PLACES with those at one node made one, if there are enough to be worth it. */
+function merged(places) {
+    const {nodes, after, before, width} = places;
+
+    if (nodes.length < 8)
+        return places;
+    const known = new Map();
+    let count = 0;
+
+    for (let i = 0; i < nodes.length; i++) {
+        const slot = known.get(nodes[i]);
+
+        if (slot === undefined) {
+            known.set(nodes[i], count);
+            nodes[count] = nodes[i];
+            after[count] = after[i];
+            width[count] = width[i];
+            if (before)
+                before[count] = before[i];
+            count++;
+            continue;
+        }
+        after[slot] += after[i];
+        width[slot] += width[i];
+        if (before)
+            before[slot] += before[i];
+    }
+    return {nodes: nodes.slice(0, count), after: after.slice(0, count),
+        before: before && before.slice(0, count), width: width.slice(0, count)};
+}
+
+function enlarged(old, Kind) {
+    const fresh = new Kind(2 * old.length);
+
+    fresh.set(old);
+    return fresh;
+}
+
+/* The nodes at which something ends. */
+function endsOf({self, selfBefore}) {
+    const nodes = [];
+
+    for (let i = 0; i < self.length; i++)
+        if (self[i] !== 0 || selfBefore?.[i])
+            nodes.push(i);
+    return nodes;
+}
+
+/** The nodes of SKELETON with the function FN that have none of it above them. */
+export function outermostNodes(profile, skeleton, fn) {
+    const first = cached(skeleton, 'outermost', () => outermost(skeleton, preorder(skeleton),
+        skeleton.function, profile.functions.count));
+    const nodes = [];
+
+    for (let i = 1; i < skeleton.count; i++)
+        if (skeleton.function[i] === fn && first[i])
+            nodes.push(i);
+    return nodes;
+}
