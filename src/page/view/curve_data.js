@@ -1,0 +1,100 @@
+/* curve_data.js: what the curve of live bytes draws, from what is known at which moments.
+ *
+ * The total is known at more moments (the timeline) than all stacks are (the history), and the
+ * peak is a moment of its own, of which the report knows all stacks. The curve is to have all of
+ * them: its height is right wherever anything was counted.
+ */
+import {series} from '../model/series.js';
+
+/**
+ * @param {Int32Array} slotOf by site, or by part
+ * @param {'site'|'part'} column which of them
+ * @returns {Float64Array[]} by slot: live bytes at each of the profile's points
+ */
+export function liveSeries({points, changes}, slotOf, slots, column = 'site') {
+    return series({points, changes: {...changes, site: changes[column]}}, slotOf, slots);
+}
+
+/**
+ * The total at each moment of REPORT's timeline, which has more of them than the history, with the
+ * start, the peak and the end.
+ * @returns {{times: number[], values: number[], peak: number}} in seconds, in order, each once;
+ *     peak is the place of the peak, -1 if it is not known
+ */
+export function totalLine(report) {
+    const end = report.process.elapsed_ns / 1e9, known = new Map([[0, 0]]);
+    for (const one of report.timeline || [])
+        known.set(one.elapsed_ns / 1e9, one.live_bytes);
+    known.set(Math.max(end, ...known.keys()), report.totals.live_bytes);
+    const peak = peakSecond(report, [...known.keys()].sort((a, b) => a - b));
+    if (peak !== null)
+        known.set(peak, report.totals.peak_bytes);
+    const times = [...known.keys()].sort((a, b) => a - b);
+    return {times, values: times.map((time) => known.get(time)), peak: times.indexOf(peak)};
+}
+
+/* The clock of the recorder has ticks: what else was seen in the peak's is not the peak, which is
+ * then drawn a little later, before the next one. */
+function peakSecond({totals}, times) {
+    if (!(totals.peak_elapsed_ns > 0))
+        return null;
+    const second = totals.peak_elapsed_ns / 1e9, place = times.indexOf(second);
+    if (place < 0)
+        return second;
+    const next = times[place + 1] ?? second + 0.002, last = times[times.length - 1];
+    return place + 1 === times.length ? (times[place - 1] + second) / 2
+        : Math.min((second + next) / 2, second + last / 100);
+}
+
+/**
+ * What the curve needs: SERIES at the profile's points and PEAKS at the peak, by slot, drawn at all
+ * times of the total. Between two moments of which all is known the parts change evenly, and
+ * their sum is what was counted.
+ * @returns {{times: number[], values: Float64Array[], stops: {place: number,
+ *     point: number|null}[]}} stops are the moments of which all is known; a null point is the peak
+ */
+export function drawnSeries(profile, series, peaks) {
+    const line = totalLine(profile.report), known = new Map();
+    profile.points.forEach(({elapsed_ns: ns}, point) => known.set(ns / 1e9, {point,
+        parts: series.map((values) => values[point])}));
+    if (line.peak >= 0)
+        known.set(line.times[line.peak], {point: null, parts: peaks});
+    const totals = new Map(line.times.map((time, i) => [time, line.values[i]]));
+    const times = [...new Set([...line.times, ...known.keys()])].sort((a, b) => a - b);
+    const values = series.map(() => new Float64Array(times.length)), stops = [];
+    const moments = [...known.keys()].sort((a, b) => a - b);
+    let next = 0;
+    times.forEach((time, place) => {
+        while (moments[next] < time && next < moments.length - 1)
+            next++;
+        const here = known.get(time);
+        if (here)
+            stops.push({place, point: here.point});
+        const parts = here ? here.parts : between(time, moments[Math.max(0, next - 1)],
+            moments[next], known, totals.get(time));
+        parts.forEach((value, slot) => {
+            values[slot][place] = value;
+        });
+    });
+    return {times, values, stops};
+}
+
+/* The parts at TIME between two moments, so that they add up to TOTAL. */
+function between(time, before, after, known, total) {
+    const share = after > before ? Math.min(1, Math.max(0, (time - before) / (after - before))) : 0;
+    const from = known.get(before).parts, to = known.get(after).parts;
+    const parts = from.map((value, slot) => value + share * (to[slot] - value));
+    const sum = parts.reduce((all, value) => all + value, 0);
+    if (sum <= 0 || total === undefined)
+        return total === undefined ? parts
+            : parts.map((_, slot) => (slot === parts.length - 1 ? total : 0));
+    return parts.map((value) => value * total / sum);
+}
+
+/** The named moments, in rows so that neighbours do not cover each other: for Curve. */
+export function namedMarks(points, limit = 30) {
+    const named = points.filter((point) => point.name && point.kind !== 'start'
+        && point.kind !== 'end').slice(0, limit);
+    return named.map((point, i) => ({second: point.elapsed_ns / 1e9,
+        name: point.name.length > 24 ? `${point.name.slice(0, 23)}…` : point.name, row: i % 3}));
+}

@@ -1,0 +1,186 @@
+/* grid.jsx: a table of any length, sorted by a click on a column's head.
+ *
+ * It is a real <table>, for those who cannot see it and for those who copy from it. Of many rows
+ * only those in sight are in the document; two empty rows stand for what is above and below, and
+ * aria-rowcount and aria-rowindex tell the truth. That is why all rows have the same height and the
+ * columns widths of their own.
+ *
+ * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}: `value` is what it
+ * is sorted by, a number or a text (none: it cannot be sorted); `width` in em, none for those that
+ * share what is left; `narrow: false` leaves it out on a phone.
+ *
+ * The order is in the page's address (sort, dir), or in the table alone if there are several on
+ * one page. Up and down move from row to row, and Enter follows a row's link.
+ */
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useMedia} from './media.js';
+import {inOrder} from './order.js';
+import {percent} from './units.js';
+
+const ROW_PIXELS = 30;
+const AT_ONCE = 60; // A table with fewer rows is shown whole.
+const MARGIN_ROWS = 10; // Beyond those in sight, so that a quick hand sees no gap.
+const PRINTED_ROWS = 200;
+
+/* A share as a number and as a bar. */
+export function Share({part, whole, colour}) {
+    const width = whole > 0 ? Math.max(0, Math.min(100, 100 * part / whole)) : 0;
+    return (
+        <span class="share">
+            <span class="bar"><i style={{width: `${width}%`, background: colour}} /></span>
+            <span class="percent">{percent(part, whole)}</span>
+        </span>);
+}
+
+function useSorted(rows, columns, sort) {
+    return useMemo(() => {
+        const column = columns.find((one) => one.key === sort.key && one.value);
+        return column ? inOrder(rows, column.value, sort.descending) : rows;
+    }, [rows, columns, sort.key, sort.descending]);
+}
+
+/* Which rows are to be in the document. */
+function useWindow(count, box) {
+    const printing = useMedia('print');
+    const [range, setRange] = useState([0, AT_ONCE]);
+    const whole = count <= AT_ONCE;
+    const look = () => {
+        if (whole || !box.current)
+            return;
+        const first = Math.floor(box.current.scrollTop / ROW_PIXELS) - MARGIN_ROWS;
+        const shown = Math.ceil(box.current.clientHeight / ROW_PIXELS) + 2 * MARGIN_ROWS;
+        // In steps, so that not every pixel makes new rows.
+        const from = Math.max(0, first - first % 8);
+        setRange((old) => (old[0] === from && old[1] === from + shown ? old
+            : [from, from + shown]));
+    };
+    useLayoutEffect(look, [count]);
+    useEffect(() => {
+        addEventListener('resize', look);
+        return () => removeEventListener('resize', look);
+    });
+    if (printing)
+        return {from: 0, to: Math.min(count, PRINTED_ROWS), look};
+    return whole ? {from: 0, to: count, look}
+        : {from: Math.min(range[0], count), to: Math.min(range[1], count), look};
+}
+
+function classOf(column) {
+    return column.numeric ? 'number' : undefined;
+}
+
+function Head({column, sort, onSort}) {
+    const sorted = sort.key === column.key;
+    const turned = sorted ? (sort.descending ? 'descending' : 'ascending') : undefined;
+    const classes = classOf(column);
+    if (!column.value)
+        return <th scope="col" class={classes} title={column.tip}>{column.title}</th>;
+    return (
+        <th scope="col" class={classes} aria-sort={turned}>
+            <button type="button" title={column.tip} onClick={() => onSort({key: column.key,
+                descending: sorted ? !sort.descending : Boolean(column.numeric)})}>
+                {column.title}
+                <span class="arrow" aria-hidden="true">
+                    {sorted ? (sort.descending ? '▾' : '▴') : ''}
+                </span>
+            </button>
+        </th>);
+}
+
+/* Moves the focus to the link of the next row, which may have to be scrolled in first. */
+function moveFocus(event, box, count) {
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!step || !/^(A|DIV)$/.test(event.target.tagName))
+        return;
+    const row = event.target.closest('tr');
+    const index = row ? Number(row.getAttribute('aria-rowindex')) + step : 2;
+    if (index < 2 || index > count + 1)
+        return;
+    event.preventDefault();
+    const found = () => box.querySelector(`tr[aria-rowindex="${index}"]`);
+    const target = found();
+    if (!target)
+        return;
+    const link = target.querySelector('a[href]');
+    if (link)
+        link.focus({preventScroll: true});
+    const top = (index - 2) * ROW_PIXELS, seen = box.clientHeight - 2 * ROW_PIXELS;
+    if (box.scrollHeight <= box.clientHeight)
+        target.scrollIntoView({block: 'nearest'});
+    else if (top < box.scrollTop)
+        box.scrollTop = top;
+    else if (top > box.scrollTop + seen)
+        box.scrollTop = top - seen;
+}
+
+function Gap({rows, columns}) {
+    return rows > 0
+        && <tr class="gap" aria-hidden="true"><td colSpan={columns}
+            style={{height: `${rows * ROW_PIXELS}px`}} /></tr>;
+}
+
+/* A click beside a link opens the row as well. */
+function clicked(event, row, onRow) {
+    if (!event.target.closest('a') && !String(getSelection()))
+        onRow(row);
+}
+
+function Body({rows, columns, from, to, rowClass, keyOf, onRow}) {
+    const shown = [];
+    for (let i = from; i < to; i++)
+        shown.push(
+            <tr key={keyOf ? keyOf(rows[i]) : i} aria-rowindex={i + 2}
+                class={rowClass && rowClass(rows[i])}
+                onClick={onRow && ((event) => clicked(event, rows[i], onRow))}>
+                {columns.map((column) => {
+                    const cell = column.cell(rows[i]);
+                    return column.heads
+                        ? <th scope="row" key={column.key} class={classOf(column)}>{cell}</th>
+                        : <td key={column.key} class={classOf(column)}>{cell}</td>;
+                })}
+            </tr>);
+    return (
+        <tbody>
+            <Gap rows={from} columns={columns.length} />
+            {shown}
+            <Gap rows={rows.length - to} columns={columns.length} />
+        </tbody>);
+}
+
+export function Grid({label, columns, rows, sort: given, onSort: told, initial, rowClass, keyOf,
+    onRow, empty = 'Nothing here.', dense}) {
+    const box = useRef(null);
+    const narrow = useMedia('(max-width: 700px)');
+    const [own, setOwn] = useState(initial || {key: null, descending: true});
+    const sort = given || own, onSort = told || setOwn;
+    const shown = narrow ? columns.filter((column) => column.narrow !== false) : columns;
+    const sorted = useSorted(rows, columns, sort);
+    const {from, to, look} = useWindow(sorted.length, box);
+    useLayoutEffect(() => {
+        if (box.current)
+            box.current.scrollTop = 0;
+    }, [rows, sort.key, sort.descending]);
+    if (rows.length === 0)
+        return <p class="empty">{empty}</p>;
+    return (
+        <div class={`grid${sorted.length > AT_ONCE ? ' tall' : ''}${dense ? ' dense' : ''}`}
+            ref={box} onScroll={look} tabIndex={sorted.length > AT_ONCE ? 0 : undefined}
+            role="region" aria-label={label}
+            onKeyDown={(event) => moveFocus(event, box.current, sorted.length)}>
+            <table aria-rowcount={sorted.length + 1}>
+                <caption class="unseen">{label}</caption>
+                <colgroup>
+                    {shown.map((column) => <col key={column.key}
+                        style={column.width ? {width: `${column.width}em`} : {}} />)}
+                </colgroup>
+                <thead>
+                    <tr aria-rowindex={1}>
+                        {shown.map((column) => <Head key={column.key} column={column} sort={sort}
+                            onSort={onSort} />)}
+                    </tr>
+                </thead>
+                <Body rows={sorted} columns={shown} from={from} to={to} rowClass={rowClass}
+                    keyOf={keyOf} onRow={onRow} />
+            </table>
+        </div>);
+}

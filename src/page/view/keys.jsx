@@ -1,0 +1,105 @@
+/* keys.jsx: the rows of groupings as text and as links: a function, a line, a type, a heap …
+ *
+ * Each key leads to where there is more of it: functions to their page, files to their lines,
+ * stacks to their frames, the others to the stacks that have it.
+ */
+import {ROLE_STARTUP, VERDICT_NAMES} from '../model/profile.js';
+import {baseName, FunctionName, Place, Text, visible} from './name.jsx';
+import {elsewhere, formatRoute, useShared} from './route.js';
+import {count} from './units.js';
+
+const VERDICT_MARKS = {certain: '✓', likely: '~', 'same size': '', unknown: ''};
+
+export function keyText(group, key) {
+    return visible(group.keys.name(key));
+}
+
+function lineText(keys, key) {
+    return keys.line[key] > 0 ? keys.line[key] : undefined;
+}
+
+/* The functions that lead to STACK, without it: "← handle ← serve". */
+export function Callers({stack, limit = 3}) {
+    const {profile: {stacks, functions}} = useShared();
+    const names = [];
+    for (let at = stacks.parent[stack]; at > 0 && names.length < limit; at = stacks.parent[at]) {
+        if (functions.role[stacks.function[at]] === ROLE_STARTUP)
+            break;
+        names.push(functions.name[stacks.function[at]]);
+    }
+    return names.length > 0 && <span class="callers" title={visible(names.join(' ← '))}>
+        {names.map((name) => <span key={name}> ← <Text text={name} short /></span>)}</span>;
+}
+
+/* Of a stack: its number, its innermost function and who called that. */
+function SiteName({keys, i}) {
+    const {profile, state} = useShared();
+    const stack = keys.stack[i], frame = profile.stacks.frame[stack];
+    return (
+        <>
+            <a class="sitenumber" href={formatRoute(elsewhere(state, 'table',
+                {by: 'site', q: state.q, stack: keys.site[i]}))}>
+                #{keys.number[i] || '…'}</a>{' '}
+            {stack > 0 ? <>
+                <FunctionName id={keys.function[i]} />{' '}
+                <Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />
+                <Callers stack={stack} />
+            </> : <Text text={keys.name(i)} />}
+        </>);
+}
+
+function TypeName({keys, i}) {
+    const {state} = useShared();
+    const mark = VERDICT_MARKS[VERDICT_NAMES[keys.verdict[i]]] || '';
+    return (
+        <>
+            {mark && <span class="muted" title={VERDICT_NAMES[keys.verdict[i]]}>{mark} </span>}
+            {keys.type[i] >= 0 ? <a class="mono" href={formatRoute({...elsewhere(state, 'table'),
+                by: 'site', only: `type:${keys.type[i]}`})}><Text text={keys.name(i)} /></a>
+                : <span class="mono"><Text text={keys.name(i)} /></span>}
+            {keys.size[i] > 0 && keys.type[i] >= 0
+                && <span class="muted"> or another of {count(keys.size[i])} bytes</span>}
+        </>);
+}
+
+/* What leads to the stacks that have the key. */
+function Stacks({by, i, text}) {
+    const {state} = useShared();
+    return (
+        <a href={formatRoute({...elsewhere(state, 'table'), by: 'site', only: `${by}:${i}`})}>
+            <Text text={text} />
+        </a>);
+}
+
+/** @param {{group: import('../model/groups.js').Group, i: number}} props */
+export function KeyName({group, i}) {
+    const {keys, by} = group;
+    switch (by) {
+    case 'own':
+        return <FunctionName id={keys.function[i]} />;
+    case 'function':
+        return <><FunctionName id={keys.function[i]} /> <Place file={keys.file[i]} /></>;
+    case 'line':
+        return keys.file[i] >= 0
+            ? <><Place file={keys.file[i]} line={lineText(keys, i)} />{' '}
+                <FunctionName id={keys.function[i]} /></>
+            : <FunctionName id={keys.function[i]} />;
+    case 'file':
+        return keys.file[i] >= 0 ? <Place file={keys.file[i]} whole />
+            : <Text text={keys.name(i)} />;
+    case 'site':
+        return <SiteName keys={keys} i={i} />;
+    case 'type':
+        return <TypeName keys={keys} i={i} />;
+    case 'module': {
+        const path = keys.name(i);
+        return <><span class="mono"><Text text={baseName(path)} /></span>{' '}
+            <span class="muted"><Text text={path.includes('/') ? path : ''} /></span></>;
+    }
+    case 'heap':
+    case 'labels':
+        return <Stacks by={by} i={i} text={keys.name(i)} />;
+    default:
+        return <Text text={keys.name(i)} />;
+    }
+}

@@ -1,0 +1,58 @@
+/* media.js: what the window is like, as hooks: a media query, and light or dark.
+ *
+ * Colours are in page.css; what draws on a canvas asks for them by name here, because a canvas
+ * knows no style. The choice of light or dark is kept for the next page, if the browser lets pages
+ * of files keep anything.
+ */
+import {useEffect, useState} from 'preact/hooks';
+
+export function useMedia(query) {
+    const [matches, setMatches] = useState(() => matchMedia(query).matches);
+    useEffect(() => {
+        const media = matchMedia(query), tell = () => setMatches(media.matches);
+        tell();
+        media.addEventListener('change', tell);
+        return () => media.removeEventListener('change', tell);
+    }, [query]);
+    return matches;
+}
+
+const KEY = 'heaptap-theme';
+
+function kept() {
+    try {
+        return localStorage.getItem(KEY);
+    } catch {
+        return null;
+    }
+}
+
+function keep(theme) {
+    try {
+        if (theme)
+            localStorage.setItem(KEY, theme);
+        else
+            localStorage.removeItem(KEY);
+    } catch {
+        // Then it holds for this page.
+    }
+}
+
+/* {dark, toggle}: as the system is until somebody says otherwise, and again when they agree. */
+export function useTheme() {
+    const system = useMedia('(prefers-color-scheme: dark)');
+    const [chosen, setChosen] = useState(kept);
+    const dark = chosen ? chosen === 'dark' : system;
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+    const toggle = () => {
+        const next = dark === system ? (dark ? 'light' : 'dark') : null;
+        keep(next);
+        setChosen(next);
+    };
+    return {dark, toggle};
+}
+
+/* What the custom property NAME of page.css is now. */
+export function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

@@ -1,0 +1,181 @@
+/* overview.jsx: the first screen: what holds the memory, in one sentence and one picture.
+ *
+ * It is what a developer sends to a colleague, so it must be understood without any other view: the
+ * sentence names the largest holders with their share, the picture shows them over time in the
+ * colours of the table below it. News come next: what grows and does not stop.
+ */
+import {useMemo} from 'preact/hooks';
+import {metricName} from '../model/metric.js';
+import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders.jsx';
+import {KeyName} from './keys.jsx';
+import {FunctionName, Place} from './name.jsx';
+import {elsewhere, formatRoute, useShared} from './route.js';
+import {extentText} from './shell.jsx';
+import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
+
+const NAMED = 3; // Holders in the sentence.
+const WORTH_NAMING = 0.03; // Of all; less is noise in a sentence.
+const NEWS = 5;
+
+/* "6.0 MiB were in use at the peak, after 84 ms" */
+function Opening() {
+    const {profile, metric, extent, sums} = useShared(), {totals} = profile.report;
+    const told = extentText(profile, extent);
+    const value = <b>{amount(sums[metric.key], metric.unit)}</b>;
+    const time = extent.kind === 'whole' ? '' : `, ${told}`;
+    switch (metric.key) {
+    case 'peak':
+        return <>At the peak{totals.peak_elapsed_ns ? `, after ${
+            duration(totals.peak_elapsed_ns)},` : ''} {value} were in use in{' '}
+        {plural(totals.peak_blocks, 'block')}</>;
+    case 'live':
+        if (extent.kind === 'between')
+            return <>{told.replace('from', 'From')}, memory in use changed by{' '}
+                <b>{growth(sums.live, 'bytes')}</b></>;
+        return extent.kind === 'whole'
+            ? <>At the end, {value} are still in use in {plural(totals.live_blocks, 'block')}</>
+            : <>{value} were in use{time}</>;
+    case 'allocated':
+        return <>{value} were allocated in {plural(sums.calls, 'call')}{time}</>;
+    case 'calls':
+        return <>{value} allocations of {bytes(sums.allocated)} in all{time}</>;
+    default:
+        return <>{value} blocks were short-lived, {percent(sums.short, totals.allocations)} of
+            all: freed before 16 more were allocated</>;
+    }
+}
+
+const VERBS = {live: 'held by', peak: 'held by', allocated: 'by', calls: 'by', short: 'by'};
+
+function Named({holders, whole, verb}) {
+    const {group, rows, largest} = holders;
+    const named = rows.slice(0, NAMED).filter((key, i) => i === 0
+        || Math.abs(group.total[key]) >= WORTH_NAMING * Math.abs(whole));
+    return named.map((key, i) => (
+        <span key={key}>{i > 0 ? ', ' : ''}<b>{percent(group.total[key], whole)}</b>{' '}
+            {i === 0 ? `${verb} ` : 'by '}
+            <KeyName group={group} i={key} />
+            {i === 0 && <Where holders={holders} i={key} largest={largest} />}</span>));
+}
+
+/* Where the largest holder stands. */
+function Where({holders, i}) {
+    const {profile} = useShared();
+    const frame = holders.frames[i];
+    return frame >= 0 && profile.frames.file[frame] >= 0
+        && <> (<Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />)</>;
+}
+
+function Sentence({holders}) {
+    const {profile, metric, extent, sums} = useShared();
+    const whole = sums[metric.key], {totals} = profile.report;
+    if (holders.rows.length === 0)
+        return <p class="headline">{profile.sites.count === 0
+            ? 'Nothing was recorded: no call that allocates was seen.'
+            : `Nothing is ${metricName(metric, extent)} ${extentText(profile, extent)}.`}</p>;
+    const rest = metric.key === 'peak' && extent.kind === 'whole';
+    return (
+        <p class="headline">
+            <Opening />
+            {whole > 0 && <>: <Named holders={holders} whole={whole}
+                verb={VERBS[metric.key]} /></>}.
+            {rest && <span class="also"> {totals.live_bytes > 0
+                ? `At the end ${bytes(totals.live_bytes)} are still in use.`
+                : 'At the end all of it is freed.'}</span>}
+        </p>);
+}
+
+const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
+    allocated: 'What is allocated', calls: 'The number of allocations',
+    short: 'The number of short-lived blocks'};
+
+/* Of two profiles: what became more, and what less. */
+function ChangeSentence({holders}) {
+    const {profile, metric, sums} = useShared();
+    const {group, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
+    const change = (key) => group.total[key] - group.totalBefore[key];
+    const named = rows.filter((key) => change(key) !== 0).slice(0, NAMED);
+    const name = CHANGED[metric.key];
+    if (now === before && named.length === 0)
+        return <p class="headline">{name} is the same in both profiles:{' '}
+            <b>{amount(now, metric.unit)}</b>.</p>;
+    return (
+        <p class="headline">
+            {name} {now > before ? 'grew' : now < before ? 'shrank' : 'stayed the same'}
+            {now !== before && <> by <b><Growth value={now - before} unit={metric.unit} /></b></>}
+            , from {amount(before, metric.unit)} to <b>{amount(now, metric.unit)}</b>
+            {named.map((key, i) => (
+                <span key={key}>{i === 0 ? ': ' : ', '}
+                    <b><Growth value={change(key)} unit={metric.unit} /></b> {i === 0
+                        ? VERBS[metric.key] : 'by'}{' '}
+                    <FunctionName id={group.keys.function[key]} /></span>))}.
+            {profile.before.process.executable !== profile.report.process.executable
+                && <span class="also"> These are profiles of different programs.</span>}
+        </p>);
+}
+
+/* What grows to the end: a leak, or a cache without a limit. */
+function News() {
+    const {profile, state} = useShared();
+    const growing = (profile.report.growing || []).filter((row) => row.news !== false);
+    if (growing.length === 0)
+        return null;
+    const {tables, sites} = profile.report;
+    const place = (row) => {
+        const frame = sites.own?.[row.site];
+        const known = frame !== null && frame !== undefined;
+        return {fn: known ? profile.of.function[tables.frames.function[frame]] : null,
+            file: known && tables.frames.file[frame] !== null
+                ? profile.of.file[tables.frames.file[frame]] : -1,
+            line: known ? tables.frames.line[frame] : 0};
+    };
+    return (
+        <section class="news" aria-label="What is still growing">
+            <b>Still growing:</b>
+            <ul>
+                {growing.slice(0, NEWS).map((row) => {
+                    const {fn, file, line} = place(row);
+                    return <li key={row.number}>{growth(row.per_minute, 'bytes')} a minute,{' '}
+                        stack #{row.number}, <FunctionName id={fn} /> <Place file={file}
+                            line={line} /></li>;
+                })}
+            </ul>
+            {growing.length > NEWS && <a href={formatRoute(elsewhere(state, 'time',
+                {by: 'site'}))}>and {plural(growing.length - NEWS, 'more stack')}</a>}
+        </section>);
+}
+
+const HINTS = [
+    ['table', {by: 'function'}, 'All functions'], ['flame', {}, 'Flame graph'],
+    ['leaks', {}, 'What was never freed'], ['sizes', {}, 'Sizes and types of blocks']];
+
+function Hints() {
+    const {state, hidden} = useShared();
+    return (
+        <nav class="controls" aria-label="Further">
+            {HINTS.filter(([view]) => !hidden.has(view)).map(([view, changes, title]) => (
+                <a key={view} class="button" href={formatRoute(elsewhere(state, view, changes))}>
+                    {title}</a>))}
+        </nav>);
+}
+
+export function Overview() {
+    const {profile, extent, compares} = useShared();
+    const holders = useHolders('own');
+    const curve = useMemo(() => !compares && profile.points.length > 1, [profile]);
+    return (
+        <>
+            <h2 class="unseen">Overview</h2>
+            {compares ? <ChangeSentence holders={holders} /> : <Sentence holders={holders} />}
+            {!compares && <News />}
+            {holders.rows.length > 0 && <section class="panel">
+                {curve ? <HolderCurve holders={holders} height={250} />
+                    : !compares && <HolderBar holders={holders} />}
+                <HolderTable holders={holders} limit={10} />
+            </section>}
+            <Hints />
+            {extent.kind === 'whole' && profile.sites.count > 0 && !compares && curve
+                && <p class="note">Drag over the picture to see what a stretch of time brought, or
+                    click for what was in use at a moment.</p>}
+        </>);
+}

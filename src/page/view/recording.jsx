@@ -1,0 +1,152 @@
+/* recording.jsx: how this profile came about, and what may be wrong with it: the self-report.
+ *
+ * Whoever doubts a number looks here: what was lost and why, how blocks were chosen, what the
+ * recorder itself needed, what it noted, and where the names of each module came from.
+ */
+import {useShared} from './route.js';
+import {Grid} from './grid.jsx';
+import {Text, visible} from './name.jsx';
+import {bytes, count, duration, moment, percent} from './units.js';
+
+/* In the words of the command; the first are part of the second line. */
+const LOSSES = [
+    ['events', 'events lost'],
+    ['reentrant_events', '… in signal handlers that interrupted the recorder'],
+    ['no_memory_events', '… because the recorder got no memory'],
+    ['no_thread_events', '… in threads that it had no memory to follow, or too many at once'],
+    ['early_events', '… in other threads while it was starting'],
+    ['heap_events', '… of heaps of the program’s own: too many, or destroyed before'],
+    ['unseen_allocators', 'C libraries whose own malloc could not be recorded'],
+    ['ledger_events', 'blocks whose free could not be followed'],
+    ['other_site_events', 'allocations charged to “other”: the call tree was full'],
+    ['label_sets', 'sets of labels that found no room: charged to “other labels”'],
+    ['truncated_stacks', 'allocations with a stack deeper than the recorder follows'],
+    ['guessed_frames', 'allocations with a guessed frame (no unwind information)'],
+    ['frames_without_module', 'code addresses without a name: too many libraries'],
+    ['unwind_failures', 'allocations whose stack broke off'],
+    ['unknown_frees', 'frees of what was not live (foreign, older or freed twice)'],
+    ['double_frees', '… of them freed twice'],
+    ['unrecorded_frees', 'frees of blocks from when not all was recorded'],
+    ['inherited_frees', 'frees of blocks from before the fork'],
+    ['overwritten_blocks', 'blocks whose free was not seen'],
+    ['failed_calls', 'calls that returned no block'],
+    ['history_records', 'values at a snapshot that found no room: later ones stand for them']];
+
+function Losses({losses}) {
+    const rows = LOSSES.filter(([name]) => losses[name] > 0);
+    if (rows.length === 0 && !losses.file_failed)
+        return <p>Nothing was lost: every call is in the numbers.</p>;
+    return (
+        <dl class="facts counted">
+            {rows.map(([name, text]) => [<dt key={name}>{count(losses[name])}</dt>,
+                <dd key={`${name}=`}>{text}</dd>])}
+            {losses.file_failed && [<dt key="file">!</dt>,
+                <dd key="file=">the file could not be written to its end</dd>]}
+        </dl>);
+}
+
+function Facts({rows}) {
+    return (
+        <dl class="facts">
+            {rows.filter(([, value]) => value !== null && value !== undefined && value !== '')
+                .map(([name, value]) => [<dt key={name}>{name}</dt>,
+                    <dd key={`${name}=`}>{value}</dd>])}
+        </dl>);
+}
+
+function recorderFacts({recorder, totals}) {
+    const events = totals.allocations + totals.frees;
+    const stacks = recorder.frames_reused + recorder.frames_unwound;
+    return [
+        ['memory', recorder.memory_bytes ? bytes(recorder.memory_bytes) : null],
+        ['file', recorder.file_bytes ? bytes(recorder.file_bytes) : null],
+        ['events', count(events)],
+        ['a call took', recorder.events_timed > 0
+            ? `${(recorder.timed_ns / recorder.events_timed).toFixed(0)} ns on average, of ${
+                count(recorder.events_timed)} that were timed` : null],
+        ['frames', stacks > 0 ? `${count(stacks)}, ${percent(recorder.frames_reused, stacks)
+        } known from the stack before` : null],
+        ['slow unwinds', count(recorder.full_unwinds)]];
+}
+
+function processFacts({process, merged}) {
+    return [
+        ['command', <span class="mono"><Text text={process.command || ''} /></span>],
+        ['executable', <span class="mono"><Text text={process.executable || ''} /></span>],
+        ['profile', process.profile && <span class="mono"><Text text={process.profile} /></span>],
+        ['pid', process.pid ? `${process.pid}, child of ${process.parent_pid}` : null],
+        ['started', moment(process.start_unix_ns)],
+        ['ran', duration(process.elapsed_ns)],
+        ['ended', process.ended ? 'by itself' : process.ended === false
+            ? 'no: killed, or still running when it was read' : null],
+        ['forked', process.forked ? 'yes' : null],
+        ['machine', [process.machine, process.cpu_count && `${process.cpu_count} processors`,
+            process.kernel].filter(Boolean).join(', ')],
+        ['recorded by', process.heaptap ? `heaptap ${process.heaptap}` : null],
+        ['sum of', merged ? `${count(merged.processes)} processes: ${merged.programs
+            .map((one) => `${visible(one.executable || '?')} × ${one.processes}`).join(', ')
+        }` : null]];
+}
+
+const MODES = {exact: 'every block', off: 'nothing', bytes: 'samples by bytes',
+    count: 'samples by calls'};
+
+function Phases({phases}) {
+    return (
+        <Grid dense label="Ways of recording" rows={phases} columns={[
+            {key: 'from', title: 'from', numeric: true, width: 7, heads: true,
+                cell: (row) => duration(row.elapsed_ns)},
+            {key: 'mode', title: 'recorded', cell: (row) => MODES[row.mode] || row.mode},
+            {key: 'period', title: 'one sample for', numeric: true, width: 12,
+                cell: (row) => (row.mode === 'bytes' ? bytes(row.period)
+                    : row.mode === 'count' ? `${count(row.period)} calls` : '')}]} />);
+}
+
+const SYMBOLS = {debug: 'debug information', table: 'symbol table',
+    exports: 'exported names only (stripped)', none: 'no names'};
+
+function Modules({modules}) {
+    return (
+        <Grid dense label="Modules and where their names come from" rows={modules} columns={[
+            {key: 'path', title: 'module', heads: true, value: (row) => row.path || '',
+                cell: (row) => <span class="mono"><Text text={row.path || 'unknown'} /></span>},
+            {key: 'kind', title: 'is', width: 7, value: (row) => row.kind || '',
+                cell: (row) => row.kind || ''},
+            {key: 'symbols', title: 'names come from', width: 17,
+                value: (row) => row.symbols || '',
+                cell: (row) => SYMBOLS[row.symbols] || 'its file was not there'},
+            {key: 'build', title: 'build id', width: 12, narrow: false,
+                cell: (row) => <code title={row.build_id || undefined}>
+                    {row.build_id ? row.build_id.slice(0, 12) : ''}</code>}]} />);
+}
+
+function Notes({notes}) {
+    return notes.map((note, i) => (
+        <div key={i} class="news">
+            <p><Text text={note.text} /></p>
+            {note.advice && <p class="note"><Text text={note.advice} /></p>}
+        </div>));
+}
+
+export function Recording() {
+    const {profile: {report}} = useShared();
+    return (
+        <>
+            <h2 class="unseen">Recording</h2>
+            <Notes notes={report.notes} />
+            <div class="pair">
+                <section class="panel"><h3>What was lost</h3><Losses losses={report.losses} />
+                </section>
+                <section class="panel"><h3>What the recorder needed</h3>
+                    <Facts rows={recorderFacts(report)} /></section>
+            </div>
+            <div class="pair">
+                <section class="panel"><h3>The process</h3>
+                    <Facts rows={processFacts(report)} /></section>
+                <section class="panel"><h3>How it was recorded</h3>
+                    <Phases phases={report.phases} /></section>
+            </div>
+            <section class="panel"><h3>Modules</h3>
+                <Modules modules={report.tables.modules} /></section>
+        </>);
+}

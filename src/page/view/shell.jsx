@@ -1,0 +1,297 @@
+/* shell.jsx: what stands around every view: the head, the choice of metric, time and view.
+ *
+ * The five totals are at once the first thing to know and the choice of what all views count. Of a
+ * moment or a stretch of time they are those of then, and what is not known of it cannot be chosen.
+ * What the recorder has lost is a line of its own that no view leaves out.
+ */
+import {useEffect, useRef} from 'preact/hooks';
+import {metricName, METRICS} from '../model/metric.js';
+import {Help} from './help.jsx';
+import {Text, visible} from './name.jsx';
+import {elsewhere, formatRoute, useShared} from './route.js';
+import {amount, bytes, count, duration, growth, moment, percent, plural} from './units.js';
+
+const TABS = [
+    ['overview', 'Overview'], ['table', 'Table'], ['time', 'Time'],
+    ['sizes', 'Sizes'], ['leaks', 'Leaks'], ['direct', 'Direct'], ['calls', 'Call graph'],
+    ['source', 'Source'], ['recording', 'Recording']];
+const PARENTS = {function: 'table', site: 'table'};
+
+function commandOf(report) {
+    const {process, merged} = report;
+    if (merged && !process.command)
+        return `${plural(merged.processes, 'process')
+            .replace('processs', 'processes')} of ${merged.programs.map((one) =>
+            one.executable.split('/').pop()).slice(0, 4).join(', ')}`;
+    return process.command || process.executable || 'a program';
+}
+
+/* "exact", or how blocks were chosen. */
+export function waysText(report) {
+    const ways = [...new Set(report.phases.map(({mode, period}) => ({
+        exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
+        count: `a sample for each ${count(period)} calls`})[mode] || mode))];
+    return ways.join(', ') || 'exact';
+}
+
+export function isEstimate(report) {
+    return report.phases.some((phase) => phase.mode !== 'exact');
+}
+
+function About({report}) {
+    const {process} = report;
+    return (
+        <p class="about">
+            {process.pid ? <span>pid {process.pid}</span> : null}
+            <span>{moment(process.start_unix_ns)}</span>
+            <span>ran {duration(process.elapsed_ns)}
+                {process.ended === false ? ' so far' : ''}</span>
+            {report.merged && <span>sum of {count(report.merged.processes)} processes</span>}
+            <span>{waysText(report)}{isEstimate(report) ? ': numbers are estimates' : ''}</span>
+        </p>);
+}
+
+function Title({report, before, theme, onHelp}) {
+    return (
+        <div class="wide">
+            <div class="title">
+                <span class="logo">heaptap</span>
+                <h1>{before && <span class="muted">compared: </span>}
+                    <Text text={commandOf(report)} /></h1>
+                <span class="tools">
+                    <button type="button" class="button icon" onClick={theme.toggle}
+                        aria-label={theme.dark ? 'light colours' : 'dark colours'}
+                        title={theme.dark ? 'Light colours' : 'Dark colours'}>
+                        {theme.dark ? '☀' : '☾'}</button>
+                    <button type="button" class="button icon" onClick={onHelp}
+                        aria-label="help: keys and views" title="Help (?)">?</button>
+                </span>
+            </div>
+            {before && <p class="about"><span>before: <Text text={commandOf(before)} />,{' '}
+                {moment(before.process.start_unix_ns)}, ran{' '}
+                {duration(before.process.elapsed_ns)}</span></p>}
+            <About report={report} />
+        </div>);
+}
+
+const LOSSES = {
+    events: 'events were lost', ledger_events: 'blocks whose free could not be followed',
+    other_site_events: 'allocations found no room in the tree of stacks',
+    unseen_allocators: 'C libraries whose own malloc could not be recorded',
+    overwritten_blocks: 'blocks whose free was not seen',
+    history_records: 'values at a snapshot found no room'};
+
+/* What makes numbers wrong; the view "Recording" has all counts. */
+export function lossesOf(report) {
+    const told = Object.entries(LOSSES).filter(([name]) => report.losses[name] > 0)
+        .map(([name, text]) => `${count(report.losses[name])} ${text}`);
+    if (report.losses.file_failed)
+        told.push('the file could not be written to its end');
+    for (const note of report.notes)
+        if (note.kind !== 'other')
+            told.push(note.text.split('\n')[0]);
+    return told;
+}
+
+function Losses({report}) {
+    const {state} = useShared();
+    const told = lossesOf(report);
+    return told.length > 0 && (
+        <div class="losses" role="note">
+            <div class="wide">
+                <b>Not all was recorded:</b> <Text text={told.join('; ')} />.{' '}
+                <a href={formatRoute(elsewhere(state, 'recording'))}>What was lost</a>
+            </div>
+        </div>);
+}
+
+/* Under a total, what says more of it. */
+function moreOf(metric, extent, sums, totals) {
+    if (extent.kind === 'whole') {
+        if (metric.key === 'live')
+            return plural(totals.live_blocks, 'block');
+        if (metric.key === 'peak')
+            return totals.peak_elapsed_ns === undefined || totals.peak_elapsed_ns === null
+                ? plural(totals.peak_blocks, 'block')
+                : `after ${duration(totals.peak_elapsed_ns)}`;
+        if (metric.key === 'short')
+            return `${percent(sums.short, totals.allocations)} of all`;
+    }
+    if (metric.key === 'allocated' && sums.calls)
+        return `${bytes(sums.allocated / sums.calls)} each`;
+    return '\u00a0';
+}
+
+const TITLES = {live: 'In use at the end', peak: 'At the peak', allocated: 'Allocated',
+    short: 'Short-lived blocks', calls: 'Allocations'};
+
+function tileTitle(metric, extent) {
+    if (extent.kind === 'between')
+        return {live: 'Growth'}[metric.key] || TITLES[metric.key];
+    if (extent.kind !== 'whole')
+        return {live: 'In use', allocated: 'Allocated by then',
+            calls: 'Allocations by then'}[metric.key] || TITLES[metric.key];
+    return TITLES[metric.key];
+}
+
+/* An estimate's half interval, or nothing. */
+function Interval({metric, totals}) {
+    const low = totals[`${metric.column}_low`], high = totals[`${metric.column}_high`];
+    if (low === undefined || low === null || low === high)
+        return null;
+    return <span title="95 % interval">{amount(low, metric.unit)} to{' '}
+        {amount(high, metric.unit)}</span>;
+}
+
+function Tile({metric, extent, sums, totals}) {
+    const {state, go, metric: chosen, compares} = useShared();
+    const value = sums[metric.key];
+    const known = value !== null && value !== undefined;
+    const grown = compares && known ? value - sums.before[metric.key] : null;
+    const interval = extent.kind === 'whole' ? Interval({metric, totals}) : null;
+    return (
+        <button type="button" class="tile" disabled={!known}
+            aria-pressed={chosen.key === metric.key}
+            title={`Count ${metricName(metric, extent)} in all views`}
+            onClick={() => go({...state, metric: metric.key, sort: undefined, dir: undefined})}>
+            <span class="what">{tileTitle(metric, extent)}</span>
+            <span class="much">{compares && known
+                ? <span class={grown > 0 ? 'up' : grown < 0 ? 'down' : ''}>
+                    {growth(grown, metric.unit)}</span>
+                : extent.kind === 'between' && metric.key === 'live' && known
+                    ? growth(value, metric.unit) : amount(value, metric.unit)}</span>
+            <span class="more">{!known ? 'not known of this time'
+                : compares ? `${amount(sums.before[metric.key], metric.unit)} → ${
+                    amount(value, metric.unit)}`
+                    : interval || moreOf(metric, extent, sums, totals)}</span>
+        </button>);
+}
+
+export function extentText(profile, extent) {
+    const told = (point) => {
+        const {elapsed_ns: ns, name} = profile.points[point];
+        return name ? `${visible(name)} (${duration(ns)})` : duration(ns);
+    };
+    switch (extent.kind) {
+    case 'at': return `at ${told(extent.point)}`;
+    case 'between': return `from ${told(extent.from)} to ${told(extent.to)}`;
+    case 'peak': return 'at the peak';
+    default: return 'the whole run';
+    }
+}
+
+function ExtentChip() {
+    const {profile, extent, state, go} = useShared();
+    if (extent.kind === 'whole')
+        return null;
+    return (
+        <div class="chips" role="status">
+            <div class="wide">
+                <span>All numbers are those {extent.kind === 'between' ? '' : 'of what was in use '}
+                    <b>{extentText(profile, extent)}</b></span>
+                <button type="button" class="button" onClick={() =>
+                    go({...state, at: undefined, from: undefined, to: undefined})}>
+                    Whole run</button>
+            </div>
+        </div>);
+}
+
+function Search() {
+    const {state, go, replace} = useShared();
+    const input = useRef(null);
+    const used = ['table', 'flame', 'leaks', 'direct', 'calls', 'sizes'].includes(state.view);
+    useEffect(() => {
+        const key = (event) => {
+            if (event.key === '/' && !/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+                && !event.ctrlKey && !event.metaKey) {
+                event.preventDefault();
+                input.current.focus();
+            }
+        };
+        addEventListener('keydown', key);
+        return () => removeEventListener('keydown', key);
+    }, []);
+    return (
+        <form class="search" role="search" onSubmit={(event) => {
+            event.preventDefault();
+            if (!used)
+                go(elsewhere(state, 'table', {by: 'function', q: input.current.value}));
+        }}>
+            <input ref={input} type="search" aria-label="Search functions, files and types"
+                placeholder="Search" value={state.q || ''} autocomplete="off" spellcheck={false}
+                onInput={(event) => used
+                    && replace({...state, q: event.target.value || undefined})}
+                onKeyDown={(event) => event.key === 'Escape' && event.target.blur()} />
+            {!state.q && <kbd aria-hidden="true">/</kbd>}
+        </form>);
+}
+
+function Tabs() {
+    const {state, hidden} = useShared();
+    const current = PARENTS[state.view] || state.view;
+    return (
+        <nav class="tabs" aria-label="Views">
+            {TABS.filter(([view]) => !hidden.has(view)).map(([view, title]) => (
+                <a key={view} href={formatRoute(elsewhere(state, view, {q: state.q}))}
+                    aria-current={view === current ? 'page' : undefined}>{title}</a>))}
+        </nav>);
+}
+
+/* Digits go to the views in their order, "?" opens the help. */
+function useKeys(help) {
+    const {state, go, hidden, theme} = useShared();
+    useEffect(() => {
+        const key = (event) => {
+            if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey
+                || event.metaKey || event.altKey)
+                return;
+            const views = TABS.filter(([view]) => !hidden.has(view));
+            const place = '1234567890'.indexOf(event.key);
+            if (event.key === '?')
+                help.current.open ? help.current.close() : help.current.showModal();
+            else if (event.key === 't')
+                theme.toggle();
+            else if (event.key === 'w')
+                go({...state, at: undefined, from: undefined, to: undefined});
+            else if (event.key !== '' && views[place])
+                go(elsewhere(state, views[place][0], {q: state.q}));
+        };
+        addEventListener('keydown', key);
+        return () => removeEventListener('keydown', key);
+    });
+}
+
+export function Shell({children}) {
+    const {profile, extent, sums, theme, state} = useShared();
+    const help = useRef(null), main = useRef(null);
+    useKeys(help);
+    useEffect(() => {
+        document.title = `${visible(commandOf(profile.report)).slice(0, 80)} – heaptap`;
+    }, [profile]);
+    const seen = useRef(state.view);
+    useEffect(() => {
+        if (seen.current !== state.view) {
+            scrollTo(0, 0);
+            main.current.focus({preventScroll: true});
+        }
+        seen.current = state.view;
+    }, [state.view]);
+    return (
+        <>
+            <header class="head">
+                <Title report={profile.report} before={profile.before} theme={theme}
+                    onHelp={() => help.current.showModal()} />
+                <div class="wide tiles" role="group" aria-label="What is counted">
+                    {METRICS.map((metric) => <Tile key={metric.key} metric={metric} extent={extent}
+                        sums={sums} totals={profile.report.totals} />)}
+                </div>
+                <Losses report={profile.report} />
+            </header>
+            <div class="bar-row">
+                <div class="wide"><Tabs /><Search /></div>
+                <ExtentChip />
+            </div>
+            <main class="wide" ref={main} tabIndex={-1}>{children}</main>
+            <Help dialog={help} />
+        </>);
+}

@@ -1,0 +1,120 @@
+/* sizes.jsx: of which sizes the blocks are, and so of which types: mprof's bins.
+ *
+ * The histogram has all sizes, by powers of two, from the report; the table has mprof's bins, one
+ * for each size up to 1024 bytes. Both are of the whole process: sizes are not known by stack at a
+ * moment. The histogram is a table, too: that is what its bars are read from.
+ */
+import {useMemo} from 'preact/hooks';
+import {useShared} from './route.js';
+import {Grid, Share} from './grid.jsx';
+import {visible} from './name.jsx';
+import {bytes, count, percent} from './units.js';
+
+/* The power of two that SIZE does not exceed. */
+function classOf(size) {
+    let limit = 16;
+    while (limit < size)
+        limit *= 2;
+    return limit;
+}
+
+function histogram(sizes) {
+    const classes = new Map();
+    for (const one of sizes) {
+        const limit = classOf(one.size_max);
+        const sum = classes.get(limit) || {limit, allocations: 0, allocated: 0, kept: 0};
+        sum.allocations += one.allocations;
+        sum.allocated += one.allocated_bytes;
+        sum.kept += one.allocated_bytes - one.freed_bytes;
+        classes.set(limit, sum);
+    }
+    return [...classes.values()].sort((a, b) => a.limit - b.limit);
+}
+
+function limitText(limit) {
+    return `up to ${bytes(limit).replace('.0 ', ' ')}`;
+}
+
+/* Part of the longest bar, kept in front of freed. */
+function HistogramBar({row, most}) {
+    const part = (value) => `${most > 0 ? 100 * Math.max(0, value) / most : 0}%`;
+    return (
+        <span class="histogram">
+            <i class="kept" style={{width: part(row.kept)}} />
+            <i class="freed" style={{width: part(row.allocated - row.kept)}} />
+        </span>);
+}
+
+function Histogram({sizes}) {
+    const rows = useMemo(() => histogram(sizes), [sizes]);
+    const most = Math.max(...rows.map((row) => row.allocated));
+    const whole = rows.reduce((sum, row) => sum + row.allocated, 0);
+    const columns = [
+        {key: 'size', title: 'size', heads: true, numeric: true, width: 8.5,
+            cell: (row) => limitText(row.limit)},
+        {key: 'bar', title: 'bytes allocated', cell: (row) => <HistogramBar {...{row, most}} />},
+        {key: 'allocated', title: 'allocated', numeric: true, width: 8,
+            cell: (row) => bytes(row.allocated)},
+        {key: 'part', title: '%', numeric: true, width: 6, narrow: false,
+            cell: (row) => percent(row.allocated, whole)},
+        {key: 'kept', title: 'kept', numeric: true, width: 8, cell: (row) => bytes(row.kept)},
+        {key: 'calls', title: 'calls', numeric: true, width: 8, narrow: false,
+            cell: (row) => count(row.allocations)}];
+    return (
+        <div class="panel">
+            <h3>Bytes by size of block <span class="kinds"><span><i class="kept" />kept</span>
+                <span><i class="freed" />freed</span></span></h3>
+            <Grid label="Bytes by size of block" columns={columns} rows={rows} />
+        </div>);
+}
+
+const MARKS = {certain: '✓', likely: '~'};
+
+/* What blocks of a size are, then what else has the size. */
+function typesText(bin) {
+    const known = bin.known.map((one) => `${MARKS[one.verdict] || ''}${one.type}`);
+    const others = bin.types.filter((type) => !bin.known.some((one) => one.type === type));
+    return visible([...known, ...others].join(', '));
+}
+
+const COLUMNS = [
+    {key: 'size', title: 'size', heads: true, numeric: true, width: 7,
+        value: (bin) => bin.size ?? Infinity,
+        cell: (bin) => (bin.size === null ? '> 1,024' : count(bin.size))},
+    {key: 'allocs', title: 'allocs', numeric: true, width: 8, value: (bin) => bin.allocs,
+        cell: (bin) => count(bin.allocs)},
+    {key: 'bytes', title: 'bytes', numeric: true, width: 8, value: (bin) => bin.bytes,
+        cell: (bin) => bytes(bin.bytes)},
+    {key: 'share', title: '% of bytes', width: 14, narrow: false},
+    {key: 'frees', title: 'frees', numeric: true, width: 8, narrow: false,
+        value: (bin) => bin.frees, cell: (bin) => count(bin.frees)},
+    {key: 'kept', title: 'kept', numeric: true, width: 8, value: (bin) => bin.kept_bytes,
+        cell: (bin) => bytes(bin.kept_bytes)},
+    {key: 'types', title: 'types', tip: '✓ certain, ~ likely; others have the size',
+        cell: (bin) => <span class="mono" title={typesText(bin).slice(0, 2000)}>
+            {typesText(bin)}</span>}];
+
+export function Sizes() {
+    const {page, state, extent} = useShared();
+    const bins = page.sizes ? page.sizes.bins : [];
+    const whole = bins.reduce((sum, bin) => sum + bin.bytes, 0);
+    const columns = COLUMNS.map((column) => (column.key === 'share'
+        ? {...column, cell: (bin) => <Share part={bin.bytes} whole={whole} />} : column));
+    const rows = useMemo(() => bins.filter((bin) => (bin.allocs || bin.size !== null)
+        && (!state.q || typesText(bin).toLowerCase().includes(state.q.toLowerCase())
+            || String(bin.size) === state.q)), [bins, state.q]);
+    const sizes = page.report.sizes || [];
+    return (
+        <>
+            <h2 class="unseen">Sizes</h2>
+            {extent.kind !== 'whole' && <p class="note">Sizes are known of the whole run only.</p>}
+            {sizes.length > 0 && <Histogram sizes={sizes} />}
+            <section class="panel">
+                <h3>Bins</h3>
+                <Grid label="Bins: blocks by size" columns={columns} rows={rows}
+                    initial={{key: 'bytes', descending: true}}
+                    empty={page.sizes ? 'No block has such a size or type.'
+                        : 'Sizes are not known of this profile.'} />
+            </section>
+        </>);
+}

@@ -1,0 +1,103 @@
+/* source.jsx: source files, each line with what was asked for there.
+ *
+ * A line's total is of the stacks that lead through it, each once, self of those that end there, as
+ * in `heaptap source`. A file stands in the page only if it was asked for when the page was made.
+ */
+import {useEffect, useMemo, useRef} from 'preact/hooks';
+import {group} from '../model/groups.js';
+import {metricName} from '../model/metric.js';
+import {indexIn} from './address.js';
+import {Text, visible} from './name.jsx';
+import {elsewhere, useShared} from './route.js';
+import {amount, percent} from './units.js';
+
+/* By file: its lines as {self, total}. */
+function linesByFile(profile, values) {
+    const sums = group(profile, values, 'line', {fold: true}), {keys, total, self} = sums;
+    const files = new Map();
+    for (const key of sums.order) {
+        const file = keys.file[key];
+        if (file < 0)
+            continue;
+        if (!files.has(file))
+            files.set(file, new Map());
+        files.get(file).set(keys.line[key], {self: self[key], total: total[key]});
+    }
+    return files;
+}
+
+function fileWeights(profile, values, sources) {
+    const {total, order} = group(profile, values, 'file', {fold: true});
+    return Array.from(order.filter((key) => sources.has(key)))
+        .concat([...sources.keys()].filter((file) => !order.includes(file)))
+        .map((file) => ({file, total: total[file] || 0}))
+        .sort((a, b) => b.total - a.total);
+}
+
+function Line({number, text, sums, chosen, whole}) {
+    const {metric} = useShared();
+    const mark = useRef(null);
+    useEffect(() => {
+        if (chosen)
+            mark.current.scrollIntoView({block: 'center'});
+    }, [chosen]);
+    const heat = sums && whole > 0 ? Math.max(0, Math.min(1, sums.total / whole)) : 0;
+    return (
+        <tr class={chosen ? 'chosen' : sums ? 'counted' : ''} ref={mark}>
+            <td class="number">{sums ? amount(sums.self, metric.unit) : ''}</td>
+            <td class="number">{sums ? amount(sums.total, metric.unit) : ''}</td>
+            <td class="heat"><i style={{width: `${100 * heat}%`}} /></td>
+            <th scope="row" class="number">{number}</th>
+            <td class="code"><code>{visible(text.replace(/\t/g, '    '))}</code></td>
+        </tr>);
+}
+
+function File({file, text, lines, line}) {
+    const {metric, extent, sums, profile} = useShared();
+    const rows = useMemo(() => text.replace(/\r?\n$/, '').split(/\r?\n/), [text]);
+    return (
+        <section class="panel">
+            <h3><Text text={profile.files[file]} /></h3>
+            <div class="tablewrap" tabIndex={0} role="region" aria-label="Annotated source">
+                <table class="source">
+                    <thead><tr>
+                        <th scope="col" class="number">self {metricName(metric, extent)}</th>
+                        <th scope="col" class="number">total</th>
+                        <th scope="col"><span class="unseen">part of all</span></th>
+                        <th scope="col" class="number">line</th><th scope="col">source</th>
+                    </tr></thead>
+                    <tbody>
+                        {rows.map((row, i) => <Line key={i} number={i + 1} text={row}
+                            sums={lines && lines.get(i + 1)} chosen={line === i + 1}
+                            whole={sums[metric.key]} />)}
+                    </tbody>
+                </table>
+            </div>
+        </section>);
+}
+
+export function Source() {
+    const {profile, values, sources, state, go, sums, metric} = useShared();
+    const byFile = useMemo(() => linesByFile(profile, values), [profile, values]);
+    const files = useMemo(() => fileWeights(profile, values, sources), [profile, values, sources]);
+    if (files.length === 0)
+        return <p class="empty">No sources are in this page: <code>heaptap html --source</code>{' '}
+            puts them in.</p>;
+    const asked = indexIn(state.file, profile.files.length);
+    const file = sources.has(asked) ? asked : files[0].file;
+    return (
+        <>
+            <h2 class="unseen">Source</h2>
+            <div class="controls">
+                <label><span>file</span>
+                    <select value={file} onChange={(event) => go(elsewhere(state, 'source',
+                        {file: event.target.value}))}>
+                        {files.map((one) => <option key={one.file} value={one.file}>
+                            {visible(profile.files[one.file])} ({percent(one.total,
+                                sums[metric.key])})</option>)}
+                    </select></label>
+            </div>
+            <File key={file} file={file} text={sources.get(file)} lines={byFile.get(file)}
+                line={indexIn(state.line, 1 << 28)} />
+        </>);
+}

@@ -1,0 +1,89 @@
+/* units.js: numbers as people read them, in the words and with the rounding of the command.
+ *
+ * What a colleague reads here must be what they find in the output of `heaptap report`, digit for
+ * digit. Signs are shown for growth alone. A number that is not known is "–", never 0.
+ */
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const MINUS = '\u2212';
+export const UNKNOWN = '–';
+
+export function bytes(value) {
+    if (value === null || value === undefined)
+        return UNKNOWN;
+    let size = Math.abs(value), unit = 0;
+    // 1023.95 would be rounded to "1024.0" of the smaller unit.
+    while ((unit === 0 ? size >= 1024 : size >= 1023.95) && unit + 1 < UNITS.length) {
+        size /= 1024;
+        unit++;
+    }
+    const sign = value < 0 ? MINUS : '';
+    return unit === 0 ? `${sign}${Math.round(size)} B` : `${sign}${size.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export function count(value) {
+    if (value === null || value === undefined)
+        return UNKNOWN;
+    const digits = String(Math.round(Math.abs(value)));
+    return (value < 0 ? MINUS : '') + digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function amount(value, unit) {
+    return unit === 'bytes' ? bytes(value) : count(value);
+}
+
+/* With a sign: of a change. */
+export function growth(value, unit) {
+    if (value === null || value === undefined)
+        return UNKNOWN;
+    return (value > 0 ? '+' : value === 0 ? '±' : '') + amount(value, unit);
+}
+
+export function percent(part, whole) {
+    return whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : UNKNOWN;
+}
+
+export function plural(number, noun) {
+    return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+export function duration(ns) {
+    if (ns === null || ns === undefined)
+        return UNKNOWN;
+    const seconds = ns / 1e9, whole = Math.floor(seconds);
+    if (whole >= 3600)
+        return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
+    if (whole >= 60)
+        return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+    return whole >= 1 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds * 1e3)} ms`;
+}
+
+function clockTime(minutes) {
+    const rest = String(minutes % 60).padStart(2, '0');
+    return minutes >= 60 ? `${Math.floor(minutes / 60)}h${rest}` : `${minutes} min`;
+}
+
+/* Of an axis: as few digits as tell the marks STEP seconds apart from each other. */
+export function axisTime(seconds, step) {
+    if (seconds === 0)
+        return '0';
+    if (step >= 60)
+        return clockTime(Math.round(seconds / 60));
+    if (step >= 1)
+        return `${Math.round(seconds)} s`;
+    if (seconds < 1)
+        return `${Number((seconds * 1e3).toFixed(step < 0.001 ? 2 : 0))} ms`;
+    return `${seconds.toFixed(Math.min(3, Math.ceil(-Math.log10(step))))} s`;
+}
+
+/* Of an axis of bytes: "512", "12M". */
+export function axisBytes(value) {
+    if (value === 0)
+        return '0';
+    const [number, unit] = bytes(value).split(' ');
+    return number.replace(/\.0$/, '') + (unit === 'B' ? '' : ` ${unit}`);
+}
+
+/* In UTC and with its name: the reader's time zone is not that of the machine that was recorded. */
+export function moment(unixNs) {
+    return new Date(unixNs / 1e6).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+}
