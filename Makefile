@@ -161,11 +161,12 @@ page-object = $(BUILD)/obj/$(1)/page.html.o
 tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
 
 # embed FILE: a C source with the file's text, unchanged, as the string that is named after it
-# (flame_page.js becomes flame_page_js). Not .incbin or ld -b binary: objects from those lack what
-# the compiler's flags put into all others (link time optimisation, control flow marks, the note
-# that the stack is not executable).
+# (flame_page.js becomes flame_page_js). Question marks are escaped, or two of them would begin a
+# trigraph. Not .incbin or ld -b binary: objects from those lack what the compiler's flags put into
+# all others (link time optimisation, control flow marks, the note that the stack is not
+# executable).
 embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
-          sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
+          sed 's/["\\?]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
 
 # The page, or nothing where there is no node, or not what tools/setup has it fetch.
 page := $(BUILD)/gen/page.html
