@@ -231,7 +231,8 @@ show_diff(struct looked_at *l, enum metric metric)
 static void
 export_all(struct looked_at *l, enum metric metric)
 {
-    struct export_options options = {.metric = metric, .roots = {ROOT_HEAP, NULL}};
+    struct export_options options = {
+        .metric = metric, .roots = {ROOT_HEAP, NULL}, .calls_max = 1000};
     struct flame_side side = {l->p, &l->stacks, options.roots};
     struct err err = {""};
     size_t count;

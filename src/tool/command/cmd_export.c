@@ -151,6 +151,9 @@ show(struct shown *s)
         .metric = metric_to_start(s),
         .inverted = o->invert,
         .roots = {(enum tag_root)(o->root.choice + 1), o->root.of},
+        .compression = run->exporter->compresses && file_wanted(o) != NULL
+                           ? compression_for_path(o->output)
+                           : COMPRESSION_NONE,
     };
     struct err err = {""};
     int rc = run->exporter->write(s->p, &s->stacks, &options, s->text.out, &err);
@@ -245,6 +248,7 @@ const struct command command_export = {
         "heaptap export -o app.callgrind app.heaptap\tfor kcachegrind\n"
         "heaptap export -o app.speedscope.json app.heaptap\tfor npx speedscope\n"
         "heaptap export -o app.massif app.heaptap && ms_print app.massif\tthe heap over time\n"
+        "heaptap export -o app.heaptrack.gz app.heaptap\tfor heaptrack_gui\n"
         "heaptap export -o app.csv app.heaptap\tone row per stack, all counters\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,

@@ -14,6 +14,7 @@
 #include "lines/dhat.h"
 #include "lines/firefox.h"
 #include "lines/heapprofile.h"
+#include "lines/heaptrack.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
 #include "pprof/pprof_proto.h"
@@ -41,6 +42,12 @@ static const struct exporter exporters[] = {
      .can_root = true,
      .picture = true,
      .write = export_flamegraph},
+    {.name = "heaptrack",
+     .extensions = ".heaptrack .heaptrack.gz .heaptrack.zst",
+     .summary = "events that come to the same, for heaptrack_print and heaptrack_gui",
+     .can_root = true,
+     .compresses = true,
+     .write = export_heaptrack},
     {.name = "massif",
      .extensions = ".massif",
      .summary = "live bytes over time, for ms_print and massif-visualizer",
@@ -118,13 +125,15 @@ export_knows(const struct exporter *e, enum metric metric)
 {
     if (e->write == export_massif)
         return metric == METRIC_INUSE || metric == METRIC_PEAK;
+    if (e->write == export_heaptrack)
+        return metric != METRIC_ALLOC;
     return e->write != export_dhat || metric != METRIC_TEMPORARY;
 }
 
 bool
 export_needs_whole(const struct exporter *e)
 {
-    return e->write == export_dhat;
+    return e->write == export_dhat || e->write == export_heaptrack;
 }
 
 const struct exporter *

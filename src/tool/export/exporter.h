@@ -5,12 +5,15 @@
 #define EXPORT_EXPORTER_H
 
 #include "analyse/stacks.h"
+#include "export/compressed.h"
 #include "util/strbuf.h"
 
 struct export_options {
     enum metric metric; // What single-valued formats show; the others carry all and start with it.
     bool inverted;      // Flame graph: root at the bottom, flames upwards.
     struct tag_roots roots; // What frames stand above the stacks; in exporters that can.
+    enum compression compression; // Of exporters that can.
+    int64_t calls_max; // Lists of events: so many calls at most; 0 = as many as the format bears.
 };
 
 /* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc; HEAPTAP_USAGE
@@ -27,6 +30,7 @@ struct exporter {
     bool can_root;          // Knows options.roots.
     bool picture;           // To be looked at, so that recursion is folded.
     bool in_time;            // Shows what was when, so a session's history is needed.
+    bool compresses;         // Knows options.compression, which the end of the file's name tells.
     export_fn *write;
 };
 

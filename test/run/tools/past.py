@@ -29,6 +29,7 @@ class Past:
         self.stacks, self.counters, self.snapshots, self.history = [], {}, [], []
         self.truth = []  # By snapshot: site -> amounts.
         self.threads = 0
+        self.peaks, self.peak_ns = None, 0  # Live bytes and blocks by counter; None = at the end.
 
     def site(self, functions):
         """FUNCTIONS innermost first; the number of the site."""
@@ -57,6 +58,13 @@ class Past:
         self.snapshots.append((int(self.now * self.second), name, kind))
         self.truth.append(self.sums())
 
+    def peak(self):
+        """Most is live now. Not checked; without this the peak is what is live at the end."""
+        self.peak_ns = int(self.now * self.second)
+        self.peaks = {key: (c.values[ALLOCATED] - c.values[FREED],
+                            c.values[ALLOCATIONS] - c.values[FREES])
+                      for key, c in self.counters.items()}
+
     def sums(self):
         """What is counted now: site -> amounts."""
         found = {}
@@ -79,7 +87,10 @@ class Past:
                         table += bytes(128)
                         continue
                     v = c.values
-                    table += struct.pack("<QQQQQqqQQQQQQI20x", *v, 0, v[1] - v[3], v[0] - v[2], 0,
+                    peak = (v[1] - v[3], v[0] - v[2])
+                    if self.peaks is not None:
+                        peak = self.peaks.get((thread, site), (0, 0))
+                    table += struct.pack("<QQQQQqqQQQQQQI20x", *v, 1, *peak, 0,
                                          0, 0, 0, v[1] // v[0] if v[0] else 0,
                                          v[1] // v[0] if v[0] else 0, c.born)
         return bytes(table), places
@@ -119,6 +130,6 @@ class Past:
             struct.pack("<IIQQQQ", id, places[thread, site], *values)
             for id, thread, site, *values in self.history))
         data = bytearray(m.bytes())
-        struct.pack_into("<Q", data, 512 + 32, int(self.now * self.second))  # last_ns
+        struct.pack_into("<QQ", data, 512 + 24, self.peak_ns, int(self.now * self.second))
         with open(path, "wb") as f:
             f.write(data)

@@ -1,0 +1,28 @@
+/* compressed.h: an output that is compressed while it is written. */
+#ifndef EXPORT_COMPRESSED_H
+#define EXPORT_COMPRESSED_H
+
+#include "util/err.h"
+#include "util/strbuf.h"
+
+enum compression { COMPRESSION_NONE = 0, COMPRESSION_GZIP, COMPRESSION_ZSTD };
+
+struct compressed {
+    enum compression compression;
+    struct strbuf plain; // What is to be compressed next.
+    struct strbuf *to;
+    void *stream;    // The library's.
+    const char *why; // The first failure, or NULL.
+};
+
+/* The compression that files called PATH have: ".gz" and ".zst". */
+enum compression compression_for_path(const char *path);
+
+/* Where to write what goes to TO, compressed; TO itself if nothing is to be compressed. */
+struct strbuf *compressed_begin(struct compressed *c, enum compression compression,
+                                struct strbuf *to);
+
+/* The rest of it. Returns 0, or HEAPTAP_BUG with ERR set. */
+int compressed_end(struct compressed *c, struct err *err);
+
+#endif

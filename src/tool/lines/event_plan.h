@@ -1,0 +1,67 @@
+/* event_plan.h: events that might have led to what a profile has counted, for formats that are
+ * lists of events.
+ *
+ * A plan goes from moment to moment in steps. In each step blocks are freed, then some come and go,
+ * then blocks are allocated that stay at least until the moment is over:
+ *
+ *     step 0   . frees  . churn  . allocations   -> moment 0
+ *     step 1   . frees  . churn  . allocations   -> moment 1     (one of them is the peak)
+ *     …                                             the last one is the end
+ */
+#ifndef LINES_EVENT_PLAN_H
+#define LINES_EVENT_PLAN_H
+
+#include "analyse/stacks.h"
+
+#define PLAN_NONE UINT32_MAX
+
+/* A site, whose blocks are planned by themselves. No number is negative. */
+struct plan_unit {
+    uint32_t stack; // Index into stacks.
+    int64_t allocations, allocated_bytes, temporary, peak_bytes, live_bytes;
+    // What comes and goes: so many blocks of so many bytes; of them die_at_once do.
+    int64_t churn_blocks, churn_bytes, die_at_once;
+};
+
+/* Blocks of a unit that are allocated in step START and freed in step END (PLAN_NONE: never). */
+struct plan_piece {
+    uint32_t unit, start, end;
+    uint32_t row;    // event_plan.c's.
+    bool dies_at_once; // One block; nothing but a moment lies between its beginning and its end.
+    int64_t blocks, bytes;
+};
+
+/* BLOCKS of a unit's churn come and go in STEP. */
+struct plan_churn {
+    uint32_t unit, step;
+    int64_t blocks;
+};
+
+struct plan_step {
+    uint64_t elapsed_ns; // Of its moment.
+    int64_t room;        // What may be live for a moment besides what stays.
+    // Ranges of starting, of ending, and of churns.
+    size_t starts, starts_end, ends, ends_end, churns, churns_end;
+};
+
+struct plan {
+    struct plan_unit *units;
+    size_t unit_count;
+    struct plan_piece *pieces;
+    size_t piece_count, piece_capacity;
+    struct plan_churn *churns; // By step.
+    size_t churn_count, churn_capacity;
+    struct plan_step *steps; // At least two.
+    size_t step_count;
+    uint32_t peak_step;
+    uint32_t *starting, *ending; // Indices of pieces, by step.
+    // A block of this unit that has no bytes, is allocated first and is in none of the above;
+    // PLAN_NONE if there is none to spare.
+    uint32_t marker;
+};
+
+/* Plan P, which is whole, as far as it is in STACKS. All of *RET is from ARENA. */
+void event_plan(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+                struct plan *ret);
+
+#endif
