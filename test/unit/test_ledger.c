@@ -10,6 +10,7 @@
 
 #include "fake_recorder.h"
 
+#include "account/dumped.c"
 #include "account/ledger_hooked.c"
 #include "account/ledger.c"
 #include "platform/mem.c"
@@ -52,6 +53,50 @@ a_block_comes_back_with_its_site_and_size(void **unused)
     got = ledger_remove(p);
     assert_int_equal(got.site, 0);
     assert_int_equal(got.freed_site, 7);
+    free(p);
+}
+
+/* What a reader of a dump finds for ADDRESS by the record alone: the leaf, or NULL. */
+static const uint32_t *
+listed_leaf(uintptr_t address, enum core_leaf_kind kind)
+{
+    const struct core_record *r = state->core;
+    uint64_t span = (address & ~((UINT64_C(1) << CORE_SPAN_BITS) - 1)) + kind;
+
+    for (uint64_t i = 0; i < r->leaf_count; i++) {
+        const struct core_leaf *chunk =
+            (const void *)(uintptr_t)r->leaf_chunks[i / CORE_CHUNK_LEAVES];
+
+        if (chunk[i % CORE_CHUNK_LEAVES].span == span)
+            return (const void *)(uintptr_t)chunk[i % CORE_CHUNK_LEAVES].leaf;
+    }
+    return NULL;
+}
+
+/* If this fails, `heaptap core` finds some blocks of a dump and not others, or none. */
+static void
+every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
+{
+    struct ledger_entry old;
+    uint64_t spans = 2 * CORE_CHUNK_LEAVES + 3;
+    char *p = calloc(1, 100);
+    const uint32_t *leaf;
+
+    (void)unused;
+    assert_true(dumped_start());
+    assert_true(ledger_insert(p, 100, 7, 0, &old));
+    leaf = listed_leaf((uintptr_t)p, CORE_LEAF_MALLOC);
+    assert_non_null(leaf);
+    assert_int_equal(leaf[((uintptr_t)p & 0xffffff) >> state->granule_shift] & CORE_SITE_MASK, 7);
+    // Addresses that nobody has: a block whose slack goes to the side table asks no allocator.
+    for (uint64_t i = 1; i <= spans; i++)
+        assert_true(ledger_insert_odd((void *)(uintptr_t)(i << CORE_SPAN_BITS), 10, 9, 0, &old));
+    for (uint64_t i = 1; i <= spans; i++)
+        assert_non_null(listed_leaf(i << CORE_SPAN_BITS, CORE_LEAF_MALLOC));
+    assert_int_equal(state->core->leaf_count, spans + 1);
+    assert_int_equal(state->core->sides[0], (uintptr_t)state->side[0]);
+    assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p), 100, 8, 0, &old));
+    assert_non_null(listed_leaf((uintptr_t)p, CORE_LEAF_HOOKED));
     free(p);
 }
 
@@ -199,6 +244,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_block_comes_back_with_its_site_and_size, begin, end),
+        cmocka_unit_test_setup_teardown(every_leaf_and_side_table_is_listed_for_a_dump, begin, end),
         cmocka_unit_test_setup_teardown(foreign_pointers_are_unknown, begin, end),
         cmocka_unit_test_setup_teardown(any_slack_leaves_the_size_exact, begin, end),
         cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),

@@ -22,12 +22,17 @@
  * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
  * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
  *
+ * A core dump holds the leaves and the side table, and dumped.c lists them there, so that blocks
+ * can be told from one another when the process is dead. So what entries look like is a promise to
+ * those who read them (docs/internals/core.md).
+ *
  * Keys with LEDGER_HOOKED set are of blocks that did not come from malloc: ledger_hooked.c.
  */
 #include "account/ledger.h"
 
 #include <malloc.h>
 
+#include "account/dumped.h"
 #include "account/ledger_hooked.h"
 #include "account/ledger_side.h"
 #include "allocator/behind.h"
@@ -68,10 +73,12 @@ place_make(uintptr_t address)
 
     if (address >> ARCH_ADDRESS_BITS)
         return (struct ledger_place){0};
-    leaf = mem_private(size_bytes);
+    leaf = mem_dumped(size_bytes);
     if (leaf == NULL)
         return (struct ledger_place){0};
-    if (!cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
+    if (cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
+        dumped_leaf(address, CORE_LEAF_MALLOC, leaf);
+    else
         mem_release(leaf, size_bytes);
     return ledger_place(address);
 }

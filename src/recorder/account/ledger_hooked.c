@@ -22,13 +22,14 @@
  */
 #include "account/ledger_hooked.h"
 
+#include "account/dumped.h"
 #include "account/ledger_side.h"
 #include "platform/mem.h"
 
-enum { GRANULE_SHIFT = 4 };
+enum { GRANULE_SHIFT = CORE_HOOKED_SHIFT };
 
-#define SIZE_SIDE UINT64_C(0xffffffff)
-#define SIZE_ENDED UINT64_C(0xfffffffe)
+#define SIZE_SIDE ((uint64_t)CORE_HOOKED_SIDE)
+#define SIZE_ENDED ((uint64_t)CORE_HOOKED_ENDED)
 
 static inline uint32_t
 site_of(uint64_t e)
@@ -42,18 +43,22 @@ is_live(uint64_t e)
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
 
-/* Memory of SIZE_BYTES at *PLACE, made if there is none yet. */
+/* Memory of SIZE_BYTES by MAKE at *PLACE, made if there is none yet; *RET_NEW tells. */
 static void *
-take(void *place, size_t size_bytes)
+take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
     void **at = place;
     void *there = load_acquire(at);
     void *made;
 
+    *ret_new = false;
     if (likely(there != NULL))
         return there;
-    made = mem_private(size_bytes);
-    if (made == NULL || cas_acq_rel(at, &there, made))
+    made = make(size_bytes);
+    if (made == NULL)
+        return NULL;
+    *ret_new = cas_acq_rel(at, &there, made);
+    if (*ret_new)
         return made;
     mem_release(made, size_bytes);
     return there;
@@ -95,13 +100,17 @@ find_slot(uintptr_t address)
 static COLD uint64_t *
 make_slot(uintptr_t address)
 {
-    uint64_t **top = take(&state->hooked_ledger, LEDGER_TOP_ENTRIES * sizeof *top);
+    bool is_new;
+    uint64_t **top =
+        take(&state->hooked_ledger, mem_private, LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
         return NULL;
-    leaf = take(&top[address >> LEDGER_SPAN_BITS],
-                ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT);
+    leaf = take(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
+                ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
+    if (is_new)
+        dumped_leaf(address, CORE_LEAF_HOOKED, leaf);
     return leaf != NULL ? in_leaf(leaf, address) : NULL;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "account/ledger_side.h"
 
+#include "account/dumped.h"
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "platform/mem.h"
@@ -82,12 +83,14 @@ table(uint32_t i)
 
     if (s != NULL)
         return s;
-    s = mem_private(size_bytes);
+    s = mem_dumped(size_bytes);
     if (s == NULL)
         return NULL;
     s->mask = slots - 1;
-    if (cas_acq_rel(&state->side[i], &none, s))
+    if (cas_acq_rel(&state->side[i], &none, s)) {
+        dumped_side(i, s);
         return s;
+    }
     mem_release(s, size_bytes);
     return none;
 }

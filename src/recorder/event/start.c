@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "account/dumped.h"
 #include "account/file.h"
 #include "account/history.h"
 #include "account/label.h"
@@ -193,8 +194,8 @@ start_tables(void)
     choose_ledger();
     bounds_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-           ledger_start() && nodes_start() && rules_start() && modules_start() && unknown_start() &&
-           label_start() && heap_names_start();
+           dumped_start() && ledger_start() && nodes_start() && rules_start() &&
+           modules_start() && unknown_start() && label_start() && heap_names_start();
 }
 
 static bool
@@ -225,6 +226,7 @@ start_all(void)
         return false;
     }
     fill_header();
+    dumped_publish();
     guard_start();
     return true;
 }

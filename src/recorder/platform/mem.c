@@ -135,6 +135,16 @@ mem_private(size_t size_bytes)
 }
 
 void *
+mem_dumped(size_t size_bytes)
+{
+    void *p = mem_private(size_bytes);
+
+    if (p != NULL)
+        sys_madvise(p, round_up(size_bytes, PAGE_BYTES), MADV_DODUMP);
+    return p;
+}
+
+void *
 mem_reserve(size_t size_bytes)
 {
     void *p = sys_mmap(NULL, round_up(size_bytes, PAGE_BYTES), PROT_NONE,

@@ -1,9 +1,9 @@
 /* mem.h: the recorder's own memory, straight from the kernel.
  *
- * Private memory is zero-filled, kept out of core dumps and never merged into huge pages, and a
- * child made by fork sees zeros in it (MADV_WIPEONFORK): that is how the child notices that it is
- * not its parent, and why no lock and no pointer of the parent can confuse it. Signal-safe,
- * lock-free.
+ * Private memory is zero-filled, kept out of core dumps (but for mem_dumped) and never merged into
+ * huge pages, and a child made by fork sees zeros in it (MADV_WIPEONFORK): that is how the child
+ * notices that it is not its parent, and why no lock and no pointer of the parent can confuse it.
+ * Signal-safe, lock-free.
  */
 #ifndef PLATFORM_MEM_H
 #define PLATFORM_MEM_H
@@ -12,6 +12,10 @@
 
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
+
+/* The same, but a core dump holds it, unless the kernel may no longer be asked for anything (a
+ * process with a reserve that has gone quiet). */
+void *mem_dumped(size_t size_bytes);
 
 /* Prepare for private memory to grow; to be called once `state` is there. False without memory. */
 bool mem_start(void);

@@ -162,6 +162,8 @@ struct state {
     uint32_t snapshot_signal;    // Its number; 0 = none.
 
     struct peak_sums sums;
+
+    struct core_record *core; // dumped.c; NULL = none.
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */

@@ -1,0 +1,116 @@
+/* core_record.h: what a recorder leaves in its own memory for those who read that memory later, out
+ * of a core dump or of the living process. docs/internals/core.md is the specification; change both
+ * or neither.
+ *
+ * One record per recording process, page-aligned, in private memory that a core holds. It says
+ * which profile belongs to the process and where the ledger is: which blocks live, and the site of
+ * each. Little-endian, like the profile; addresses are of the process.
+ *
+ *     core_record ─► chunks of core_leaf ─► leaves: 4 (or 8) bytes for each granule of address
+ *                 └► side tables               space, then a byte for each
+ */
+#ifndef FORMAT_CORE_RECORD_H
+#define FORMAT_CORE_RECORD_H
+
+#include "base/base.h"
+
+#define CORE_MAGIC UINT64_C(0x45524f4350414548) // "HEAPCORE"
+
+enum {
+    CORE_VERSION = 1,
+    CORE_RECORD_ALIGNMENT = 4096,
+    CORE_CHUNKS = 256,
+    CORE_CHUNK_LEAVES = 1024,
+    CORE_SIDES = 12,
+    CORE_TABLES = 24,
+    CORE_PATH_BYTES = 4096,
+};
+
+/* What an entry of the ledger says. Of malloc's blocks it has 32 bits:
+ *
+ *     31        24 23  22 21                     0
+ *     |  slack    | sub |         site           |       0 = no block has started here
+ */
+enum core_entry {
+    CORE_SITE_BITS = 22,
+    CORE_SUB_SHIFT = CORE_SITE_BITS, // Where in the granule it starts, in steps of 8.
+    CORE_SLACK_SHIFT = 24,           // The room it was given minus the size requested, or:
+    CORE_SLACK_SIDE = 254,           // all but the site's low bits is in a side table;
+    CORE_SLACK_ENDED = 255,          // the block has ended, and none has started here since.
+    CORE_SPAN_BITS = 24,             // A leaf is of 2^24 bytes of address space.
+    CORE_HOOKED_SHIFT = 4,           // The granules of hooked allocators: 16 bytes,
+    CORE_HOOKED_SIZE_SHIFT = 32,     // with entries of 64 bits: the size above, the site below.
+    // In a side table: the bits of `how` above a site; those above them are the birth. All of them
+    // 0: a block as it is. CORE_HOW_BACKING: one of which the program makes a heap of its own. Else
+    // a sample: the lowest bit says that its weight was rounded up, the others are its way plus 1.
+    CORE_HOW_BITS = 32 - CORE_SITE_BITS,
+    CORE_HOW_BACKING = 1,
+    CORE_HOW_WAY_SHIFT = 1,
+    CORE_BACKING_SIZE_BITS = 40, // Above the size of such a block are flags.
+};
+
+#define CORE_SITE_MASK ((1u << CORE_SITE_BITS) - 1)
+#define CORE_HOOKED_SIDE UINT32_C(0xffffffff)  // A hooked block's size is in a side table;
+#define CORE_HOOKED_ENDED UINT32_C(0xfffffffe) // it has ended.
+
+/* Above all addresses: set in a key that is of a hooked block. */
+#define CORE_HOOKED_KEY (UINT64_C(1) << 62)
+
+/* How the requested size is found again. */
+enum core_usable {
+    CORE_USABLE_NONE = 0,  // It is in a side table, always.
+    CORE_USABLE_CALL = 1,  // What malloc_usable_size says, minus the slack.
+    CORE_USABLE_GLIBC = 2, // The word in front of the block without its three low bits, minus it.
+};
+
+enum core_flags {
+    CORE_SELF_CONTAINED = 1 << 0, // The profile's tables are in memory that a core holds.
+};
+
+enum core_leaf_kind { CORE_LEAF_MALLOC = 0, CORE_LEAF_HOOKED = 1 };
+
+struct core_leaf {
+    uint64_t span; // Where the span begins, plus enum core_leaf_kind.
+    uint64_t leaf; // Its address; written last. 0 = not there yet.
+};
+
+/* A slot of a side table, which is two words, the first of them the number of slots minus one, and
+ * then the slots. */
+struct core_side_slot {
+    uint64_t key;   // The block's address; 0 and 1 = nothing.
+    uint64_t value; // The size in the low 42 bits, above them the site's low bits.
+    uint64_t how;   // The bits above a sample's site, and above those the birth.
+};
+
+/* A table of the profile in memory. */
+struct core_table {
+    uint32_t kind; // enum disk_kind; 0 = unused.
+    uint32_t record_bytes;
+    uint64_t address;
+    uint64_t bytes; // So much of it is there. Written last.
+};
+
+struct core_record {
+    uint64_t magic; // Written last.
+    uint32_t version;
+    uint32_t record_bytes; // sizeof(struct core_record) of the writer.
+    uint64_t address;      // Of this record: what is found elsewhere is a copy.
+    uint32_t pid;
+    uint32_t flags; // enum core_flags
+    // Of the profile's header: these and the pid tell which profile belongs to it.
+    uint64_t process_start, start_unix_ns, start_monotonic_ns, session_id;
+    uint32_t usable; // enum core_usable
+    uint32_t granule_shift;
+    uint64_t leaf_count;               // Atomic. May run past what there is room for.
+    uint64_t leaf_chunks[CORE_CHUNKS]; // Addresses of CORE_CHUNK_LEAVES core_leaf each; 0 = none.
+    uint64_t sides[CORE_SIDES];        // Addresses; 0 = none.
+    uint64_t header;                   // Of the profile, if it is self-contained.
+    struct core_table tables[CORE_TABLES];
+    uint64_t reserved[64];
+    char path[CORE_PATH_BYTES]; // Of the profile, absolute; ends with NUL.
+};
+static_assert(offsetof(struct core_record, leaf_chunks) == 80, "internals/core.md");
+static_assert(offsetof(struct core_record, tables) == 2232, "internals/core.md");
+static_assert(sizeof(struct core_record) == 7416, "internals/core.md");
+
+#endif

@@ -1,0 +1,102 @@
+/* dumped.c: what a core dump needs for its blocks to be told from one another.
+ *
+ * The ledger knows every live block, and a core holds it. But its top level is 64 MiB of address
+ * space, nearly all of it zeros, which tools that write dumps through a pipe would write out. So
+ * that stays outside, and each leaf is listed here instead when it is made, which is once for 16
+ * MiB of heap; no event comes by here.
+ *
+ * The record lies at the beginning of a page, where a reader who knows nothing of the process finds
+ * it. It is private memory like all the recorder's, so that a child made by fork has none until it
+ * records itself, and nobody takes the parent's ledger for the child's.
+ */
+#include "account/dumped.h"
+
+#include <string.h>
+
+#include "account/ledger_entry.h"
+#include "base/atomics.h"
+#include "platform/mem.h"
+
+static_assert((int)CORE_SITE_BITS == (int)LEDGER_SITE_BITS &&
+                  (int)CORE_SLACK_SHIFT == (int)LEDGER_SLACK_SHIFT &&
+                  (int)CORE_SPAN_BITS == (int)LEDGER_SPAN_BITS &&
+                  (int)CORE_SLACK_SIDE == (int)LEDGER_SLACK_SIDE &&
+                  (int)CORE_SLACK_ENDED == (int)LEDGER_SLACK_ENDED &&
+                  CORE_HOOKED_KEY == LEDGER_HOOKED &&
+                  (unsigned)CORE_HOW_BACKING == LEDGER_BACKING >> LEDGER_SITE_BITS &&
+                  (int)CORE_HOW_WAY_SHIFT == (int)LEDGER_WAY_SHIFT - (int)LEDGER_SITE_BITS,
+              "internals/core.md");
+static_assert((int)CORE_USABLE_NONE == (int)USABLE_NONE &&
+                  (int)CORE_USABLE_CALL == (int)USABLE_CALL &&
+                  (int)CORE_USABLE_GLIBC == (int)USABLE_GLIBC,
+              "internals/core.md");
+static_assert(countof(((struct state *)0)->side) == CORE_SIDES, "internals/core.md");
+
+bool
+dumped_start(void)
+{
+    state->core = mem_dumped(sizeof *state->core);
+    return state->core != NULL;
+}
+
+void
+dumped_publish(void)
+{
+    struct core_record *r = state->core;
+    const struct disk_header *h = state->header;
+
+    r->version = CORE_VERSION;
+    r->record_bytes = sizeof *r;
+    r->address = (uintptr_t)r;
+    r->pid = h->pid;
+    r->process_start = h->process_start;
+    r->start_unix_ns = h->start_unix_ns;
+    r->start_monotonic_ns = h->start_monotonic_ns;
+    r->session_id = h->session_id;
+    r->usable = state->usable;
+    r->granule_shift = state->granule_shift;
+    memcpy(r->path, state->path, sizeof r->path - 1);
+    store_release(&r->magic, CORE_MAGIC);
+}
+
+/* Chunk I of leaves, made if there is none yet. */
+static struct core_leaf *
+chunk(struct core_record *r, uint64_t i)
+{
+    uint64_t there = load_acquire(&r->leaf_chunks[i]);
+    size_t size_bytes = sizeof(struct core_leaf) * CORE_CHUNK_LEAVES;
+    struct core_leaf *made;
+
+    if (there != 0)
+        return (struct core_leaf *)(uintptr_t)there;
+    made = mem_dumped(size_bytes);
+    if (made == NULL || cas_acq_rel(&r->leaf_chunks[i], &there, (uint64_t)(uintptr_t)made))
+        return made;
+    mem_release(made, size_bytes);
+    return (struct core_leaf *)(uintptr_t)there;
+}
+
+void
+dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
+{
+    struct core_record *r = state->core;
+    struct core_leaf *leaves;
+    uint64_t i;
+
+    if (r == NULL)
+        return;
+    i = add_relaxed(&r->leaf_count, UINT64_C(1));
+    leaves = i / CORE_CHUNK_LEAVES < CORE_CHUNKS ? chunk(r, i / CORE_CHUNK_LEAVES) : NULL;
+    if (leaves == NULL)
+        return;
+    leaves += i % CORE_CHUNK_LEAVES;
+    leaves->span = round_down(address, UINT64_C(1) << CORE_SPAN_BITS) + kind;
+    store_release(&leaves->leaf, (uint64_t)(uintptr_t)leaf);
+}
+
+void
+dumped_side(uint32_t i, const void *table)
+{
+    if (state->core != NULL)
+        store_release(&state->core->sides[i], (uint64_t)(uintptr_t)table);
+}

@@ -1,0 +1,23 @@
+/* dumped.h: the record by which a core dump is read; format/core_record.h says what is in it. Any
+ * thread may call these, also in a signal handler's event.
+ */
+#ifndef ACCOUNT_DUMPED_H
+#define ACCOUNT_DUMPED_H
+
+#include "format/core_record.h"
+#include "platform/state.h"
+
+/* Make the record, as yet without its magic. False without memory. Where it was never called, the
+ * others here do nothing. */
+bool dumped_start(void);
+
+/* The profile's header is complete: say whose record it is, and publish it. */
+void dumped_publish(void);
+
+/* The ledger has a new LEAF for the span that begins at ADDRESS. */
+void dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
+
+/* The ledger has side table I at TABLE. */
+void dumped_side(uint32_t i, const void *table);
+
+#endif
