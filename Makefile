@@ -365,6 +365,8 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -m 644 $(BUILD)/man/*.1 $(to)/share/man/man1/
 	install -m 644 $(BUILD)/completion/bash $(to)/share/bash-completion/completions/heaptap
 	install -m 644 $(BUILD)/completion/zsh $(to)/share/zsh/site-functions/_heaptap
+	install -d $(to)/share/heaptap/embedded
+	install -m 644 $(wildcard src/embedded/*.[ch]) $(to)/share/heaptap/embedded/
 	$(if $(public_headers),install -d $(to)/include/heaptap)
 	$(if $(public_headers),install -m 644 $(public_headers) $(to)/include/heaptap/)
 	for name in $(pkgconfig_names); do \
@@ -377,7 +379,7 @@ uninstall:
 	rm -f $(pkgconfig_names:%=$(to)/lib/pkgconfig/%)
 	rm -f $(to)/share/man/man1/heaptap.1 $(to)/share/man/man1/heaptap-*.1
 	rm -f $(to)/share/bash-completion/completions/heaptap $(to)/share/zsh/site-functions/_heaptap
-	rm -rf $(to)/lib/heaptap $(to)/include/heaptap
+	rm -rf $(to)/lib/heaptap $(to)/include/heaptap $(to)/share/heaptap
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,349 @@
+/* embedded_selftest.c: the embedded allocator against a list of what it was asked for, and against
+ * overflows at random, on whatever machine this is built for.
+ *
+ * It includes the allocator, so that the pool can be looked at and made new after it was damaged.
+ * Prints "ok - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes".
+ * Built by test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and no system at all,
+ * with and without guards, so it needs no more of a library than printf.
+ */
+#ifndef HEAPTAP_EMBEDDED_POOL_BYTES
+#define HEAPTAP_EMBEDDED_POOL_BYTES (192 * 1024)
+#endif
+
+#include "heaptap_embedded.c"
+
+#include <stdio.h>
+
+enum { BLOCKS = 120, STEPS = 6000, TRIALS = 200, SIZE_MAX_TRIED = 600 };
+
+struct known {
+    unsigned char *block;
+    size_t size, alignment;
+    unsigned char fill;
+};
+
+static struct known known[BLOCKS];
+static uint32_t seed = 1;
+static int failures;
+
+static uint32_t
+random_below(uint32_t end)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return seed % end;
+}
+
+static void
+tell(int is_right, const char *what)
+{
+    printf("%s - %s\n", is_right ? "ok" : "not ok", what);
+    failures += !is_right;
+}
+
+static void
+start_anew(void)
+{
+    static const struct known nothing;
+    unsigned char *s = (unsigned char *)&state;
+
+    for (size_t i = 0; i < sizeof state; i++)
+        s[i] = 0;
+    for (size_t i = 0; i < sizeof pool.bytes; i++)
+        pool.bytes[i] = 0;
+    pool_is_ready = 0;
+    for (unsigned i = 0; i < BLOCKS; i++)
+        known[i] = nothing;
+}
+
+static void
+fill(struct known *k)
+{
+    k->fill = (unsigned char)random_below(256);
+    for (size_t i = 0; i < k->size; i++)
+        k->block[i] = k->fill;
+}
+
+static int
+is_filled(const struct known *k, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (k->block[i] != k->fill)
+            return 0;
+    return 1;
+}
+
+static int
+is_zero(const unsigned char *p, size_t size)
+{
+    while (size > 0 && *p == 0)
+        p++, size--;
+    return size == 0;
+}
+
+/* What K holds is right: its place, its contents, its size. */
+static int
+is_as_known(const struct known *k)
+{
+    return (uintptr_t)k->block % k->alignment == 0 && is_filled(k, k->size) &&
+           heaptap_embedded_malloc_usable_size(k->block) == k->size;
+}
+
+static int
+new_block(struct known *k)
+{
+    void *aligned = NULL;
+    int right = 1;
+
+    k->size = random_below(SIZE_MAX_TRIED);
+    k->alignment = ALIGN;
+    switch (random_below(5)) {
+    case 0:
+        k->block = heaptap_embedded_calloc(k->size, 1);
+        right = k->block == NULL || is_zero(k->block, k->size);
+        break;
+    case 1:
+        k->alignment = (size_t)1 << (3 + random_below(7));
+        k->block = heaptap_embedded_memalign(k->alignment, k->size);
+        break;
+    case 2:
+        k->alignment = (size_t)WORD << random_below(6);
+        right = heaptap_embedded_posix_memalign(&aligned, k->alignment, k->size) == 0;
+        k->block = aligned;
+        break;
+    case 3:
+        k->block = heaptap_embedded_realloc(NULL, k->size);
+        break;
+    default:
+        k->block = heaptap_embedded_malloc(k->size);
+    }
+    if (k->block != NULL)
+        fill(k);
+    return right && k->block != NULL;
+}
+
+static int
+resize_block(struct known *k)
+{
+    size_t size = 1 + random_below(SIZE_MAX_TRIED), kept = size < k->size ? size : k->size;
+    unsigned char *to = heaptap_embedded_realloc(k->block, size);
+
+    if (to == NULL)
+        return 0;
+    k->block = to;
+    k->size = size;
+    k->alignment = ALIGN;
+    if (!is_filled(k, kept))
+        return 0;
+    fill(k);
+    return 1;
+}
+
+static int
+marks_in_pool(void)
+{
+    int count = 0;
+
+    for (size_t i = 0; i + 4 <= sizeof pool.bytes; i += 4)
+        count += is_mark(pool.bytes + i, mark_begin) || is_mark(pool.bytes + i, mark_end);
+    return count;
+}
+
+/* Whether the numbers are those of what is known. */
+static int
+numbers_are_right(void)
+{
+    struct heaptap_embedded_stats s;
+    size_t blocks = 0, bytes = 0;
+
+    heaptap_embedded_get_stats(&s);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        blocks += known[i].block != NULL;
+        bytes += known[i].block != NULL ? known[i].size : 0;
+    }
+    return s.live_blocks == blocks && s.live_bytes == bytes && s.damaged == 0 &&
+           s.unknown_frees == 0 && s.failed == 0 && s.allocations - s.frees == blocks &&
+           s.overhead_bytes == blocks * heaptap_embedded_overhead() && s.peak_bytes >= bytes;
+}
+
+static void
+use_at_random(void)
+{
+    int right = 1, numbers = 1, whole = 1;
+    size_t found = 0;
+
+    start_anew();
+    for (unsigned step = 0; step < STEPS; step++) {
+        struct known *k = &known[random_below(BLOCKS)];
+
+        if (k->block == NULL) {
+            right &= new_block(k);
+        } else if (random_below(3) == 0) {
+            right &= resize_block(k);
+        } else {
+            right &= is_as_known(k);
+            heaptap_embedded_free(k->block);
+            k->block = NULL;
+        }
+        if (step % 500 == 0) {
+            numbers &= numbers_are_right();
+            found += heaptap_embedded_check(NULL, NULL);
+        }
+        found += heaptap_embedded_check_next(1000, NULL, NULL);
+    }
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        whole &= known[i].block == NULL || is_as_known(&known[i]);
+        heaptap_embedded_free(known[i].block);
+        known[i].block = NULL;
+    }
+    tell(right, "blocks are aligned, as large as asked for, and keep their contents");
+    tell(whole, "nothing is overwritten");
+    tell(numbers && numbers_are_right(), "the numbers are those of the blocks");
+    tell(found == 0, "a heap in order has no damage");
+    // All that was freed lost its marks, and the pool is one piece again.
+    tell(marks_in_pool() == 0, "a freed block loses its marks");
+    tell(pool_free != NULL && pool_free->size == sizeof pool.bytes && pool_free->next == NULL,
+         "the pool is one piece in the end");
+}
+
+static void
+refuse_the_impossible(void)
+{
+    void *p = &known, *q;
+    struct heaptap_embedded_stats s;
+
+    start_anew();
+    tell(heaptap_embedded_malloc(SIZE_MAX) == NULL &&
+             heaptap_embedded_malloc(SIZE_MAX - 64) == NULL &&
+             heaptap_embedded_calloc(SIZE_MAX / 2, 3) == NULL &&
+             heaptap_embedded_malloc(sizeof pool.bytes) == NULL,
+         "what is too large gives no block");
+    tell(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 && p == &known &&
+             heaptap_embedded_memalign(24, 8) == NULL,
+         "an alignment that is none is refused");
+    p = heaptap_embedded_malloc(40);
+    q = heaptap_embedded_realloc(p, sizeof pool.bytes);
+    tell(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
+         "a block that cannot grow stays as it was");
+    tell(heaptap_embedded_realloc(p, 0) == NULL, "a block that becomes nothing is freed");
+    heaptap_embedded_free(p);
+    heaptap_embedded_free((unsigned char *)pool.bytes + sizeof pool.bytes / 2);
+    heaptap_embedded_get_stats(&s);
+    tell(s.unknown_frees == 2 && s.live_blocks == 0, "a second free and a wild one are counted");
+}
+
+/* --- Overflows -------------------------------------------------------------------------------- */
+
+struct verdict {
+    const void *named; // The culprit, by the first report.
+    size_t reports;
+};
+
+static void
+note(void *arg, const struct heaptap_embedded_damage *d)
+{
+    struct verdict *v = arg;
+
+    if (v->reports++ == 0)
+        v->named = d->kind == HEAPTAP_EMBEDDED_OVERWRITTEN ? d->front.address : d->block.address;
+}
+
+static void
+scribble(unsigned char *at, size_t size)
+{
+    while (size-- > 0)
+        *at++ = (unsigned char)random_below(256);
+}
+
+/* A heap of blocks and holes; the index of one with neighbours on both sides. */
+static unsigned
+make_heap(void)
+{
+    start_anew();
+    for (unsigned i = 0; i < 24; i++) {
+        known[i].size = 1 + random_below(200);
+        known[i].block = heaptap_embedded_malloc(known[i].size);
+        fill(&known[i]);
+    }
+    for (unsigned i = 0; i < 24; i++)
+        if (random_below(4) == 0) {
+            heaptap_embedded_free(known[i].block);
+            known[i].block = NULL;
+        }
+    return 8 + random_below(8);
+}
+
+static struct known *
+need_block(unsigned i)
+{
+    if (known[i].block == NULL) {
+        known[i].block = heaptap_embedded_malloc(known[i].size);
+        fill(&known[i]);
+    }
+    return &known[i];
+}
+
+enum where { PAST, BEFORE, INTO_FREED, ACROSS };
+
+/* One overflow; whether its culprit is named by a check, or else when the block behind is freed. */
+static int
+try_one(enum where where, size_t bytes)
+{
+    unsigned i = make_heap();
+    struct known *culprit = need_block(i);
+    struct verdict v = {NULL, 0};
+
+    if (where == INTO_FREED && known[i + 1].block != NULL) {
+        heaptap_embedded_free(known[i + 1].block);
+        known[i + 1].block = NULL;
+    }
+    if (where == ACROSS)
+        bytes = sizeof(struct annotation) * 2 + GUARD * 2 + known[i + 1].size + 40;
+    if (where == BEFORE)
+        scribble(culprit->block - bytes, bytes);
+    else
+        scribble(culprit->block + culprit->size, bytes);
+    heaptap_embedded_check(note, &v);
+    return v.named == culprit->block;
+}
+
+static void
+try_all(enum where where, size_t bytes, const char *what)
+{
+    int named = 0;
+
+    for (int i = 0; i < TRIALS; i++)
+        named += try_one(where, bytes);
+    printf("# %d of %d: %s, %d bytes\n", named, TRIALS, what, (int)bytes);
+    // Of an annotation that is gone as a whole nobody knows any more.
+    if (GUARD > 0 && (where != BEFORE || bytes + 8 <= sizeof(struct annotation)))
+        tell(named >= TRIALS * 95 / 100, what);
+}
+
+static void
+overflow_at_random(void)
+{
+    static const size_t sizes[] = {1, 8, 64};
+
+    for (int i = 0; i < 3; i++)
+        try_all(PAST, sizes[i], "past the end");
+    for (int i = 0; i < 3; i++)
+        try_all(BEFORE, sizes[i], "before the start");
+    for (int i = 0; i < 3; i++)
+        try_all(INTO_FREED, sizes[i], "past the end, into a freed block");
+    try_all(ACROSS, 0, "across two blocks");
+}
+
+int
+main(void)
+{
+    printf("# words of %d bytes, %s, %d return addresses, %d guard bytes, %d bytes of overhead\n",
+           (int)WORD, IS_BIG ? "big-endian" : "little-endian", (int)FRAMES, (int)GUARD,
+           (int)heaptap_embedded_overhead());
+    use_at_random();
+    refuse_the_impossible();
+    overflow_at_random();
+    printf("1..done\n");
+    return failures > 0;
+}

@@ -1,0 +1,82 @@
+/* embedded_wrapped.c: a static program of Linux with threads, whose blocks are annotated as
+ * embedded_wrapped_config.h says.
+ *
+ * Several threads allocate, move and free at once; then the heap must be in order, and what is left
+ * is known: 100 blocks of 1,000 bytes from keep(). Ends by a signal, so that a core is left, if it
+ * has an argument.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heaptap_embedded.h"
+
+enum { THREADS = 4, STEPS = 20000, BLOCKS = 64, KEPT = 100, KEPT_BYTES = 1000 };
+
+pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *volatile kept[KEPT];
+
+static void *
+work(void *arg)
+{
+    unsigned seed = (unsigned)(size_t)arg;
+    char *blocks[BLOCKS] = {0};
+
+    for (unsigned i = 0; i < STEPS; i++) {
+        unsigned k, size;
+
+        seed = seed * 1103515245 + 12345;
+        k = seed >> 16 & (BLOCKS - 1);
+        size = 1 + (seed >> 8 & 511);
+        if (blocks[k] == NULL)
+            blocks[k] = seed & 64 ? malloc(size) : memalign(64, size);
+        else if (seed & 32)
+            blocks[k] = realloc(blocks[k], size);
+        else
+            free(blocks[k]), blocks[k] = NULL;
+        if (blocks[k] != NULL)
+            memset(blocks[k], 'x', size);
+    }
+    for (unsigned k = 0; k < BLOCKS; k++)
+        free(blocks[k]);
+    return NULL;
+}
+
+__attribute__((noinline, noclone)) static void
+keep(void)
+{
+    for (unsigned i = 0; i < KEPT; i++)
+        kept[i] = malloc(KEPT_BYTES);
+}
+
+int
+main(int argc, char **argv)
+{
+    pthread_t threads[THREADS];
+    struct heaptap_embedded_stats before, after;
+    size_t damaged;
+
+    (void)argv;
+    // One heap without holes, which a check can walk.
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_ARENA_MAX, 1);
+    heaptap_embedded_get_stats(&before);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    keep();
+    free(strdup("the C library's own calls, too"));
+    damaged = heaptap_embedded_check(NULL, NULL);
+    heaptap_embedded_get_stats(&after);
+    // What the C library keeps for itself comes and goes: threads' stacks, a stream's buffer.
+    printf("damaged %zu %lu, unknown %lu, many %d, kept %d\n", damaged, after.damaged,
+           after.unknown_frees, after.allocations - before.allocations > THREADS * STEPS / 4,
+           after.live_bytes - before.live_bytes >= KEPT * KEPT_BYTES &&
+               after.live_bytes - before.live_bytes < KEPT * KEPT_BYTES + 8192);
+    fflush(stdout);
+    if (argc > 1)
+        abort();
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* firmware_config.h: what test/embedded/firmware.c tells the embedded allocator of its system, as a
+ * port would. */
+#ifndef FIRMWARE_CONFIG_H
+#define FIRMWARE_CONFIG_H
+
+#include <stdint.h>
+
+#define HEAPTAP_EMBEDDED_POOL_BYTES (48 * 1024)
+#define HEAPTAP_EMBEDDED_FRAMES 6
+
+#if defined(__arm__)
+#define HEAPTAP_EMBEDDED_UNWIND 1 // gcc's frame pointers lead nowhere on Thumb.
+#else
+extern void *firmware_stack_end;
+#define HEAPTAP_EMBEDDED_STACK_END firmware_stack_end
+#endif
+
+// So that a dump has times that are known.
+extern uintptr_t firmware_ticks;
+#define HEAPTAP_EMBEDDED_CLOCK() (++firmware_ticks)
+
+#endif

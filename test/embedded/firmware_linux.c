@@ -1,0 +1,28 @@
+/* firmware_linux.c: the firmware as a program of Linux, for processors whose emulator runs those.
+ * Writes its data and the heap in it to the file named, a raw image, whose address it prints; or,
+ * without a name, ends by a signal that leaves a core.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "firmware.h"
+
+extern char __data_start[], _end[];
+
+void *firmware_stack_end;
+
+int
+main(int argc, char **argv)
+{
+    FILE *f;
+
+    firmware_stack_end = (char *)__builtin_frame_address(0) + 256;
+    firmware_run();
+    if (argc < 2)
+        abort();
+    f = fopen(argv[1], "wb");
+    if (f == NULL || fwrite(__data_start, 1, (size_t)(_end - __data_start), f) == 0)
+        return 1;
+    printf("0x%lx\n", (unsigned long)__data_start);
+    return fclose(f) != 0;
+}

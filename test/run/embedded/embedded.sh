@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# embedded.sh: the embedded allocator does what it promises with words of 4 and 8 bytes, in both
+# byte orders, with and without guards, behind ld --wrap in a static program with threads, and it
+# compiles as strict C99 without a library. If it fails, who has copied the two files into a
+# firmware has a heap that does not work, or blames the wrong block for an overflow.
+#
+# What there is no compiler for is skipped; tools/setup embedded installs them.
+
+. "$SRCDIR/test/run/lib.subr"
+
+here=$SRCDIR/test/embedded
+room=$SRCDIR/src/embedded
+strict="-std=c99 -pedantic -ffreestanding -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes
+        -Wvla -Werror"
+
+# selftest NAME RUNNER COMPILER FLAGS...: build it and pass its results on.
+selftest() {
+    local name=$1 runner=$2
+    shift 2
+    if ! "$@" -std=c99 -Wall -Wextra -Werror -I"$room" -o "selftest-$name" \
+        "$here/embedded_selftest.c" >build.log 2>&1; then
+        failed "$name: it builds"
+        sed 's/^/#   /' build.log
+        return
+    fi
+    $runner "./selftest-$name" >"$name.out" 2>&1
+    sed "s/^\(ok\|not ok\) - /&$name: /; s/^# /# $name: /; /^1\.\.done/d" "$name.out" |
+        sed '/^ok - /b;/^not ok - /b;/^# /b;s/^/# /'
+    failures=$((failures + $(grep -c '^not ok' "$name.out")))
+    grep -q '^1\.\.done$' "$name.out" || failed "$name: it came to its end"
+}
+
+# compiles NAME COMPILER...: the file alone, as strict as can be.
+compiles() {
+    local name=$1
+    shift
+    check "$name: strict C99 without a library" "$@" $strict -Os \
+        -DHEAPTAP_EMBEDDED_POOL_BYTES=65536 -c -o alone.o "$room/heaptap_embedded.c"
+    check "$name: with unwind tables, a clock, no guard" "$@" $strict -Os \
+        -DHEAPTAP_EMBEDDED_POOL_BYTES=65536 -DHEAPTAP_EMBEDDED_UNWIND=1 \
+        '-DHEAPTAP_EMBEDDED_CLOCK()=1' -DHEAPTAP_EMBEDDED_GUARD=0 -DHEAPTAP_EMBEDDED_FRAMES=1 \
+        -c -o alone.o "$room/heaptap_embedded.c"
+}
+
+skipped() {
+    echo "ok - $1 # SKIP needs $2: tools/setup embedded"
+}
+
+compiles native "${CC:-gcc}"
+selftest words-of-8 '' "${CC:-gcc}" -g -fsanitize=address,undefined -fno-sanitize-recover=all
+selftest without-guards '' "${CC:-gcc}" -O2 -DHEAPTAP_EMBEDDED_GUARD=0
+selftest other-shapes '' "${CC:-gcc}" -O2 -DHEAPTAP_EMBEDDED_GUARD=3 -DHEAPTAP_EMBEDDED_ALIGN=32 \
+    -DHEAPTAP_EMBEDDED_FRAMES=1 '-DHEAPTAP_EMBEDDED_CLOCK()=7'
+
+if command -v i686-linux-gnu-gcc >/dev/null; then
+    compiles i686 i686-linux-gnu-gcc
+    selftest words-of-4 '' i686-linux-gnu-gcc -static -O2
+    selftest words-of-4-without-guards '' i686-linux-gnu-gcc -static -O2 -DHEAPTAP_EMBEDDED_GUARD=0
+else
+    skipped words-of-4 i686-linux-gnu-gcc
+fi
+if command -v powerpc-linux-gnu-gcc >/dev/null && command -v qemu-ppc >/dev/null; then
+    compiles powerpc powerpc-linux-gnu-gcc
+    selftest big-endian qemu-ppc powerpc-linux-gnu-gcc -static -O2
+else
+    skipped big-endian "powerpc-linux-gnu-gcc and qemu-ppc"
+fi
+if command -v arm-none-eabi-gcc >/dev/null; then
+    compiles cortex-m arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb
+else
+    skipped cortex-m arm-none-eabi-gcc
+fi
+
+# Over the C library's allocator, with threads.
+wrap=$(for f in malloc free calloc realloc memalign aligned_alloc posix_memalign \
+    malloc_usable_size; do echo "-Wl,--wrap=$f"; done)
+if "${CC:-gcc}" -std=gnu99 -Wall -Wextra -Werror -O2 -g -fno-omit-frame-pointer -static -I"$room" \
+    -I"$here" '-DHEAPTAP_EMBEDDED_CONFIG="embedded_wrapped_config.h"' $wrap -o wrapped \
+    "$here/embedded_wrapped.c" "$room/heaptap_embedded.c" -lpthread >build.log 2>&1; then
+    same "static program, over the C library's allocator" \
+        "damaged 0 0, unknown 0, many 1, kept 1" "$(./wrapped)"
+else
+    failed "a static program builds"
+    sed 's/^/#   /' build.log
+fi
+finish
