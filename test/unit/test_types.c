@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "type/fact_cache.h"
 #include "type/type_cache.h"
 #include "type/type_clue.h"
 #include "type/type_judge.h"
@@ -270,6 +271,69 @@ the_cache_gives_back_what_it_got(void **unused)
     strbuf_release(&file);
 }
 
+static const struct type_fact cached_facts[] = {
+    {.name = "node", .size = 24, .is_aggregate = true, .evidence = EVIDENCE_SIZEOF},
+    {.name = "text", .size = 8, .is_aggregate = true, .has_tail = true, .tail_offset = 8,
+     .level = 1, .evidence = EVIDENCE_TEMPLATE},
+    {.name = "node", .is_head = true, .level = 1, .evidence = EVIDENCE_NAME},
+};
+
+static void
+assert_facts_are_those(const struct type_facts *f)
+{
+    assert_int_equal(f->count, countof(cached_facts));
+    assert_int_equal(f->level_count, 2);
+    assert_true(f->takes_size[1] && !f->takes_size[0] && f->passes_on[0] && !f->passes_on[1]);
+    for (size_t i = 0; i < countof(cached_facts); i++) {
+        const struct type_fact *x = &f->v[i], *y = &cached_facts[i];
+
+        assert_string_equal(x->name, y->name);
+        assert_int_equal(x->size, y->size);
+        assert_int_equal(x->tail_offset, y->tail_offset);
+        assert_true(x->is_aggregate == y->is_aggregate && x->is_head == y->is_head);
+        assert_true(x->has_tail == y->has_tail && x->level == y->level);
+        assert_int_equal(x->evidence, y->evidence);
+    }
+}
+
+/* If this fails, the second report takes a block for another type than the first, or a damaged
+ * cache file is believed. */
+static void
+what_is_known_of_a_call_comes_back(void **unused)
+{
+    static const uint8_t id[] = {1, 2, 3, 4};
+    struct type_fact v[countof(cached_facts)];
+    struct type_facts facts = {.v = v, .count = countof(v), .level_count = 2,
+                               .takes_size = {false, true}, .passes_on = {true, false}};
+    struct type_facts none = {.level_count = 1}, got;
+    struct fact_cache c = {0}, back = {0};
+    struct strbuf file = {0};
+
+    (void)unused;
+    memcpy(v, cached_facts, sizeof v);
+    fact_cache_add(&c, 0x1000, 7, &facts);
+    fact_cache_add(&c, 0x1000, 8, &none);
+    fact_cache_format(&c, id, sizeof id, &file);
+    assert_true(fact_cache_parse(&back, id, sizeof id, file.text, file.length));
+    assert_true(fact_cache_find(&back, 0x1000, 7, &got));
+    assert_facts_are_those(&got);
+    assert_true(fact_cache_find(&back, 0x1000, 8, &got));
+    assert_int_equal(got.count, 0);
+    assert_false(fact_cache_find(&back, 0x1000, 9, &got)); // Another source text.
+    assert_false(fact_cache_find(&back, 0x1001, 7, &got));
+    fact_cache_release(&back);
+    for (size_t i = 0; i < file.length; i++) {
+        file.text[i] ^= 1;
+        assert_false(fact_cache_parse(&back, id, sizeof id, file.text, file.length));
+        assert_int_equal(back.count, 0);
+        file.text[i] ^= 1;
+        assert_false(fact_cache_parse(&back, id, sizeof id, file.text, i));
+    }
+    assert_false(fact_cache_parse(&back, id, 3, file.text, file.length));
+    fact_cache_release(&c);
+    strbuf_release(&file);
+}
+
 /* If this fails, a damaged cache gives an index in which types are not found by their size, or
  * whose sizes do not fit where they are kept. */
 static void
@@ -306,6 +370,7 @@ main(void)
         cmocka_unit_test(facts_are_judged_by_the_sizes),
         cmocka_unit_test(wrappers_ask_their_callers),
         cmocka_unit_test(the_cache_gives_back_what_it_got),
+        cmocka_unit_test(what_is_known_of_a_call_comes_back),
         cmocka_unit_test(a_cache_out_of_order_is_no_cache),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,9 @@
 #include "type/type_fact.h"
 #include "util/arena.h"
 
+/* To be raised with each change of what is collected, for it is kept in files (fact_cache.h). */
+enum { TYPE_FACTS_VERSION = 1 };
+
 /* The text of the statement in which a frame stands; source is NULL if there is none. */
 struct type_statement {
     const char *source;

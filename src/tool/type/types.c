@@ -28,11 +28,9 @@
 
 #include "base/hash.h"
 #include "profile/profile_valid.h"
-#include "symbol/dwfl.h"
-#include "type/type_cache.h"
 #include "type/type_facts.h"
-#include "type/type_index.h"
 #include "type/type_judge.h"
+#include "type/type_module.h"
 #include "type/type_template.h"
 #include "util/ensure.h"
 #include "util/regular.h"
@@ -41,18 +39,6 @@
 enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024, JUDGED = 1 << 13 };
 
 #define SOURCE_BYTES_MAX (16 * MIB)
-
-/* A file that modules of the profile were loaded from. */
-struct type_module {
-    uint32_t module; // The first that is this file.
-    bool opened;     // The next four are set, perhaps to NULL.
-    struct object *object;
-    struct debuginfo *debug;
-    uint64_t bias;
-    struct type_finder *finder;
-    struct timespec written; // When the file was; 0 = unknown.
-    struct type_index index;
-};
 
 struct source_text {
     const char *text; // NULL = not to be used.
@@ -171,11 +157,8 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     collect_types(&t);
     judge_sites(&t);
     keep_known(&t, &before);
-    for (size_t i = 0; i < t.module_count; i++) {
-        type_finder_free(t.modules[i].finder);
-        type_index_release(&t.modules[i].index);
-        object_close(t.modules[i].object);
-    }
+    for (size_t i = 0; i < t.module_count; i++)
+        type_module_close(&t.modules[i]);
     map_release(&t.wanted);
     map_release(&t.facts);
     map_release(&t.sources);
@@ -238,39 +221,14 @@ collect_modules(struct typer *t)
         index = map_put(&known, strtab_id(&keys, strbuf_text(&key)), &is_new);
         strbuf_release(&key);
         if (is_new) {
-            t->modules[t->module_count].module = i;
+            t->modules[t->module_count] = (struct type_module){
+                .p = p, .options = t->options, .arena = &t->scratch, .module = i};
             *index = ++t->module_count;
         }
         t->module_of[i] = (uint32_t)*index;
     }
     map_release(&known);
     strtab_release(&keys);
-}
-
-/* Open M's file, once. */
-static void
-open_module(struct typer *t, struct type_module *m)
-{
-    const struct profile_module *from = &t->p->modules[m->module];
-    struct symbol_paths paths = object_paths(t->p, t->options);
-    struct object_failure ignored;
-    struct stat st;
-    int fd;
-
-    if (m->opened)
-        return;
-    m->opened = true;
-    m->object = object_open(from, &paths, &ignored);
-    if (m->object == NULL)
-        return;
-    m->debug = object_debuginfo(m->object, &m->bias);
-    if (m->debug != NULL)
-        m->finder = type_finder_new(m->debug, &t->scratch);
-    fd = regular_open(t->p->sysroot, from->path, &st);
-    if (fd >= 0) {
-        m->written = st.st_mtim;
-        close(fd);
-    }
 }
 
 /* The id in the profile of NAME, which came out of a stranger's file. */
@@ -327,23 +285,6 @@ compare_ranked(const void *left, const void *right, void *arg)
     return strcmp(profile_string(p, a->type.name), profile_string(p, b->type.name));
 }
 
-/* Load the types of M, from the cache if it has them. */
-static void
-load_index(struct typer *t, struct type_module *m)
-{
-    const struct profile_module *from = &t->p->modules[m->module];
-    bool use_cache = !t->options->no_cache && from->build_id_bytes > 0;
-
-    if (use_cache && type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes))
-        return;
-    open_module(t, m);
-    if (m->debug == NULL)
-        return;
-    type_index_build(&m->index, m->debug);
-    if (use_cache && object_may_be_cached(m->object))
-        type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
-}
-
 /* Put the types of wanted sizes of all modules into the profile, each name once per size. */
 static void
 collect_types(struct typer *t)
@@ -358,7 +299,7 @@ collect_types(struct typer *t)
     for (size_t i = 0; i < t->module_count; i++) {
         struct type_module *m = &t->modules[i];
 
-        load_index(t, m);
+        type_module_load(m);
         for (size_t k = 0; k < m->index.count; k++) {
             const char *name = strtab_get(&m->index.names, m->index.v[k].name);
             uint32_t rank = rank_of(name, profile_is_program(p, m->module));
@@ -444,9 +385,10 @@ plain_name(struct typer *t, const char *function)
 
 /* The statements in which the frames of L stand; the innermost calls CALLEE. */
 static struct type_statement *
-find_statements(struct typer *t, const struct type_module *m, const struct profile_location *l,
+find_statements(struct typer *t, struct type_module *m, const struct profile_location *l,
                 const char *callee)
 {
+    struct timespec written = type_module_written(m);
     struct type_statement *v = arena_array(&t->scratch, l->frame_count, sizeof *v);
 
     for (uint32_t i = 0; i < l->frame_count; i++) {
@@ -457,7 +399,7 @@ find_statements(struct typer *t, const struct type_module *m, const struct profi
             const struct source_text *s = find_source(t, f->file);
 
             v[i].file = profile_string(t->p, f->file);
-            if (s->text != NULL && !is_newer(&s->written, &m->written)) {
+            if (s->text != NULL && !is_newer(&s->written, &written)) {
                 v[i].source = s->text;
                 v[i].size_bytes = s->size_bytes;
             }
@@ -465,6 +407,32 @@ find_statements(struct typer *t, const struct type_module *m, const struct profi
         callee = f->function != 0 ? plain_name(t, profile_string(t->p, f->function)) : NULL;
     }
     return v;
+}
+
+/* A number for all that the statements V of L say of the call, of a text when it was written. */
+static uint64_t
+stamp_of(struct typer *t, const struct profile_location *l, const struct type_statement *v)
+{
+    uint64_t stamp = l->frame_count;
+
+    for (uint32_t i = 0; i < l->frame_count; i++) {
+        const struct profile_frame *f = &t->p->frames[l->first_frame + i];
+        const char *texts[] = {v[i].callee, v[i].file, profile_string(t->p, f->function)};
+
+        for (size_t k = 0; k < countof(texts); k++)
+            stamp = hash_u64(stamp * 31 + (texts[k] == NULL
+                                               ? 0
+                                               : hash_bytes(texts[k], strlen(texts[k]) + 1)));
+        stamp = hash_u64(stamp * 31 + v[i].line);
+        if (v[i].source != NULL) {
+            const struct timespec *written = &find_source(t, f->file)->written;
+
+            stamp = hash_u64(stamp * 31 + v[i].size_bytes);
+            stamp = hash_u64(stamp * 31 + (uint64_t)written->tv_sec);
+            stamp = hash_u64(stamp * 31 + (uint64_t)written->tv_nsec);
+        }
+    }
+    return stamp;
 }
 
 /* The size of the type NAME in any module; 0 if it is unknown. */
@@ -546,14 +514,10 @@ facts_of(struct typer *t, uint32_t location, uint32_t callee)
     if (index != 0 && !l->exact && !l->at_start) {
         struct type_module *m = &t->modules[index - 1];
 
-        open_module(t, m);
-        if (m->finder != NULL) {
-            uint64_t address = l->address - t->p->modules[l->module].bias - m->bias;
-            const char *name = source_name(t, callee);
+        const struct type_statement *v = find_statements(t, m, l, source_name(t, callee));
 
-            type_facts_find(m->finder, address, find_statements(t, m, l, name), l->frame_count,
-                            facts);
-        }
+        type_module_facts(m, l->address - t->p->modules[l->module].bias, stamp_of(t, l, v), v,
+                          l->frame_count, facts);
     }
     add_name_facts(t, l, facts);
     return facts;

@@ -88,6 +88,25 @@ check "by size: so, and nothing else" grep -Eq '^ +24 +10 .* ✓node$' sizes.txt
 check "by type: three of four" grep -Eq ' 3 +certain +pair$' by_type.txt
 check "by size: three of four, and what has the size" grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
 
+# What is known of calls is kept, so that the debug information is not opened a second time: here it
+# is gone by then.
+mkdir -p known/.debug
+objcopy --only-keep-debug sure known/.debug/program.debug
+objcopy --strip-debug --add-gnu-debuglink=known/.debug/program.debug sure known/program
+"$HEAPTAP" run --quiet --no-pack -o known/p.heaptap -- known/program
+by_type() { # CACHE
+    XDG_CACHE_HOME=$PWD/$1 "$HEAPTAP" report --by type --json known/p.heaptap | jq .rows
+}
+by_type known/other >known/afresh.json
+by_type cache >known/first.json
+rm known/.debug/program.debug
+by_type cache >known/second.json
+by_type known/empty >known/without.json
+check "a type is found" grep -q '"node"' known/first.json
+check "the first time as in another cache" cmp known/afresh.json known/first.json
+check "the second time as the first" cmp known/first.json known/second.json
+check "which needs the cache" sh -c '! cmp -s known/first.json known/without.json'
+
 # A source that is younger than the program is of another program.
 mkdir -p young
 cp "$SRCDIR/test/prog/typed.c" young/

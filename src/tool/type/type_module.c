@@ -1,0 +1,118 @@
+/* type_module.c: one module's types and facts, from the caches or from its debug information.
+ *
+ * To open debug information may take longer than all else that is done with a profile, because
+ * distributions compress it. So nothing opens it but a question that no cache can answer. What is
+ * not trusted to be the right file (object_may_be_cached) is asked again each time.
+ */
+#include "type/type_module.h"
+
+#include <unistd.h>
+
+#include "symbol/dwfl.h"
+#include "type/type_cache.h"
+#include "type/type_facts.h"
+#include "util/regular.h"
+
+static const struct profile_module *
+module_of(const struct type_module *m)
+{
+    return &m->p->modules[m->module];
+}
+
+static bool
+uses_caches(const struct type_module *m)
+{
+    return !m->options->no_cache && module_of(m)->build_id_bytes > 0;
+}
+
+/* Open M's file, once. */
+static void
+open_module(struct type_module *m)
+{
+    struct symbol_paths paths = object_paths(m->p, m->options);
+    struct object_failure ignored;
+
+    if (m->opened)
+        return;
+    m->opened = true;
+    m->object = object_open(module_of(m), &paths, &ignored);
+    if (m->object == NULL)
+        return;
+    m->debug = object_debuginfo(m->object, &m->bias);
+    if (m->debug != NULL)
+        m->finder = type_finder_new(m->debug, m->arena);
+}
+
+void
+type_module_load(struct type_module *m)
+{
+    const struct profile_module *from = module_of(m);
+
+    if (uses_caches(m) &&
+        type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes))
+        return;
+    open_module(m);
+    if (m->debug == NULL)
+        return;
+    type_index_build(&m->index, m->debug);
+    if (uses_caches(m) && object_may_be_cached(m->object))
+        type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
+}
+
+struct timespec
+type_module_written(struct type_module *m)
+{
+    struct stat st;
+    int fd;
+
+    if (m->dated)
+        return m->written;
+    m->dated = true;
+    fd = regular_open(m->p->sysroot, module_of(m)->path, &st);
+    if (fd >= 0) {
+        m->written = st.st_mtim;
+        close(fd);
+    }
+    return m->written;
+}
+
+/* What the cache knows of the call; false if it does not. */
+static bool
+find_cached(struct type_module *m, uint64_t address, uint64_t stamp, struct type_facts *ret)
+{
+    const struct profile_module *from = module_of(m);
+
+    if (!uses_caches(m))
+        return false;
+    if (!m->facts_loaded)
+        fact_cache_load(&m->facts, from->path, from->build_id, from->build_id_bytes);
+    m->facts_loaded = true;
+    return fact_cache_find(&m->facts, address, stamp, ret);
+}
+
+void
+type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
+                  const struct type_statement *statements, size_t count, struct type_facts *ret)
+{
+    if (find_cached(m, address, stamp, ret))
+        return;
+    open_module(m);
+    if (m->finder == NULL) // Debug information may be installed some day.
+        return;
+    type_facts_find(m->finder, address - m->bias, statements, count, ret);
+    if (uses_caches(m) && object_may_be_cached(m->object))
+        fact_cache_add(&m->facts, address, stamp, ret);
+}
+
+void
+type_module_close(struct type_module *m)
+{
+    const struct profile_module *from = module_of(m);
+
+    if (uses_caches(m))
+        fact_cache_store(&m->facts, from->path, from->build_id, from->build_id_bytes);
+    fact_cache_release(&m->facts);
+    type_finder_free(m->finder);
+    type_index_release(&m->index);
+    object_close(m->object);
+}

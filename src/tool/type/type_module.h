@@ -1,0 +1,44 @@
+/* type_module.h: a file that modules of a profile were loaded from, and what its debug information
+ * says of types. That is opened only when it has to be: most of it is in caches.
+ */
+#ifndef TYPE_TYPE_MODULE_H
+#define TYPE_TYPE_MODULE_H
+
+#include "profile/profile.h"
+#include "symbol/symbol_options.h"
+#include "type/fact_cache.h"
+#include "type/type_index.h"
+
+struct type_module {
+    const struct profile *p;
+    const struct symbol_options *options;
+    struct arena *arena;
+    uint32_t module; // The first of P's that is this file.
+    bool opened;     // The next four are set, perhaps to NULL.
+    struct object *object;
+    struct debuginfo *debug;
+    uint64_t bias;
+    struct type_finder *finder;
+    bool dated;              // The next one is set.
+    struct timespec written; // When the file was; 0 = unknown.
+    struct type_index index; // Of its types; empty before type_module_load.
+    bool facts_loaded;
+    struct fact_cache facts;
+};
+
+/* Load the types of M, which has P to MODULE. What it gives out lives as long as ARENA. */
+void type_module_load(struct type_module *m);
+
+/* When the file was written; 0 if that is not known. */
+struct timespec type_module_written(struct type_module *m);
+
+/* Fill the empty *RET with what is known of the call in M that returns to ADDRESS of the ELF file,
+ * as type_facts_find does. STAMP is a number for all that STATEMENTS say. */
+void type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
+                       const struct type_statement *statements, size_t count,
+                       struct type_facts *ret);
+
+/* Close M, and keep what was found in the caches. */
+void type_module_close(struct type_module *m);
+
+#endif
