@@ -20,6 +20,23 @@ LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=known.heaptap HEAPTAP_SNAPSHOT_SIGNAL=$(kill 
 
 run_python "$area/html.py" data "$HEAPTAP" || failures=$((failures + 1))
 
+# A process that runs, whose profile is written while it is read.
+"$HEAPTAP" run --quiet --no-pack -o live.heaptap -- "$PROG/slowleak" 1000000 20000 >live.out 2>&1 &
+runner=$!
+for _ in $(seq 400); do
+    pid=$(pgrep -P $runner slowleak) && [ -s live.heaptap ] && break
+    sleep 0.05
+done
+sleep 1
+"$HEAPTAP" html --json "$pid" >live.json 2>live.err
+same "a running process: status" 0 $?
+check "a running process: its page is of now" python3 -c 'import json
+report = json.load(open("live.json"))["report"]
+assert not report["process"]["ended"] and report["totals"]["allocations"] > 1000, report["totals"]
+assert report["history"]["points"][-1]["kind"] == "end", report["history"]["points"][-1]'
+kill "$pid"
+wait $runner
+
 # A source that only its owner may read goes nowhere, and one that is too large stays out.
 mkdir -p moved/prog
 cp "$SRCDIR/test/prog/typed.c" moved/prog/
