@@ -200,6 +200,24 @@ def inside(name, profile):
     tell(page["leaks"] == view("leaks", "--paths", "--json", profile), f"{name}: leaks")
 
 
+def meanings(report, table):
+    """By stack, what its number is and what its own frame reads as."""
+    sites = documents.nested(json.loads(json.dumps(report)))[table]
+    frames = report["tables"]["frames"]
+    names = report["tables"]["functions"]["name"]
+    return {read_as(site): (number, own is not None and
+                            (documents.at(names, frames["function"][own]), frames["line"][own]))
+            for site, number, own in zip(sites, report[table]["number"], report[table]["own"])}
+
+
+def in_leaks(name, profile):
+    """A stack has one number, and one own frame, in the table of leaks as well."""
+    report = meanings(view("report", "--json", profile), "sites")
+    leaks = meanings(view("leaks", "--json", profile), "leaks")
+    tell(leaks and all(report[key] == value for key, value in leaks.items()),
+         f"{name}: leaks have the numbers of the report", leaks)
+
+
 def growing():
     page = page_of("leak.heaptap")["report"]
     sites = written_out(page)
@@ -257,6 +275,8 @@ def data():
         inside(name, f"{name}.heaptap")
     for name in ("containers", "recursive"):
         in_text(name, f"{name}.heaptap")
+    for name in ("typed", "recursive"):
+        in_leaks(name, f"{name}.heaptap")
     moments("signals", "known.heaptap")
     truth("the history is what the program says")
     types("types of parts")

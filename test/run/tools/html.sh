@@ -4,7 +4,7 @@
 #
 # How the page shows it is tested in a browser, by page.sh.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 make pgrep
 
 record containers.heaptap "$PROG/containers"
 record arenas.heaptap "$PROG/two_arenas"
