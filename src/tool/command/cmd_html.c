@@ -322,8 +322,8 @@ static const struct opt options[] = {
      "files up to 2 MiB, the ones of the largest stacks first, 32 MiB in all.",
      NULL},
     {OPT_STRING, 0, "source-dir", &defaults.source_dir, "DIR",
-     "Do so, and look for source files under DIR first: DIR followed by the path in the debug "
-     "information or any end of it.",
+     "Look for source files under DIR first: DIR followed by the path in the debug information or "
+     "any end of it. Means --source, too.",
      NULL},
     METRIC_OPTIONS(defaults.metric,
                    "What the page shows first: bytes in use, bytes at the peak, bytes allocated, "
@@ -351,8 +351,9 @@ const struct command command_html = {
         "memory, and has tables by function, site, type, heap, label, thread and line, a flame "
         "graph, the curve of live bytes over time, callers and callees, sizes, leaks, and how it "
         "was recorded. Every function is a link to all about it.\n\n"
-        "A stretch of time that is chosen in the curve, or a moment, applies to all tables. What "
-        "is shown is in the address, behind #, so a link to it can be kept.\n\n"
+        "A stretch of time that is chosen in the curve, or a moment, applies to all tables; all "
+        "moments are in the page, so there is no --at. What is shown is in the address, behind #, "
+        "so a link to it can be kept.\n\n"
         "Of two profiles it shows what changed from the first to the second, by the rules of "
         "heaptap diff. Of a session it is the sum of its processes over time.\n\n"
         "All that the profile knows is in the page: the command, paths of files, names of "
