@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "analyse/own_code.h"
 #include "analyse/stack_numbers.h"
 #include "build_profile.h"
 #include "html/page_writer.h"
@@ -182,6 +183,30 @@ sites_say_their_number_and_their_own_frame(void **state)
     assert_behind(&out, BEHIND("\"tables\": {", "/usr/bin/prog\"", "\"symbols\": null"),
                   ", \"kind\": \"own\", \"program\": true}");
     strbuf_release(&out);
+    profile_free(p);
+    arena_release(&arena);
+}
+
+/* If this fails, report --json --fold-recursion says that a wrapper is the user's own code. */
+static void
+own_frames_are_found_in_folded_recursion(void **state)
+{
+    const struct stacks_options options = {.no_fold = true, .fold_recursion = true};
+    struct profile *p = build_profile_new();
+    struct stacks stacks;
+    struct own_code own;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "work@a.c:2",
+               "work@a.c:2", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "main@a.c:9", NULL);
+    view_of(p, &options, &stacks);
+    own_code_init(&own, p, &arena);
+    assert_int_equal(stacks.count, 2);
+    assert_true(stacks.v[0].recursion_folded);
+    assert_int_equal(stacks.v[0].depth, 3);
+    assert_int_equal(own_code_frame_unfolded(&own, &stacks.v[0]), 1);
+    assert_int_equal(own_code_frame_unfolded(&own, &stacks.v[1]), 1);
     profile_free(p);
     arena_release(&arena);
 }
@@ -386,6 +411,7 @@ main(void)
         cmocka_unit_test(the_history_has_one_row_for_a_part_and_a_point),
         cmocka_unit_test(parts_are_the_sites_as_they_were_recorded),
         cmocka_unit_test(sites_say_their_number_and_their_own_frame),
+        cmocka_unit_test(own_frames_are_found_in_folded_recursion),
         cmocka_unit_test(what_is_filtered_out_is_in_no_table),
         cmocka_unit_test(without_a_history_there_is_none),
         cmocka_unit_test(sources_name_their_file_and_before_is_the_first),

@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "analyse/fold.h"
 #include "util/path.h"
 
 /* Does PATH begin with one of LIST? */
@@ -111,14 +112,27 @@ own_code_frame(const struct own_code *own, const struct stack *s)
     return 0;
 }
 
+/* How many innermost frames of S are wrappers. Where recursion was folded nobody knows how many
+ * frames they were, and their names have to tell. */
+static uint32_t
+wrapper_depth(const struct profile *p, const struct stack *s)
+{
+    uint32_t n = 0;
+
+    if (!s->recursion_folded)
+        return s->folded_depth != 0 && s->depth > s->folded_depth ? s->depth - s->folded_depth : 0;
+    while (n + 1 < s->depth &&
+           fold_is_wrapper(profile_string(p, p->frames[s->frames[n]].function)))
+        n++;
+    return n;
+}
+
 uint32_t
 own_code_frame_unfolded(const struct own_code *own, const struct stack *s)
 {
     struct stack folded = *s;
-    uint32_t wrappers = 0;
+    uint32_t wrappers = wrapper_depth(own->p, s);
 
-    if (!s->recursion_folded && s->folded_depth != 0 && s->depth > s->folded_depth)
-        wrappers = s->depth - s->folded_depth;
     folded.frames += wrappers;
     folded.locations += wrappers;
     folded.depth -= wrappers;
