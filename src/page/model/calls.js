@@ -17,9 +17,9 @@
  */
 import {PairMap} from './pair_map.js';
 import {COUNTS, METRICS} from './metric.js';
-import {partValues, bySite, siteValues} from './extent.js';
+import {partValues, siteValues} from './extent.js';
 import {SITE_BROKEN, SITE_TRUNCATED, SIZE_CLASSES, baseName} from './profile.js';
-import {addUp, cached, outermost, preorder, shapeOf, usefulDepth} from './shape.js';
+import {addUp, cached, outermost, preorder, shapeOf, startDepth, usefulDepth} from './shape.js';
 import {finishSkeleton} from './tree.js';
 
 const CALLS = METRICS.find((metric) => metric.key === 'calls');
@@ -27,46 +27,63 @@ const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
 
 /* --- The tree -------------------------------------------------------------------------------- */
 
-/* Whether the frames of a program begin with this one: the loader's, _start, or one without a name
- * in the executable that start-up code follows. */
-function beginsProcess(shape, last, useful, depth) {
-    const {frame, function: fn, profile} = shape, {functions, frames, modules} = profile;
-    const module = frames.module[frame[last]];
+/* What decides how a stack begins, by function and by frame. */
+function beginnings({functions, frames, modules}) {
+    const isLoader = modules.path.map((path) => /^(ld-linux|ld\.so)/.test(baseName(path)));
+    // main, or a part of it that the compiler has split off. Without a name, what is outermost in
+    // the executable is taken for it.
+    const isMain = functions.name.map((name, fn) => functions.nameless[fn]
+        ? modules.program[functions.module[fn]] === 1 : /^main($|[(. ])/.test(name));
 
-    return isLoader(profile, module) || functions.name[fn[last]] === '_start' ||
-        (useful < depth && functions.nameless[fn[last]] === 1 && modules.program[module] === 1);
+    return {isMain, loader: Uint8Array.from(frames.module, (m) => isLoader[m] ? 1 : 0),
+        process: Uint8Array.from(frames.function, (fn, i) => isLoader[frames.module[i]] ||
+            functions.name[fn] === '_start' ? 1 : 0),
+        stripped: Uint8Array.from(frames.function, (fn, i) => functions.nameless[fn] &&
+            modules.program[frames.module[i]] === 1 ? 1 : 0)};
 }
 
-function isLoader({modules}, module) {
-    const name = module < 0 ? '' : baseName(modules.path[module]);
+/* How stacks begin that go on beyond a stack: `left` of their outermost frames are left out, and
+ * what is next stands below the function `top`; -1 = below none. */
+function trimStacks(shape) {
+    const {count, parent, frame, function: fn, depth, profile} = shape;
+    const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
+        beginnings(profile));
+    const start = startDepth(shape);
+    const left = new Int32Array(count), top = new Int32Array(count).fill(-1);
+    const first = new Int32Array(count); // The outermost frame of each.
 
-    return name.startsWith('ld-linux') || name.startsWith('ld.so');
+    for (let i = 1; i < count; i++) {
+        const outer = parent[i], of = first[i] = outer === 0 ? frame[i] : first[outer];
+
+        left[i] = start[i];
+        if (start[i] === depth[i] || !(process[of] || (start[i] > 0 && stripped[of])))
+            continue;
+        // Of the loader's frames all are left out that come first.
+        const isNext = depth[i] === start[i] + 1 || left[outer] === depth[outer];
+
+        left[i] = !isNext ? left[outer] : loader[frame[i]] ? depth[i] : depth[i] - 1;
+        if (left[i] < depth[i])
+            top[i] = !isNext ? top[outer] : isMain[fn[i]] ? -1 : profile.functions.outside;
+    }
+    return {left, top};
 }
 
-/* main, or a part of it that the compiler has split off. Without a name, what is outermost in the
- * executable is taken for it. */
-function isMain({functions, modules}, fn) {
-    if (functions.nameless[fn])
-        return modules.program[functions.module[fn]] === 1;
-    return /^main($|[(. ])/.test(functions.name[fn]);
-}
-
-/* What stack END of a site is here: DEPTH of its frames beneath the function TOP; TOP is -1 if it
- * begins with a function of its own. */
-function trimmed(shape, end, flags, path) {
-    const {frame, function: fn, depth, profile} = shape, {functions} = profile;
+/* The same of a site's stack that ends before that: its frames are looked at one by one. */
+function trimShort(shape, end) {
+    const {parent, frame, function: fn, depth, profile} = shape, path = [];
+    const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
+        beginnings(profile));
     let kept = usefulDepth(shape, end);
 
-    if (kept === 0)
-        return {kept: 0, top: functions.other};
-    if (flags & (SITE_TRUNCATED | SITE_BROKEN))
-        return {kept: depth[end], top: functions.unknown};
-    // path[0] is the innermost.
-    if (!beginsProcess(shape, path[depth[end] - 1], kept, depth[end]))
-        return {kept, top: -1};
-    while (kept > 1 && isLoader(profile, profile.frames.module[frame[path[kept - 1]]]))
+    for (let at = end; at > 0; at = parent[at])
+        path.push(at);
+    const last = frame[path[path.length - 1]];
+
+    if (!process[last] && !(kept < depth[end] && stripped[last]))
+        return {path, kept, top: -1};
+    while (kept > 1 && loader[frame[path[kept - 1]]])
         kept--;
-    return {kept, top: isMain(profile, fn[path[kept - 1]]) ? -1 : functions.outside};
+    return {path, kept, top: isMain[fn[path[kept - 1]]] ? -1 : profile.functions.outside};
 }
 
 /**
@@ -76,28 +93,49 @@ function trimmed(shape, end, flags, path) {
  */
 export function callSkeleton(shape) {
     return cached(shape, 'calls', () => {
-        const {parent, function: fn, end, profile} = shape;
-        const nodes = new PairMap(shape.count), known = new Map(), path = [];
+        const {function: fn, depth, end, profile} = shape, {flags} = profile.sites;
+        const nodes = new PairMap(shape.count), {left, top} = trimStacks(shape);
         const root = nodes.put(-1, -1);
+        const whole = new Places(shape, nodes), cut = new Places(shape, nodes);
         const site = end.map((stack, i) => {
-            const cut = profile.sites.flags[i] & (SITE_TRUNCATED | SITE_BROKEN);
-            const key = stack * 16 + cut;
+            if (stack === 0)
+                return nodes.put(root, profile.functions.other);
+            if (flags[i] & (SITE_TRUNCATED | SITE_BROKEN))
+                return cut.of(stack, 0, profile.functions.unknown);
+            if (left[stack] < depth[stack])
+                return whole.of(stack, left[stack], top[stack]);
+            const short = trimShort(shape, stack);
+            let node = short.top < 0 ? root : nodes.put(root, short.top);
 
-            if (known.has(key))
-                return known.get(key);
-            for (let at = stack, k = 0; at > 0; at = parent[at])
-                path[k++] = at;
-            const {kept, top} = trimmed(shape, stack, cut, path);
-            let node = top < 0 ? root : nodes.put(root, top);
-
-            for (let k = kept - 1; k >= 0; k--)
-                node = nodes.put(node, fn[path[k]]);
-            known.set(key, node);
+            for (let k = short.kept - 1; k >= 0; k--)
+                node = nodes.put(node, fn[short.path[k]]);
             return node;
         });
 
         return finishSkeleton(nodes, site);
     });
+}
+
+/* Nodes for stacks, each made once; so a walk ends where one has been before. */
+class Places {
+    constructor({count, parent, function: fn, depth}, nodes) {
+        Object.assign(this, {parent, fn, depth, nodes, known: new Int32Array(count).fill(-1)});
+        this.way = [];
+    }
+
+    /* The node of STACK without its LEFT outermost frames, below the function TOP. */
+    of(stack, left, top) {
+        const {parent, fn, depth, nodes, known, way} = this;
+        let at = stack, length = 0;
+
+        for (; depth[at] > left && known[at] < 0; at = parent[at])
+            way[length++] = at;
+        let node = depth[at] > left ? known[at] : top < 0 ? 0 : nodes.put(0, top);
+
+        while (length-- > 0)
+            node = known[way[length]] = nodes.put(node, fn[way[length]]);
+        return node;
+    }
 }
 
 /* What does not depend on values: calls as numbers, and which nodes count. */
@@ -477,13 +515,15 @@ function addRow(total, row) {
 }
 
 /* VALUES of each class by function; null if classes are not known there. */
-function classSelves(profile, tree, values, functions) {
-    const {parts} = profile;
+function classSelves({parts, changes}, tree, values, functions) {
+    const ofWhole = values.extent.kind === 'whole' || values.extent.kind === 'peak';
 
-    if (!parts.known || (values.extent.kind !== 'whole' && !profile.changes?.part))
+    if (!parts.known || (!ofWhole && !changes?.part))
         return null;
-    const {after} = partValues(values);
+    const {after} = partValues(values), {site, sizeClass} = parts;
+    const sums = SIZE_CLASSES.map(() => new Float64Array(functions));
 
-    return SIZE_CLASSES.map((_, of) => selves(tree, bySite(profile, after.map((value, i) =>
-        parts.sizeClass[i] === of ? value : 0)), functions));
+    for (let i = 0; i < after.length; i++)
+        sums[sizeClass[i]][tree.function[tree.site[site[i]]]] += after[i];
+    return sums;
 }

@@ -12,7 +12,6 @@
  * A filter keeps a site or not; what it does not say keeps all. A text is looked for in every
  * function, file and module of the stack before anything is folded, as --filter does.
  */
-import {SITE_OTHER, baseName} from './profile.js';
 import {cached} from './shape.js';
 
 /**
@@ -239,7 +238,9 @@ function makeMask(profile, filter) {
 export function labelValue(profile, labels, key) {
     const entry = profile.labels[labels];
 
-    return !entry ? null : entry.set ? entry.set[key] ?? null : entry.text;
+    if (!entry || (entry.set && !Object.hasOwn(entry.set, key)))
+        return null;
+    return entry.set ? entry.set[key] : entry.text;
 }
 
 /* A frame passes each of these, by frame. */
@@ -296,14 +297,4 @@ function stacksWith({stacks}, frames) {
     for (let i = 1; i < has.length; i++)
         has[i] = has[stacks.parent[i]] | frames[stacks.frame[i]];
     return has;
-}
-
-/* --- Words ----------------------------------------------------------------------------------- */
-
-/** The name of a file or a module without its directory. */
-export {baseName};
-
-/** Whether a site's stack was not kept. */
-export function isOther(profile, site) {
-    return (profile.sites.flags[site] & SITE_OTHER) !== 0;
 }

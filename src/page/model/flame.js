@@ -51,13 +51,10 @@ export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = In
         for (const {at, x: left} of row) {
             let right = left;
 
-            for (const child of tree.sortedChildren(at)) {
+            isCut ||= hasNarrow(tree, at, least / scale);
+            for (const child of tree.sortedChildren(at, least / scale)) {
                 const wide = tree.width[child] * scale;
 
-                if (wide < least) {
-                    isCut ||= tree.width[child] > 0;
-                    break;
-                }
                 node.push(child);
                 x.push(right);
                 w.push(wide);
@@ -70,6 +67,12 @@ export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = In
         row = next;
     }
     return finish(tree, {node, x, w, first, focus, isCut});
+}
+
+function hasNarrow(tree, node, least) {
+    const {width} = tree;
+
+    return tree.childrenOf(node).some((child) => width[child] > 0 && width[child] < least);
 }
 
 function waysTo(tree, focus) {

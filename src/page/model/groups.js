@@ -295,8 +295,11 @@ export function ownStacks(shape) {
                 nearest[wanted][i] = state[i] === START_UP ? 0 : of <= wanted ? i
                     : nearest[wanted][parent[i]];
             }
-        return end.map((stack) =>
-            namedNear(shape, nearest[0][stack] || nearest[1][stack] || stack));
+        return end.map((stack) => {
+            const found = nearest[0][stack] || nearest[1][stack];
+
+            return found ? namedNear(shape, found) : stack;
+        });
     });
 }
 

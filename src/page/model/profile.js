@@ -88,7 +88,7 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
  * @returns {Profile}
  */
 export function buildProfile(page) {
-    const builder = new Builder(Boolean(page.before));
+    const builder = new Builder(Boolean(page.before), page.report.tables.stacks.parent.length);
     const after = builder.addTables(page.report);
     const before = page.before ? builder.addTables(page.before) : null;
     const profile = builder.finishTables();
@@ -124,8 +124,11 @@ class Names {
 }
 
 class Builder {
-    /** @param {boolean} compares whether there are two profiles to match */
-    constructor(compares) {
+    /**
+     * @param {boolean} compares whether there are two profiles to match
+     * @param {number} stacks how many there may be
+     */
+    constructor(compares, stacks) {
         this.compares = compares;
         this.modules = new Names();
         this.files = new Names();
@@ -134,7 +137,7 @@ class Builder {
         this.heaps = new Names();
         this.labels = new Names();
         this.types = new Names();
-        this.stacks = new PairMap();
+        this.stacks = new PairMap(stacks);
         this.stacks.put(-1, -1); // The one without frames.
     }
 
@@ -332,7 +335,7 @@ export function baseName(path) {
 
 function addSites(profile, after, before) {
     const sides = [after, before].filter(Boolean);
-    const tags = new PairMap(), keys = new PairMap();
+    const tags = new PairMap(), keys = new PairMap(after.report.sites.stack.length);
 
     for (const side of sides)
         side.site = sitesOf(side, tags, keys);

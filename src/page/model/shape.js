@@ -80,46 +80,70 @@ function foldedEnds(profile) {
 /* --- Recursion ------------------------------------------------------------------------------- */
 
 function foldRecursion(shape) {
-    const {parent, frame, function: fn} = shape;
+    const {parent, frame} = shape;
     const stacks = new PairMap(shape.count), known = new Int32Array(shape.count).fill(-1);
-    let path = new Int32Array(64);
+    const path = new Path(shape);
 
     stacks.put(-1, -1);
     const end = shape.end.map((stack) => {
         if (known[stack] >= 0)
             return known[stack];
-        if (shape.depth[stack] > path.length)
-            path = new Int32Array(2 * shape.depth[stack]);
-        let length = 0, made = 0;
+        let made = 0;
 
         for (let at = stack; at > 0; at = parent[at]) {
-            path[length++] = at;
-            length -= repeated(path, length, fn);
+            path.push(at);
+            path.drop(path.repeated());
         }
-        while (length-- > 0)
-            made = stacks.put(made, frame[path[length]]);
+        for (let i = path.length - 1; i >= 0; i--)
+            made = stacks.put(made, frame[path.stacks[i]]);
+        path.drop(path.length);
         return known[stack] = made;
     });
     return {profile: shape.profile, cache: new Map(), end, ...treeOf(shape.profile, stacks)};
 }
 
-/* How many frames at the end of PATH repeat those just inside of them. */
-function repeated(path, length, fn) {
-    const last = fn[path[length - 1]];
+/* The way of a stack outwards. Each place knows the one before it with its function, because a
+ * repetition ends with the function that it began with. */
+class Path {
+    constructor(shape) {
+        const longest = maximum(shape.depth) + 1;
 
-    for (let period = 1; period <= RECURSION_PERIOD_MAX && length >= 2 * period; period++) {
-        if (fn[path[length - 1 - period]] !== last)
-            continue;
-        let same = 1, at = length - 2;
-
-        while (same < period && fn[path[at]] === fn[path[at - period]]) {
-            same++;
-            at--;
-        }
-        if (same === period)
-            return period;
+        this.fn = shape.function;
+        this.stacks = new Int32Array(longest);
+        this.before = new Int32Array(longest);
+        this.last = new Int32Array(shape.profile.functions.count).fill(-1); // By function.
+        this.length = 0;
     }
-    return 0;
+
+    push(stack) {
+        this.before[this.length] = this.last[this.fn[stack]];
+        this.stacks[this.length] = stack;
+        this.last[this.fn[stack]] = this.length++;
+    }
+
+    drop(count) {
+        for (let i = 0; i < count; i++)
+            this.last[this.fn[this.stacks[--this.length]]] = this.before[this.length];
+    }
+
+    /* How many at the end repeat those just before them. */
+    repeated() {
+        const {fn, stacks, before, length} = this, end = length - 1;
+
+        for (let at = before[end]; at >= 0; at = before[at]) {
+            const period = end - at;
+
+            if (period > RECURSION_PERIOD_MAX || length < 2 * period)
+                return 0;
+            let same = 1;
+
+            while (same < period && fn[stacks[end - same]] === fn[stacks[at - same]])
+                same++;
+            if (same === period)
+                return period;
+        }
+        return 0;
+    }
 }
 
 function treeOf(profile, stacks) {
@@ -278,18 +302,22 @@ export function usefulStart(shape) {
  * @returns {number} how many, from the innermost on; at least 1 unless it has none
  */
 export function usefulDepth(shape, stack) {
-    const state = usefulStart(shape), {parent, depth} = shape;
-    let at = stack;
+    const state = usefulStart(shape), {parent, depth} = shape, left = startDepth(shape)[stack];
 
-    if (depth[stack] === 0)
-        return 0;
     // Where it ends is judged alone: its innermost frame is never left out.
-    while (at > 0 && state[at] !== START_UP)
-        at = parent[at];
-    const left = depth[at];
+    if (left === 0 || left < depth[stack])
+        return depth[stack] - left;
+    return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;
+}
 
-    if (left === depth[stack])
-        return state[stack] === START_UP && left === 2 && state[parent[stack]] === START_MAYBE
-            ? 2 : 1;
-    return depth[stack] - left;
+/** How many outermost frames of stacks that go on beyond a stack are start-up code, by stack. */
+export function startDepth(shape) {
+    return cached(shape, 'start', () => {
+        const state = usefulStart(shape), {count, parent, depth} = shape;
+        const result = new Int32Array(count);
+
+        for (let i = 1; i < count; i++)
+            result[i] = state[i] === START_UP ? depth[i] : result[parent[i]];
+        return result;
+    });
 }

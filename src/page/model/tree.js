@@ -241,7 +241,9 @@ class GrowingTree extends CallTree {
         Object.assign(this, {profile, skeleton, inverted, sums, count: 0, places: [], made: []});
         for (const [name, Kind] of Object.entries(NODE_COLUMNS))
             this[name] = name.endsWith('Before') && !sums.selfBefore ? null : new Kind(64);
-        this.slots = new Int32Array(profile.functions.count); // Scratch: child by function, plus 1.
+        // Scratch, all zero between uses: child by function, place by node of the skeleton.
+        this.slots = new Int32Array(profile.functions.count);
+        this.meeting = new Int32Array(inverted ? skeleton.count : 0);
         const whole = root === undefined;
         const nodes = whole ? endsOf(sums) : outermostNodes(profile, skeleton, root);
 
@@ -327,29 +329,71 @@ class GrowingTree extends CallTree {
 
     /* The callers of what NODE stands for; below the root, those who allocate. */
     growOutwards(node) {
-        const {parent, function: fn} = this.skeleton;
-        const {nodes, after, before, width} = this.places[node];
-        const isTop = this.function[node] < 0, found = [], bundles = new Bundles(this.slots);
+        const isTop = this.function[node] < 0, {functions, starts, places} =
+            this.callersOf(this.places[node], isTop);
+
+        this.places[node] = null;
+        return Int32Array.from(functions, (fn, i) =>
+            this.add(node, fn, part(places, starts[i], starts[i + 1]), false));
+    }
+
+    /* PLACES moved one call outwards, unless they are at the TOP, and sorted by function: those of
+     * functions[i] stand from starts[i] on. Places that meet in one caller are made one. */
+    callersOf({nodes, after, before, width}, isTop) {
+        const {parent, function: fn} = this.skeleton, {slots, meeting} = this;
+        const functions = [], sizes = [], to = new Int32Array(nodes.length);
+        let count = 0;
 
         for (let i = 0; i < nodes.length; i++) {
             const at = isTop ? nodes[i] : parent[nodes[i]];
 
-            if (at > 0)
-                bundles.add(fn[at], i);
+            to[i] = at > 0 && meeting[at] === 0 ? at : 0;
+            if (to[i] === 0)
+                continue;
+            meeting[at] = 1;
+            if (slots[fn[at]] === 0) {
+                slots[fn[at]] = functions.push(fn[at]);
+                sizes.push(0);
+            }
+            sizes[slots[fn[at]] - 1]++;
+            count++;
         }
-        bundles.each((of, rows) => {
-            const places = {
-                nodes: rows.map((i) => isTop ? nodes[i] : parent[nodes[i]]),
-                after: Float64Array.from(rows, (i) => after[i]),
-                before: before && Float64Array.from(rows, (i) => before[i]),
-                width: Float64Array.from(rows, (i) => width[i]),
-            };
+        const starts = new Int32Array(functions.length + 1), next = new Int32Array(sizes.length);
 
-            found.push(this.add(node, of, merged(places), false));
+        sizes.forEach((size, i) => {
+            next[i] = starts[i];
+            starts[i + 1] = starts[i] + size;
         });
-        this.places[node] = null;
-        return Int32Array.from(found);
+        const places = {nodes: new Int32Array(count), after: new Float64Array(count),
+            before: before && new Float64Array(count), width: new Float64Array(count)};
+
+        for (const at of to)
+            if (at > 0) {
+                meeting[at] = 1 + next[slots[fn[at]] - 1]++;
+                places.nodes[meeting[at] - 1] = at;
+            }
+        for (let i = 0; i < nodes.length; i++) {
+            const at = isTop ? nodes[i] : parent[nodes[i]], place = meeting[at] - 1;
+
+            if (at <= 0)
+                continue;
+            places.after[place] += after[i];
+            places.width[place] += width[i];
+            if (before)
+                places.before[place] += before[i];
+        }
+        for (const at of places.nodes)
+            meeting[at] = 0;
+        for (const of of functions)
+            slots[of] = 0;
+        return {functions, starts, places};
     }
+}
+
+/* Those of PLACES from one to another. */
+function part({nodes, after, before, width}, from, to) {
+    return {nodes: nodes.subarray(from, to), after: after.subarray(from, to),
+        before: before && before.subarray(from, to), width: width.subarray(from, to)};
 }
 
 /* Lists by function; SLOTS has a zero for each function and gets them back. */
@@ -376,37 +420,6 @@ class Bundles {
             this.slots[key] = 0;
         this.lists.forEach((list, i) => take(this.keys[i], list));
     }
-}
-
-/* PLACES with those at one node made one, if there are enough to be worth it. */
-function merged(places) {
-    const {nodes, after, before, width} = places;
-
-    if (nodes.length < 8)
-        return places;
-    const known = new Map();
-    let count = 0;
-
-    for (let i = 0; i < nodes.length; i++) {
-        const slot = known.get(nodes[i]);
-
-        if (slot === undefined) {
-            known.set(nodes[i], count);
-            nodes[count] = nodes[i];
-            after[count] = after[i];
-            width[count] = width[i];
-            if (before)
-                before[count] = before[i];
-            count++;
-            continue;
-        }
-        after[slot] += after[i];
-        width[slot] += width[i];
-        if (before)
-            before[slot] += before[i];
-    }
-    return {nodes: nodes.slice(0, count), after: after.slice(0, count),
-        before: before && before.slice(0, count), width: width.slice(0, count)};
 }
 
 function enlarged(old, Kind) {

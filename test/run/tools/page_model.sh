@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# page_model.sh: what the page of `heaptap html` adds up, without a browser: on documents made by
+# hand, and on profiles recorded here, where all that the command says must be what the page shows.
+# If it fails, a page shows other numbers than heaptap does, or none.
+. "$SRCDIR/test/run/lib.subr"
+need node
+
+tests=$SRCDIR/test/page
+run_node() {
+    node --test --test-reporter="$tests/reporter.mjs" "$@" 2>&1
+    [ "${PIPESTATUS[0]}" -eq 0 ] || failures=$((failures + 1))
+}
+run_node "$tests/documents.test.mjs"
+
+if "$HEAPTAP" html --help >/dev/null 2>&1; then
+    record recursive.heaptap "$PROG/recursive"
+    record containers.heaptap "$PROG/containers"
+    record typed.heaptap "$PROG/typed"
+    record threads.heaptap "$PROG/peak_threads"
+    record arenas.heaptap "$PROG/two_arenas"
+    record old.heaptap "$PROG/slowleak" 20000 20000
+    record new.heaptap "$PROG/slowleak" 120000 20000
+    record shell.heaptap bash --norc -c 'for i in 1 2 3; do a[i]=$i$i; done; declare -p a'
+    "$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
+    "$HEAPTAP" run --quiet --frames 3 -o short.heaptap -- "$PROG/containers" >/dev/null
+    "$HEAPTAP" merge -o sum.heaptap old.heaptap recursive.heaptap >/dev/null 2>&1
+    export HEAPTAP
+    export PROFILES="recursive.heaptap containers.heaptap typed.heaptap threads.heaptap \
+        arenas.heaptap new.heaptap shell.heaptap sample.heaptap short.heaptap sum.heaptap"
+    for pair in "old.heaptap new.heaptap" "recursive.heaptap containers.heaptap" \
+        "sample.heaptap new.heaptap"; do
+        PAIRS=$pair run_node "$tests/differential.test.mjs"
+        PROFILES=
+    done
+else
+    echo "ok - the page against the command # SKIP this heaptap has no page"
+fi
+finish
