@@ -24,7 +24,8 @@ typedef int export_fn(const struct profile *p, const struct stacks *stacks,
 
 struct exporter {
     const char *name;
-    const char *extensions; // Separated by blanks, each with its dot; the first is the usual one.
+    const char *extensions; // Separated by blanks, each with its dot; the first is the usual one;
+                            // "" if the format has those of another name for it.
     const char *summary;    // One line, no full stop.
     bool binary;            // Not fit for a terminal.
     bool can_root;          // Knows options.roots.

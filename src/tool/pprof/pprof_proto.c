@@ -21,6 +21,14 @@
  * A sample has the labels that the program gave. If the program has heaps of its own, each sample
  * names its heap, malloc too; a label that is called so itself becomes "heap_label".
  *
+ * Times are as the field has them. What is in use at a moment has the time of that moment and no
+ * duration, as Go's heap profiles have; a whole run's moment is its end, or now. What was allocated
+ * in a stretch of time, between two moments or, if a metric of allocations comes first, from the
+ * start on, has the time when that began and a duration, as profiles of CPU time have: consumers
+ * that merge profiles keep the earliest time and add durations up. (Go's own difference of two heap
+ * profiles has the duration, too, but the time of its end.) --at peak is a moment, --peak of a
+ * whole run is not: the file has what is in use in the end as well.
+ *
  * Values are true values, not to be scaled again. Negative ones (a row in flight) count as
  * nothing. The gzip header carries no time, so equal profiles give equal bytes.
  */
@@ -333,6 +341,25 @@ add_mappings(struct writer *w, struct arena *arena, struct strbuf *out)
         add_mapping(w, order[i], out);
 }
 
+static bool
+is_flow(enum metric metric)
+{
+    return metric == METRIC_ALLOC || metric == METRIC_COUNT || metric == METRIC_TEMPORARY;
+}
+
+static void
+add_times(const struct profile *p, enum metric metric, struct strbuf *out)
+{
+    uint64_t from = p->extent == EXTENT_BETWEEN ? p->from.elapsed_ns : 0;
+    uint64_t to = p->extent == EXTENT_WHOLE ? p->process.elapsed_ns : p->to.elapsed_ns;
+    bool lasts = p->extent == EXTENT_BETWEEN || (p->extent != EXTENT_PEAK && is_flow(metric));
+
+    if (p->process.start_unix_ns != 0)
+        proto_uint(out, PROFILE_TIME_NANOS, p->process.start_unix_ns + (lasts ? from : to));
+    if (lasts && to > from)
+        proto_uint(out, PROFILE_DURATION_NANOS, to - from);
+}
+
 /* Add the fields that say where the numbers come from. */
 static void
 add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, enum metric metric,
@@ -348,8 +375,7 @@ add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, e
                            pr->command ? pr->command : "");
     const char *estimate = export_estimate(w->p, stacks, arena);
 
-    proto_uint(out, PROFILE_TIME_NANOS, pr->start_unix_ns);
-    proto_uint(out, PROFILE_DURATION_NANOS, pr->elapsed_ns);
+    add_times(w->p, metric, out);
     add_value_type(w, PROFILE_PERIOD_TYPE, &(struct value_type){"space", "bytes"}, out);
     proto_uint(out, PROFILE_PERIOD, period);
     proto_uint(out, PROFILE_COMMENT, strtab_id(&w->strings, comment));

@@ -50,7 +50,7 @@ all_views() {
     written "$limit" report --wide --limit 100 --depth 10000 "$file"
     written "$limit" diff --flamegraph out.svg "$file" "$file"
     for form in collapsed flamegraph pprof pprof-text speedscope csv chrome callgrind massif \
-        dhat firefox; do
+        dhat firefox heaptrack; do
         rm -f out.*
         written "$limit" export -f $form -o out.$form "$file"
         [ "$(stat -c %s out.$form)" -le $((limit << 20)) ] || failed "$form of $file is too large"

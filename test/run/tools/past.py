@@ -29,6 +29,7 @@ class Past:
         self.stacks, self.counters, self.snapshots, self.history = [], {}, [], []
         self.truth = []  # By snapshot: site -> amounts.
         self.threads = 0
+        self.start_unix_ns = 0  # Unknown.
         self.peaks, self.peak_ns = None, 0  # Live bytes and blocks by counter; None = at the end.
 
     def site(self, functions):
@@ -130,6 +131,7 @@ class Past:
             struct.pack("<IIQQQQ", id, places[thread, site], *values)
             for id, thread, site, *values in self.history))
         data = bytearray(m.bytes())
+        struct.pack_into("<Q", data, 64, self.start_unix_ns)
         struct.pack_into("<QQ", data, 512 + 24, self.peak_ns, int(self.now * self.second))
         with open(path, "wb") as f:
             f.write(data)

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# pprof_readers.sh: go tool pprof, google-pprof and jeprof read in our exports what heaptap reports
+# (pprof_readers.py). If it fails, somebody who looks at a profile with them, or sends it to a
+# server, has other numbers or another time than we recorded.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record containers.heaptap "$PROG/containers"
+record leak.heaptap "$PROG/slowleak" 20000 20000
+"$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
+python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
+export READINGS=$PWD/readings
+python3 "$area/pprof_readers.py" "$HEAPTAP" "$PROG" || failures=$((failures + 1))
+run_python "$SRCDIR/test/run/readings.py" pprof_readers "$READINGS" || failures=$((failures + 1))
+finish
