@@ -517,6 +517,7 @@ static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");
 enum disk_note_kind {
     DISK_NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
     DISK_NOTE_HOOK = 2,   // A function that was to be recorded was never called.
+    DISK_NOTE_MOMENT = 3, // Made from the memory of a process: it has what lived in a moment.
 };
 
 /* What a tool noted of the recording that the recorder could not know. */

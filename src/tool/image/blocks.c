@@ -1,0 +1,353 @@
+/* blocks.c: from the ledger's bytes to a list of blocks.
+ *
+ * The ledger has a few bytes for each granule of the heap (recorder/account/ledger.c says why), so
+ * all of it is read once, leaf by leaf, and then the side tables. What an entry leaves out is in
+ * the heap itself: the word in front of a block of glibc's says how much room it has. That word is
+ * where an overflow of the block before it lands, so it is believed only if the block then ends
+ * before the next one begins.
+ *
+ * Everything comes out of a file from somebody else. A span counts once, a block must lie in memory
+ * that the process had, and there are no more blocks than granules.
+ */
+#include "image/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_ENTRIES = 1 << 14, LOOK_BACK_BYTES = 1 << 20, SIDE_HEAD_BYTES = 16 };
+
+#define SPAN_BYTES (UINT64_C(1) << CORE_SPAN_BITS)
+#define ADDRESS_LIMIT (UINT64_C(1) << 47)
+#define SIDE_SLOTS_MAX (UINT64_C(1) << 34)
+
+struct reading {
+    const struct memory *m;
+    const struct core_record *r;
+    struct arena *arena;
+    struct blocks *b;
+};
+
+static uint64_t
+span_of(const struct core_leaf *leaf)
+{
+    return leaf->span & -SPAN_BYTES;
+}
+
+static bool
+is_hooked(const struct core_leaf *leaf)
+{
+    return (leaf->span & (SPAN_BYTES - 1)) == CORE_LEAF_HOOKED;
+}
+
+static uint32_t
+granule_shift(const struct reading *g, const struct core_leaf *leaf)
+{
+    return is_hooked(leaf) ? (uint32_t)CORE_HOOKED_SHIFT : g->r->granule_shift;
+}
+
+static int
+by_span(const void *a, const void *b)
+{
+    const struct core_leaf *x = a, *y = b;
+
+    return x->span < y->span ? -1 : x->span > y->span;
+}
+
+static void
+list_leaves(struct reading *g)
+{
+    struct blocks *b = g->b;
+    size_t capacity = 0, kept = 0;
+
+    for (uint64_t i = 0; i < g->r->leaf_count && i / CORE_CHUNK_LEAVES < CORE_CHUNKS; i++) {
+        uint64_t chunk = g->r->leaf_chunks[i / CORE_CHUNK_LEAVES];
+        struct core_leaf leaf;
+
+        if (memory_read(g->m, chunk + i % CORE_CHUNK_LEAVES * sizeof leaf, &leaf, sizeof leaf) <
+            sizeof leaf) {
+            b->missing_leaves++;
+            continue;
+        }
+        if (leaf.leaf == 0 || leaf.span >= ADDRESS_LIMIT)
+            continue;
+        arena_grow(g->arena, &b->ledger, &capacity, b->leaves, sizeof *b->ledger);
+        b->ledger[b->leaves++] = leaf;
+    }
+    if (b->leaves > 1)
+        qsort(b->ledger, b->leaves, sizeof *b->ledger, by_span);
+    for (size_t i = 0; i < b->leaves; i++)
+        if (kept == 0 || b->ledger[i].span != b->ledger[kept - 1].span)
+            b->ledger[kept++] = b->ledger[i];
+    b->leaves = kept;
+}
+
+/* Add a block of memory that the process had. */
+static void
+add(struct reading *g, struct block block)
+{
+    struct blocks *b = g->b;
+
+    if (memory_region_at(g->m, block.address) == NULL)
+        return;
+    arena_grow(g->arena, &b->v, &b->capacity, b->count, sizeof *b->v);
+    b->v[b->count++] = block;
+}
+
+/* The block at ADDRESS with ENTRY of malloc's ledger. */
+static void
+add_entry(struct reading *g, uint64_t address, uint32_t entry)
+{
+    struct block block = {.address = address,
+                          .site = entry & CORE_SITE_MASK,
+                          .slack_bytes = (uint8_t)(entry >> CORE_SLACK_SHIFT)};
+    uint64_t room;
+
+    if (g->r->usable != CORE_USABLE_GLIBC) {
+        block.flags = BLOCK_UNSIZED;
+    } else if (memory_word(g->m, address - sizeof room, sizeof room, &room)) {
+        room &= ~UINT64_C(7);
+        if (room < block.slack_bytes || room > ADDRESS_LIMIT)
+            block.flags = BLOCK_DAMAGED;
+        else
+            block.size_bytes = room - block.slack_bytes;
+    } else {
+        block.flags = BLOCK_UNSIZED;
+    }
+    add(g, block);
+}
+
+static void
+read_entries(struct reading *g, const struct core_leaf *leaf)
+{
+    uint32_t shift = granule_shift(g, leaf);
+    size_t count = SPAN_BYTES >> shift;
+    uint32_t *entries = xmalloc(PIECE_ENTRIES * sizeof *entries);
+
+    for (size_t i = 0; i < count; i += PIECE_ENTRIES) {
+        size_t some = count - i < PIECE_ENTRIES ? count - i : PIECE_ENTRIES;
+        size_t got = memory_read(g->m, leaf->leaf + i * sizeof *entries, entries,
+                                 some * sizeof *entries) /
+                     sizeof *entries;
+
+        for (size_t k = 0; k < got; k++) {
+            uint32_t e = entries[k], slack = e >> CORE_SLACK_SHIFT;
+
+            if (e == 0 || slack >= CORE_SLACK_SIDE)
+                continue;
+            add_entry(g,
+                      span_of(leaf) + ((i + k) << shift) +
+                          ((e >> CORE_SUB_SHIFT & 3) << 3),
+                      e);
+        }
+        if (got < some) {
+            g->b->missing_leaves++;
+            break;
+        }
+    }
+    free(entries);
+}
+
+static void
+read_hooked(struct reading *g, const struct core_leaf *leaf)
+{
+    size_t count = SPAN_BYTES >> CORE_HOOKED_SHIFT;
+    uint64_t *entries = xmalloc(PIECE_ENTRIES * sizeof *entries);
+
+    for (size_t i = 0; i < count; i += PIECE_ENTRIES) {
+        size_t some = count - i < PIECE_ENTRIES ? count - i : PIECE_ENTRIES;
+        size_t got = memory_read(g->m, leaf->leaf + i * sizeof *entries, entries,
+                                 some * sizeof *entries) /
+                     sizeof *entries;
+
+        for (size_t k = 0; k < got; k++) {
+            uint32_t site = (uint32_t)entries[k] & CORE_SITE_MASK;
+            uint32_t size = (uint32_t)(entries[k] >> CORE_HOOKED_SIZE_SHIFT);
+
+            if ((uint32_t)entries[k] == 0 || size >= CORE_HOOKED_ENDED)
+                continue;
+            add(g, (struct block){.address = span_of(leaf) + ((i + k) << CORE_HOOKED_SHIFT),
+                                  .size_bytes = size,
+                                  .site = site,
+                                  .flags = BLOCK_HOOKED});
+        }
+        if (got < some) {
+            g->b->missing_leaves++;
+            break;
+        }
+    }
+    free(entries);
+}
+
+static void
+add_side(struct reading *g, const struct core_side_slot *slot)
+{
+    uint32_t how = (uint32_t)slot->how & ((1u << CORE_HOW_BITS) - 1);
+    uint64_t size_bits = 64 - CORE_SITE_BITS;
+    struct block block = {.address = slot->key & ~CORE_HOOKED_KEY,
+                          .size_bytes = slot->value & ((UINT64_C(1) << size_bits) - 1),
+                          .site = (uint32_t)(slot->value >> size_bits)};
+
+    if (slot->key <= 1 || block.site == 0 || block.address >= ADDRESS_LIMIT)
+        return;
+    block.flags = slot->key & CORE_HOOKED_KEY ? BLOCK_HOOKED : 0;
+    if (how == CORE_HOW_BACKING) {
+        block.flags |= BLOCK_BACKING;
+        block.size_bytes &= (UINT64_C(1) << CORE_BACKING_SIZE_BITS) - 1;
+    } else if (how != 0) {
+        block.flags |= BLOCK_SAMPLE | (how & 1 ? (uint8_t)BLOCK_ROUNDED_UP : 0);
+        block.way = (uint16_t)((how >> CORE_HOW_WAY_SHIFT) - 1);
+    }
+    add(g, block);
+}
+
+static void
+read_side(struct reading *g, uint64_t table)
+{
+    struct core_side_slot *slots;
+    uint64_t mask, count;
+
+    if (!memory_word(g->m, table, sizeof mask, &mask)) {
+        g->b->missing_leaves++;
+        return;
+    }
+    count = mask + 1;
+    if (count == 0 || count > SIDE_SLOTS_MAX || memory_region_at(g->m, table) == NULL)
+        return;
+    slots = xmalloc(PIECE_ENTRIES * sizeof *slots);
+    for (uint64_t i = 0; i < count; i += PIECE_ENTRIES) {
+        size_t some = count - i < PIECE_ENTRIES ? (size_t)(count - i) : PIECE_ENTRIES;
+        size_t got = memory_read(g->m, table + SIDE_HEAD_BYTES + i * sizeof *slots, slots,
+                                 some * sizeof *slots) /
+                     sizeof *slots;
+
+        for (size_t k = 0; k < got; k++)
+            add_side(g, &slots[k]);
+        if (got < some) {
+            g->b->missing_leaves++;
+            break;
+        }
+    }
+    free(slots);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+    const struct block *x = a, *y = b;
+
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (int)(x->flags & BLOCK_HOOKED) - (int)(y->flags & BLOCK_HOOKED);
+}
+
+/* A block that would reach into the next one is damaged. A wrapper's block may begin where that of
+ * the malloc behind it does, or within it; these two are compared with their own kind. */
+static void
+judge_sizes(struct blocks *b)
+{
+    struct block *next = NULL;
+
+    for (size_t i = b->count; i-- > 0;) {
+        struct block *block = &b->v[i];
+
+        if (block->flags & BLOCK_HOOKED)
+            continue;
+        if (next != NULL && block->size_bytes > next->address - block->address) {
+            block->flags |= BLOCK_DAMAGED;
+            block->size_bytes = 0;
+        }
+        next = block;
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        b->damaged += (b->v[i].flags & BLOCK_DAMAGED) != 0;
+        b->unsized += (b->v[i].flags & BLOCK_UNSIZED) != 0;
+    }
+}
+
+void
+blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
+            struct blocks *ret)
+{
+    struct reading g = {m, r, arena, ret};
+    size_t kept = 0;
+
+    *ret = (struct blocks){0};
+    list_leaves(&g);
+    for (size_t i = 0; i < ret->leaves; i++) {
+        if (is_hooked(&ret->ledger[i]))
+            read_hooked(&g, &ret->ledger[i]);
+        else
+            read_entries(&g, &ret->ledger[i]);
+    }
+    for (size_t i = 0; i < CORE_SIDES; i++)
+        if (r->sides[i] != 0)
+            read_side(&g, r->sides[i]);
+    if (ret->count > 1)
+        qsort(ret->v, ret->count, sizeof *ret->v, by_address);
+    for (size_t i = 0; i < ret->count; i++)
+        if (kept == 0 || by_address(&ret->v[kept - 1], &ret->v[i]) != 0)
+            ret->v[kept++] = ret->v[i];
+    ret->count = kept;
+    judge_sizes(ret);
+}
+
+const struct block *
+blocks_before(const struct blocks *b, uint64_t address)
+{
+    size_t low = 0, high = b->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (b->v[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &b->v[low - 1] : NULL;
+}
+
+/* The leaf of malloc's ledger for ADDRESS, or NULL. */
+static const struct core_leaf *
+leaf_of(const struct blocks *b, uint64_t address)
+{
+    size_t low = 0, high = b->leaves;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (span_of(&b->ledger[middle]) + SPAN_BYTES <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->leaves && span_of(&b->ledger[low]) <= address && !is_hooked(&b->ledger[low])
+               ? &b->ledger[low]
+               : NULL;
+}
+
+bool
+blocks_ended_before(const struct memory *m, const struct core_record *r, const struct blocks *b,
+                    uint64_t address, struct ended_block *ret)
+{
+    uint64_t granule = UINT64_C(1) << r->granule_shift;
+    uint64_t at = address & -granule;
+
+    for (uint64_t back = 0; back < LOOK_BACK_BYTES && back <= at; back += granule) {
+        const struct core_leaf *leaf = leaf_of(b, at - back);
+        uint64_t entry, start;
+
+        if (leaf == NULL ||
+            !memory_word(m, leaf->leaf + ((at - back - span_of(leaf)) >> r->granule_shift) * 4, 4,
+                         &entry))
+            return false;
+        start = at - back + ((entry >> CORE_SUB_SHIFT & 3) << 3);
+        if (entry == 0 || start > address)
+            continue;
+        if (entry >> CORE_SLACK_SHIFT != CORE_SLACK_ENDED)
+            return false;
+        *ret = (struct ended_block){start, (uint32_t)entry & CORE_SITE_MASK};
+        return true;
+    }
+    return false;
+}

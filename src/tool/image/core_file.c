@@ -1,0 +1,195 @@
+/* core_file.c: systems keep core dumps compressed (systemd-coredump by zstd, others by gzip), and
+ * what is in one is needed in any order. So such a file is expanded first, into one without a name
+ * in TMPDIR, /var/tmp or /tmp, where runs of zeros, which are most of many dumps, take no room. A
+ * dump that is not compressed is mapped as it is.
+ *
+ * What comes out may be as large as the disk, but not more than SIZE_MAX_BYTES: nobody is to fill a
+ * disk with a file of a few kilobytes.
+ */
+#include "image/core_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "util/arena.h"
+#include "util/bytes.h"
+
+enum { PIECE_BYTES = 1 << 18, GAP_BYTES = 4096 };
+
+#define SIZE_MAX_BYTES ((uint64_t)16 << 40)
+
+enum packing { PACKED_NOT, PACKED_ZSTD, PACKED_GZIP };
+
+struct expansion {
+    int from, to;
+    uint64_t size_bytes; // So far.
+    bool failed;
+};
+
+static enum packing
+packing_of(int fd)
+{
+    unsigned char b[4] = {0};
+
+    if (pread(fd, b, sizeof b, 0) < (ssize_t)sizeof b)
+        return PACKED_NOT;
+    if (b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd)
+        return PACKED_ZSTD;
+    return b[0] == 0x1f && b[1] == 0x8b ? PACKED_GZIP : PACKED_NOT;
+}
+
+static int
+nameless_file(void)
+{
+    const char *places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    char path[4096];
+
+    for (size_t i = 0; i < countof(places); i++) {
+        int fd;
+
+        if (places[i] == NULL || *places[i] == '\0' ||
+            strlen(places[i]) + sizeof "/heaptap.XXXXXX" > sizeof path)
+            continue;
+        strcpy(path, places[i]);
+        strcat(path, "/heaptap.XXXXXX");
+        fd = mkstemp(path);
+        if (fd < 0)
+            continue;
+        unlink(path);
+        return fd;
+    }
+    return -1;
+}
+
+/* Add what was expanded; pages of zeros stay holes. */
+static bool
+put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
+{
+    if (e->size_bytes + size_bytes > SIZE_MAX_BYTES) {
+        errno = EFBIG;
+        return false;
+    }
+    for (size_t i = 0; i < size_bytes; i += GAP_BYTES) {
+        size_t some = size_bytes - i < GAP_BYTES ? size_bytes - i : GAP_BYTES;
+
+        if (!bytes_are_zero(bytes + i, some) &&
+            pwrite(e->to, bytes + i, some, (off_t)(e->size_bytes + i)) != (ssize_t)some)
+            return false;
+    }
+    e->size_bytes += size_bytes;
+    return true;
+}
+
+/* Both of these return false if what was expanded cannot be kept; damage just ends it. */
+static bool
+expand_zstd(struct expansion *e)
+{
+    ZSTD_DCtx *z = ZSTD_createDCtx();
+    unsigned char *in = xmalloc(PIECE_BYTES), *out = xmalloc(PIECE_BYTES);
+    bool ok = z != NULL, more = true;
+    ssize_t n;
+
+    while (ok && more && (n = read(e->from, in, PIECE_BYTES)) > 0) {
+        ZSTD_inBuffer src = {in, (size_t)n, 0};
+
+        while (ok && more && src.pos < src.size) {
+            ZSTD_outBuffer dst = {out, PIECE_BYTES, 0};
+
+            more = !ZSTD_isError(ZSTD_decompressStream(z, &dst, &src));
+            ok = put(e, out, dst.pos);
+        }
+    }
+    free(in);
+    free(out);
+    ZSTD_freeDCtx(z);
+    return ok;
+}
+
+static bool
+expand_gzip(struct expansion *e)
+{
+    int fd = dup(e->from);
+    gzFile z = fd >= 0 ? gzdopen(fd, "rb") : NULL;
+    unsigned char *out = xmalloc(PIECE_BYTES);
+    bool ok = z != NULL;
+    int n;
+
+    if (z == NULL && fd >= 0)
+        close(fd);
+    while (ok && (n = gzread(z, out, PIECE_BYTES)) > 0)
+        ok = put(e, out, (size_t)n);
+    if (z != NULL)
+        gzclose_r(z);
+    free(out);
+    return ok;
+}
+
+/* FD of PATH, or of what it expands to instead; a negative heaptap_errc. */
+static int
+expand(int fd, const char *path, struct err *err)
+{
+    enum packing packing = packing_of(fd);
+    struct expansion e = {.from = fd};
+    bool ok;
+
+    if (packing == PACKED_NOT)
+        return fd;
+    e.to = nameless_file();
+    if (e.to < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "%s: no place to expand it; set TMPDIR", path);
+    ok = packing == PACKED_ZSTD ? expand_zstd(&e) : expand_gzip(&e);
+    if (ok)
+        ok = ftruncate(e.to, (off_t)e.size_bytes) == 0;
+    if (!ok) {
+        err_errno(err, HEAPTAP_BAD_INPUT,
+                  "%s: cannot be expanded; set TMPDIR to a place with more room", path);
+        close(e.to);
+        return HEAPTAP_BAD_INPUT;
+    }
+    close(fd);
+    return e.to;
+}
+
+int
+core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_size_bytes,
+              struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to;
+    struct stat st;
+    void *p;
+
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        err_errno(err, HEAPTAP_BAD_INPUT, "cannot read %s", path);
+        if (fd >= 0)
+            close(fd);
+        return HEAPTAP_BAD_INPUT;
+    }
+    to = S_ISREG(st.st_mode) ? expand(fd, path, err)
+                             : err_set(err, HEAPTAP_BAD_INPUT, "%s is no file", path);
+    if (to < 0) {
+        close(fd);
+        return HEAPTAP_BAD_INPUT;
+    }
+    if (fstat(to, &st) != 0 || st.st_size == 0) {
+        close(to);
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is empty; a limit (ulimit -c) or a full disk may have stopped the dump",
+                       path);
+    }
+    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, to, 0);
+    if (p == MAP_FAILED)
+        err_errno(err, HEAPTAP_BAD_INPUT, "cannot map %s", path);
+    close(to);
+    if (p == MAP_FAILED)
+        return HEAPTAP_BAD_INPUT;
+    *ret_bytes = p;
+    *ret_size_bytes = (size_t)st.st_size;
+    return 0;
+}

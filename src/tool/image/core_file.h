@@ -1,0 +1,13 @@
+/* core_file.h: the bytes of a core dump, compressed or not. */
+#ifndef IMAGE_CORE_FILE_H
+#define IMAGE_CORE_FILE_H
+
+#include "util/err.h"
+
+/* Map the file PATH, or what it expands to if it is compressed with zstd or gzip, to be read. It is
+ * the caller's to munmap. A compressed file that ends early gives what there is. Returns 0 or
+ * HEAPTAP_BAD_INPUT with ERR set. */
+int core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_size_bytes,
+                  struct err *err);
+
+#endif

@@ -1,0 +1,361 @@
+/* elf_core.c: reading a core dump.
+ *
+ * A core dump is an ELF file: a PT_LOAD for each range of addresses, with as many bytes as the
+ * kernel's filter let through, and PT_NOTE with what the kernel knew:
+ *
+ *     NT_PRSTATUS  of each thread its registers; the thread that died comes first
+ *     NT_PRPSINFO  the process id and what it was called
+ *     NT_SIGINFO   the signal, and the address that it was about
+ *     NT_FILE      which file lies where
+ *
+ * Word size and byte order are those of its header, so a dump of another machine reads as well;
+ * where registers lie is in a table, and of a machine that is not in it only the memory is known.
+ *
+ * Every offset is a stranger's: what lies outside the file is left out, and how much that was is
+ * counted, because a dump that was cut short by a limit or a full disk looks just so.
+ */
+#include "image/elf_core.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "image/core_file.h"
+
+enum {
+    REGIONS_MAX = 1 << 20,
+    MAPPINGS_MAX = 1 << 20,
+    THREADS_MAX = 1 << 20,
+    NOTES_MAX = 16, // Segments of notes; there is one.
+    NOTE_HEAD_BYTES = 12,
+};
+
+/* Where things are in NT_PRSTATUS: registers as words, from registers_off on. */
+static const struct layout {
+    uint32_t machine, word_bytes;
+    uint32_t tid_off, registers_off, registers;
+    uint32_t pc, sp;
+    int pointer; // -1 = not among them.
+} layouts[] = {
+    {EM_X86_64, 8, 32, 112, 27, 16, 19, 21},
+    {EM_AARCH64, 8, 32, 112, 34, 32, 31, -1},
+    {EM_386, 4, 24, 72, 17, 12, 15, -1},
+    {EM_ARM, 4, 24, 72, 18, 15, 13, -1},
+};
+
+struct reader {
+    struct memory *m;
+    size_t region_capacity, mapping_capacity, thread_capacity;
+};
+
+/* The number of SIZE_BYTES at OFF of the file, 0 outside of it. */
+static uint64_t
+number(const struct memory *m, uint64_t off, uint32_t size_bytes)
+{
+    uint64_t value = 0;
+
+    if (off > m->size_bytes || size_bytes > m->size_bytes - off)
+        return 0;
+    for (uint32_t i = 0; i < size_bytes; i++)
+        value |= (uint64_t)m->bytes[off + (m->big_endian ? size_bytes - 1 - i : i)] << (8 * i);
+    return value;
+}
+
+/* A word of the machine at OFF. */
+static uint64_t
+word(const struct memory *m, uint64_t off)
+{
+    return number(m, off, m->word_bytes);
+}
+
+/* The text at OFF that ends by NUL before END; "" if it does not. */
+static const char *
+text(struct memory *m, uint64_t off, uint64_t end)
+{
+    size_t length;
+
+    if (end > m->size_bytes)
+        end = m->size_bytes;
+    if (off >= end)
+        return "";
+    length = strnlen((const char *)m->bytes + off, (size_t)(end - off));
+    if (length == end - off)
+        return "";
+    return arena_strndup(&m->arena, (const char *)m->bytes + off, length);
+}
+
+static const struct layout *
+layout_of(const struct memory *m)
+{
+    for (size_t i = 0; i < countof(layouts); i++)
+        if (layouts[i].machine == m->machine && layouts[i].word_bytes == m->word_bytes)
+            return &layouts[i];
+    return NULL;
+}
+
+static void
+read_thread(struct reader *r, uint64_t off, uint64_t size_bytes)
+{
+    struct memory *m = r->m;
+    const struct layout *l = layout_of(m);
+    struct memory_thread *t;
+
+    if (m->thread_count >= THREADS_MAX)
+        return;
+    arena_grow(&m->arena, &m->threads, &r->thread_capacity, m->thread_count, sizeof *m->threads);
+    t = &m->threads[m->thread_count];
+    *t = (struct memory_thread){0};
+    if (l == NULL || size_bytes < l->registers_off + l->registers * m->word_bytes)
+        return;
+    t->tid = (uint32_t)number(m, off + l->tid_off, 4);
+    t->register_count = l->registers;
+    for (uint32_t i = 0; i < l->registers; i++)
+        t->registers[i] = word(m, off + l->registers_off + i * m->word_bytes);
+    t->pc = t->registers[l->pc];
+    t->sp = t->registers[l->sp];
+    t->pointer = l->pointer >= 0 ? t->registers[l->pointer] : 0;
+    if (m->thread_count++ == 0 && m->signal.number == 0)
+        m->signal.number = (uint32_t)number(m, off + 12, 2);
+}
+
+/* The registers of the latest thread go on in a note of their own. */
+static void
+read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
+{
+    if (m->thread_count > 0 && size_bytes >= m->word_bytes)
+        m->threads[m->thread_count - 1].pointer = word(m, off);
+}
+
+static void
+read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
+{
+    uint64_t pid_off = m->word_bytes == 8 ? 24 : 12, name_off = m->word_bytes == 8 ? 40 : 28;
+    uint64_t arguments_off = name_off + 16;
+
+    if (size_bytes < arguments_off)
+        return;
+    m->pid = (uint32_t)number(m, off + pid_off, 4);
+    m->program = text(m, off + arguments_off, off + size_bytes);
+    if (*m->program == '\0')
+        m->program = text(m, off + name_off, off + arguments_off);
+}
+
+/* Of which signals si_addr is an address: those of a fault, sent by the kernel. */
+static bool
+has_address(uint32_t number, int32_t code)
+{
+    enum { BUS = 7, FAULT = 11, ILLEGAL = 4, FLOAT = 8, TRAP = 5 };
+
+    return code > 0 && code < 0x80 &&
+           (number == BUS || number == FAULT || number == ILLEGAL || number == FLOAT ||
+            number == TRAP);
+}
+
+static void
+read_signal(struct memory *m, uint64_t off, uint64_t size_bytes)
+{
+    uint64_t address_off = m->word_bytes == 8 ? 16 : 12;
+
+    if (size_bytes < address_off + m->word_bytes)
+        return;
+    m->signal.number = (uint32_t)number(m, off, 4);
+    m->signal.code = (int32_t)number(m, off + 8, 4);
+    m->signal.has_address = has_address(m->signal.number, m->signal.code);
+    m->signal.address = m->signal.has_address ? word(m, off + address_off) : 0;
+}
+
+/* A count, the size of a page, then start, end and offset in pages of each file, then the names. */
+static void
+read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
+{
+    struct memory *m = r->m;
+    uint64_t w = m->word_bytes, end = off + size_bytes;
+    uint64_t count, page, names;
+
+    if (size_bytes < 2 * w)
+        return;
+    count = word(m, off);
+    page = word(m, off + w);
+    if (count > MAPPINGS_MAX || count > (size_bytes - 2 * w) / (3 * w))
+        return;
+    names = off + 2 * w + count * 3 * w;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = off + 2 * w + i * 3 * w;
+        const char *path = text(m, names, end);
+
+        arena_grow(&m->arena, &m->mappings, &r->mapping_capacity, m->mapping_count,
+                   sizeof *m->mappings);
+        m->mappings[m->mapping_count++] =
+            (struct memory_mapping){word(m, at), word(m, at + w), word(m, at + 2 * w) * page, path};
+        names += strlen(path) + 1;
+    }
+}
+
+static void
+read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
+{
+    switch (type) {
+    case NT_PRSTATUS:
+        read_thread(r, off, size_bytes);
+        break;
+    case NT_PRPSINFO:
+        read_process(r->m, off, size_bytes);
+        break;
+    case NT_SIGINFO:
+        read_signal(r->m, off, size_bytes);
+        break;
+    case NT_FILE:
+        read_files(r, off, size_bytes);
+        break;
+    case NT_ARM_TLS:
+        read_thread_pointer(r->m, off, size_bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+read_notes(struct reader *r, uint64_t off, uint64_t size_bytes)
+{
+    const struct memory *m = r->m;
+    uint64_t end;
+
+    if (off > m->size_bytes)
+        return;
+    end = size_bytes < m->size_bytes - off ? off + size_bytes : m->size_bytes;
+    while (end - off >= NOTE_HEAD_BYTES) {
+        uint64_t name_bytes = number(m, off, 4), bytes = number(m, off + 4, 4);
+        uint32_t type = (uint32_t)number(m, off + 8, 4);
+        uint64_t data = off + NOTE_HEAD_BYTES + ((name_bytes + 3) & ~UINT64_C(3));
+
+        if (data > end || bytes > end - data)
+            return;
+        read_note(r, type, data, bytes);
+        off = data + ((bytes + 3) & ~UINT64_C(3));
+        if (off > end)
+            return;
+    }
+}
+
+static void
+read_region(struct reader *r, uint64_t at)
+{
+    struct memory *m = r->m;
+    bool wide = m->word_bytes == 8;
+    uint64_t off = word(m, at + (wide ? 8 : 4));
+    uint64_t start = word(m, at + (wide ? 16 : 8));
+    uint64_t stored = word(m, at + (wide ? 32 : 16)), bytes = word(m, at + (wide ? 40 : 20));
+    uint64_t there = off < m->size_bytes ? m->size_bytes - off : 0;
+
+    if (m->region_count >= REGIONS_MAX || start + bytes < start)
+        return;
+    if (stored > bytes)
+        stored = bytes;
+    if (there > stored)
+        there = stored;
+    m->missing_bytes += stored - there;
+    arena_grow(&m->arena, &m->regions, &r->region_capacity, m->region_count, sizeof *m->regions);
+    m->regions[m->region_count++] =
+        (struct memory_region){.start = start,
+                               .end = start + bytes,
+                               .held_bytes = there,
+                               .file_off = off,
+                               .access = (uint32_t)number(m, at + (wide ? 4 : 24), 4)};
+}
+
+/* The program headers. */
+static void
+read_headers(struct reader *r)
+{
+    struct memory *m = r->m;
+    bool wide = m->word_bytes == 8;
+    uint64_t table = word(m, wide ? 32 : 28), sections = word(m, wide ? 40 : 32);
+    uint64_t each = number(m, wide ? 54 : 42, 2), count = number(m, wide ? 56 : 44, 2);
+
+    // More than fit into 16 bits are told by the first section.
+    if (count == PN_XNUM && sections != 0)
+        count = number(m, sections + (wide ? 44 : 28), 4);
+    if (each < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+        return;
+    for (uint64_t i = 0, notes = 0; i < count && table + i * each < m->size_bytes; i++) {
+        uint64_t at = table + i * each;
+        uint64_t type = number(m, at, 4);
+
+        if (type == PT_LOAD)
+            read_region(r, at);
+        else if (type == PT_NOTE && notes++ < NOTES_MAX)
+            read_notes(r, word(m, at + (wide ? 8 : 4)), word(m, at + (wide ? 32 : 16)));
+    }
+}
+
+int
+elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, struct memory *ret,
+               struct err *err)
+{
+    struct reader r = {.m = ret};
+    uint64_t type;
+
+    *ret = (struct memory){.bytes = bytes, .size_bytes = size_bytes, .program = ""};
+    ret->name = arena_strdup(&ret->arena, name);
+    if (size_bytes < sizeof(Elf32_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
+        err_set(err, HEAPTAP_BAD_INPUT,
+                "%s is no core dump: it does not begin like an ELF file", name);
+        goto failed;
+    }
+    ret->word_bytes = bytes[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+    ret->big_endian = bytes[EI_DATA] == ELFDATA2MSB;
+    type = number(ret, 16, 2);
+    ret->machine = (uint32_t)number(ret, 18, 2);
+    if (type != ET_CORE) {
+        err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s", name,
+                type == ET_EXEC || type == ET_DYN ? "a program or library"
+                                                  : "another kind of ELF file");
+        goto failed;
+    }
+    read_headers(&r);
+    memory_settle(ret);
+    if (ret->region_count == 0) {
+        err_set(err, HEAPTAP_BAD_INPUT, "%s: the dump is cut off before any memory; a limit "
+                "(ulimit -c) or a full disk may have stopped it", name);
+        goto failed;
+    }
+    return 0;
+failed:
+    ret->bytes = NULL;
+    memory_close(ret);
+    return HEAPTAP_BAD_INPUT;
+}
+
+int
+elf_core_open(const char *path, struct memory *ret, struct err *err)
+{
+    const unsigned char *bytes;
+    size_t size_bytes;
+    int r = core_file_map(path, &bytes, &size_bytes, err);
+
+    if (r != 0)
+        return r;
+    r = elf_core_parse(bytes, size_bytes, path, ret, err);
+    if (r != 0)
+        munmap((void *)(uintptr_t)bytes, size_bytes);
+    return r;
+}
+
+bool
+elf_core_is(const char *path)
+{
+    unsigned char b[18] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, b, sizeof b) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < (ssize_t)sizeof b)
+        return false;
+    if (memcmp(b, ELFMAG, SELFMAG) == 0)
+        return b[b[EI_DATA] == ELFDATA2MSB ? 17 : 16] == ET_CORE;
+    return (b[0] == 0x28 && b[1] == 0xb5) || (b[0] == 0x1f && b[1] == 0x8b);
+}

@@ -1,0 +1,17 @@
+/* examined.h: all that is read out of the memory of a recorded process, before any view of it. */
+#ifndef IMAGE_EXAMINED_H
+#define IMAGE_EXAMINED_H
+
+#include "image/blocks.h"
+#include "profile/raw.h"
+
+struct examined {
+    struct memory memory;
+    struct core_record record;
+    struct blocks blocks;
+    struct arena arena;  // Of the blocks and the profile.
+    struct raw_file raw; // The profile that the sites are of.
+    const char *profile; // Where stacks and names are from: a path; NULL = the memory itself.
+};
+
+#endif

@@ -1,0 +1,157 @@
+/* find_record.c: finding the recorder's record, and the profile that it belongs to.
+ *
+ * The record begins a page of private memory, so the first word of each page is looked at, in small
+ * ranges first: the record's own is one of the smallest, so that of a large dump little is read. It
+ * says itself where it is, which no copy of it does.
+ *
+ * Its profile is told by the process's id and the times at which process and recording began, never
+ * by its path alone: `heaptap run` renames profiles, and a later run may have taken the name. So
+ * all profiles are looked at that are where this one may have gone.
+ */
+#include "image/find_record.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/origin.h"
+
+static const struct memory *sorted; // For qsort alone.
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct memory_region *x = &sorted->regions[*(const size_t *)a];
+    const struct memory_region *y = &sorted->regions[*(const size_t *)b];
+
+    if (x->held_bytes != y->held_bytes)
+        return x->held_bytes < y->held_bytes ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The record at ADDRESS: 0, or as record_find. */
+static int
+take(const struct memory *m, uint64_t address, struct core_record *ret, struct err *err)
+{
+    struct core_record r = {0};
+    size_t got = memory_read(m, address, &r, sizeof r);
+
+    if (got < offsetof(struct core_record, path) || r.magic != CORE_MAGIC || r.address != address)
+        return HEAPTAP_NOT_FOUND;
+    if (r.version != CORE_VERSION || r.record_bytes < sizeof r)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s: was recorded by another version of heaptap (its record has version "
+                       "%u); read it with that one",
+                       m->name, r.version);
+    if (r.granule_shift < 3 || r.granule_shift > 12)
+        return HEAPTAP_NOT_FOUND;
+    r.path[sizeof r.path - 1] = '\0';
+    *ret = r;
+    return 0;
+}
+
+static int
+find_in(const struct memory *m, const struct memory_region *region, struct core_record *ret,
+        struct err *err)
+{
+    uint64_t first = (region->start + CORE_RECORD_ALIGNMENT - 1) & -(uint64_t)CORE_RECORD_ALIGNMENT;
+
+    for (uint64_t at = first; at - region->start < region->held_bytes;
+         at += CORE_RECORD_ALIGNMENT) {
+        uint64_t magic;
+        int r;
+
+        if (!memory_word(m, at, sizeof magic, &magic) || magic != CORE_MAGIC)
+            continue;
+        r = take(m, at, ret, err);
+        if (r != HEAPTAP_NOT_FOUND)
+            return r;
+    }
+    return HEAPTAP_NOT_FOUND;
+}
+
+int
+record_find(const struct memory *m, struct core_record *ret, struct err *err)
+{
+    size_t *order = xmalloc((m->region_count + 1) * sizeof *order);
+    int r = HEAPTAP_NOT_FOUND;
+
+    for (size_t i = 0; i < m->region_count; i++)
+        order[i] = i;
+    sorted = m;
+    qsort(order, m->region_count, sizeof *order, by_size);
+    for (size_t i = 0; i < m->region_count && r == HEAPTAP_NOT_FOUND; i++) {
+        const struct memory_region *region = &m->regions[order[i]];
+
+        // Little-endian machines of 64 bits are all that there is a recorder for.
+        if (region->access & MEMORY_WRITE && m->word_bytes == 8 && !m->big_endian &&
+            memory_mapping_at(m, region->start) == NULL)
+            r = find_in(m, region, ret, err);
+    }
+    free(order);
+    return r;
+}
+
+bool
+record_is_of(const struct core_record *r, const struct disk_header *h)
+{
+    return r->pid == h->pid && r->process_start == h->process_start &&
+           r->start_unix_ns == h->start_unix_ns && r->start_monotonic_ns == h->start_monotonic_ns;
+}
+
+/* A profile of R among those that PATTERN names; NULL if there is none. */
+static const char *
+find_like(const struct core_record *r, const char *pattern, struct arena *arena)
+{
+    const char *found = NULL;
+    glob_t g = {0};
+
+    if (glob(pattern, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc && found == NULL; i++) {
+            struct disk_header h;
+
+            if (origin_header(g.gl_pathv[i], &h) && record_is_of(r, &h))
+                found = arena_strdup(arena, g.gl_pathv[i]);
+        }
+    globfree(&g);
+    return found;
+}
+
+/* The directory of PATH as a pattern that means itself, with a slash at its end. */
+static const char *
+directory_pattern(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0, used = 0;
+    char *pattern = arena_alloc(arena, 2 * length + 1);
+
+    for (size_t i = 0; i < length; i++) {
+        if (strchr("*?[]\\", path[i]) != NULL)
+            pattern[used++] = '\\';
+        pattern[used++] = path[i];
+    }
+    return pattern;
+}
+
+const char *
+record_find_profile(const struct core_record *r, const char *beside, struct arena *arena)
+{
+    const char *places[] = {r->path, beside != NULL ? beside : "", ""};
+    const char *found = NULL;
+    struct disk_header h;
+
+    if (origin_header(r->path, &h) && record_is_of(r, &h))
+        return arena_strdup(arena, r->path);
+    for (size_t i = 0; i < countof(places) && found == NULL; i++) {
+        const char *directory = directory_pattern(places[i], arena);
+
+        found = find_like(r, arena_printf(arena, "%s*.heaptap", directory), arena);
+        if (found == NULL)
+            found = find_like(
+                r, arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX "/*.heaptap", directory), arena);
+        // One that moved out of such a directory is above it.
+        if (found == NULL)
+            found = find_like(r, arena_printf(arena, "%s../*.heaptap", directory), arena);
+    }
+    return found;
+}

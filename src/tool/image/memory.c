@@ -1,0 +1,189 @@
+/* memory.c: finding an address among the regions and reading what is there.
+ *
+ * Of a dump a read is a copy out of the mapped file. Of a living process it is a system call, and
+ * who walks a heap asks for a word here and a word there; so what is read of one comes with its
+ * surroundings, a window, in which the next question is mostly answered. A window is as old as its
+ * first question: the process has gone on since. Readers that need two things of one moment stop
+ * the process first.
+ */
+#include "image/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+enum { WINDOW_BYTES = 64 << 10 };
+
+struct memory_window {
+    uint64_t start;
+    size_t held_bytes;
+    unsigned char bytes[WINDOW_BYTES];
+};
+
+static int
+by_start(const void *a, const void *b)
+{
+    const struct memory_region *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int
+by_mapping(const void *a, const void *b)
+{
+    const struct memory_mapping *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void
+memory_settle(struct memory *m)
+{
+    size_t kept = 0;
+
+    if (m->region_count > 1)
+        qsort(m->regions, m->region_count, sizeof *m->regions, by_start);
+    for (size_t i = 0; i < m->region_count; i++)
+        if (m->regions[i].start < m->regions[i].end &&
+            (kept == 0 || m->regions[i].start >= m->regions[kept - 1].end))
+            m->regions[kept++] = m->regions[i];
+    m->region_count = kept;
+    if (m->mapping_count > 1)
+        qsort(m->mappings, m->mapping_count, sizeof *m->mappings, by_mapping);
+    kept = 0;
+    for (size_t i = 0; i < m->mapping_count; i++)
+        if (m->mappings[i].start < m->mappings[i].end &&
+            (kept == 0 || m->mappings[i].start >= m->mappings[kept - 1].end))
+            m->mappings[kept++] = m->mappings[i];
+    m->mapping_count = kept;
+}
+
+void
+memory_watch(struct memory *m)
+{
+    m->window = xmalloc(sizeof *m->window);
+    m->window->held_bytes = 0;
+    m->window->start = 0;
+}
+
+void
+memory_close(struct memory *m)
+{
+    if (m->bytes != NULL)
+        munmap((void *)(uintptr_t)m->bytes, m->size_bytes);
+    free(m->window);
+    arena_release(&m->arena);
+    *m = (struct memory){0};
+}
+
+const struct memory_region *
+memory_region_at(const struct memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->region_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (m->regions[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->region_count && m->regions[low].start <= address ? &m->regions[low] : NULL;
+}
+
+const struct memory_mapping *
+memory_mapping_at(const struct memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->mapping_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (m->mappings[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->mapping_count && m->mappings[low].start <= address ? &m->mappings[low] : NULL;
+}
+
+static size_t
+read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes)
+{
+    struct iovec here = {buffer, size_bytes};
+    struct iovec there = {(void *)(uintptr_t)address, size_bytes};
+    ssize_t n = process_vm_readv((pid_t)m->pid, &here, 1, &there, 1, 0);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* SIZE_BYTES at ADDRESS, which are a region's: from the window, which moves there if it has to. */
+static size_t
+read_window(const struct memory *m, const struct memory_region *r, uint64_t address, void *buffer,
+            size_t size_bytes)
+{
+    struct memory_window *w = m->window;
+    uint64_t start = address & ~(uint64_t)4095;
+
+    if (w == NULL || size_bytes > WINDOW_BYTES / 4)
+        return read_living(m, address, buffer, size_bytes);
+    if (address - w->start >= w->held_bytes ||
+        size_bytes > w->held_bytes - (address - w->start)) {
+        uint64_t left = r->end - start;
+
+        w->start = start;
+        w->held_bytes =
+            read_living(m, start, w->bytes, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES);
+    }
+    if (address - w->start >= w->held_bytes)
+        return 0;
+    if (size_bytes > w->held_bytes - (address - w->start))
+        size_bytes = w->held_bytes - (address - w->start);
+    memcpy(buffer, w->bytes + (address - w->start), size_bytes);
+    return size_bytes;
+}
+
+size_t
+memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes)
+{
+    size_t done = 0;
+
+    while (done < size_bytes) {
+        const struct memory_region *r = memory_region_at(m, address + done);
+        uint64_t within, some;
+        size_t got;
+
+        if (r == NULL || address + done - r->start >= r->held_bytes)
+            break;
+        within = address + done - r->start;
+        some = r->held_bytes - within;
+        if (some > size_bytes - done)
+            some = size_bytes - done;
+        if (m->lives) {
+            got = read_window(m, r, address + done, (char *)buffer + done, (size_t)some);
+        } else {
+            got = (size_t)some;
+            memcpy((char *)buffer + done, m->bytes + r->file_off + within, got);
+        }
+        done += got;
+        if (got < some)
+            break;
+    }
+    return done;
+}
+
+bool
+memory_word(const struct memory *m, uint64_t address, uint32_t size_bytes, uint64_t *ret)
+{
+    unsigned char b[8];
+    uint64_t value = 0;
+
+    if (size_bytes > sizeof b || memory_read(m, address, b, size_bytes) < size_bytes)
+        return false;
+    for (uint32_t i = 0; i < size_bytes; i++)
+        value |= (uint64_t)b[m->big_endian ? size_bytes - 1 - i : i] << (8 * i);
+    *ret = value;
+    return true;
+}

@@ -1,0 +1,106 @@
+/* place.c: an address, explained.
+ *
+ * Blocks come first, because that is what the ledger knows for sure; then what the kernel has said
+ * of ranges. Variables that start as zeros lie in memory without a file behind those that do not,
+ * so a range that follows a module without a gap is taken for a part of it.
+ */
+#include "image/place.h"
+
+enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
+
+/* The thread whose stack REGION is, by its stack pointer. */
+static const struct memory_thread *
+thread_on(const struct memory *m, const struct memory_region *region)
+{
+    for (size_t i = 0; i < m->thread_count; i++)
+        if (m->threads[i].sp >= region->start && m->threads[i].sp < region->end)
+            return &m->threads[i];
+    return NULL;
+}
+
+/* The thread whose stack begins a little above ADDRESS, which no memory is at, or whose guard is
+ * there. */
+static const struct memory_thread *
+thread_above(const struct memory *m, uint64_t address)
+{
+    for (size_t i = 0; i < m->thread_count; i++) {
+        uint64_t sp = m->threads[i].sp;
+
+        // Its stack pointer has come below the stack, too, or close to its end.
+        if ((sp > address ? sp - address : address - sp) < BELOW_BYTES)
+            return &m->threads[i];
+    }
+    return NULL;
+}
+
+/* The mapping that REGION is a part of, or follows. */
+static const struct memory_mapping *
+mapping_of(const struct memory *m, const struct memory_region *region)
+{
+    const struct memory_mapping *mapping = memory_mapping_at(m, region->start);
+
+    if (mapping == NULL && region->start > 0)
+        mapping = memory_mapping_at(m, region->start - 1);
+    return mapping;
+}
+
+static uint64_t
+module_off(const struct memory *m, const struct memory_mapping *mapping, uint64_t address)
+{
+    uint64_t start = mapping->start - mapping->file_off;
+
+    for (size_t i = 0; i < m->mapping_count; i++)
+        if (m->mappings[i].path == mapping->path && m->mappings[i].file_off == 0)
+            start = m->mappings[i].start;
+    return address - start;
+}
+
+/* A place that is in no block. */
+static struct place
+beside_blocks(const struct examined *e, uint64_t address)
+{
+    const struct memory *m = &e->memory;
+    struct place p = {.region = memory_region_at(m, address)};
+
+    if (address < NULL_BYTES) {
+        p.kind = PLACE_NULL;
+    } else if (p.region == NULL || (p.region->access & MEMORY_READ) == 0) {
+        p.thread = thread_above(m, address);
+        p.kind = p.thread != NULL ? PLACE_BELOW_STACK : PLACE_NOWHERE;
+    } else if ((p.thread = thread_on(m, p.region)) != NULL) {
+        p.kind = PLACE_STACK;
+    } else if ((p.mapping = mapping_of(m, p.region)) != NULL) {
+        p.kind = PLACE_MODULE;
+        p.off = module_off(m, p.mapping, address);
+    } else {
+        p.kind = PLACE_OTHER;
+    }
+    return p;
+}
+
+struct place
+place_of(const struct examined *e, uint64_t address)
+{
+    const struct block *block = blocks_before(&e->blocks, address);
+    struct place p = {.region = memory_region_at(&e->memory, address)};
+    uint64_t behind;
+
+    if (block != NULL && block_has(block, address))
+        return (struct place){.kind = PLACE_BLOCK,
+                              .block = block,
+                              .region = p.region,
+                              .off = address - block->address};
+    if (p.region != NULL && blocks_ended_before(&e->memory, &e->record, &e->blocks, address,
+                                                &p.ended) &&
+        memory_region_at(&e->memory, p.ended.address) == p.region) {
+        p.kind = PLACE_ENDED;
+        p.block = block;
+        p.off = address - p.ended.address;
+        return p;
+    }
+    behind = block != NULL ? address - block->address - block_extent(block) : UINT64_MAX;
+    if (behind < BEHIND_BYTES)
+        return (struct place){
+            .kind = PLACE_BEHIND, .block = block, .region = p.region, .off = behind};
+    return beside_blocks(e, address);
+}

@@ -1,0 +1,63 @@
+/* fuzz_core.c: a core dump of any bytes: the ELF reader, the search for the record, the ledger, and
+ * the explanation of addresses. What is read must lie in the input (sanitizers), blocks must be in
+ * order, and a block must be where its address says.
+ *
+ * In the corpus are dumps of either word size, and one with a record, so that the ledger is
+ * reached.
+ */
+/* covers: memory.c elf_core.c find_record.c blocks.c place.c */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/elf_core.h"
+#include "image/find_record.h"
+#include "image/place.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+read_recorded(struct examined *e)
+{
+    static const uint64_t looked_at[] = {0, 8, 0x10004, 0x100000, 0x5000010, 0x5000053, 0x7fffffff,
+                                         UINT64_MAX};
+
+    blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
+    for (size_t i = 0; i < e->blocks.count; i++) {
+        const struct block *b = &e->blocks.v[i];
+
+        if (i > 0 && b->address < b[-1].address)
+            abort();
+        if (blocks_before(&e->blocks, b->address) < b)
+            abort();
+        place_of(e, b->address + b->size_bytes);
+    }
+    for (size_t i = 0; i < countof(looked_at); i++)
+        place_of(e, looked_at[i]);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct examined e = {0};
+    struct err err = {""};
+    unsigned char *copy = malloc(size + 1);
+
+    memcpy(copy, data, size);
+    if (elf_core_parse(copy, size, "core", &e.memory, &err) == 0) {
+        for (size_t i = 0; i < e.memory.region_count && i < 100; i++) {
+            char buffer[100];
+
+            memory_read(&e.memory, e.memory.regions[i].end - 50, buffer, sizeof buffer);
+        }
+        if (record_find(&e.memory, &e.record, &err) == 0)
+            read_recorded(&e);
+        e.memory.bytes = NULL;
+        memory_close(&e.memory);
+    } else if (err.text[0] == '\0') {
+        abort();
+    }
+    arena_release(&e.arena);
+    free(copy);
+    return 0;
+}

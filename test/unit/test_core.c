@@ -1,0 +1,322 @@
+/* test_core.c: if this fails, `heaptap core` reads a dump wrongly: blocks with sizes that they do
+ * not have, an address explained by the wrong block, or zeros where the dump has nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "build_core.h"
+
+#include "image/elf_core.h"
+#include "image/find_record.h"
+#include "image/place.h"
+
+/* The dump of R with EXTRA in it, opened and read. */
+struct opened {
+    struct examined e;
+    unsigned char *file;
+};
+
+static struct opened
+open_recorded(struct build_recorded *r, struct build_core extra)
+{
+    struct opened o = {0};
+    struct err err = {""};
+    size_t size_bytes;
+
+    o.file = build_recorded_finish(r, &extra, &size_bytes);
+    assert_int_equal(elf_core_parse(o.file, size_bytes, "core", &o.e.memory, &err), 0);
+    assert_int_equal(record_find(&o.e.memory, &o.e.record, &err), 0);
+    blocks_read(&o.e.memory, &o.e.record, &o.e.arena, &o.e.blocks);
+    return o;
+}
+
+static void
+close_recorded(struct opened *o)
+{
+    o->e.memory.bytes = NULL; // It is no mapping here.
+    memory_close(&o->e.memory);
+    arena_release(&o->e.arena);
+    free(o->file);
+}
+
+/* A note of a thread: zeros, its id, and registers that are their own number plus 1. */
+static void
+put_thread(struct build_core *c, uint32_t head, uint32_t tid_off, uint32_t registers, uint32_t tid)
+{
+    struct strbuf b = {0};
+
+    for (uint32_t i = 0; i < tid_off; i += 2)
+        build_core_number(c, &b, i == 12 ? 11 : 0, 2); // The signal.
+    build_core_number(c, &b, tid, 4);
+    while (b.length < head)
+        strbuf_char(&b, '\0');
+    for (uint32_t i = 0; i < registers; i++)
+        build_core_word(c, &b, i + 1);
+    build_core_note(c, NT_PRSTATUS, b.text, b.length);
+    strbuf_release(&b);
+}
+
+static void
+put_files(struct build_core *c)
+{
+    struct strbuf b = {0};
+
+    build_core_word(c, &b, 2);
+    build_core_word(c, &b, 4096);
+    build_core_word(c, &b, 0x20000);
+    build_core_word(c, &b, 0x21000);
+    build_core_word(c, &b, 3);
+    build_core_word(c, &b, 0x10000);
+    build_core_word(c, &b, 0x12000);
+    build_core_word(c, &b, 0);
+    strbuf_add(&b, "/lib/b.so\0/bin/a", sizeof "/lib/b.so\0/bin/a");
+    build_core_note(c, NT_FILE, b.text, b.length);
+    strbuf_release(&b);
+}
+
+static void
+check_machine(uint32_t word_bytes, bool big_endian, uint32_t machine, uint32_t pc, uint32_t sp)
+{
+    bool wide = word_bytes == 8;
+    struct build_core c = build_core_new(word_bytes, big_endian, machine);
+    struct memory m;
+    struct err err = {""};
+    unsigned char *file;
+    size_t size_bytes;
+    uint64_t value;
+
+    put_thread(&c, wide ? 112 : 72, wide ? 32 : 24, wide ? 34 : 18, 77);
+    put_files(&c);
+    build_core_memory(&c, 0x10000, 0x2000, PF_R, "\1\2\3\4\5\6\7\10", 8);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
+    assert_int_equal(m.thread_count, 1);
+    assert_int_equal(m.threads[0].tid, 77);
+    assert_int_equal(m.threads[0].pc, pc + 1);
+    assert_int_equal(m.threads[0].sp, sp + 1);
+    assert_int_equal(m.signal.number, 11);
+    assert_int_equal(m.mapping_count, 2);
+    assert_string_equal(m.mappings[0].path, "/bin/a");
+    assert_string_equal(m.mappings[1].path, "/lib/b.so");
+    assert_int_equal(m.mappings[1].file_off, 3 * 4096);
+    assert_true(memory_word(&m, 0x10000, 4, &value));
+    assert_int_equal(value, big_endian ? 0x01020304 : 0x04030201);
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+}
+
+/* If this fails, dumps of other machines than ours show no threads, or wrong ones. */
+static void
+threads_and_files_are_read_in_either_word_size_and_byte_order(void **unused)
+{
+    (void)unused;
+    check_machine(8, false, EM_X86_64, 16, 19);
+    check_machine(8, false, EM_AARCH64, 32, 31);
+    check_machine(8, true, EM_AARCH64, 32, 31);
+    check_machine(4, false, EM_386, 12, 15);
+    check_machine(4, false, EM_ARM, 15, 13);
+    check_machine(4, true, EM_ARM, 15, 13);
+}
+
+/* If this fails, a dump that a full disk has cut short shows blocks of size 0, and pointers to
+ * nothing, where it should say that it does not know. */
+static void
+what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros(void **unused)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    unsigned char page[4096], buffer[64];
+    struct err err = {""};
+    struct memory m;
+    unsigned char *file;
+    size_t size_bytes;
+    uint64_t value;
+
+    (void)unused;
+    memset(page, 7, sizeof page);
+    build_core_memory(&c, 0x10000, 4096, PF_R | PF_W, page, sizeof page);
+    build_core_memory(&c, 0x11000, 4096, PF_R | PF_W, page, sizeof page);
+    build_core_memory(&c, 0x12000, 4096, PF_R | PF_X, NULL, 0);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes - 4000, "core", &m, &err), 0);
+    assert_int_equal(m.missing_bytes, 4000);
+    assert_int_equal(memory_read(&m, 0x11000 - 8, buffer, sizeof buffer), 64);
+    assert_int_equal(memory_read(&m, 0x11000 + 90, buffer, sizeof buffer), 6);
+    assert_false(memory_word(&m, 0x11000 + 96, 8, &value));
+    assert_false(memory_word(&m, 0x12000, 8, &value));
+    assert_non_null(memory_region_at(&m, 0x12000));
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+}
+
+/* If this fails, files that are no dumps are read as if they were, or refused without advice. */
+static void
+what_is_no_dump_is_refused_with_a_sentence(void **unused)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    struct err err = {""};
+    struct memory m;
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    assert_int_equal(elf_core_parse((const unsigned char *)"hello", 5, "x", &m, &err),
+                     HEAPTAP_BAD_INPUT);
+    assert_non_null(strstr(err.text, "no core dump"));
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "x", &m, &err), HEAPTAP_BAD_INPUT);
+    assert_non_null(strstr(err.text, "cut off before any memory"));
+    file[16] = ET_DYN;
+    assert_int_equal(elf_core_parse(file, size_bytes, "x", &m, &err), HEAPTAP_BAD_INPUT);
+    assert_non_null(strstr(err.text, "program or library"));
+    free(file);
+}
+
+/* If this fails, blocks of a dump have wrong sizes, or are missing. */
+static void
+blocks_have_the_size_that_was_requested(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct opened o;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_recorded_block(r, 16, 32, 20, 5);
+    build_recorded_block(r, 48, 112, 100, 6);
+    build_recorded_block(r, 160, 64, 56, 7);
+    r->leaf[160 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
+    r->side[2] = BUILD_HEAP + 512;             // A plain block,
+    r->side[3] = 1000 | UINT64_C(8) << 42;
+    r->side[5] = BUILD_HEAP + 2048;            // a sample,
+    r->side[6] = 24 | UINT64_C(9) << 42;
+    r->side[7] = (3 + 1) << 1 | 1;
+    r->side[8] = (BUILD_HEAP + 16) | CORE_HOOKED_KEY; // and another allocator's.
+    r->side[9] = 8 | UINT64_C(10) << 42;
+    o = open_recorded(r, build_core_new(8, false, EM_X86_64));
+    assert_int_equal(o.e.blocks.count, 5);
+    assert_int_equal(o.e.blocks.v[0].address, BUILD_HEAP + 16);
+    assert_int_equal(o.e.blocks.v[0].size_bytes, 20);
+    assert_int_equal(o.e.blocks.v[0].site, 5);
+    assert_int_equal(o.e.blocks.v[1].flags, BLOCK_HOOKED);
+    assert_int_equal(o.e.blocks.v[1].size_bytes, 8);
+    assert_int_equal(o.e.blocks.v[2].size_bytes, 100);
+    assert_int_equal(o.e.blocks.v[3].size_bytes, 1000);
+    assert_int_equal(o.e.blocks.v[3].site, 8);
+    assert_int_equal(o.e.blocks.v[4].flags, BLOCK_SAMPLE | BLOCK_ROUNDED_UP);
+    assert_int_equal(o.e.blocks.v[4].way, 3);
+    assert_int_equal(o.e.blocks.damaged, 0);
+    close_recorded(&o);
+    free(r);
+}
+
+/* If this fails, one overflow makes a block of many gigabytes, and the sums are worthless. */
+static void
+a_size_word_that_was_written_over_is_damage_and_no_size(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct opened o;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_recorded_block(r, 16, 32, 20, 5);
+    build_recorded_block(r, 48, 32, 20, 6);
+    build_recorded_block(r, 80, 32, 20, 7);
+    memset(r->heap + 40, 'A', 8);
+    o = open_recorded(r, build_core_new(8, false, EM_X86_64));
+    assert_int_equal(o.e.blocks.count, 3);
+    assert_int_equal(o.e.blocks.damaged, 1);
+    assert_int_equal(o.e.blocks.v[1].flags, BLOCK_DAMAGED);
+    assert_int_equal(o.e.blocks.v[1].size_bytes, 0);
+    assert_int_equal(o.e.blocks.v[2].size_bytes, 20);
+    close_recorded(&o);
+    free(r);
+}
+
+/* If this fails, a copy of a record, such as one in a buffer of a program that reads dumps, is
+ * taken for the process's own. */
+static void
+a_record_elsewhere_than_it_says_is_not_believed(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    struct core_record found;
+    struct err err = {""};
+    struct memory m;
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_core_memory(&c, 0x9000, 8192, PF_R | PF_W, &r->record, sizeof r->record);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
+    assert_int_equal(record_find(&m, &found, &err), HEAPTAP_NOT_FOUND);
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+    free(r);
+}
+
+/* If this fails, a crash is explained by the wrong block. */
+static void
+an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    struct opened o;
+    struct place p;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_recorded_block(r, 16, 32, 20, 5);
+    build_recorded_block(r, 80, 32, 20, 7);
+    r->leaf[80 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
+    put_thread(&c, 112, 32, 27, 77); // Its stack pointer is 20.
+    put_files(&c);
+    build_core_memory(&c, 0x10000, 0x2000, PF_R | PF_X, NULL, 0);
+    build_core_memory(&c, 0x12000, 0x1000, PF_R | PF_W, NULL, 0);
+    o = open_recorded(r, c);
+    p = place_of(&o.e, BUILD_HEAP + 16 + 19);
+    assert_int_equal(p.kind, PLACE_BLOCK);
+    assert_int_equal(p.off, 19);
+    p = place_of(&o.e, BUILD_HEAP + 16 + 20);
+    assert_int_equal(p.kind, PLACE_BEHIND);
+    assert_int_equal(p.off, 0);
+    assert_int_equal(p.block->site, 5);
+    p = place_of(&o.e, BUILD_HEAP + 80 + 3);
+    assert_int_equal(p.kind, PLACE_ENDED);
+    assert_int_equal(p.ended.address, BUILD_HEAP + 80);
+    assert_int_equal(p.ended.site, 7);
+    p = place_of(&o.e, 0x10004);
+    assert_int_equal(p.kind, PLACE_MODULE);
+    assert_string_equal(p.mapping->path, "/bin/a");
+    assert_int_equal(p.off, 4);
+    p = place_of(&o.e, 0x12008); // What follows a module's file is its variables.
+    assert_int_equal(p.kind, PLACE_MODULE);
+    assert_int_equal(p.off, 0x2008);
+    assert_int_equal(place_of(&o.e, 8).kind, PLACE_NULL);
+    assert_int_equal(place_of(&o.e, UINT64_C(0x7f0000000000)).kind, PLACE_NOWHERE);
+    assert_int_equal(place_of(&o.e, BUILD_SIDE).kind, PLACE_OTHER);
+    close_recorded(&o);
+    free(r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_files_are_read_in_either_word_size_and_byte_order),
+        cmocka_unit_test(what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros),
+        cmocka_unit_test(what_is_no_dump_is_refused_with_a_sentence),
+        cmocka_unit_test(blocks_have_the_size_that_was_requested),
+        cmocka_unit_test(a_size_word_that_was_written_over_is_damage_and_no_size),
+        cmocka_unit_test(a_record_elsewhere_than_it_says_is_not_believed),
+        cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
