@@ -1,0 +1,32 @@
+/* block_stacks.h: which blocks of a process's memory each stack has. */
+#ifndef ANALYSE_BLOCK_STACKS_H
+#define ANALYSE_BLOCK_STACKS_H
+
+#include "analyse/stacks.h"
+#include "image/blocks.h"
+
+struct block_stacks {
+    const struct blocks *blocks;
+    uint32_t *stack_of; // By block: index into the stacks plus 1; 0 = filtered out.
+    // By stack: its blocks are order[first[i]] up to order[first[i + 1]], by address.
+    size_t *first;
+    uint32_t *order;
+};
+
+/* Find the blocks of each of STACKS, built from P, whose sites have the ids that B has. From
+ * ARENA. */
+void block_stacks_build(const struct profile *p, const struct stacks *stacks,
+                        const struct blocks *b, struct arena *arena, struct block_stacks *ret);
+
+/* Blocks of one size. */
+struct block_size {
+    uint64_t size_bytes;
+    uint64_t blocks;
+};
+
+/* The sizes of the blocks of stack I, the smallest first, into an array from ARENA; of *RET_UNKNOWN
+ * blocks the size is not known. */
+size_t block_stacks_sizes(const struct block_stacks *s, size_t i, struct arena *arena,
+                          struct block_size **ret, size_t *ret_unknown);
+
+#endif

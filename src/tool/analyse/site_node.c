@@ -1,0 +1,77 @@
+/* site_node.c: from a site's id to a node of the model, by way of the file's call tree.
+ *
+ * The model has a site only if something was counted there, but all nodes of the tree. So the
+ * file's node is looked for, and its frames are followed down from the root in the model.
+ */
+#include "analyse/site_node.h"
+
+/* The frame that is no tag, at node I of RAW or above; 0 = none. */
+static uint32_t
+untagged(const struct raw_file *raw, uint32_t i)
+{
+    while (i >= DISK_NODE_FIRST && i < raw_count(raw, DISK_NODES)) {
+        const struct disk_node *d = raw_record(raw, DISK_NODES, i);
+
+        if (!(d->flags & DISK_NODE_TAG))
+            return i;
+        if (d->parent >= i)
+            return 0;
+        i = d->parent;
+    }
+    return 0;
+}
+
+static uint32_t
+find_disk_node(const struct raw_file *raw, uint32_t site)
+{
+    size_t count = raw_count(raw, DISK_NODES);
+
+    for (size_t i = DISK_NODE_FIRST; i < count; i++) {
+        const struct disk_node *d = raw_record(raw, DISK_NODES, i);
+
+        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
+            if (d->site[c] == site)
+                return untagged(raw, (uint32_t)i);
+    }
+    return 0;
+}
+
+/* The child of PARENT in P whose frame is that of D; 0 if there is none. */
+static uint32_t
+find_child(const struct profile *p, uint32_t parent, const struct disk_node *d)
+{
+    uint32_t module = (uint32_t)(d->frame >> DISK_ADDRESS_BITS);
+
+    for (size_t i = parent + 1; i < p->node_count; i++) {
+        const struct profile_location *l = &p->locations[p->nodes[i].location];
+
+        if (p->nodes[i].parent == parent && l->address == (d->frame & DISK_ADDRESS_MASK) &&
+            l->module == (module < p->module_count ? module : 0) &&
+            l->exact == ((d->flags & DISK_NODE_EXACT) != 0))
+            return (uint32_t)i;
+    }
+    return 0;
+}
+
+uint32_t
+site_node(const struct raw_file *raw, const struct profile *p, uint32_t site)
+{
+    const struct disk_node *chain[DISK_DEPTH_MAX + 1];
+    uint32_t node = 0, disk = site != 0 ? find_disk_node(raw, site) : 0;
+    size_t depth = 0;
+
+    while (disk >= DISK_NODE_FIRST && depth < countof(chain)) {
+        const struct disk_node *d = raw_record(raw, DISK_NODES, disk);
+
+        chain[depth++] = d;
+        if (d->parent >= disk)
+            return 0;
+        disk = d->parent;
+    }
+    for (size_t i = depth; i-- > 0;) {
+        node = find_child(p, node, chain[i]);
+        if (node == 0)
+            return 0;
+    }
+    return node;
+}

@@ -1,0 +1,205 @@
+/* cmd_core.c: `heaptap core`: what lived in the memory of a process that was recorded.
+ *
+ * A core dump has the recorder's ledger in it: which blocks live. With the profile, which has the
+ * stacks, that becomes a profile of the moment of the dump, and is shown like any other.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/block_stacks.h"
+#include "command/examine.h"
+#include "command/runner.h"
+#include "command/symbolise.h"
+#include "image/elf_core.h"
+#include "json/json_report.h"
+#include "load/load.h"
+#include "option/view_opts.h"
+#include "profile/pack.h"
+#include "text/text_core.h"
+#include "text/text_notes.h"
+
+struct core_options {
+    struct view_options view;
+    uint64_t pid;
+    const char *profile, *output;
+};
+static const struct core_options defaults;
+
+/* A command on its way. */
+struct coring {
+    const struct core_options *o;
+    struct examined e;
+};
+
+/* Have the instruction at PC named with all others, as the last location of P. */
+static void
+add_location(struct profile *p, uint64_t pc)
+{
+    struct profile_location *v = arena_array(&p->arena, p->location_count + 1, sizeof *v);
+    struct profile_location l = {.address = pc, .exact = true};
+
+    for (uint32_t i = 1; i < p->module_count; i++)
+        if (!p->modules[i].unloaded && pc >= p->modules[i].start && pc < p->modules[i].end)
+            l.module = i;
+    if (l.module == 0)
+        return;
+    memcpy(v, p->locations, p->location_count * sizeof *v);
+    v[p->location_count++] = l;
+    p->locations = v;
+    p->symbolised = false;
+}
+
+static int
+check(struct shown *s)
+{
+    const struct coring *c = s->runner->own;
+
+    s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
+    if (c->e.memory.thread_count > 0)
+        add_location(s->p, c->e.memory.threads[0].pc);
+    return 0;
+}
+
+static int
+show(struct shown *s)
+{
+    const struct coring *c = s->runner->own;
+    struct block_stacks blocks;
+
+    if (c->o->view.json) {
+        json_report(s->j, &s->text.base, METRIC_INUSE,
+                    c->o->view.limit ? c->o->view.limit : SIZE_MAX);
+        return 0;
+    }
+    block_stacks_build(s->p, &s->stacks, &c->e.blocks, s->text.base.arena, &blocks);
+    text_core_head(&s->text, &c->e);
+    text_core_stacks(&s->text, &blocks);
+    return 0;
+}
+
+/* Write the profile at PATH, with its symbols, to what -o says. */
+static int
+save(const char *path, const struct core_options *o)
+{
+    struct err err = {""};
+    struct profile *p = NULL;
+    int r = profile_open(path, &p, &err);
+
+    if (r == 0)
+        r = symbolise(p, &o->view.symbols);
+    if (r == 0) {
+        symbolise_types(p, &o->view.symbols);
+        p->process.ended = true; // Nobody writes this file.
+        r = pack_write(path, p, o->output, &err);
+    }
+    if (r < 0)
+        say_error("%s", err.text);
+    profile_free(p);
+    return r < 0 ? exit_code(r) : r;
+}
+
+static int
+wish_of(const struct core_options *o, int count, char **arguments, struct examine_wish *ret)
+{
+    *ret = (struct examine_wish){.profile = o->profile, .pid = (uint32_t)o->pid};
+    if (o->pid != 0) {
+        if (count > 1 || o->pid > INT32_MAX) {
+            say_error("--pid takes a process id, and no dump beside it");
+            return EXIT_USAGE;
+        }
+        ret->program = count > 0 ? arguments[0] : NULL;
+        return 0;
+    }
+    if (count == 0) {
+        say_error("name a core dump, or a process with --pid");
+        return EXIT_USAGE;
+    }
+    ret->core = arguments[count - 1];
+    ret->program = count > 1 ? arguments[0] : NULL;
+    // Debuggers differ in the order of the two.
+    if (count > 1 && elf_core_is(arguments[0]) && !elf_core_is(arguments[1])) {
+        ret->core = arguments[0];
+        ret->program = arguments[1];
+    }
+    return 0;
+}
+
+static int
+run(const void *given, int count, char **arguments)
+{
+    struct coring c = {.o = given};
+    const struct runner r = {
+        .options = &c.o->view,
+        .own = &c,
+        .session = SESSION_PLAIN,
+        .stacks = STACKS_FOLDED_IN_TEXT,
+        .numbered = true,
+        .check = check,
+        .show = show,
+    };
+    struct examine_wish wish;
+    char path[64];
+    int fd, rc = wish_of(c.o, count, arguments, &wish);
+
+    if (rc == 0)
+        rc = examine_open(&wish, &c.e, &fd);
+    if (rc != 0)
+        return rc;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    rc = c.o->output != NULL ? save(path, c.o) : runner_run(&r, path);
+    close(fd);
+    examine_close(&c.e);
+    return rc;
+}
+
+static const struct opt options[] = {
+    {OPT_COUNT, 'p', "pid", &defaults.pid, "PID",
+     "Look into the running process PID instead of a dump. It goes on.", NULL},
+    {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
+     "Take stacks and names from the profile FILE. By default it is looked for where it was "
+     "recorded, beside the dump and in the current directory, and told by the process it is of.",
+     NULL},
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE",
+     "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
+     "Show at most N stacks or blocks. The default is 10, and all in JSON.", NULL},
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    VIEW_FOLD_OPTIONS(defaults.view),
+    SYMBOL_OPTIONS(defaults.view.symbols),
+    {OPT_FLAG, 0, "wide", &defaults.view.wide, NULL,
+     "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut "
+     "only if COLUMNS is set.", NULL},
+    {OPT_FLAG_OF, 0, "json", &defaults.view.json, "LAYOUT",
+     "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "
+     "once; nested is the one of version 1, which has them in every stack and may be very large.",
+     view_json_layouts},
+    {.kind = OPT_END},
+};
+
+const struct command command_core = {
+    .name = "core",
+    .arguments = "[PROGRAM] CORE",
+    .summary = "show what lived in a core dump, and why it died",
+    .description =
+        "Shows the blocks that lived in the memory of a process when it was dumped, by the stacks "
+        "that allocated them. The process must have been recorded, and its profile be there, which "
+        "has the stacks; nothing else is needed, neither a debugger nor the program.\n\n"
+        "If a signal ended the process, what it died of is explained first: which block the "
+        "address is in or behind, who allocated it, or that it had been freed.\n\n"
+        "The dump may be compressed with zstd or gzip. What is missing in one that is cut short is "
+        "not known, and said. With -o the moment becomes a profile of its own, so that two dumps "
+        "of one process can be compared with heaptap diff, and exported.",
+    .examples = "heaptap core core.4711\n"
+                "heaptap core ./server core.4711.zst\tas for a debugger\n"
+                "heaptap core --pid 4711\ta running process\n"
+                "heaptap core -o before.heaptap core.1\ta profile of that moment\n",
+    .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .min_arguments = 0,
+    .max_arguments = 2,
+    .run = run,
+};

@@ -1,0 +1,214 @@
+/* examine.c: opening a dump or a process, and finding what belongs to it.
+ *
+ * Much can be missing: the dump may be cut short, of a process that was not recorded, or of another
+ * program; its profile may be gone, or that of another run may have taken its name. Each gets a
+ * sentence of its own that says what to do, because there is no second dump of the same crash.
+ */
+#include "command/examine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "image/elf_core.h"
+#include "image/find_record.h"
+#include "image/live_memory.h"
+#include "image/moment.h"
+#include "option/opts.h"
+#include "profile/origin.h"
+#include "util/path.h"
+#include "view/memory_words.h"
+#include "view/style.h"
+
+/* Whether the process of M had the recorder among its libraries. */
+static bool
+has_recorder(const struct memory *m)
+{
+    for (size_t i = 0; i < m->mapping_count; i++)
+        if (strcmp(path_basename(m->mappings[i].path), "libheaptap.so") == 0)
+            return true;
+    return false;
+}
+
+static int
+say_unrecorded(const struct memory *m)
+{
+    if (has_recorder(m) && m->missing_bytes > 0)
+        say_error("%s: the recorder's memory is in the part that is cut off; a dump that is whole "
+                  "is needed (ulimit -c unlimited, room on the disk)",
+                  m->name);
+    else if (has_recorder(m) && !m->lives)
+        say_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
+                  "nothing in this process, or the filter left private memory out (bit 0 of "
+                  "/proc/PID/coredump_filter)",
+                  m->name);
+    else if (m->lives)
+        say_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
+    else
+        say_error("%s: this process%s%s%s was not recorded by heaptap; record the next one with "
+                  "`heaptap run`",
+                  m->name, *m->program != '\0' ? " (" : "", m->program,
+                  *m->program != '\0' ? ")" : "");
+    return EXIT_BAD_INPUT;
+}
+
+/* PROGRAM was given: it must be what M is of. */
+static void
+check_program(const struct memory *m, const char *program)
+{
+    const char *name = path_basename(program);
+
+    for (size_t i = 0; i < m->mapping_count; i++)
+        if (strcmp(path_basename(m->mappings[i].path), name) == 0)
+            return;
+    say_warning("%s does not seem to be of %s, which is not among its files", m->name, program);
+}
+
+/* Read the file PATH, a profile, into RAW: 0, or an exit code after saying why. */
+static int
+read_profile(const char *path, struct arena *arena, struct raw_file *raw)
+{
+    struct err err = {""};
+    size_t size_bytes;
+    void *data;
+    int r = origin_read(path, arena, &data, &size_bytes, &err);
+
+    if (r == 0)
+        r = raw_parse(data, size_bytes, path, arena, raw, &err);
+    if (r == 0)
+        return 0;
+    say_error("%s", err.text);
+    return exit_code(r);
+}
+
+/* The path of the profile that belongs to E, from its arena; NULL after saying why there is none.
+ * */
+static const char *
+find_profile(const struct examine_wish *w, struct examined *e)
+{
+    struct err err = {""};
+    const char *path = w->profile;
+    struct disk_header h;
+
+    if (path == NULL && w->core == NULL && origin_of_pid(w->pid, &e->arena, &path, &err) != 0)
+        path = NULL;
+    if (path == NULL)
+        path = record_find_profile(&e->record, w->core, &e->arena);
+    if (path == NULL) {
+        say_error("%s: its profile %s is gone, and so are the stacks of its blocks; name the "
+                  "profile with --profile if it has moved, and record with `heaptap run "
+                  "--self-contained-core` if dumps are to do without",
+                  e->memory.name, style_clean(&e->arena, e->record.path));
+        return NULL;
+    }
+    if (origin_header(path, &h) && !record_is_of(&e->record, &h)) {
+        say_error("%s is not the profile of %s: it is of process %" PRIu32
+                  ", and another run; its own was %s",
+                  style_clean(&e->arena, path), e->memory.name, h.pid,
+                  style_clean(&e->arena, e->record.path));
+        return NULL;
+    }
+    return path;
+}
+
+static int
+open_memory(const struct examine_wish *w, struct examined *e)
+{
+    struct err err = {""};
+    int r = w->core != NULL ? elf_core_open(w->core, &e->memory, &err)
+                            : live_memory_open(w->pid, &e->memory, &err);
+
+    if (r == 0)
+        r = record_find(&e->memory, &e->record, &err);
+    if (r == HEAPTAP_NOT_FOUND) {
+        r = say_unrecorded(&e->memory);
+        if (e->memory.signal.number != 0)
+            say_hint("%s", memory_signal_words(&e->arena, &e->memory));
+        return r;
+    }
+    if (r != 0) {
+        say_error("%s", err.text);
+        return exit_code(r);
+    }
+    if (e->memory.missing_bytes > 0)
+        say_warning("%s is cut short: %s of memory are missing, and what was there is not known",
+                    e->memory.name, style_bytes(&e->arena, (int64_t)e->memory.missing_bytes));
+    if (w->program != NULL)
+        check_program(&e->memory, w->program);
+    return 0;
+}
+
+/* FILE as a file without a name: its descriptor, or -1 after saying why. */
+static int
+keep(const struct strbuf *file)
+{
+    int fd = memfd_create("heaptap", MFD_CLOEXEC);
+    size_t done = 0;
+
+    while (fd >= 0 && done < file->length) {
+        ssize_t n = write(fd, file->text + done, file->length - done);
+
+        if (n <= 0) {
+            close(fd);
+            fd = -1;
+        } else {
+            done += (size_t)n;
+        }
+    }
+    if (fd < 0)
+        say_error("no memory for a profile: %s", strerror(errno));
+    return fd;
+}
+
+/* A profile of what lives in E, by the one that belongs to it. */
+static int
+make_moment(struct examined *e, int *ret_file)
+{
+    struct strbuf file = {0};
+    struct err err = {""};
+    int r = read_profile(e->profile, &e->arena, &e->raw);
+
+    if (r == 0) {
+        moment_size_blocks(&e->raw, &e->blocks);
+        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &file, &err);
+        if (r != 0)
+            say_error("%s", err.text);
+        r = r != 0 ? exit_code(r) : 0;
+    }
+    if (r == 0) {
+        *ret_file = keep(&file);
+        r = *ret_file < 0 ? EXIT_BAD_INPUT : 0;
+    }
+    strbuf_release(&file);
+    return r;
+}
+
+int
+examine_open(const struct examine_wish *w, struct examined *ret, int *ret_file)
+{
+    int r;
+
+    *ret = (struct examined){0};
+    r = open_memory(w, ret);
+    if (r == 0) {
+        ret->profile = find_profile(w, ret);
+        r = ret->profile == NULL ? EXIT_BAD_INPUT : 0;
+    }
+    if (r == 0) {
+        blocks_read(&ret->memory, &ret->record, &ret->arena, &ret->blocks);
+        r = make_moment(ret, ret_file);
+    }
+    if (r != 0)
+        examine_close(ret);
+    return r;
+}
+
+void
+examine_close(struct examined *e)
+{
+    memory_close(&e->memory);
+    arena_release(&e->arena);
+    *e = (struct examined){0};
+}

@@ -1,0 +1,210 @@
+/* text_core.c: what lived in a dump, and what the dump died of.
+ *
+ *     ./server --port 80
+ *       core.4711 of process 4711
+ *       Killed by SIGSEGV: it touched 0x7f12a0002000
+ *         in read_all  read.c:106
+ *         0x7f12a0002000 is 2,360 bytes behind the end of a block of 132,072 bytes
+ *         0x7f1290001040 was allocated by
+ *           make_buffer  read.c:99
+ *       12,345 blocks live with 8.1 MiB
+ *
+ *     #1       1.0 MiB    50.0 %   8 blocks
+ *           grow  list.c:12
+ *           131071 x4, 131073 x4; the first at 0x55…, 0x55…
+ */
+#include "text/text_core.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/group.h"
+#include "analyse/site_node.h"
+#include "text/text_site.h"
+#include "text/text_stack.h"
+#include "view/memory_words.h"
+#include "view/phrases.h"
+
+enum { SIZES_SHOWN = 8, ADDRESSES_SHOWN = 4, DAMAGED_SHOWN = 3 };
+
+/* The stack of the file's SITE, which may have nothing live. */
+static void
+put_block_stack(struct text_view *v, const struct examined *e, uint32_t site)
+{
+    const struct profile *p = v->base.p;
+    struct stack stack;
+    uint32_t node;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        uint32_t known = p->sites[i].id == site ? v->base.stacks->site_stacks[i] : 0;
+
+        if (known != 0) {
+            text_stack(v, &v->base.stacks->v[known - 1], v->depth, 0);
+            return;
+        }
+    }
+    node = site_node(&e->raw, p, site);
+    stack = stack_of_node(p, node, v->base.arena);
+    if (node != 0)
+        text_stack(v, &stack, v->depth, 0);
+    else
+        text_note(v, "a stack that is not known");
+}
+
+/* What is known of ADDRESS, and who allocated what is there. */
+static void
+put_place(struct text_view *v, const struct examined *e, uint64_t address)
+{
+    struct place place = place_of(e, address);
+
+    bool ended = place.kind == PLACE_ENDED;
+
+    text_line(v, INK_PLAIN, arena_printf(v->base.arena, "    0x%" PRIx64 " is %s", address,
+                                         memory_place_words(v->base.arena, e, &place)));
+    if (!ended && place.block == NULL)
+        return;
+    text_line(v, INK_PLAIN,
+              arena_printf(v->base.arena, "    0x%" PRIx64 " was allocated by",
+                           ended ? place.ended.address : place.block->address));
+    put_block_stack(v, e, ended ? place.ended.site : place.block->site);
+}
+
+/* Blocks whose word in front makes no sense, and the one before, which has most likely run over. */
+static void
+put_damaged(struct text_view *v, const struct examined *e)
+{
+    struct arena *a = v->base.arena;
+    size_t shown = 0;
+
+    if (e->blocks.damaged == 0)
+        return;
+    text_line(v, INK_WARNING,
+              arena_printf(a, "  The allocator's word in front of %s has been written over",
+                           style_plural(a, (int64_t)e->blocks.damaged, "block")));
+    for (size_t i = 0; i < e->blocks.count && shown < DAMAGED_SHOWN; i++) {
+        const struct block *b = &e->blocks.v[i];
+        const struct block *before = i > 0 ? b - 1 : NULL;
+
+        if (!(b->flags & BLOCK_DAMAGED))
+            continue;
+        shown++;
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "    in front of the block at 0x%" PRIx64 "%s", b->address,
+                               before != NULL ? ", behind this one:" : ""));
+        if (before != NULL) {
+            text_note(v, arena_printf(a, "0x%" PRIx64 ", %s, which ends %" PRIu64
+                                         " bytes before it, allocated by",
+                                      before->address, memory_block_size(a, before),
+                                      b->address - before->address - before->size_bytes));
+            put_block_stack(v, e, before->site);
+        }
+    }
+}
+
+/* Where the first thread was, if that is known, which is at the end of the locations. */
+static void
+put_where(struct text_view *v, const struct examined *e)
+{
+    const struct profile *p = v->base.p;
+    uint32_t last = (uint32_t)p->location_count - 1;
+    const struct profile_location *l = &p->locations[last];
+    struct arena *a = v->base.arena;
+
+    if (!e->memory.signal.has_address || e->memory.thread_count == 0 ||
+        l->address != e->memory.threads[0].pc)
+        return;
+    for (uint32_t i = 0; i < l->frame_count; i++)
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "    in %s  %s",
+                               frame_name(p, l->first_frame + i, last, a),
+                               phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
+}
+
+static void
+put_end(struct text_view *v, const struct examined *e)
+{
+    const struct memory_signal *s = &e->memory.signal;
+
+    if (s->number == 0)
+        return;
+    text_line(v, INK_WARNING,
+              arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
+    put_where(v, e);
+    if (s->has_address)
+        put_place(v, e, s->address);
+}
+
+void
+text_core_head(struct text_view *v, const struct examined *e)
+{
+    struct arena *a = v->base.arena;
+    const struct profile *p = v->base.p;
+
+    style_text(&v->style, v->out, INK_TITLE,
+               style_cut_end(a, style_clean(a, profile_title(p, a)), v->style.width));
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
+    put_end(v, e);
+    put_damaged(v, e);
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  %s live with %s%s",
+                           style_plural(a, counters_live_blocks(&p->totals), "block"),
+                           style_bytes(a, counters_live_bytes(&p->totals)),
+                           memory_gaps_words(a, e)));
+}
+
+/* "131071 x4, 131073 x4" */
+static const char *
+sizes_text(struct text_view *v, const struct block_stacks *b, size_t stack)
+{
+    struct block_size *sizes;
+    size_t unknown, count = block_stacks_sizes(b, stack, v->base.arena, &sizes, &unknown);
+    const char *text = "";
+
+    for (size_t i = 0; i < count && i < SIZES_SHOWN; i++)
+        text = arena_printf(v->base.arena, "%s%s%" PRIu64 "%s", text, i ? ", " : "",
+                            sizes[i].size_bytes,
+                            sizes[i].blocks > 1
+                                ? arena_printf(v->base.arena, " x%" PRIu64, sizes[i].blocks)
+                                : "");
+    if (count > SIZES_SHOWN)
+        text = arena_printf(v->base.arena, "%s and %zu more sizes up to %" PRIu64, text,
+                            count - SIZES_SHOWN, sizes[count - 1].size_bytes);
+    if (unknown > 0)
+        text = arena_printf(v->base.arena, "%s%sunknown x%zu", text, count ? ", " : "", unknown);
+    return text;
+}
+
+static void
+put_blocks(struct text_view *v, const struct block_stacks *b, size_t stack)
+{
+    struct arena *a = v->base.arena;
+    size_t count = b->first[stack + 1] - b->first[stack];
+    const char *at = "";
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count && i < ADDRESSES_SHOWN; i++)
+        at = arena_printf(a, "%s%s0x%" PRIx64, at, i ? ", " : "",
+                          b->blocks->v[b->order[b->first[stack] + i]].address);
+    text_note(v, arena_printf(a, "sizes: %s", sizes_text(v, b, stack)));
+    text_note(v, arena_printf(a, "at: %s%s", at, count > ADDRESSES_SHOWN ? ", \xe2\x80\xa6" : ""));
+}
+
+void
+text_core_stacks(struct text_view *v, const struct block_stacks *b)
+{
+    const struct stack **top = group_sorted_stacks(v->base.stacks, METRIC_INUSE, v->base.arena);
+    size_t count = group_positive(v->base.stacks, top, METRIC_INUSE);
+    size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT;
+
+    for (size_t i = 0; i < count && i < limit; i++) {
+        text_site(v, top[i], METRIC_INUSE);
+        put_blocks(v, b, (size_t)(top[i] - v->base.stacks->v));
+    }
+    if (count > limit)
+        strbuf_char(v->out, '\n');
+    text_more(v, limit, count, "stack");
+}

@@ -1,0 +1,15 @@
+/* text_core.h: the memory of a process as text. */
+#ifndef TEXT_TEXT_CORE_H
+#define TEXT_TEXT_CORE_H
+
+#include "analyse/block_stacks.h"
+#include "image/examined.h"
+#include "text/text_view.h"
+
+/* What V is of, what ended the process and, as far as the memory tells, why. */
+void text_core_head(struct text_view *v, const struct examined *e);
+
+/* The first stacks by live bytes, with the sizes and some addresses of their blocks. */
+void text_core_stacks(struct text_view *v, const struct block_stacks *b);
+
+#endif

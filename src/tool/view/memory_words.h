@@ -1,0 +1,27 @@
+/* memory_words.h: words for what is found in the memory of a process. All from ARENA. */
+#ifndef VIEW_MEMORY_WORDS_H
+#define VIEW_MEMORY_WORDS_H
+
+#include "image/place.h"
+
+/* What PLACE is: "8 bytes behind the end of a block of 64 bytes". */
+const char *memory_place_words(struct arena *arena, const struct examined *e,
+                               const struct place *place);
+
+/* The same in one word, for programs: "block", "behind", "ended", "stack", "below_stack", "module",
+ * "null", "other" or "nowhere". */
+const char *memory_place_name(enum place_kind kind);
+
+/* "64 B", "about 64 B" if it is the mean of its site, or "of unknown size". */
+const char *memory_block_size(struct arena *arena, const struct block *b);
+
+/* What ended the process of M: "Killed by SIGSEGV: …". */
+const char *memory_signal_words(struct arena *arena, const struct memory *m);
+
+/* "SIGSEGV", or "signal 99". */
+const char *memory_signal_name(struct arena *arena, uint32_t number);
+
+/* What is missing in E, to be put behind its totals; "" if nothing is. */
+const char *memory_gaps_words(struct arena *arena, const struct examined *e);
+
+#endif

@@ -1,0 +1,225 @@
+/* cflags: -fno-builtin -O0 -g */
+/* libs: -lpthread */
+/* core_blocks.c: a heap that is known, to be dumped.
+ *
+ *   core_blocks eight     8 blocks of 128 KiB, one byte more or less, in grow(); says "ready" and
+ *                         waits for a line; then one of 1 MiB in add_one(), "ready", and waits
+ *   core_blocks threads   two threads keep 1024 blocks of one byte each, in first() and second();
+ *                         then it aborts
+ *   core_blocks null      follows a null pointer
+ *   core_blocks freed     calls a function through a freed block of 64 bytes
+ *   core_blocks behind    reads on behind a block of 128 KiB and more until there is no memory
+ *   core_blocks overflow  writes 40 bytes into a block of 24, in overflow(); then it aborts
+ *   core_blocks recursion calls itself without end
+ *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
+ *                         says "ready" and waits for a line
+ *
+ * In each case main() keeps a block of 48 bytes first.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BIG = 128 << 10, ONES = 1024 };
+
+static void *kept[4 * ONES];
+static size_t kept_count;
+
+static void
+wait_for_line(void)
+{
+    char line[16];
+
+    if (write(1, "ready\n", 6) != 6 || read(0, line, sizeof line) < 0)
+        exit(1);
+}
+
+static void
+keep(void *p)
+{
+    kept[__atomic_fetch_add(&kept_count, 1, __ATOMIC_RELAXED)] = p;
+}
+
+static void
+grow(void)
+{
+    for (int i = 0; i < 8; i++)
+        keep(malloc((size_t)(i % 2 ? BIG + 1 : BIG - 1)));
+}
+
+static void
+add_one(void)
+{
+    keep(malloc(1 << 20));
+}
+
+static void *
+first(void *unused)
+{
+    for (int i = 0; i < ONES; i++)
+        keep(malloc(1));
+    return unused;
+}
+
+static void *
+second(void *unused)
+{
+    for (int i = 0; i < ONES; i++)
+        keep(malloc(1));
+    return unused;
+}
+
+static void
+threads(void)
+{
+    pthread_t a, b;
+
+    pthread_create(&a, NULL, first, NULL);
+    pthread_create(&b, NULL, second, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    abort();
+}
+
+static void
+use_freed(void)
+{
+    uint64_t **p = malloc(64);
+
+    keep(malloc(64)); // Lest the freed one becomes a part of the rest of the heap.
+    p[4] = (uint64_t *)p;
+    free(p);
+    // The words that a freed block still has lead into it, where nothing may be executed.
+    ((void (*)(void))(uintptr_t)p[4])();
+}
+
+static void
+read_behind(void)
+{
+    volatile char *p = malloc(BIG + 1000);
+    char sum = 0;
+
+    for (size_t i = 0;; i++)
+        sum = (char)(sum + p[i]);
+}
+
+static void
+overflow(void)
+{
+    char *a = malloc(24), *b = malloc(100);
+
+    keep(a);
+    keep(b);
+    memset(a, 'A', 40);
+    abort();
+}
+
+static int
+recursion(volatile int *deep)
+{
+    volatile char pad[1000];
+
+    pad[0] = (char)*deep;
+    if (++*deep < 0)
+        return 0;
+    return recursion(deep) + pad[0];
+}
+
+struct node {
+    struct node *next;
+    uint64_t pad[3];
+};
+
+static struct node *list;           // Reached: 10 nodes.
+static __thread struct node *local; // Reached by a thread's own variable: 1 node.
+
+static struct node *
+add_node(struct node *next)
+{
+    struct node *n = calloc(1, sizeof *n);
+
+    n->next = next;
+    return n;
+}
+
+static void
+lose_list(void)
+{
+    struct node *lost = NULL;
+
+    for (int i = 0; i < 5; i++) // One that nobody knows, and 4 that it leads to.
+        lost = add_node(lost);
+}
+
+static void
+lose_ring(void)
+{
+    struct node *a = add_node(NULL);
+
+    a->next = add_node(a); // Both are reached by each other only.
+}
+
+static void
+lose_one(void)
+{
+    memset(malloc(1000), 1, 1000);
+}
+
+static void
+wipe_stack(void)
+{
+    volatile char wiped[16384];
+
+    for (size_t i = 0; i < sizeof wiped; i++)
+        wiped[i] = 0;
+}
+
+static void
+leaks(void)
+{
+    char *inside;
+
+    for (int i = 0; i < 10; i++)
+        list = add_node(list);
+    local = add_node(NULL);
+    inside = malloc(500);
+    keep(inside + 100); // A pointer into the middle keeps a block, too.
+    lose_list();
+    lose_ring();
+    lose_one();
+    wipe_stack();
+    wait_for_line();
+}
+
+int
+main(int count, char **arguments)
+{
+    const char *what = count > 1 ? arguments[1] : "";
+    int deep = 0;
+
+    keep(malloc(48)); // The recorder starts with the first block.
+    if (strcmp(what, "eight") == 0) {
+        grow();
+        wait_for_line();
+        add_one();
+        wait_for_line();
+    } else if (strcmp(what, "threads") == 0) {
+        threads();
+    } else if (strcmp(what, "null") == 0) {
+        *(volatile char *)(uintptr_t)0x10 = 1;
+    } else if (strcmp(what, "freed") == 0) {
+        use_freed();
+    } else if (strcmp(what, "behind") == 0) {
+        read_behind();
+    } else if (strcmp(what, "overflow") == 0) {
+        overflow();
+    } else if (strcmp(what, "recursion") == 0) {
+        return recursion(&deep);
+    } else if (strcmp(what, "leaks") == 0) {
+        leaks();
+    }
+    return 0;
+}

@@ -1,0 +1,165 @@
+"""core.py: the checks of core.sh. If one fails, `heaptap core` misreads a dump.
+
+The programs' blocks are known by construction (test/prog/core_blocks.c).
+"""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import documents
+import dumps
+from telling import finish, tell
+
+heaptap, programs, library, part = sys.argv[1:5]
+BLOCKS = os.path.join(programs, "core_blocks")
+BIG = 128 << 10
+
+
+def run(*arguments, path=None):
+    environment = dict(os.environ)
+    if path is not None:
+        environment["PATH"] = path
+    return subprocess.run([heaptap, *arguments], capture_output=True, text=True, env=environment)
+
+
+def shown(*arguments, **more):
+    got = run("core", *arguments, **more)
+    return got.stdout if got.returncode == 0 else "failed: " + got.stderr
+
+
+def document(*arguments):
+    """The JSON of the dump, with its stacks written out."""
+    got = run("core", "--json", "--no-fold", *arguments)
+    assert got.returncode == 0, got.stderr
+    return documents.loads(got.stdout)
+
+
+def sites(*arguments):
+    """Innermost function -> (live blocks, live bytes)."""
+    got = {}
+    for site in document(*arguments)["sites"]:
+        name = site["stack"][0]["function"]
+        blocks, bytes_ = got.get(name, (0, 0))
+        got[name] = blocks + site["live_blocks"], bytes_ + site["live_bytes"]
+    return got
+
+
+def compressed(dump):
+    with open(dump, "rb") as source, gzip.open(dump + ".gz", "wb", 1) as target:
+        shutil.copyfileobj(source, target)
+    yield dump + ".gz"
+    if shutil.which("zstd"):
+        subprocess.run(["zstd", "-q", "-1", dump], check=True)
+        yield dump + ".zst"
+
+
+def moments():
+    eight = {"grow": (8, 8 * BIG), "main": (1, 48)}
+    nine = dict(eight, add_one=(1, 1 << 20))
+    program = dumps.Waiting(library, "eight.heaptap", [BLOCKS, "eight"])
+    live = sites("--pid", str(program.pid))
+    tell(live == eight, "a running process: the blocks of its first moment", live)
+    if dumps.have_gcore():
+        one = dumps.gcore(program.pid, "one")
+        program.go_on()
+        program.ready()
+        two = dumps.gcore(program.pid, "two")
+        program.end()
+        tell(sites(one) == eight, "two moments: the first, with the profile of a later one",
+             sites(one))
+        tell(sites(two) == nine, "two moments: the second", sites(two))
+        text = shown(one, path="/nonexistent")
+        tell("sizes: 131071 x4, 131073 x4\n" in text and "core_blocks.c:" in text,
+             "sizes of blocks and lines of source, without gdb and addr2line", text)
+        for name in compressed(one):
+            tell(sites(name) == eight, "a dump compressed as " + name.split(".")[-1], sites(name))
+        for name, dump in ("a", one), ("b", two):
+            made = run("core", "-o", name + ".heaptap", dump)
+            tell(made.returncode == 0, "a profile of the moment: " + name, made.stderr)
+        diff = json.loads(run("diff", "--json", "a.heaptap", "b.heaptap").stdout)
+        growth = diff["growth"]["inuse"]
+        tell(growth == 1 << 20, "two moments: what diff says has grown", growth)
+        report = documents.loads(run("report", "--json", "--no-fold", "b.heaptap").stdout)
+        tell(report["totals"]["live_bytes"] == 8 * BIG + (1 << 20) + 48 and
+             report["totals"]["frees"] == 0, "report of the moment's profile", report["totals"])
+        wrong = run("core", "--profile", "a.heaptap", one)
+        tell(wrong.returncode == 0, "a profile of the moment has the stacks, too", wrong.stderr)
+    else:
+        program.go_on()
+        program.ready()
+        program.end()
+        print("ok - two moments # SKIP there is no gcore")
+
+
+def crashes():
+    if not dumps.kernel_dumps():
+        print("ok - crashes # SKIP the kernel writes dumps elsewhere")
+        return
+    wanted = {
+        "null": ["Killed by SIGSEGV: it touched 0x10\n", "    in main ", "a null pointer"],
+        "freed": ["is the beginning of a block that was freed\n",
+                  "was allocated by\n      use_freed "],
+        "behind": ["behind the end of a block of 132,072 bytes\n", "\n      read_behind "],
+        "overflow": ["Ended itself by SIGABRT", "word in front of 1 block has been written over",
+                     "of 24 bytes, which ends 8 bytes before it, allocated by\n      overflow "],
+        "recursion": ["    in recursion ", "its stack has overflowed"],
+        "threads": ["\n      first ", "\n      second ", "sizes: 1 x1024"],
+    }
+    for what, texts in wanted.items():
+        dump = dumps.crash(library, "dump_" + what, what + ".heaptap", [BLOCKS, what])
+        text = shown(dump, path="/nonexistent")
+        for part_ in texts:
+            tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
+    got = sites("dump_threads/" + os.listdir("dump_threads")[0])
+    tell(got["first"] == got["second"] == (1024, 1024), "threads: 1024 blocks of 1 byte each", got)
+
+
+def refused():
+    if not dumps.kernel_dumps():
+        print("ok - what is refused # SKIP the kernel writes dumps elsewhere")
+        return
+    bare = dumps.crash(library, "bare", "", [BLOCKS, "overflow"])
+    dump = dumps.crash(library, "whole", "whole.heaptap", [BLOCKS, "overflow"])
+    size = os.path.getsize(dump)
+    with open(dump, "rb") as source:
+        data = source.read()
+    for name, length in ("short", size // 2), ("head", 100), ("tail", size - 5000):
+        with open(name, "wb") as target:
+            target.write(data[:length])
+    open("empty", "w").close()
+
+    def says(name, texts, *arguments):
+        got = run("core", *arguments)
+        text = got.stdout + got.stderr
+        tell(got.returncode == 3 and all(t in text for t in texts), name, got.returncode, text)
+
+    says("a process that was not recorded", ["was not recorded by heaptap", "heaptap run"], bare)
+    says("no dump at all", ["no core dump, but a program"], BLOCKS)
+    says("some other file", ["no core dump: it does not begin"], sys.argv[0])
+    says("an empty file", ["empty", "ulimit -c"], "empty")
+    says("a dump without memory", ["cut off before any memory"], "head")
+    says("a dump cut in half", ["cut off"], "short")
+    says("a process that does not live", ["there is no process"], "--pid", "4194301")
+    says("a process that is not recorded", ["not being recorded"], "--pid", str(os.getpid()))
+    tail = run("core", "tail")
+    tell("cut short" in tail.stderr, "a dump cut short by little says so", tail.stderr)
+    other = run("core", "/bin/true", dump)
+    tell("does not seem to be of /bin/true" in other.stderr, "a dump of another program",
+         other.stderr)
+
+    dumps.crash(library, "other", "other.heaptap", [BLOCKS, "overflow"])
+    says("the profile of another run", ["is not the profile of"], "--profile", "other.heaptap",
+         dump)
+    os.rename("whole.heaptap", "renamed.heaptap")
+    tell(run("core", dump).returncode == 0, "a profile that was renamed is found")
+    os.rename("renamed.heaptap", "renamed.away")
+    says("a profile that is gone", ["is gone", "--profile", "--self-contained-core"], dump)
+    tell(run("core", "--profile", "renamed.away", dump).returncode == 0,
+         "a profile that was named is taken")
+
+
+{"moments": moments, "crashes": crashes, "refused": refused}[part]()
+finish()

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# core.sh: `heaptap core` on dumps of programs whose blocks are known. If it fails, what lived in a
+# dump is shown wrongly or not at all, a crash is explained by the wrong block, or a dump that lacks
+# something is read as if it did not.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+part() {
+    run_python "$area/core.py" "$HEAPTAP" "$PROG" "$LIBHEAPTAP" "$@" || failures=$((failures + 1))
+}
+part moments
+part crashes
+part refused
+finish

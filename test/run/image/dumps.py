@@ -1,0 +1,75 @@
+"""dumps.py: programs that are run and dumped. Imported, not run."""
+import glob
+import os
+import resource
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def kernel_dumps():
+    """Whether the kernel writes dumps into the directory of the process."""
+    try:
+        pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+    except OSError:
+        return False
+    return bool(pattern) and pattern[0] not in "|/"
+
+
+def allow_dumps():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def crash(library, directory, profile, command, options=()):
+    """Run COMMAND, recorded into PROFILE, in a new DIRECTORY: the path of its dump."""
+    os.makedirs(directory)
+    environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
+    environment.update(options)
+    if not profile:
+        del environment["LD_PRELOAD"]
+    subprocess.run(command, cwd=directory, env=environment, preexec_fn=allow_dumps,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = glob.glob(directory + "/core*")
+    return found[0] if found else None
+
+
+class Waiting:
+    """A recorded program that says "ready" and then waits for a line."""
+
+    def __init__(self, library, profile, command, options=()):
+        environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
+        environment.update(options)
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.ready()
+
+    def ready(self):
+        assert self.process.stdout.readline() == "ready\n"
+
+    def go_on(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def have_gcore():
+    return shutil.which("gcore") is not None
+
+
+def gcore(pid, name):
+    """A dump of the process PID, which goes on: its path."""
+    subprocess.run(["gcore", "-o", name, str(pid)], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    return "%s.%d" % (name, pid)
+
+
+def skip(why):
+    print(why)
+    sys.exit(SKIPPED)
