@@ -929,9 +929,9 @@ HEAPTAP_EMBEDDED_NAME(posix_memalign)(void **ret_block, size_t alignment, size_t
 size_t
 HEAPTAP_EMBEDDED_NAME(malloc_usable_size)(void *block)
 {
-    struct annotation *a = annotation_of(block);
-
-    return block != NULL && is_whole(a) ? a->size : 0;
+    if (block == NULL || !is_whole(annotation_of(block)))
+        return 0;
+    return annotation_of(block)->size;
 }
 
 void

@@ -518,6 +518,7 @@ enum disk_note_kind {
     DISK_NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
     DISK_NOTE_HOOK = 2,   // A function that was to be recorded was never called.
     DISK_NOTE_MOMENT = 3, // Made from the memory of a process: it has what lived in a moment.
+    DISK_NOTE_MEMORY = 4, // The blocks were found in a copy of memory; what else was.
 };
 
 /* What a tool noted of the recording that the recorder could not know. */

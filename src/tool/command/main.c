@@ -25,14 +25,15 @@
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,
-    command_callgraph, command_source, command_diff, command_core, command_html, command_export;
+    command_callgraph, command_source, command_diff, command_core, command_rawdump, command_html,
+    command_export;
 
 static const struct command *const recording[] = {
     &command_run, &command_control, &command_snapshot, &command_pack, &command_merge, NULL,
 };
 static const struct command *const showing[] = {
     &command_report,    &command_leaks,  &command_timeline, &command_bins, &command_direct,
-    &command_callgraph, &command_source, &command_diff,     &command_core, NULL,
+    &command_callgraph, &command_source, &command_diff,     &command_core, &command_rawdump, NULL,
 };
 static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
 static const struct command_group groups[] = {

@@ -145,6 +145,28 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
 }
 
 int
+runner_show(const struct runner *r, struct profile *p)
+{
+    struct view_set set = {.v = &p, .count = 1};
+    struct sink sink = {
+        .path = r->output, .set = &set, .is_text = !r->options->json && !r->for_programs};
+    struct strbuf out = sink_begin(&sink);
+    struct names_hint hint = {0};
+    int rc = show_single(r, &set, &out, &hint);
+
+    if (rc == 0)
+        rc = sink_end(&out);
+    else
+        sink_abandon(&out);
+    if (rc == 0)
+        names_hint_say(&hint);
+    else
+        arena_release(&hint.arena);
+    arena_release(&set.arena);
+    return rc;
+}
+
+int
 runner_run(const struct runner *r, const char *what)
 {
     struct view_set set;

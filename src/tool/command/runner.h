@@ -67,4 +67,7 @@ struct runner {
  * process has anything to show, which is for the command to say. */
 int runner_run(const struct runner *r, const char *what);
 
+/* The same for P alone, which did not come from a file; it stays the caller's. */
+int runner_show(const struct runner *r, struct profile *p);
+
 #endif

@@ -166,6 +166,8 @@ put_report(struct json *j, const struct view *v, enum metric metric, size_t limi
     json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
     if (more != NULL)
         more(&t, v, all, arg);
+    if (v->extra != NULL)
+        v->extra->members(v->extra->arg, v, &t);
     json_tables_end(&t);
     json_end(j);
 }

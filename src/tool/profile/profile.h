@@ -382,6 +382,8 @@ struct profile_program {
 enum profile_note_kind {
     NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
     NOTE_HOOK = 2,   // A function that was to be recorded was never called.
+    NOTE_MOMENT = 3, // Made from the memory of a process: it has what lived in a moment.
+    NOTE_MEMORY = 4, // The blocks were found in a copy of memory; what else was.
 };
 
 /* What a tool noted of the recording that the recorder could not know. No text is NULL. */

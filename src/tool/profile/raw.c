@@ -84,7 +84,10 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
 static const struct {
     uint32_t number;
     const char *name;
-} machines[] = {{62, "x86_64"}, {183, "aarch64"}};
+} machines[] = {
+    {62, "x86_64"}, {183, "aarch64"}, {3, "i386"},  {8, "mips"},   {20, "ppc"},
+    {21, "ppc64"},  {22, "s390"},     {40, "arm"},  {243, "riscv"},
+};
 
 const char *
 raw_machine_name(uint32_t number)

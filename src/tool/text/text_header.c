@@ -61,11 +61,19 @@ put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->base.p->process;
     struct arena *a = v->base.arena;
-    const char *who = arena_printf(a, "pid %s \xc2\xb7 %s", profile_pid_text(v->base.p, a),
-                                   start_time(v));
-    const char *how = arena_printf(a, "%s %s \xc2\xb7 %s", pr->ended ? "ran" : "running for",
-                                   style_duration(a, pr->elapsed_ns), sampling_how(a, v->base.p));
-    const char *both = arena_printf(a, "%s \xc2\xb7 %s", who, how);
+    // What was found in a copy of memory has no number.
+    const char *who = pr->pid == 0 ? "found in memory"
+                                   : arena_printf(a, "pid %s", profile_pid_text(v->base.p, a));
+    const char *how = pr->pid == 0
+                          ? "what was live then"
+                          : arena_printf(a, "%s %s \xc2\xb7 %s",
+                                         pr->ended ? "ran" : "running for",
+                                         style_duration(a, pr->elapsed_ns),
+                                         sampling_how(a, v->base.p));
+    const char *both;
+
+    who = arena_printf(a, "%s \xc2\xb7 %s", who, start_time(v));
+    both = arena_printf(a, "%s \xc2\xb7 %s", who, how);
 
     // A process in a container has two numbers, which may take the place of how it is recorded.
     if (style_width(both) <= style_room(&v->style, 0)) {

@@ -56,6 +56,16 @@ put_tags(struct text_view *v, const struct stack *s)
         text_note(v, text);
 }
 
+static void
+put_extra(struct text_view *v, const struct stack *s)
+{
+    const struct view_extra *extra = v->base.extra;
+    const char *text = extra != NULL ? extra->about(extra->arg, &v->base, s) : NULL;
+
+    if (text != NULL)
+        text_note(v, text);
+}
+
 void
 text_site(struct text_view *v, const struct stack *s, enum metric metric)
 {
@@ -87,6 +97,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     put_tags(v, s);
+    put_extra(v, s);
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
 

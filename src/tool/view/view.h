@@ -4,6 +4,18 @@
 
 #include "analyse/stacks.h"
 
+struct json_tables;
+struct view;
+
+/* What a command knows beyond what is in a profile. */
+struct view_extra {
+    const void *arg;
+    // A line about S, one of the view's stacks, from its arena; NULL = nothing.
+    const char *(*about)(const void *arg, const struct view *v, const struct stack *s);
+    // Members for the object of the report in JSON, which is open.
+    void (*members)(const void *arg, const struct view *v, struct json_tables *t);
+};
+
 struct view {
     const struct profile *p;
     const struct stacks *stacks;
@@ -12,6 +24,7 @@ struct view {
     const char *label;      // Of tables by the values of one label.
     struct arena *arena;    // For what is made to be shown.
     size_t limit;           // Rows or sites shown; 0 = the default of what shows them.
+    const struct view_extra *extra; // NULL = nothing.
 };
 
 #endif

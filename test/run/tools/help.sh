@@ -46,7 +46,7 @@ page_of() {
     local page=man/heaptap-$1.1 option
     groff -man -Tutf8 -ww -z "$page" 2>&1 | grep . && return 1
     groff -man -Tascii -P-c -rHY=0 "$page" | sed 's/.\x08//g' >page
-    for option in $(grep -oE '^ +(-., )?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
+    for option in $(grep -oE '^ +(-., )?--[a-z0-9-]+' help | grep -oE -- '--[a-z0-9-]+'); do
         grep -qF -- "$option" page || { echo "$page lacks $option"; return 1; }
     done
     grep -q 'EXIT STATUS' page
@@ -133,7 +133,7 @@ bash_completion() {
     for c in $commands; do
         "$HEAPTAP" "$c" --help >help
         offers heaptap "$c" - >offered
-        for option in $(grep -oE '^ +(-., )?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
+        for option in $(grep -oE '^ +(-., )?--[a-z0-9-]+' help | grep -oE -- '--[a-z0-9-]+'); do
             grep -qx -- "$option" offered || { echo "bash lacks $c $option"; return 1; }
         done
     done

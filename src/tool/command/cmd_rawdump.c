@@ -1,0 +1,520 @@
+/* cmd_rawdump.c: `heaptap rawdump`: annotated blocks in any copy of memory.
+ *
+ * Word size and byte order are in the blocks, but the program has the last word: blocks of another
+ * kind are not of it, and saying so is worth more than stacks with wrong names. The same goes for
+ * addresses that the user gave and blocks that lay elsewhere.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyse/frame_name.h"
+#include "command/dump_names.h"
+#include "command/runner.h"
+#include "command/symbolise.h"
+#include "json/json_rawdump.h"
+#include "json/json_report.h"
+#include "layout/memory_file.h"
+#include "option/symbol_opts.h"
+#include "profile/write_model.h"
+#include "profile/writer.h"
+#include "text/text_rawdump.h"
+#include "view/say.h"
+
+enum { PROGRESS_NS = 100000000 };
+
+static const char *const word_names[] = {"32", "64", NULL};
+static const char *const endian_names[] = {"little", "big", NULL};
+
+struct rawdump_options {
+    struct view_options view;
+    const char *elf, *base, *map, *addr2line, *output;
+    int word, endian; // Index of the names; -1 = not given.
+};
+static const struct rawdump_options defaults = {.word = -1, .endian = -1};
+
+/* What is read, and what came of it. */
+struct dump {
+    const struct rawdump_options *o;
+    struct arena arena;
+    struct memory_file program; // If elf is set.
+    const char *program_path;   // Absolute.
+    struct memory_file *images;
+    size_t image_count;
+    struct memory_parts parts;
+    int kind; // enum annotation_kind of the program; -1 = not known.
+    struct annotated_memory found;
+    struct annotated_places places;
+    struct profile *p;
+};
+
+/* --- What is to be read ----------------------------------------------------------------------- */
+
+static bool
+parse_address(const char *text, uint64_t *ret)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    *ret = strtoull(text, &end, 0);
+    return *end == '\0';
+}
+
+/* The kind that is asked for, or that of the program. */
+static int
+choose_kind(const struct dump *d)
+{
+    const struct rawdump_options *o = d->o;
+    int kind = o->elf != NULL ? (int)d->program.facts.kind : -1;
+
+    if (o->word < 0 && o->endian < 0)
+        return kind;
+    if (kind < 0)
+        kind = ANNOTATION_32_LITTLE;
+    if (o->word >= 0)
+        kind = (kind & 2) | o->word;
+    if (o->endian >= 0)
+        kind = (kind & 1) | o->endian << 1;
+    return kind;
+}
+
+static int
+open_program(struct dump *d, struct err *err)
+{
+    char *path;
+    int rc;
+
+    if (d->o->elf == NULL)
+        return 0;
+    rc = memory_file_open(d->o->elf, &d->arena, &d->program, err);
+    if (rc != 0) {
+        d->program.fd = -1;
+        return rc;
+    }
+    rc = memory_file_read_elf(&d->program, &d->arena, err);
+    if (rc == 0 && d->program.facts.type == 4)
+        rc = err_set(err, HEAPTAP_BAD_INPUT,
+                     "%s is a core; --elf wants the program, the core is an IMAGE", d->o->elf);
+    path = realpath(d->o->elf, NULL);
+    d->program_path = arena_strdup(&d->arena, path != NULL ? path : d->o->elf);
+    free(path);
+    return rc;
+}
+
+/* Split IMAGE[@ADDR]: a file of that whole name comes first. */
+static int
+split_image(struct dump *d, const char *text, const char **ret_path, const uint64_t **ret_base,
+            struct err *err)
+{
+    const char *at = strrchr(text, '@'), *address = d->o->base;
+    uint64_t *base = arena_alloc(&d->arena, sizeof *base);
+
+    *ret_path = text;
+    *ret_base = NULL;
+    if (at != NULL && access(text, F_OK) != 0) {
+        *ret_path = arena_strndup(&d->arena, text, (size_t)(at - text));
+        address = at + 1;
+    }
+    if (address == NULL)
+        return 0;
+    if (!parse_address(address, base))
+        return err_set(err, HEAPTAP_USAGE,
+                       "'%s' is no address: write it as 0x20000000, or in decimal", address);
+    *ret_base = base;
+    return 0;
+}
+
+static int
+check_machine(const struct dump *d, const struct memory_file *image, struct err *err)
+{
+    struct arena scratch = {0};
+    int rc = 0;
+
+    if (d->o->elf != NULL && image->is_core &&
+        image->facts.machine != d->program.facts.machine)
+        rc = err_set(err, HEAPTAP_BAD_INPUT, "%s is the core of a program for %s, and %s is for %s",
+                     image->path, elf_facts_machine(image->facts.machine, &scratch), d->o->elf,
+                     elf_facts_machine(d->program.facts.machine, &scratch));
+    arena_release(&scratch);
+    return rc;
+}
+
+static int
+open_image(struct dump *d, const char *text, struct err *err)
+{
+    struct memory_file *image = &d->images[d->image_count];
+    const uint64_t *base;
+    const char *path;
+    int rc = split_image(d, text, &path, &base, err);
+
+    if (rc == 0)
+        rc = memory_file_open(path, &d->arena, image, err);
+    if (rc != 0)
+        return rc;
+    d->image_count++;
+    rc = memory_file_parts(image, base, &d->arena, &d->parts, err);
+    if (rc == 0)
+        rc = check_machine(d, image, err);
+    if (rc == 0 && image->missing_bytes > 0)
+        say_warning("%s is cut off: %s of the memory that it should have are missing", image->path,
+                    style_bytes(&d->arena, (int64_t)image->missing_bytes));
+    return rc;
+}
+
+static int
+open_all(struct dump *d, int count, char **arguments, struct err *err)
+{
+    int rc = 0;
+
+    if (d->o->base != NULL && count > 1)
+        return err_set(err, HEAPTAP_USAGE,
+                       "--base is for one image; of several write IMAGE@ADDR each");
+    if (d->o->elf == NULL && d->o->endian >= 0 && d->o->word < 0)
+        return err_set(err, HEAPTAP_USAGE, "--endian without --elf needs --word as well");
+    if (d->o->addr2line != NULL && (d->o->elf == NULL || d->o->map != NULL))
+        return err_set(err, HEAPTAP_USAGE, "--addr2line needs --elf, and excludes --map");
+    d->images = arena_array(&d->arena, (size_t)count, sizeof *d->images);
+    rc = open_program(d, err);
+    for (int i = 0; i < count && rc == 0; i++)
+        rc = open_image(d, arguments[i], err);
+    d->kind = choose_kind(d);
+    return rc;
+}
+
+/* --- Finding ---------------------------------------------------------------------------------- */
+
+struct progress {
+    struct timespec last;
+    bool shown;
+};
+
+static void
+show_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct progress *p = arg;
+    struct arena a = {0};
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((now.tv_sec - p->last.tv_sec) * 1000000000L + now.tv_nsec - p->last.tv_nsec < PROGRESS_NS)
+        return;
+    if (p->last.tv_sec != 0) {
+        fprintf(stderr, "\rheaptap: looking for blocks, %s of %s\x1b[K",
+                style_bytes(&a, (int64_t)done), style_bytes(&a, (int64_t)total));
+        p->shown = true;
+    }
+    p->last = now;
+    arena_release(&a);
+}
+
+static void
+find(struct dump *d)
+{
+    struct progress progress = {0};
+    struct annotated_options options = {.kind = d->kind, .progress_arg = &progress};
+
+    if (isatty(STDERR_FILENO))
+        options.progress = show_progress;
+    annotated_find(d->parts.v, d->parts.count, &options, &d->found);
+    if (progress.shown)
+        fputs("\r\x1b[K", stderr);
+}
+
+/* The kind, other than the one believed, that most have; -1 = none has any. */
+static int
+other_kind(const struct annotated_memory *m)
+{
+    int best = -1;
+
+    for (int i = 0; i < ANNOTATION_KINDS; i++)
+        if (i != (int)m->kind && m->by_kind[i] > 0 &&
+            (best < 0 || m->by_kind[i] > m->by_kind[best]))
+            best = i;
+    return best;
+}
+
+/* A part that the user has given an address, though the blocks in it lay elsewhere, or NULL. */
+static const struct memory_part *
+misplaced_part(const struct annotated_memory *m)
+{
+    for (size_t i = 0; i < m->part_count; i++)
+        if (m->parts[i].base_known && m->parts[i].told_count > 0 &&
+            (uint32_t)m->parts[i].told_base != (uint32_t)m->parts[i].base)
+            return &m->parts[i];
+    return NULL;
+}
+
+/* The last part of a sentence about blocks of another kind: what to do. */
+static const char *
+kind_advice(struct dump *d, enum annotation_kind other)
+{
+    if (d->o->word >= 0 || d->o->endian >= 0)
+        return "without these options the blocks say what they are";
+    return arena_printf(&d->arena,
+                        "is that the program of this memory? --word %s --endian %s shows them",
+                        word_names[annotation_word_bytes(other) == 8],
+                        endian_names[annotation_is_big(other)]);
+}
+
+static void
+say_why_none(struct dump *d)
+{
+    const struct annotated_memory *m = &d->found;
+    const struct memory_part *part = misplaced_part(m);
+    const char *name = d->image_count == 1 ? d->images[0].path : "the images", *refused;
+    int other = other_kind(m);
+
+    if (other >= 0 && m->by_kind[m->kind] == 0) {
+        say_error("%s: its %s made with %s, but %s says %s; %s", name,
+                  m->by_kind[other] == 1
+                      ? "annotated block was"
+                      : arena_printf(&d->arena, "%zu annotated blocks were", m->by_kind[other]),
+                  annotated_kind_words((enum annotation_kind)other),
+                  d->o->word >= 0     ? "--word"
+                  : d->o->endian >= 0 ? "--endian"
+                                      : d->o->elf,
+                  annotated_kind_words(m->kind), kind_advice(d, (enum annotation_kind)other));
+    } else if (part != NULL) {
+        say_error("%s: its %s lay at 0x%" PRIx64 ", not at 0x%" PRIx64
+                  "; give it that address, or none",
+                  part->name, style_plural(&d->arena, (int64_t)part->told_count, "block"),
+                  part->told_base, part->base);
+    } else {
+        refused = annotated_refused_words(m, &d->arena);
+        say_error("%s: no annotated block in %s of memory%s%s%s", name,
+                  style_bytes(&d->arena, (int64_t)(m->read_bytes + m->hole_bytes)),
+                  refused ? "; of what begins like one, " : "", refused ? refused : "",
+                  refused ? "" : "; was the program built with heaptap_embedded.c?");
+    }
+}
+
+/* --- As a profile ----------------------------------------------------------------------------- */
+
+static uint64_t
+bias_of(const struct dump *d)
+{
+    for (size_t i = 0; i < d->image_count && d->o->elf != NULL; i++)
+        if (d->images[i].is_core && d->images[i].facts.entry_here != 0)
+            return d->images[i].facts.entry_here - d->program.facts.entry;
+    return 0;
+}
+
+static void
+make_profile(struct dump *d)
+{
+    const char *images = path_basename(d->images[0].path), *refused;
+    struct annotated_program program = {.path = d->program_path, .bias = bias_of(d)};
+    struct timespec when = d->images[0].written;
+    struct profile_note *note;
+    struct profile *p;
+
+    if (d->o->elf != NULL)
+        program.facts = &d->program.facts;
+    if (d->image_count > 1)
+        images = arena_printf(&d->arena, "%s and %s", images,
+                              style_plural(&d->arena, (int64_t)d->image_count - 1, "more file"));
+    p = annotated_profile(&d->found, &program,
+                          d->o->elf ? arena_printf(&d->arena, "%s in %s",
+                                                   path_basename(d->o->elf), images)
+                                    : images,
+                          (uint64_t)when.tv_sec * 1000000000 + (uint64_t)when.tv_nsec, &d->places);
+    refused = annotated_refused_words(&d->found, &p->arena);
+    note = arena_alloc(&p->arena, sizeof *note);
+    *note = (struct profile_note){.kind = NOTE_MEMORY, .advice = "", .process = ""};
+    note->text = arena_printf(
+        &p->arena, "blocks found in memory are those that were live; when they were allocated and "
+                   "what was freed is not known%s%s%s",
+        refused ? "; of what begins like a block, " : "", refused ? refused : "",
+        d->found.damage_count ? "; some are damaged (heaptap rawdump shows them)" : "");
+    p->run_notes = note;
+    p->run_note_count = 1;
+    d->p = p;
+}
+
+static int
+name_locations(struct dump *d, struct err *err)
+{
+    uint64_t bias = bias_of(d);
+
+    if (d->o->map != NULL)
+        return dump_names_by_map(d->p, bias, d->o->map, err);
+    if (d->o->addr2line != NULL)
+        return dump_names_by_command(d->p, bias, d->o->addr2line, d->program_path, err);
+    return 0;
+}
+
+static int
+write_profile(struct dump *d)
+{
+    struct strbuf file = {0};
+    struct err err = {""};
+    int rc = symbolise(d->p, &d->o->view.symbols);
+
+    if (rc != 0)
+        return rc;
+    rc = write_model(d->p, &file, &err);
+    if (rc == 0)
+        rc = write_save(&file, d->o->output, &err);
+    if (rc == 0)
+        printf("%s: %s, %s in %s\n", style_clean(&d->arena, d->o->output),
+               style_bytes(&d->arena, (int64_t)file.length),
+               style_bytes(&d->arena, (int64_t)d->found.bytes),
+               style_plural(&d->arena, (int64_t)d->found.count, "block"));
+    else
+        say_error("%s", err.text);
+    strbuf_release(&file);
+    return rc < 0 ? exit_code(rc) : 0;
+}
+
+static int
+show(struct shown *s)
+{
+    const struct dump *d = s->runner->own;
+    struct annotated_view found = {
+        .memory = &d->found,
+        .places = &d->places,
+        .sizes = annotated_sizes(&d->found, &d->places, &s->stacks, s->text.base.arena),
+    };
+    const struct view_extra extra = {
+        .arg = &found, .about = text_rawdump_sizes, .members = json_rawdump};
+
+    s->text.base.extra = &extra;
+    if (d->o->view.json)
+        json_report(s->j, &s->text.base, METRIC_INUSE,
+                    s->text.base.limit ? s->text.base.limit : SIZE_MAX);
+    else
+        text_rawdump(&s->text, &found);
+    return 0;
+}
+
+static int
+show_or_write(struct dump *d)
+{
+    const struct runner r = {
+        .options = &d->o->view,
+        .own = d,
+        .session = SESSION_TITLES,
+        .stacks = STACKS_FOLDED_IN_TEXT,
+        .numbered = true,
+        .show = show,
+    };
+    struct err err = {""};
+    int rc;
+
+    make_profile(d);
+    rc = name_locations(d, &err);
+    if (rc == 0)
+        return d->o->output != NULL ? write_profile(d) : runner_show(&r, d->p);
+    say_error("%s", err.text);
+    return exit_code(rc);
+}
+
+static int
+run(const void *given, int count, char **arguments)
+{
+    struct dump d = {.o = given, .program.fd = -1};
+    struct err err = {""};
+    int rc = open_all(&d, count, arguments, &err);
+
+    if (rc != 0) {
+        say_error("%s", err.text);
+        rc = exit_code(rc);
+    } else {
+        find(&d);
+        if (d.found.count == 0) {
+            say_why_none(&d);
+            rc = EXIT_BAD_INPUT;
+        } else {
+            rc = show_or_write(&d);
+        }
+    }
+    profile_free(d.p);
+    annotated_release(&d.found);
+    for (size_t i = 0; i < d.image_count; i++)
+        memory_file_close(&d.images[i]);
+    if (d.program.fd >= 0)
+        memory_file_close(&d.program);
+    arena_release(&d.arena);
+    return rc;
+}
+
+static const struct opt options[] = {
+    {OPT_STRING, 0, "elf", &defaults.elf, "PROGRAM",
+     "The program whose memory it is: names, lines, word size and byte order come from it. Without "
+     "it addresses stay addresses.",
+     NULL},
+    {OPT_CHOICE, 0, "word", &defaults.word, "BITS",
+     "Believe blocks with words of so many bits. Default: those of PROGRAM, or what most have.",
+     word_names},
+    {OPT_CHOICE, 0, "endian", &defaults.endian, "ORDER",
+     "Believe blocks with this byte order. Default: that of PROGRAM, or what most have.",
+     endian_names},
+    {OPT_STRING, 0, "base", &defaults.base, "ADDR",
+     "Where the only image lay; IMAGE@ADDR says the same. Default: what its blocks tell; a core "
+     "knows it.",
+     NULL},
+    {OPT_STRING, 0, "map", &defaults.map, "FILE",
+     "Take names from a linker's map, or from what nm printed, instead of from PROGRAM. Functions "
+     "that it lacks, static ones in most maps, get the name of the one in front of them.",
+     NULL},
+    {OPT_STRING, 0, "addr2line", &defaults.addr2line, "COMMAND",
+     "Ask COMMAND for names, for formats that only a toolchain's own tools read. It is run as "
+     "'COMMAND -f -e PROGRAM' with addresses on its standard input, and answers each with two "
+     "lines, a function and file:line.",
+     NULL},
+    {OPT_STRING, 'o', "output", &defaults.output, "FILE",
+     "Write a profile for report, diff, export and all others, instead of showing what was found.",
+     NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
+     "Show at most N stacks. The default is 10, and all in JSON.", NULL},
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    {OPT_STRING, 0, "filter", &defaults.view.filter, "REGEX",
+     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},
+    {OPT_STRING, 0, "fold", &defaults.view.fold, "REGEX",
+     "Charge innermost functions that match REGEX to their callers, as is done with common "
+     "wrappers.",
+     NULL},
+    {OPT_FLAG, 0, "no-fold", &defaults.view.no_fold, NULL,
+     "Do not charge the common wrappers to their callers.", NULL},
+    SYMBOL_OPTIONS(defaults.view.symbols),
+    {OPT_FLAG, 0, "wide", &defaults.view.wide, NULL,
+     "Do not cut lines to the terminal's width, or to COLUMNS.", NULL},
+    {OPT_FLAG_OF, 0, "json", &defaults.view.json, "LAYOUT",
+     "Print JSON (docs/json.md) instead of text, of the shape of report's, with a member about the "
+     "memory. LAYOUT is as in report.",
+     view_json_layouts},
+    {.kind = OPT_END},
+};
+
+const struct command command_rawdump = {
+    .name = "rawdump",
+    .arguments = "IMAGE[@ADDR]...",
+    .summary = "find annotated blocks in a copy of memory",
+    .description =
+        "Finds the blocks that a program with heaptap_embedded.c had, in any copy of its memory: "
+        "bytes that a probe has fetched or a device has sent, in one file or several, at the "
+        "addresses given; or an ELF core of whatever processor. Each block says how large it is "
+        "and which stack allocated it, so nothing else is needed than the program, for its "
+        "names.\n\n"
+        "Blocks of equal stacks are added up; the line below shows their sizes, 1023 x4 being four "
+        "of 1023 bytes, and when they were allocated, if the program has a clock. What begins like "
+        "a block and is none is counted with the reason: text and code have the letters, too; a "
+        "copy of a block, made by the program, tells that it is one. Bytes behind each block tell "
+        "of overflows, and the end of the output of who made them.\n\n"
+        "docs/guide/embedded.md is about the program's part.",
+    .examples = "heaptap rawdump --elf firmware.elf ram.bin@0x20000000\tmemory from a probe\n"
+                "heaptap rawdump --elf firmware.elf ram.bin\tit tells itself where it lay\n"
+                "heaptap rawdump --elf prog -o now.heaptap core\ta profile from a core\n"
+                "heaptap rawdump --elf app.axf --addr2line 'vendor-addr2line' dump.bin\tnames from "
+                "a toolchain of its own",
+    .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .run = run,
+};

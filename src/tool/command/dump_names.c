@@ -1,0 +1,221 @@
+/* dump_names.c: names from a map, or from a program that answers as addr2line does.
+ *
+ * A return address is behind the call, perhaps in the next line or function, so what is asked for
+ * is the byte before it. What is not known gets a frame without a name, as from the symboliser,
+ * which then has nothing left to do.
+ *
+ * The questions go through a file: a program that reads them all before it answers, and one that
+ * does not, are both waited for without two pipes that could block each other.
+ */
+#include "command/dump_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "layout/map_file.h"
+#include "symbol/demangle.h"
+#include "util/regular.h"
+
+#define MAP_BYTES_MAX (256 * MIB)
+
+static uint64_t
+call_address(const struct profile_location *l, uint64_t bias)
+{
+    return l->address - bias - 1;
+}
+
+/* TEXT as a string of P, without what could drive a terminal. */
+static uint32_t
+intern_clean(struct profile *p, const char *text, struct arena *scratch)
+{
+    char *clean = arena_strdup(scratch, text);
+
+    for (char *c = clean; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    return strtab_id(&p->strings, clean);
+}
+
+static void
+give_frame(struct profile *p, size_t location, const char *function, const char *file,
+           uint32_t line, struct arena *scratch)
+{
+    struct profile_location *l = &p->locations[location];
+    struct profile_frame f = {.module = l->module, .line = line};
+
+    if (function != NULL) {
+        f.linkage = intern_clean(p, function, scratch);
+        f.function = intern_clean(p, demangle(scratch, function), scratch);
+    }
+    if (file != NULL)
+        f.file = intern_clean(p, file, scratch);
+    l->first_frame = (uint32_t)p->frame_count;
+    l->frame_count = 1;
+    profile_add_frame(p, &f);
+}
+
+/* The whole of PATH; NULL with ERR set. From ARENA. */
+static char *
+read_text(const char *path, struct arena *arena, size_t *ret_bytes, struct err *err)
+{
+    struct stat st;
+    int fd = regular_open(NULL, path, &st);
+    char *text = NULL;
+    ssize_t n = -1;
+
+    errno = fd < 0 ? -fd : EFBIG;
+    if (fd >= 0 && st.st_size <= (off_t)MAP_BYTES_MAX) {
+        text = arena_alloc(arena, (size_t)st.st_size + 1);
+        n = pread(fd, text, (size_t)st.st_size, 0);
+    }
+    if (n < 0)
+        err_errno(err, HEAPTAP_BAD_INPUT, "%s cannot be read", path);
+    if (fd >= 0)
+        close(fd);
+    *ret_bytes = n > 0 ? (size_t)n : 0;
+    return n < 0 ? NULL : text;
+}
+
+static void
+all_are_named(struct profile *p)
+{
+    p->symbolised = p->sought = true;
+}
+
+int
+dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err *err)
+{
+    struct map_names names = {0};
+    struct arena scratch = {0};
+    size_t bytes;
+    const char *text = read_text(path, &scratch, &bytes, err);
+    int rc = text == NULL ? HEAPTAP_BAD_INPUT : 0;
+
+    if (rc == 0)
+        map_file_parse(text, bytes, &scratch, &names);
+    if (rc == 0 && names.count == 0)
+        rc = err_set(err, HEAPTAP_BAD_INPUT,
+                     "%s has no line that names a function, as nm, GNU ld and armlink write them",
+                     path);
+    for (size_t i = 1; i < p->location_count && rc == 0; i++)
+        give_frame(p, i, map_file_name(&names, call_address(&p->locations[i], bias)), NULL, 0,
+                   &scratch);
+    if (rc == 0)
+        all_are_named(p);
+    arena_release(&scratch);
+    return rc;
+}
+
+/* A file without a name that has all addresses, a line each, or NULL. */
+static FILE *
+write_questions(const struct profile *p, uint64_t bias)
+{
+    FILE *f = tmpfile();
+
+    for (size_t i = 1; f != NULL && i < p->location_count; i++)
+        fprintf(f, "0x%" PRIx64 "\n", call_address(&p->locations[i], bias));
+    if (f == NULL)
+        return NULL;
+    if (fflush(f) == 0 && fseek(f, 0, SEEK_SET) == 0)
+        return f;
+    fclose(f);
+    return NULL;
+}
+
+/* TEXT between single quotes for a shell. From ARENA. */
+static const char *
+quoted(struct arena *arena, const char *text)
+{
+    char *out = arena_alloc(arena, 4 * strlen(text) + 3), *to = out;
+
+    *to++ = '\'';
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            to = stpcpy(to, "'\\'");
+        *to++ = *text;
+    }
+    *to = '\'';
+    return out;
+}
+
+/* A line of F without its end, or NULL; *LINE is getline's. */
+static char *
+next_line(FILE *f, char **line, size_t *capacity)
+{
+    ssize_t length = getline(line, capacity, f);
+
+    if (length < 0)
+        return NULL;
+    (*line)[strcspn(*line, "\r\n")] = '\0';
+    return *line;
+}
+
+/* Split PLACE, "file:line" and perhaps more behind it. Returns the line, 0 if that is not known. */
+static uint32_t
+split_place(char *place)
+{
+    char *colon = strrchr(place, ':');
+    unsigned long line = colon != NULL ? strtoul(colon + 1, NULL, 10) : 0;
+
+    if (colon != NULL)
+        *colon = '\0';
+    return line <= UINT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Give names from ANSWERS; how many locations got two lines. */
+static size_t
+read_answers(struct profile *p, FILE *answers, struct arena *scratch)
+{
+    char *first = NULL, *second = NULL;
+    size_t first_capacity = 0, second_capacity = 0, location = 1;
+
+    while (location < p->location_count && next_line(answers, &first, &first_capacity) != NULL &&
+           next_line(answers, &second, &second_capacity) != NULL) {
+        uint32_t line = split_place(second);
+        bool named = *first != '\0' && *first != '?', placed = *second != '\0' && *second != '?';
+
+        give_frame(p, location++, named ? first : NULL, placed ? second : NULL, placed ? line : 0,
+                   scratch);
+    }
+    free(first);
+    free(second);
+    return location - 1;
+}
+
+int
+dump_names_by_command(struct profile *p, uint64_t bias, const char *command, const char *program,
+                      struct err *err)
+{
+    struct arena scratch = {0};
+    FILE *questions = write_questions(p, bias), *answers;
+    size_t asked = p->location_count - 1, told = 0;
+    int status = -1;
+
+    if (questions == NULL)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "no temporary file could be written");
+    answers = popen(arena_printf(&scratch, "%s -f -e %s </proc/%ld/fd/%d", command,
+                                 quoted(&scratch, program), (long)getpid(), fileno(questions)),
+                    "re");
+    if (answers != NULL) {
+        told = read_answers(p, answers, &scratch);
+        status = pclose(answers);
+    }
+    fclose(questions);
+    arena_release(&scratch);
+    if (told == asked) {
+        all_are_named(p);
+        return 0;
+    }
+    if (status != 0)
+        return err_set(err, HEAPTAP_BAD_INPUT, "--addr2line: '%s' failed (exit status %d)", command,
+                       status == -1 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status));
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "--addr2line: '%s' answered %zu of %zu addresses; it should print two lines for "
+                   "each, a function and file:line",
+                   command, told, asked);
+}

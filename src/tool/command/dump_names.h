@@ -1,0 +1,17 @@
+/* dump_names.h: names for code addresses from what a toolchain of its own has: a linker's map, or a
+ * program like addr2line. */
+#ifndef COMMAND_DUMP_NAMES_H
+#define COMMAND_DUMP_NAMES_H
+
+#include "profile/profile.h"
+
+/* Name the locations of P, whose addresses are BIAS more than those in the program, by the map
+ * PATH. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err *err);
+
+/* The same by COMMAND, a shell's command line, which gets "-f -e PROGRAM" and addresses on its
+ * standard input, and answers each with two lines: a function, and "file:line". */
+int dump_names_by_command(struct profile *p, uint64_t bias, const char *command,
+                          const char *program, struct err *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* json_rawdump.c: the member "memory" of a report about copies of memory.
+ *
+ *     "memory": {"word_bytes": 4, "big_endian": false, "blocks": 137, …, "refused": {"copies": 2},
+ *                "parts": [{"name": "ram.bin", "base": "0x20000000", …}],
+ *                "sizes": [{"stack": 3, "sizes": [[1023, 4], [1025, 4]]}, …], "damage": [{…}]}
+ */
+#include "json/json_rawdump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json/json_stack.h"
+
+static void
+put_address(struct json *j, const char *name, uint64_t address)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, address);
+    json_string(j, name, text);
+}
+
+static void
+put_parts(struct json *j, const struct annotated_memory *m)
+{
+    json_array(j, "parts");
+    for (size_t i = 0; i < m->part_count; i++) {
+        json_object_line(j, NULL);
+        json_string(j, "name", m->parts[i].name);
+        put_address(j, "base", m->parts[i].base);
+        json_bool(j, "base_was_given", m->parts[i].base_known);
+        json_uint(j, "bytes", m->parts[i].size);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+put_refused(struct json *j, const struct annotated_memory *m)
+{
+    json_object(j, "refused");
+    for (uint32_t i = 0; i < REFUSALS; i++)
+        json_uint(j, annotated_refusal_name((enum refusal)i), m->refused[i]);
+    json_end(j);
+}
+
+static void
+put_sizes(struct json_tables *t, const struct view *v, const struct annotated_view *found)
+{
+    struct json *j = t->j;
+
+    json_array(j, "sizes");
+    for (size_t i = 0; i < v->stacks->count; i++) {
+        const struct annotated_sizes *list = &found->sizes[i];
+
+        json_object_line(j, NULL);
+        json_stack(t, "stack", &v->stacks->v[i]);
+        if (list->has_birth) {
+            json_uint(j, "first_birth", list->birth_first);
+            json_uint(j, "last_birth", list->birth_last);
+        }
+        json_array(j, "sizes");
+        for (size_t k = 0; k < list->count; k++) {
+            json_array(j, NULL);
+            json_uint(j, NULL, list->v[k].size);
+            json_uint(j, NULL, list->v[k].count);
+            json_end(j);
+        }
+        json_end(j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+put_block(struct json_tables *t, const struct view *v, const struct annotated_view *found,
+          const char *name, const struct annotated_block *b)
+{
+    struct stack stack = stack_of_node(v->p, found->places->node_of[b->stack], v->arena);
+
+    json_object(t->j, name);
+    put_address(t->j, "address", annotated_address(found->memory, b));
+    json_uint(t->j, "bytes", b->size);
+    json_stack(t, "stack", &stack);
+    json_end(t->j);
+}
+
+static void
+put_damage(struct json_tables *t, const struct view *v, const struct annotated_view *found)
+{
+    const struct annotated_memory *m = found->memory;
+
+    json_array(t->j, "damage");
+    for (size_t i = 0; i < m->damage_count; i++) {
+        const struct annotated_damage *d = &m->damage[i];
+
+        json_object(t->j, NULL);
+        json_string(t->j, "kind", annotated_damage_name(d->kind));
+        if (d->kind == DAMAGE_PAST_END)
+            json_uint(t->j, "first_byte", d->block.size + d->block.guard_changed);
+        put_block(t, v, found, "block", &d->block);
+        if (d->front != 0)
+            put_block(t, v, found, "in_front", &m->v[d->front - 1]);
+        json_end(t->j);
+    }
+    json_end(t->j);
+}
+
+void
+json_rawdump(const void *arg, const struct view *v, struct json_tables *t)
+{
+    const struct annotated_view *found = arg;
+    const struct annotated_memory *m = found->memory;
+
+    json_object(t->j, "memory");
+    json_uint(t->j, "word_bytes", annotation_word_bytes(m->kind));
+    json_bool(t->j, "big_endian", annotation_is_big(m->kind));
+    json_uint(t->j, "blocks", m->count);
+    json_uint(t->j, "bytes", m->bytes);
+    json_uint(t->j, "blocks_cut_off", m->cut_off);
+    json_uint(t->j, "looked_at_bytes", m->read_bytes);
+    json_uint(t->j, "hole_bytes", m->hole_bytes);
+    put_refused(t->j, m);
+    put_parts(t->j, m);
+    put_sizes(t, v, found);
+    put_damage(t, v, found);
+    json_end(t->j);
+}

@@ -1,0 +1,12 @@
+/* json_rawdump.h: what was found in copies of memory, for programs. */
+#ifndef JSON_JSON_RAWDUMP_H
+#define JSON_JSON_RAWDUMP_H
+
+#include "json/json_tables.h"
+#include "view/annotated_view.h"
+#include "view/view.h"
+
+/* The member "memory" of a report: FOUND is a struct annotated_view. */
+void json_rawdump(const void *found, const struct view *v, struct json_tables *t);
+
+#endif

@@ -1,0 +1,477 @@
+/* annotated_memory.c: finds annotated blocks in two passes.
+ *
+ * The first reads the memory once, from the first byte to the last, a chunk that fits into the
+ * cache at a time, and keeps what begins like an annotation. It decides nothing that takes more
+ * than these bytes, since where an image lay may only follow from all of them.
+ *
+ *     marks ─► shape ─► candidates ─┬─► of each part: where did it lie? ─┬─► blocks
+ *        └─► refused                └─► of which kind?                   ├─► refused, by reason
+ *                                                                        └─► damage
+ *
+ * Where a part lay that nobody has said follows from its candidates: of a whole annotation the
+ * check tells the address (annotation.h), and address minus place is the same for all of them.
+ * Copies and damaged ones tell something else, each by itself, so the most frequent is right. One
+ * that is alone with what it tells is believed only if there is no other.
+ *
+ * The second pass goes over the candidates by place. One that lies at the address it tells is a
+ * block, unless it is within the bytes of the block before. One that tells the address of another
+ * place in memory is a copy of what was there. The others are damaged, if they are built as the
+ * blocks are; that is said of a program's memory, not of its code, where the letters stand, too.
+ *
+ * What it holds of a mark is 64 bytes, and of those that have no end, of which somebody could put
+ * millions into a file, only so many are kept.
+ */
+#include "layout/annotated_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_BYTES = 1 << 20,
+    TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: an annotation, a small block.
+    ENDLESS_MAX = 1 << 20,                   // Candidates without an end that are kept.
+    NEAR_BYTES = 64,                         // How far an allocator keeps two blocks apart.
+};
+
+struct candidate {
+    uint64_t off; // Of the mark.
+    uint64_t size, birth;
+    uint32_t part, stack;
+    uint32_t address;
+    uint32_t head_bytes;
+    uint8_t kind, guard_bytes, guard_changed;
+    bool has_end, has_birth, guard_unknown;
+};
+
+struct finder {
+    struct annotated_memory *m;
+    const struct annotated_options *options;
+    struct candidate *v;
+    size_t count, capacity, endless;
+    uint8_t *buffer;
+    uint64_t done, total;
+};
+
+static void *
+grown(void *items, size_t *capacity, size_t count, size_t element_bytes)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    return xrealloc(items, *capacity * element_bytes);
+}
+
+/* --- Stacks ----------------------------------------------------------------------------------- */
+
+static bool
+is_stack(const struct annotated_memory *m, size_t stack, const uint64_t *frames, size_t count)
+{
+    return m->stack_first[stack + 1] - m->stack_first[stack] == count &&
+           (count == 0 ||
+            memcmp(&m->frames[m->stack_first[stack]], frames, count * sizeof *frames) == 0);
+}
+
+static uint32_t
+intern_stack(struct annotated_memory *m, const uint64_t *frames, size_t count)
+{
+    uint64_t key = count, *known;
+    bool is_new;
+
+    for (size_t i = 0; i < count; i++)
+        key = (key ^ frames[i]) * UINT64_C(0x9e3779b97f4a7c15), key ^= key >> 29;
+    while (known = map_put(&m->stack_ids, key, &is_new), !is_new) {
+        if (is_stack(m, *known, frames, count))
+            return (uint32_t)*known;
+        key++;
+    }
+    *known = m->stack_count;
+    m->stack_first = grown(m->stack_first, &m->stack_capacity, m->stack_count + 1,
+                           sizeof *m->stack_first);
+    m->stack_first[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        m->frames = grown(m->frames, &m->frame_capacity, m->frame_count, sizeof *m->frames);
+        m->frames[m->frame_count++] = frames[i];
+    }
+    m->stack_first[++m->stack_count] = m->frame_count;
+    return (uint32_t)m->stack_count - 1;
+}
+
+size_t
+annotated_stack(const struct annotated_memory *m, uint32_t stack, const uint64_t **ret_frames)
+{
+    *ret_frames = m->frames != NULL ? &m->frames[m->stack_first[stack]] : NULL;
+    return m->stack_first[stack + 1] - m->stack_first[stack];
+}
+
+/* --- The first pass --------------------------------------------------------------------------- */
+
+static size_t
+read_part(const struct memory_part *part, uint64_t off, void *to, size_t bytes)
+{
+    if (off >= part->size)
+        return 0;
+    if (bytes > part->size - off)
+        bytes = part->size - off;
+    return part->source->read(part->source->arg, part->off + off, to, bytes);
+}
+
+/* The guard of C if it is among the LEFT bytes at AT, where the user's bytes begin. */
+static void
+look_at_guard(struct candidate *c, const uint8_t *at, size_t left)
+{
+    c->guard_changed = c->guard_bytes;
+    c->guard_unknown = c->size > left || left - c->size < c->guard_bytes;
+    if (!c->guard_unknown)
+        c->guard_changed = (uint8_t)annotation_guard(at + c->size, c->guard_bytes);
+}
+
+/* A mark is at AT of the buffer's GOT bytes, at OFF of PART. */
+static void
+take_mark(struct finder *f, uint32_t part, uint64_t off, size_t at, size_t got)
+{
+    struct annotated_memory *m = f->m;
+    const uint8_t *bytes = f->buffer + at;
+    struct annotation_shape shape;
+    struct annotation a;
+    struct candidate c;
+    uint32_t word;
+
+    if (got - at < ANNOTATION_SHAPE_BYTES) {
+        m->refused[REFUSED_CUT_OFF]++;
+        return;
+    }
+    if (!annotation_shape(bytes, &shape)) {
+        m->refused[REFUSED_NOT_ONE]++;
+        return;
+    }
+    word = annotation_word_bytes(shape.kind);
+    if (got - at < shape.bytes || (shape.padded && at < word)) {
+        m->refused[REFUSED_CUT_OFF]++;
+        return;
+    }
+    annotation_read(&shape, bytes, shape.padded ? bytes - word : NULL, &a);
+    if (!a.has_end && ++f->endless > ENDLESS_MAX) {
+        m->refused[REFUSED_NO_END]++;
+        return;
+    }
+    c = (struct candidate){
+        .off = off,
+        .size = a.size,
+        .birth = a.birth,
+        .part = part,
+        .stack = intern_stack(m, a.frames, a.frame_count),
+        .address = a.address,
+        .head_bytes = shape.bytes,
+        .kind = (uint8_t)shape.kind,
+        .guard_bytes = (uint8_t)shape.guard_bytes,
+        .has_end = a.has_end,
+        .has_birth = shape.has_birth,
+    };
+    look_at_guard(&c, bytes + shape.bytes, got - at - shape.bytes);
+    f->v = grown(f->v, &f->capacity, f->count, sizeof *f->v);
+    f->v[f->count++] = c;
+    m->by_kind[shape.kind] += a.has_end;
+}
+
+/* Look at the chunk of PART from START on, which is in it; returns where it ends. */
+static uint64_t
+scan_chunk(struct finder *f, uint32_t part, uint64_t start)
+{
+    const struct memory_part *p = &f->m->parts[part];
+    uint64_t from = start < ANNOTATION_BEFORE_BYTES ? 0 : start - ANNOTATION_BEFORE_BYTES;
+    uint64_t stop = p->size - start < CHUNK_BYTES ? p->size : start + CHUNK_BYTES;
+    size_t want = (size_t)(stop - from) + TAIL_BYTES;
+    size_t got = read_part(p, from, f->buffer, want), end = (size_t)(stop - from);
+
+    if (got <= start - from)
+        return p->size;
+    memset(f->buffer + got, 0, 16);
+    if (end > got)
+        end = got;
+    for (size_t at = annotation_find(f->buffer, (size_t)(start - from), end); at < end;
+         at = annotation_find(f->buffer, at + ANNOTATION_MARK_BYTES < end
+                                             ? at + ANNOTATION_MARK_BYTES : end, end))
+        if (at + ANNOTATION_MARK_BYTES <= got)
+            take_mark(f, part, from + at, at, got);
+    f->m->read_bytes += end - (size_t)(start - from);
+    return got < want && got < stop - from ? p->size : stop;
+}
+
+/* Where PART has something from START on. */
+static uint64_t
+skip_holes(const struct memory_part *part, uint64_t start)
+{
+    uint64_t next;
+
+    if (part->source->next_data == NULL)
+        return start;
+    next = part->source->next_data(part->source->arg, part->off + start);
+    if (next <= part->off + start)
+        return start;
+    return next - part->off < part->size ? next - part->off : part->size;
+}
+
+static void
+scan_part(struct finder *f, uint32_t part)
+{
+    const struct memory_part *p = &f->m->parts[part];
+    uint64_t start = 0, before = f->done;
+
+    while (start < p->size) {
+        uint64_t data = skip_holes(p, start);
+
+        f->m->hole_bytes += data - start;
+        start = data < p->size ? scan_chunk(f, part, data) : p->size;
+        f->done = before + start;
+        if (f->options->progress != NULL)
+            f->options->progress(f->options->progress_arg, f->done, f->total);
+    }
+}
+
+/* --- Where parts lay, and which kind is meant ------------------------------------------------- */
+
+static uint32_t
+base_told(const struct candidate *c)
+{
+    return c->address - (uint32_t)(c->off + c->head_bytes);
+}
+
+static enum annotation_kind
+choose_kind(const struct finder *f)
+{
+    size_t best = 0;
+
+    if (f->options->kind >= 0)
+        return (enum annotation_kind)f->options->kind;
+    for (size_t i = 1; i < ANNOTATION_KINDS; i++)
+        if (f->m->by_kind[i] > f->m->by_kind[best])
+            best = i;
+    return (enum annotation_kind)best;
+}
+
+/* What the COUNT candidates at V, all of PART, tell of where it lay. */
+static void
+find_base(const struct annotated_memory *m, const struct candidate *v, size_t count,
+          struct memory_part *part)
+{
+    struct map votes = {0};
+    size_t voters = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t base = base_told(&v[i]);
+        uint64_t *votes_of_base;
+
+        if (!v[i].has_end || v[i].kind != m->kind ||
+            v[i].address % annotation_word_bytes(m->kind) != 0)
+            continue;
+        voters++;
+        votes_of_base = map_put(&votes, base, NULL);
+        if (++*votes_of_base > part->told_count) {
+            part->told_count = *votes_of_base;
+            part->told_base = base;
+        }
+    }
+    if (part->told_count == 1 && voters > 1)
+        part->told_count = 0;
+    if (!part->base_known)
+        part->base = part->told_base;
+    map_release(&votes);
+}
+
+static void
+find_bases(struct finder *f)
+{
+    for (size_t i = 0, next; i < f->count; i = next) {
+        for (next = i; next < f->count && f->v[next].part == f->v[i].part; next++)
+            ;
+        find_base(f->m, &f->v[i], next - i, &f->m->parts[f->v[i].part]);
+    }
+}
+
+/* --- The second pass -------------------------------------------------------------------------- */
+
+/* Whether something lay at the address that C tells. */
+static bool
+tells_another_place(const struct annotated_memory *m, const struct candidate *c)
+{
+    for (size_t i = 0; i < m->part_count; i++)
+        if (c->address - (uint32_t)m->parts[i].base < m->parts[i].size)
+            return c->address % annotation_word_bytes((enum annotation_kind)c->kind) == 0;
+    return false;
+}
+
+/* Whether PART goes on in others for so many BYTES behind its end. */
+static bool
+goes_on(const struct annotated_memory *m, const struct memory_part *part, uint64_t bytes)
+{
+    for (size_t i = 0; i < m->part_count; i++) {
+        const struct memory_part *next = &m->parts[i];
+
+        if (next != part && part->base_known && next->base_known &&
+            next->base == part->base + part->size)
+            return bytes <= next->size;
+    }
+    return false;
+}
+
+static struct annotated_block
+block_of(const struct annotated_memory *m, const struct candidate *c)
+{
+    const struct memory_part *part = &m->parts[c->part];
+    uint64_t left = part->size - (c->off + c->head_bytes);
+
+    return (struct annotated_block){
+        .off = c->off + c->head_bytes,
+        .size = c->size,
+        .birth = c->birth,
+        .part = c->part,
+        .stack = c->stack,
+        .head_bytes = c->head_bytes,
+        .guard_bytes = c->guard_bytes,
+        .guard_changed = c->guard_changed,
+        .has_birth = c->has_birth,
+        .cut_off = c->size > left && !goes_on(m, part, c->size - left),
+    };
+}
+
+static void
+read_guard(const struct annotated_memory *m, struct candidate *c)
+{
+    uint64_t at = c->off + c->head_bytes, left = m->parts[c->part].size - at;
+    uint8_t guard[UINT8_MAX];
+
+    if (!c->guard_unknown || c->size > left || left - c->size < c->guard_bytes)
+        return;
+    if (read_part(&m->parts[c->part], at + c->size, guard, c->guard_bytes) == c->guard_bytes)
+        c->guard_changed = (uint8_t)annotation_guard(guard, c->guard_bytes);
+}
+
+/* The last block, if it is in the part of C. */
+static const struct annotated_block *
+block_before(const struct annotated_memory *m, const struct candidate *c)
+{
+    return m->count > 0 && m->v[m->count - 1].part == c->part ? &m->v[m->count - 1] : NULL;
+}
+
+static bool
+is_inside(const struct annotated_block *before, const struct candidate *c)
+{
+    return before != NULL && !before->cut_off && c->off < before->off + before->size;
+}
+
+static void
+add_damage(struct annotated_memory *m, size_t *capacity, enum damage_kind kind,
+           const struct annotated_block *block, size_t front)
+{
+    m->damage = grown(m->damage, capacity, m->damage_count, sizeof *m->damage);
+    m->damage[m->damage_count++] = (struct annotated_damage){kind, *block, front};
+}
+
+/* Whether C, which follows BLOCK, has lost its end to somebody who came from behind. */
+static bool
+reaches_back(const struct annotated_block *block, const struct candidate *c)
+{
+    uint64_t end = block->off + block->size + block->guard_bytes;
+
+    return c != NULL && c->part == block->part && !c->has_end && c->off >= end &&
+           c->off - end <= NEAR_BYTES;
+}
+
+/* C, which is not inside a block, is built as a block but is not whole. */
+static void
+add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate *c)
+{
+    const struct annotated_block *before = block_before(m, c);
+    struct annotated_block block = block_of(m, c);
+    bool overrun = before != NULL && before->guard_changed < before->guard_bytes;
+
+    if (before == NULL || before->head_bytes != c->head_bytes ||
+        before->guard_bytes != c->guard_bytes)
+        return;
+    add_damage(m, capacity, !c->has_end && !overrun ? DAMAGE_BEFORE_START : DAMAGE_OVERWRITTEN,
+               &block, m->count);
+}
+
+static enum refusal
+why_not(const struct annotated_memory *m, const struct candidate *c)
+{
+    const struct memory_part *part = &m->parts[c->part];
+
+    if (c->kind != m->kind)
+        return REFUSED_OTHER_WORDS;
+    if (is_inside(block_before(m, c), c))
+        return REFUSED_INSIDE;
+    if (!c->has_end)
+        return REFUSED_NO_END;
+    if (base_told(c) == (uint32_t)part->base && (part->base_known || part->told_count > 0))
+        return REFUSALS;
+    return tells_another_place(m, c) ? REFUSED_COPY : REFUSED_DAMAGED;
+}
+
+static void
+judge(struct finder *f)
+{
+    struct annotated_memory *m = f->m;
+    size_t block_capacity = 0, damage_capacity = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        struct candidate *c = &f->v[i];
+        enum refusal why = why_not(m, c);
+        struct annotated_block b;
+
+        if (why != REFUSALS) {
+            m->refused[why]++;
+            if (why == REFUSED_NO_END || why == REFUSED_DAMAGED)
+                add_broken(m, &damage_capacity, c);
+            continue;
+        }
+        read_guard(m, c);
+        b = block_of(m, c);
+        if (b.guard_changed < b.guard_bytes && b.guard_changed > 0 &&
+            reaches_back(&b, i + 1 < f->count ? &f->v[i + 1] : NULL))
+            b.guard_changed = b.guard_bytes;
+        m->v = grown(m->v, &block_capacity, m->count, sizeof *m->v);
+        m->v[m->count++] = b;
+        m->bytes += b.size;
+        m->cut_off += b.cut_off;
+        if (b.guard_changed < b.guard_bytes)
+            add_damage(m, &damage_capacity, DAMAGE_PAST_END, &b,
+                       m->count > 1 && m->v[m->count - 2].part == b.part ? m->count - 1 : 0);
+    }
+}
+
+void
+annotated_find(struct memory_part *parts, size_t count, const struct annotated_options *options,
+               struct annotated_memory *ret)
+{
+    struct finder f = {.m = ret, .options = options};
+
+    *ret = (struct annotated_memory){.parts = parts, .part_count = count};
+    f.buffer = xmalloc(ANNOTATION_BEFORE_BYTES + CHUNK_BYTES + TAIL_BYTES + 16);
+    for (size_t i = 0; i < count; i++)
+        f.total += parts[i].size;
+    for (size_t i = 0; i < count; i++)
+        scan_part(&f, (uint32_t)i);
+    ret->kind = choose_kind(&f);
+    find_bases(&f);
+    judge(&f);
+    free(f.buffer);
+    free(f.v);
+}
+
+void
+annotated_release(struct annotated_memory *m)
+{
+    map_release(&m->stack_ids);
+    free(m->v);
+    free(m->damage);
+    free(m->frames);
+    free(m->stack_first);
+    *m = (struct annotated_memory){0};
+}
+
+uint64_t
+annotated_address(const struct annotated_memory *m, const struct annotated_block *block)
+{
+    return m->parts[block->part].base + block->off;
+}

@@ -1,0 +1,96 @@
+/* annotated_memory.h: the annotated blocks in any copy of memory, what looked like one and is none,
+ * and what is damaged. docs/internals/annotated.md says what is believed.
+ */
+#ifndef LAYOUT_ANNOTATED_MEMORY_H
+#define LAYOUT_ANNOTATED_MEMORY_H
+
+#include "layout/elf_facts.h"
+#include "util/map.h"
+
+/* A stretch of memory: SIZE bytes of SOURCE from OFF on, which lay at BASE. */
+struct memory_part {
+    const char *name; // For messages.
+    const struct byte_source *source;
+    uint64_t off, size;
+    uint64_t base;
+    bool base_known; // Else base becomes what the blocks tell; its high half is not known then.
+    uint64_t told_count; // By annotated_find: so many of the blocks tell
+    uint64_t told_base;  // that it lay here, most of them.
+};
+
+/* Why a mark is no block. */
+enum refusal {
+    REFUSED_NOT_ONE,     // What follows the mark is no annotation: text, code.
+    REFUSED_NO_END,      // The end of the annotation is not where it should be.
+    REFUSED_CUT_OFF,     // The memory ends before the annotation does.
+    REFUSED_COPY,        // It is of a block that lay elsewhere.
+    REFUSED_DAMAGED,     // Its check is wrong.
+    REFUSED_INSIDE,      // It lies in the bytes of another block.
+    REFUSED_OTHER_WORDS, // Of another word size or byte order.
+    REFUSALS,
+};
+
+struct annotated_block {
+    uint64_t off;  // Of the user's bytes, in its part.
+    uint64_t size; // As requested.
+    uint64_t birth;
+    uint32_t part;
+    uint32_t stack; // Index; see annotated_stack.
+    uint32_t head_bytes;
+    uint8_t guard_bytes, guard_changed; // The first that has changed; guard_bytes if none has.
+    bool has_birth;
+    bool cut_off; // The memory ends before the block does.
+};
+
+enum damage_kind {
+    DAMAGE_PAST_END = 1,  // Whoever has the block wrote past its end.
+    DAMAGE_BEFORE_START,  // Whoever has the block wrote before its beginning.
+    DAMAGE_OVERWRITTEN,   // Its annotation was overwritten, most likely from the block in front.
+};
+
+struct annotated_damage {
+    enum damage_kind kind;
+    struct annotated_block block; // What its annotation says, as far as it is whole.
+    size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
+};
+
+struct annotated_memory {
+    struct memory_part *parts;
+    size_t part_count;
+    enum annotation_kind kind; // Of the blocks.
+    struct annotated_block *v; // By part and place. Owned.
+    size_t count;
+    uint64_t bytes; // Of all blocks.
+    size_t cut_off; // So many of them are.
+    uint64_t refused[REFUSALS];
+    size_t by_kind[ANNOTATION_KINDS]; // Annotations with an end, of each word size and order.
+    struct annotated_damage *damage; // Owned, as the rest.
+    size_t damage_count;
+    uint64_t *frames;
+    size_t frame_count, frame_capacity;
+    size_t *stack_first; // stack_count + 1 of them: index of its first frame.
+    size_t stack_count, stack_capacity;
+    struct map stack_ids;
+    uint64_t read_bytes, hole_bytes; // What was looked at; what was known to be zeros.
+};
+
+struct annotated_options {
+    int kind; // enum annotation_kind to believe; -1 = the one that most have.
+    void (*progress)(void *arg, uint64_t done, uint64_t total); // May be NULL; called now and then.
+    void *progress_arg;
+};
+
+/* Find the blocks in the COUNT PARTS, which stay the caller's; bases that were not known are set in
+ * them. RET is to be released. */
+void annotated_find(struct memory_part *parts, size_t count,
+                    const struct annotated_options *options, struct annotated_memory *ret);
+void annotated_release(struct annotated_memory *m);
+
+/* Set *RET_FRAMES to the return addresses of STACK, innermost first; returns how many. */
+size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
+                       const uint64_t **ret_frames);
+
+/* The address of BLOCK's first byte. */
+uint64_t annotated_address(const struct annotated_memory *m, const struct annotated_block *block);
+
+#endif

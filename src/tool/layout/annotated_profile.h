@@ -1,0 +1,27 @@
+/* annotated_profile.h: annotated blocks as a profile, for all that is done with one. */
+#ifndef LAYOUT_ANNOTATED_PROFILE_H
+#define LAYOUT_ANNOTATED_PROFILE_H
+
+#include "layout/annotated_memory.h"
+#include "profile/profile.h"
+
+/* The program whose memory it is. */
+struct annotated_program {
+    const char *path;              // Absolute; NULL = unknown.
+    const struct elf_facts *facts; // Of it; NULL = unknown.
+    uint64_t bias;                 // Address in memory minus address in the file.
+};
+
+/* What else follows from the blocks; by arrays of the profile's arena. */
+struct annotated_places {
+    uint32_t *site_of; // By block: its site.
+    uint32_t *node_of; // By stack: its innermost node.
+};
+
+/* A profile in which M's blocks are what is live, and nothing else ever was. TITLE stands for the
+ * command, WHEN_NS for the start. Not symbolised; fit for write_model. The caller's to free. */
+struct profile *annotated_profile(const struct annotated_memory *m,
+                                  const struct annotated_program *program, const char *title,
+                                  uint64_t when_ns, struct annotated_places *ret);
+
+#endif

@@ -1,0 +1,77 @@
+/* annotation.h: what stands in front of an annotated block, from bytes
+ * (docs/internals/annotated.md). Pure: any bytes may be given.
+ */
+#ifndef LAYOUT_ANNOTATION_H
+#define LAYOUT_ANNOTATION_H
+
+#include "base/base.h"
+
+enum {
+    ANNOTATION_MARK_BYTES = 4,
+    ANNOTATION_SHAPE_BYTES = 8, // The mark, and what says how long the annotation is.
+    ANNOTATION_PLACES_MAX = 255,
+    ANNOTATION_BYTES_MAX = 16 + 8 * (2 + ANNOTATION_PLACES_MAX),
+    ANNOTATION_BEFORE_BYTES = 8, // The length of padding is in so many bytes before it at most.
+};
+
+/* Whoever wrote it: the word size and byte order. */
+enum annotation_kind {
+    ANNOTATION_32_LITTLE,
+    ANNOTATION_64_LITTLE,
+    ANNOTATION_32_BIG,
+    ANNOTATION_64_BIG,
+    ANNOTATION_KINDS,
+};
+
+static inline uint32_t
+annotation_word_bytes(enum annotation_kind kind)
+{
+    return kind == ANNOTATION_64_LITTLE || kind == ANNOTATION_64_BIG ? 8 : 4;
+}
+
+static inline bool
+annotation_is_big(enum annotation_kind kind)
+{
+    return kind == ANNOTATION_32_BIG || kind == ANNOTATION_64_BIG;
+}
+
+/* How an annotation is built. */
+struct annotation_shape {
+    enum annotation_kind kind;
+    uint32_t places; // For return addresses; not 0.
+    uint32_t guard_bytes;
+    bool padded, has_birth;
+    uint32_t bytes; // From the mark to the user's bytes.
+};
+
+/* What it says. */
+struct annotation {
+    uint64_t size;    // As requested.
+    uint64_t birth;   // If it has one, else 0.
+    uint64_t padding; // Likewise.
+    uint32_t frame_count;
+    uint64_t frames[ANNOTATION_PLACES_MAX];
+    bool has_end;     // ProF is where it should be.
+    uint32_t address; // The low bits of where the user's bytes lay, if all the rest is right.
+};
+
+/* The first "HeaP" that begins in BYTES from FROM on and before END; END if there is none. The
+ * bytes up to END + 3 must be readable. */
+size_t annotation_find(const uint8_t *bytes, size_t from, size_t end);
+
+/* Set *RET to what the ANNOTATION_SHAPE_BYTES at BYTES say, which begin with the mark. False if no
+ * annotation begins so. */
+bool annotation_shape(const uint8_t *bytes, struct annotation_shape *ret);
+
+/* Set *RET to what the annotation of SHAPE at BYTES says, of which shape->bytes are there. BEFORE
+ * is the word in front of it, of its word size; it is read if there is padding. */
+void annotation_read(const struct annotation_shape *shape, const uint8_t *bytes,
+                     const uint8_t *before, struct annotation *ret);
+
+/* The first of the COUNT guard bytes at GUARD that is not as it was written; COUNT if all are. */
+uint32_t annotation_guard(const uint8_t *guard, uint32_t count);
+
+/* The word of KIND at BYTES. */
+uint64_t annotation_word(enum annotation_kind kind, const uint8_t *bytes);
+
+#endif

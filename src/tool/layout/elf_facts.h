@@ -1,0 +1,48 @@
+/* elf_facts.h: what a program or a core of any processor says of itself: word size, byte order,
+ * what lies where. Read by hand, because a core's segments may be larger than memory, and files of
+ * both word sizes and byte orders are the same to us.
+ */
+#ifndef LAYOUT_ELF_FACTS_H
+#define LAYOUT_ELF_FACTS_H
+
+#include "layout/annotation.h"
+#include "util/arena.h"
+#include "util/err.h"
+
+/* Where bytes come from: as many of the BYTES at OFF as there are go to TO; how many. */
+struct byte_source {
+    size_t (*read)(void *arg, uint64_t off, void *to, size_t bytes);
+    // Where from OFF on there is something other than zeros, or size; NULL = everywhere.
+    uint64_t (*next_data)(void *arg, uint64_t off);
+    void *arg;
+    uint64_t size;
+};
+
+struct elf_segment {
+    uint32_t type, flags; // PT_LOAD and so on, PF_X and so on.
+    uint64_t address, off, file_bytes, memory_bytes;
+};
+
+struct elf_facts {
+    enum annotation_kind kind; // Its word size and byte order.
+    uint32_t type, machine;    // ET_CORE and so on, EM_ARM and so on.
+    uint64_t entry;            // Where the program begins.
+    uint64_t entry_here;       // Of a core: where it began in the process; 0 = unknown.
+    struct elf_segment *segments;
+    size_t segment_count;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; // 0 = none.
+};
+
+/* Whether SOURCE begins as ELF files do. */
+bool elf_facts_is_elf(const struct byte_source *source);
+
+/* Set *RET to what the ELF file SOURCE, NAME in messages, says, from ARENA. Returns 0, or
+ * HEAPTAP_BAD_INPUT with ERR set. */
+int elf_facts_read(const struct byte_source *source, const char *name, struct arena *arena,
+                   struct elf_facts *ret, struct err *err);
+
+/* A word for the machine: "ARM"; "machine 999". From ARENA. */
+const char *elf_facts_machine(uint32_t machine, struct arena *arena);
+
+#endif

@@ -1,0 +1,27 @@
+/* map_file.h: names of functions from what linkers and nm print, for programs whose files nobody
+ * else can read. */
+#ifndef LAYOUT_MAP_FILE_H
+#define LAYOUT_MAP_FILE_H
+
+#include "util/arena.h"
+
+struct map_name {
+    uint64_t address;
+    const char *name;
+};
+
+/* Starts as {0}. */
+struct map_names {
+    struct map_name *v; // By address, once read. From the arena, as the names.
+    size_t count, capacity;
+};
+
+/* Read the SIZE_BYTES of TEXT: lines of nm (ADDRESS [SIZE] LETTER NAME, functions alone), of GNU
+ * ld's map (ADDRESS NAME) or of armlink's (NAME ADDRESS ... Code ...). Others are passed over. */
+void map_file_parse(const char *text, size_t size_bytes, struct arena *arena,
+                    struct map_names *ret);
+
+/* The name of the last function that begins at ADDRESS or before; NULL if there is none. */
+const char *map_file_name(const struct map_names *names, uint64_t address);
+
+#endif

@@ -1,0 +1,39 @@
+/* memory_file.h: files with copies of memory: raw bytes, and ELF cores of any processor. */
+#ifndef LAYOUT_MEMORY_FILE_H
+#define LAYOUT_MEMORY_FILE_H
+
+#include <time.h>
+
+#include "layout/annotated_memory.h"
+
+struct memory_file {
+    const char *path;
+    int fd;
+    struct byte_source source;
+    bool is_core;
+    struct elf_facts facts; // Of a core, or of a program.
+    uint64_t missing_bytes; // Of a core: what its segments should have beyond the file's end.
+    struct timespec written;
+};
+
+struct memory_parts {
+    struct memory_part *v; // From the arena.
+    size_t count, capacity;
+};
+
+/* Open PATH, a regular file, and set *RET, which must stay where it is until memory_file_close.
+ * Strings are from ARENA. Returns 0 or HEAPTAP_BAD_INPUT with ERR set; then there is nothing to
+ * close. */
+int memory_file_open(const char *path, struct arena *arena, struct memory_file *ret,
+                     struct err *err);
+void memory_file_close(struct memory_file *file);
+
+/* Read what the ELF file FILE says of itself. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int memory_file_read_elf(struct memory_file *file, struct arena *arena, struct err *err);
+
+/* Add the memory in FILE to PARTS: the segments of a core, or all of it, at *BASE; NULL = that is
+ * not known. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *arena,
+                      struct memory_parts *parts, struct err *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* annotated_view.h: what was found in a copy of memory, in the terms of what is shown of it. */
+#ifndef VIEW_ANNOTATED_VIEW_H
+#define VIEW_ANNOTATED_VIEW_H
+
+#include "analyse/stacks.h"
+#include "layout/annotated_profile.h"
+
+/* All of it stays as long as the view. */
+struct annotated_view {
+    const struct annotated_memory *memory;
+    const struct annotated_places *places;
+    const struct annotated_sizes *sizes; // By stack of the view.
+};
+
+struct annotated_size {
+    uint64_t size, count;
+};
+
+/* The sizes of the blocks of one stack, by size, and when they were allocated. */
+struct annotated_sizes {
+    struct annotated_size *v;
+    size_t count;
+    bool has_birth;
+    uint64_t birth_first, birth_last;
+};
+
+/* The sizes for each of STACKS, an array from ARENA. */
+struct annotated_sizes *annotated_sizes(const struct annotated_memory *m,
+                                        const struct annotated_places *places,
+                                        const struct stacks *stacks, struct arena *arena);
+
+/* "little-endian words of 4 bytes". Static. */
+const char *annotated_kind_words(enum annotation_kind kind);
+
+/* What COUNT marks are that were refused for WHY: "2 copies of blocks elsewhere". From ARENA. */
+const char *annotated_refusal_words(enum refusal why, uint64_t count, struct arena *arena);
+
+/* All that was refused, but for other word sizes: "3 refused: 2 …, 1 …". NULL if nothing was. From
+ * ARENA. */
+const char *annotated_refused_words(const struct annotated_memory *m, struct arena *arena);
+
+/* For programs: "copy", "past-end". Static. */
+const char *annotated_refusal_name(enum refusal why);
+const char *annotated_damage_name(enum damage_kind kind);
+
+#endif

@@ -1,0 +1,440 @@
+/* cflags: -Isrc/embedded */
+/* test_annotated.c: annotated blocks in memory: what is found, what is refused and why, and who is
+ * named for damage. One half of the blocks is written by the embedded allocator itself, the other
+ * by hand, for processors that this is not.
+ */
+#define HEAPTAP_EMBEDDED_POOL_BYTES 65536
+#define HEAPTAP_EMBEDDED_FRAMES 3
+
+// The reader has a struct of that name, too.
+#define annotation written_annotation
+#include "heaptap_embedded.c"
+#undef annotation
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layout/annotated_profile.h"
+#include "layout/map_file.h"
+#include "profile/profile_valid.h"
+
+struct image {
+    uint8_t *v;
+    size_t size;
+};
+
+static size_t
+read_image(void *arg, uint64_t off, void *to, size_t bytes)
+{
+    const struct image *image = arg;
+
+    if (off >= image->size)
+        return 0;
+    if (bytes > image->size - off)
+        bytes = image->size - (size_t)off;
+    memcpy(to, image->v + off, bytes);
+    return bytes;
+}
+
+static struct memory_part test_part;
+static struct byte_source test_source;
+static struct image test_image;
+
+/* Find what is in the SIZE bytes at V, which lay at *BASE, or NULL. */
+static struct annotated_memory
+find_in(const void *v, size_t size, const uint64_t *base)
+{
+    struct annotated_options options = {.kind = -1};
+    struct annotated_memory m;
+
+    // A block of exactly this size, so that a sanitizer sees who reads beyond it.
+    free(test_image.v);
+    test_image = (struct image){malloc(size + 1), size};
+    memcpy(test_image.v, v, size);
+    test_source = (struct byte_source){.read = read_image, .arg = &test_image, .size = size};
+    test_part = (struct memory_part){.name = "image",
+                                     .source = &test_source,
+                                     .size = size,
+                                     .base = base != NULL ? *base : 0,
+                                     .base_known = base != NULL};
+    annotated_find(&test_part, 1, &options, &m);
+    return m;
+}
+
+static struct annotated_memory
+find_in_pool(void)
+{
+    uint64_t base = (uintptr_t)pool.bytes;
+
+    return find_in(pool.bytes, sizeof pool.bytes, &base);
+}
+
+static int
+empty_pool(void **state_of_test)
+{
+    (void)state_of_test;
+    memset(&state, 0, sizeof state);
+    memset(pool.bytes, 0, sizeof pool.bytes);
+    pool_is_ready = 0;
+    return 0;
+}
+
+static uint64_t
+refusals(const struct annotated_memory *m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < REFUSALS; i++)
+        sum += m->refused[i];
+    return sum;
+}
+
+/* If this fails, heaptap rawdump shows other sizes, places or callers than the program had. */
+static void
+blocks_of_the_embedded_allocator_are_found_as_they_are(void **s)
+{
+    const uint64_t *frames;
+    struct annotated_memory m;
+    char *a, *b, *c;
+
+    (void)s;
+    a = heaptap_embedded_malloc(100);
+    b = heaptap_embedded_memalign(1024, 7);
+    c = heaptap_embedded_malloc(0);
+    m = find_in_pool();
+    assert_int_equal(m.count, 3);
+    assert_int_equal(refusals(&m), 0);
+    assert_int_equal(m.kind, ANNOTATION_64_LITTLE);
+    assert_int_equal(m.bytes, 107);
+    assert_int_equal(annotated_address(&m, &m.v[0]), (uintptr_t)a);
+    assert_int_equal(m.v[0].size, 100);
+    assert_int_equal(annotated_address(&m, &m.v[1]), (uintptr_t)b);
+    assert_int_equal(m.v[1].size, 7);
+    assert_int_equal(annotated_address(&m, &m.v[2]), (uintptr_t)c);
+    assert_int_equal(m.v[2].size, 0);
+    assert_int_equal(annotated_stack(&m, m.v[0].stack, &frames), 1);
+    assert_true(frames[0] != 0);
+    annotated_release(&m);
+    heaptap_embedded_free(a);
+    heaptap_embedded_free(b);
+    heaptap_embedded_free(c);
+    m = find_in_pool();
+    assert_int_equal(m.count + refusals(&m), 0);
+    annotated_release(&m);
+}
+
+/* If this fails, a buffer with a copy of the heap doubles what a program seems to hold. */
+static void
+a_copy_of_a_block_is_refused_as_one(void **s)
+{
+    uint8_t *both = malloc(2 * sizeof pool.bytes + 3);
+    uint64_t base = (uintptr_t)pool.bytes;
+    struct annotated_memory m;
+
+    (void)s;
+    heaptap_embedded_malloc(50);
+    heaptap_embedded_malloc(60);
+    memcpy(both, pool.bytes, sizeof pool.bytes);
+    memset(both + sizeof pool.bytes, 0, 3);
+    memcpy(both + sizeof pool.bytes + 3, pool.bytes, sizeof pool.bytes);
+    m = find_in(both, 2 * sizeof pool.bytes + 3, &base);
+    assert_int_equal(m.count, 2);
+    assert_int_equal(m.refused[REFUSED_COPY], 2);
+    assert_int_equal(refusals(&m), 2);
+    annotated_release(&m);
+    free(both);
+}
+
+/* If this fails, a dump without an address shows nothing, or one with a wrong address shows blocks
+ * at places where they never were. */
+static void
+where_an_image_lay_follows_from_its_blocks(void **s)
+{
+    uint64_t base = (uintptr_t)pool.bytes, wrong = base + 4096;
+    struct annotated_memory m;
+
+    (void)s;
+    heaptap_embedded_malloc(50);
+    heaptap_embedded_malloc(60);
+    m = find_in(pool.bytes, sizeof pool.bytes, NULL);
+    assert_int_equal(m.count, 2);
+    assert_int_equal((uint32_t)test_part.base, (uint32_t)base);
+    annotated_release(&m);
+    m = find_in(pool.bytes, sizeof pool.bytes, &wrong);
+    assert_int_equal(m.count, 0);
+    assert_int_equal(test_part.told_count, 2);
+    assert_int_equal(test_part.told_base, (uint32_t)base);
+    annotated_release(&m);
+}
+
+/* If this fails, a program that contains the letters, as every one with the allocator does, has
+ * blocks that it never allocated. */
+static void
+text_with_the_letters_is_no_block(void **s)
+{
+    static const char text[] = "HeaP HeaP\xa0 HeaPProF HeaP\xa1\x01 the letters alone HeaP";
+    struct annotated_memory m = find_in(text, sizeof text - 1, NULL);
+
+    (void)s;
+    assert_int_equal(m.count, 0);
+    assert_int_equal(m.refused[REFUSED_NOT_ONE], 4);
+    assert_int_equal(m.refused[REFUSED_CUT_OFF], 1);
+    assert_int_equal(refusals(&m), 5);
+    annotated_release(&m);
+}
+
+/* If this fails, an incomplete dump loses its last block, or does not say that it is incomplete. */
+static void
+a_block_that_the_end_cuts_off_is_counted_and_said_so(void **s)
+{
+    uint64_t base = (uintptr_t)pool.bytes;
+    char *block = heaptap_embedded_malloc(5000);
+    size_t until = (size_t)((uintptr_t)block - (uintptr_t)pool.bytes);
+    struct annotated_memory m = find_in(pool.bytes, until + 100, &base);
+
+    (void)s;
+    assert_int_equal(m.count, 1);
+    assert_int_equal(m.cut_off, 1);
+    assert_int_equal(m.damage_count, 0);
+    annotated_release(&m);
+    m = find_in(pool.bytes, until - 1, &base);
+    assert_int_equal(m.count, 0);
+    assert_int_equal(m.refused[REFUSED_CUT_OFF], 1);
+    annotated_release(&m);
+}
+
+/* If this fails, blocks that were freed past the allocator count twice with what is there now. */
+static void
+a_block_inside_of_another_is_refused(void **s)
+{
+    uint64_t base = (uintptr_t)pool.bytes;
+    char *outer = heaptap_embedded_malloc(4000);
+    struct annotated_memory m;
+    struct written_annotation *inner;
+
+    (void)s;
+    inner = (struct written_annotation *)(void *)(outer + 1600);
+    write_annotation(inner, 8, 0, (uintptr_t[FRAMES]){1});
+    m = find_in(pool.bytes, sizeof pool.bytes, &base);
+    assert_int_equal(m.count, 1);
+    assert_int_equal(m.v[0].size, 4000);
+    assert_int_equal(m.refused[REFUSED_INSIDE], 1);
+    annotated_release(&m);
+}
+
+/* If this fails, the owner of an innocent block is blamed for an overflow, or nobody is. */
+static void
+damage_names_the_block_that_it_came_from(void **s)
+{
+    char *a, *b, *c;
+    struct annotated_memory m;
+
+    (void)s;
+    a = heaptap_embedded_malloc(100);
+    b = heaptap_embedded_malloc(100);
+    c = heaptap_embedded_malloc(100);
+    a[101] = 'x'; // One byte was left out: still from here.
+    c[-1] = 'y';
+    m = find_in_pool();
+    assert_int_equal(m.count, 2);
+    assert_int_equal(m.damage_count, 2);
+    assert_int_equal(m.damage[0].kind, DAMAGE_PAST_END);
+    assert_int_equal(annotated_address(&m, &m.damage[0].block), (uintptr_t)a);
+    assert_int_equal(m.damage[0].block.guard_changed, 1);
+    assert_int_equal(m.damage[1].kind, DAMAGE_BEFORE_START);
+    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)c);
+    assert_int_equal(m.damage[1].front, 2);
+    annotated_release(&m);
+    // The whole guard of a, and into the annotation of b behind its mark.
+    memset(b - sizeof(struct written_annotation) + 24, 'z', 8);
+    m = find_in_pool();
+    assert_int_equal(m.damage[1].kind, DAMAGE_OVERWRITTEN);
+    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)b);
+    assert_int_equal(m.damage[1].front, 1);
+    assert_int_equal(m.refused[REFUSED_DAMAGED] + m.refused[REFUSED_COPY], 1);
+    annotated_release(&m);
+}
+
+/* --- By hand ---------------------------------------------------------------------------------- */
+
+static size_t
+put_word(uint8_t *to, enum annotation_kind kind, uint64_t value)
+{
+    uint32_t bytes = annotation_word_bytes(kind);
+
+    for (uint32_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * (annotation_is_big(kind) ? bytes - 1 - i : i));
+    return bytes;
+}
+
+static uint32_t
+mix_words(enum annotation_kind kind, uint32_t sum, uint64_t word)
+{
+    sum = mix(sum, (uint32_t)word);
+    return annotation_word_bytes(kind) == 8 ? mix(sum, (uint32_t)(word >> 32)) : sum;
+}
+
+/* Write a block of SIZE bytes with two frames to TO, whose address is AT; returns its length. */
+static size_t
+put_block(uint8_t *to, enum annotation_kind kind, uint64_t at, uint64_t size)
+{
+    uint32_t sum = mix(0x50616548, (0xa0u | (uint32_t)kind) | 2u << 8 | 4u << 16);
+    size_t n = 8;
+
+    memcpy(to, "HeaP", 4);
+    to[4] = (uint8_t)(0xa0 | kind);
+    to[5] = 2;
+    to[6] = 4;
+    to[7] = 0;
+    n += put_word(to + n, kind, size);
+    n += put_word(to + n, kind, 0x1234);
+    n += put_word(to + n, kind, 0x5678);
+    sum = mix_words(kind, mix_words(kind, mix_words(kind, sum, size), 0x1234), 0x5678);
+    put_word(to + n, annotation_is_big(kind) ? ANNOTATION_32_BIG : ANNOTATION_32_LITTLE,
+             sum + (uint32_t)(at + n + 8));
+    memcpy(to + n + 4, "ProF", 4);
+    memset(to + n + 8, 'u', size);
+    memcpy(to + n + 8 + size, "TaiL", 4);
+    return n + 12 + size;
+}
+
+/* If this fails, dumps of some processors show nothing, or numbers read the wrong way round. */
+static void
+words_of_both_sizes_and_orders_are_read(void **s)
+{
+    (void)s;
+    for (uint32_t kind = 0; kind < ANNOTATION_KINDS; kind++) {
+        uint8_t bytes[256] = {0};
+        uint64_t base = 0x20000000;
+        size_t size = put_block(bytes + 16, (enum annotation_kind)kind, base + 16, 40);
+        struct annotated_memory m = find_in(bytes, 16 + size, &base);
+        const uint64_t *frames;
+
+        assert_int_equal(m.count, 1);
+        assert_int_equal(m.kind, kind);
+        assert_int_equal(m.v[0].size, 40);
+        assert_int_equal(m.v[0].guard_changed, 4);
+        assert_int_equal(annotated_stack(&m, m.v[0].stack, &frames), 2);
+        assert_int_equal(frames[0], 0x1234);
+        assert_int_equal(frames[1], 0x5678);
+        annotated_release(&m);
+    }
+}
+
+/* If this fails, blocks at the border between two pieces that are read are missing or twice. */
+static void
+a_block_is_found_wherever_it_lies(void **s)
+{
+    enum { BORDER = 1 << 20, SIZE = BORDER + 4096 };
+    uint8_t *bytes = malloc(SIZE);
+    uint64_t base = 0;
+
+    (void)s;
+    for (size_t at = BORDER - 70; at < BORDER + 20; at++) {
+        struct annotated_memory m;
+
+        memset(bytes, 0, SIZE);
+        put_block(bytes + at, ANNOTATION_32_LITTLE, at, 3);
+        m = find_in(bytes, SIZE, &base);
+        assert_int_equal(m.count, 1);
+        assert_int_equal(m.damage_count + m.cut_off, 0);
+        annotated_release(&m);
+    }
+    free(bytes);
+}
+
+/* If this fails, marks are passed over by the search that is made for speed. */
+static void
+the_search_finds_what_a_plain_one_finds(void **s)
+{
+    uint8_t bytes[100 + 3];
+
+    (void)s;
+    for (size_t at = 0; at < 99; at++) {
+        memset(bytes, 'H', sizeof bytes);
+        memset(bytes + 100, 0, 3);
+        memcpy(bytes + at, "HeaP", 4);
+        for (size_t from = 0; from <= 100; from++)
+            assert_int_equal(annotation_find(bytes, from, 100), from <= at ? at : 100);
+    }
+}
+
+/* If this fails, a packed profile made of a dump cannot be written, or has other totals. */
+static void
+a_profile_of_what_was_found_keeps_its_promises(void **s)
+{
+    struct annotated_program program = {0};
+    struct annotated_places places;
+    struct annotated_memory m;
+    struct profile *p;
+
+    (void)s;
+    for (size_t i = 0; i < 10; i++)
+        heaptap_embedded_malloc(i * 100);
+    m = find_in_pool();
+    p = annotated_profile(&m, &program, "a dump", 1, &places);
+    assert_true(profile_is_valid(p));
+    assert_true(profile_is_writable(p));
+    assert_int_equal(counters_live_blocks(&p->totals), 10);
+    assert_int_equal(counters_live_bytes(&p->totals), 4500);
+    assert_int_equal(p->totals.size_max, 900);
+    // One stack, in three size classes.
+    assert_int_equal(p->site_count, 3);
+    assert_int_equal(p->sites[places.site_of[0]].node, p->sites[places.site_of[9]].node);
+    profile_free(p);
+    annotated_release(&m);
+}
+
+/* If this fails, --map gives no names, or takes columns of a map for names. */
+static void
+names_are_read_from_what_linkers_and_nm_print(void **s)
+{
+    static const char text[] = "00008130 T main\n"
+                               "00008160 00000024 t start\n"
+                               "00009000 D data\n"
+                               "Memory Configuration\n"
+                               " .text.handler\n"
+                               "                0x00000000000081a0       0x1e /tmp/x.o\n"
+                               "                0x00000000000081c1                reset\n"
+                               "    armed   0x00008201   Thumb Code    36  main.o(.text)\n"
+                               " .data 0x00008300 0x24 x.o\n";
+    struct map_names names = {0};
+    struct arena arena = {0};
+
+    (void)s;
+    map_file_parse(text, sizeof text - 1, &arena, &names);
+    assert_int_equal(names.count, 5);
+    assert_null(map_file_name(&names, 0x8000));
+    assert_string_equal(map_file_name(&names, 0x8130), "main");
+    assert_string_equal(map_file_name(&names, 0x815f), "main");
+    assert_string_equal(map_file_name(&names, 0x8160), "start");
+    assert_string_equal(map_file_name(&names, 0x81b0), "handler");
+    assert_string_equal(map_file_name(&names, 0x81c8), "reset");
+    assert_string_equal(map_file_name(&names, UINT64_MAX), "armed");
+    arena_release(&arena);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(blocks_of_the_embedded_allocator_are_found_as_they_are, empty_pool),
+        cmocka_unit_test_setup(a_copy_of_a_block_is_refused_as_one, empty_pool),
+        cmocka_unit_test_setup(where_an_image_lay_follows_from_its_blocks, empty_pool),
+        cmocka_unit_test_setup(text_with_the_letters_is_no_block, empty_pool),
+        cmocka_unit_test_setup(a_block_that_the_end_cuts_off_is_counted_and_said_so, empty_pool),
+        cmocka_unit_test_setup(a_block_inside_of_another_is_refused, empty_pool),
+        cmocka_unit_test_setup(damage_names_the_block_that_it_came_from, empty_pool),
+        cmocka_unit_test(words_of_both_sizes_and_orders_are_read),
+        cmocka_unit_test(a_block_is_found_wherever_it_lies),
+        cmocka_unit_test(the_search_finds_what_a_plain_one_finds),
+        cmocka_unit_test_setup(a_profile_of_what_was_found_keeps_its_promises, empty_pool),
+        cmocka_unit_test(names_are_read_from_what_linkers_and_nm_print),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
