@@ -366,7 +366,7 @@ there_and_back(const unsigned char *data, size_t count, size_t step)
 static void
 what_is_put_into_a_page_comes_out_of_it(void **state)
 {
-    enum { LARGE = 5 << 20 };
+    enum { LARGE = 5 << 19 };
     unsigned char *data = xmalloc(LARGE);
     uint32_t random = 1;
 
