@@ -41,7 +41,9 @@ function extentOf(profile, {at, from, to}) {
 }
 
 function metricIn(profile, extent, key) {
-    const asked = METRICS.find((metric) => metric.key === key);
+    const asked = METRICS.find((metric) => metric.key === key)
+        || (extent.kind === 'whole'
+            && METRICS.find((metric) => metric.option === profile.report.metric));
     return asked && isKnown(profile, asked, extent) ? asked : firstMetric(profile, extent);
 }
 

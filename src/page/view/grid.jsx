@@ -7,7 +7,7 @@
  *
  * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}: `value` is what it
  * is sorted by, a number or a text (none: it cannot be sorted); `width` in em, none for those that
- * share what is left; `narrow: false` leaves it out on a phone.
+ * share what is left; on a phone `narrowWidth`, and `narrow: false` leaves it out there.
  *
  * The order is in the page's address (sort, dir), or in the table alone if there are several on
  * one page. Up and down move from row to row, and Enter follows a row's link.
@@ -147,6 +147,12 @@ function Body({rows, columns, from, to, rowClass, keyOf, onRow}) {
         </tbody>);
 }
 
+/* Digits of a number are what a phone has room for. */
+function widthOf({width, narrowWidth, numeric}, narrow) {
+    const em = narrow ? narrowWidth || (numeric ? Math.min(width, 6) : width) : width;
+    return em ? {width: `${em}em`} : {};
+}
+
 export function Grid({label, columns, rows, sort: given, onSort: told, initial, rowClass, keyOf,
     onRow, empty = 'Nothing here.', dense}) {
     const box = useRef(null);
@@ -171,7 +177,7 @@ export function Grid({label, columns, rows, sort: given, onSort: told, initial, 
                 <caption class="unseen">{label}</caption>
                 <colgroup>
                     {shown.map((column) => <col key={column.key}
-                        style={column.width ? {width: `${column.width}em`} : {}} />)}
+                        style={widthOf(column, narrow)} />)}
                 </colgroup>
                 <thead>
                     <tr aria-rowindex={1}>

@@ -160,7 +160,7 @@ function HolderName({holders: {group: groups, largest, frames}, i}) {
     const frame = frames[i];
     return (
         <>
-            <KeyName group={groups} i={i} />{' '}
+            <KeyName group={groups} i={i} brief />{' '}
             {stack > 0 && <Place file={profile.frames.file[frame]}
                 line={profile.frames.line[frame]} />}
             {stack > 0 && <Callers stack={stack} />}
@@ -188,7 +188,7 @@ export function HolderTable({holders, limit = 200}) {
                 cell: (key) => amount(groups.totalBefore[key], metric.unit)},
             {key: 'after', title: 'after', numeric: true, width: 8, narrow: false,
                 cell: (key) => amount(groups.total[key], metric.unit)}]
-            : [{key: 'share', title: 'of all', width: 15,
+            : [{key: 'share', title: 'of all', width: 15, narrowWidth: 5,
                 cell: (key) => <Share part={groups.total[key]} whole={whole}
                     colour={slot[key] < 0 ? 'var(--rest)' : `var(--s${slot[key]})`} />}])],
     [holders, metric, extent, whole]);

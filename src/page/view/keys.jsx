@@ -28,7 +28,7 @@ export function Callers({stack, limit = 3}) {
         names.push(functions.name[stacks.function[at]]);
     }
     return names.length > 0 && <span class="callers" title={visible(names.join(' ← '))}>
-        {names.map((name) => <span key={name}> ← <Text text={name} short /></span>)}</span>;
+        {names.map((name) => <span key={name}> ← <Text text={name} brief /></span>)}</span>;
 }
 
 /* Of a stack: its number, its innermost function and who called that. */
@@ -72,11 +72,11 @@ function Stacks({by, i, text}) {
 }
 
 /** @param {{group: import('../model/groups.js').Group, i: number}} props */
-export function KeyName({group, i}) {
+export function KeyName({group, i, brief = false}) {
     const {keys, by} = group;
     switch (by) {
     case 'own':
-        return <FunctionName id={keys.function[i]} />;
+        return <FunctionName id={keys.function[i]} brief={brief} />;
     case 'function':
         return <><FunctionName id={keys.function[i]} /> <Place file={keys.file[i]} /></>;
     case 'line':

@@ -28,15 +28,15 @@ export function visible(text) {
 
 /* Without the arguments of templates within, and of the call, if NAME is long. Operators with
  * angles of their own are left alone. */
-export function shortName(name) {
-    if (name.length <= LONG || !name.includes('<') || /operator\s*[<>-]/.test(name))
+export function shortName(name, long = LONG) {
+    if (name.length <= long || !name.includes('<') || /operator\s*[<>-]/.test(name))
         return name;
     let depth = 0, short = '';
     for (const letter of name) {
         if (letter === '<' && depth++ === 0)
             short += '<…';
-        if (letter === '>' && --depth === 0)
-            short += '';
+        if (letter === '>')
+            depth--;
         if (depth < 0)
             return name;
         if (depth === 0)
@@ -45,17 +45,35 @@ export function shortName(name) {
     return depth === 0 ? short.replace(/<…>(\(.*\))?( const)?$/, '<…>$1$2') : name;
 }
 
+/* NAME without the arguments of its call, where sentences and overviews name it. A lambda keeps
+ * those of the function around it. */
+export function briefName(name) {
+    const short = shortName(name, 0);
+    const text = short.replace(/( const| volatile| noexcept| &{1,2}| \[[^\]]*\])+$/, '');
+    if (!text.endsWith(')'))
+        return short;
+    let depth = 0, at = text.length - 1;
+    for (; at >= 0; at--) {
+        depth += text[at] === ')' ? 1 : text[at] === '(' ? -1 : 0;
+        if (depth === 0)
+            break;
+    }
+    const head = text.slice(0, at);
+    return at <= 0 || head.endsWith('operator') || head.endsWith(' ') ? short : head;
+}
+
 export function baseName(path) {
     return path === null || path === undefined ? '' : path.slice(path.lastIndexOf('/') + 1);
 }
 
-export function Text({text, short = false}) {
+export function Text({text, short = false, brief = false}) {
     const whole = visible(text);
-    return <bdi title={whole.slice(0, TIP)}>{short ? shortName(whole) : whole}</bdi>;
+    return <bdi title={whole.slice(0, TIP)}>{brief ? briefName(whole) : short ? shortName(whole)
+        : whole}</bdi>;
 }
 
 /* A function, by its number in the profile, as a link to its page. */
-export function FunctionName({id, whole = false}) {
+export function FunctionName({id, whole = false, brief = false}) {
     const {profile, state} = useShared();
     if (id === null || id === undefined || id < 0)
         return <span class="muted">unknown</span>;
@@ -64,7 +82,7 @@ export function FunctionName({id, whole = false}) {
     return (
         <a class={`fn ${kind}`} href={formatRoute(elsewhere(state, 'function', {fn: id}))}
             title={name.slice(0, TIP)}>
-            <bdi>{whole ? name : shortName(name)}</bdi>
+            <bdi>{whole ? name : brief ? briefName(name) : shortName(name)}</bdi>
         </a>);
 }
 

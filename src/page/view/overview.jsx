@@ -54,7 +54,7 @@ function Named({holders, whole, verb}) {
     return named.map((key, i) => (
         <span key={key}>{i > 0 ? ', ' : ''}<b>{percent(group.total[key], whole)}</b>{' '}
             {i === 0 ? `${verb} ` : 'by '}
-            <KeyName group={group} i={key} />
+            <KeyName group={group} i={key} brief />
             {i === 0 && <Where holders={holders} i={key} largest={largest} />}</span>));
 }
 
@@ -108,7 +108,7 @@ function ChangeSentence({holders}) {
                 <span key={key}>{i === 0 ? ': ' : ', '}
                     <b><Growth value={change(key)} unit={metric.unit} /></b> {i === 0
                         ? VERBS[metric.key] : 'by'}{' '}
-                    <FunctionName id={group.keys.function[key]} /></span>))}.
+                    <FunctionName id={group.keys.function[key]} brief /></span>))}.
             {profile.before.process.executable !== profile.report.process.executable
                 && <span class="also"> These are profiles of different programs.</span>}
         </p>);
@@ -136,7 +136,7 @@ function News() {
                 {growing.slice(0, NEWS).map((row) => {
                     const {fn, file, line} = place(row);
                     return <li key={row.number}>{growth(row.per_minute, 'bytes')} a minute,{' '}
-                        stack #{row.number}, <FunctionName id={fn} /> <Place file={file}
+                        stack #{row.number}, <FunctionName id={fn} brief /> <Place file={file}
                             line={line} /></li>;
                 })}
             </ul>

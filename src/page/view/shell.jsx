@@ -122,7 +122,7 @@ function moreOf(metric, extent, sums, totals) {
     return '\u00a0';
 }
 
-const TITLES = {live: 'In use at the end', peak: 'At the peak', allocated: 'Allocated',
+const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
 function tileTitle(metric, extent) {

@@ -27,8 +27,9 @@ function pointText(point, i) {
 function Choose({label, value, onChange, points, none, first = 0, last = points.length}) {
     return (
         <label><span>{label}</span>
-            <select value={value ?? ''} onChange={(event) => onChange(event.target.value === ''
-                ? undefined : Number(event.target.value))}>
+            <select aria-label={label} value={value ?? ''}
+                onChange={(event) => onChange(event.target.value === '' ? undefined
+                    : Number(event.target.value))}>
                 {none && <option value="">{none}</option>}
                 {points.map((point, i) => (i >= first && i < last
                     ? <option key={i} value={i}>{pointText(point, i)}</option> : null))}

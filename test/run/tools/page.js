@@ -1,0 +1,487 @@
+/* page.js: the page of `heaptap html` in a browser without a window, from a file, as it is sent.
+ *
+ *     page.js HEAPTAP [TEST]...        in a directory with the profiles that page.sh makes
+ *
+ * What the page shows is compared with what the command says: both round by the same rules, so the
+ * texts must be equal. Every view is looked at by axe, in both themes, and at the width of a phone.
+ * If it fails, somebody reads a wrong number, sees nothing, or cannot use the page at all; or a
+ * profile from a stranger runs code in the browser of whoever opens its page.
+ */
+'use strict';
+const assert = require('assert');
+const fs = require('fs');
+const path = require('path');
+const {execFileSync} = require('child_process');
+const {pathToFileURL} = require('url');
+const {chromium} = require('playwright-core');
+
+const [heaptap, ...wanted] = process.argv.slice(2);
+const AXE = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const VIEWS = ['overview', 'table', 'table?by=site', 'table?by=line', 'flame', 'time', 'sizes',
+    'leaks', 'direct', 'calls', 'source', 'recording'];
+/* Pages of other profiles than the one of their name. */
+const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'leak.heaptap'],
+    different: ['many.heaptap', 'leak.heaptap'], source: ['--source', 'leak.heaptap']};
+const MINUS = '\u2212';
+let failures = 0, browser;
+
+function run(...args) {
+    return execFileSync(heaptap, args, {maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore']});
+}
+
+function json(...args) {
+    return JSON.parse(run(...args, '--json'));
+}
+
+/* --- As the command rounds ------------------------------------------------------------------- */
+
+function bytes(value) {
+    const units = ['B', 'KiB', 'MiB', 'GiB'];
+    let size = Math.abs(value), unit = 0;
+    while ((unit === 0 ? size >= 1024 : size >= 1023.95) && unit < 3) {
+        size /= 1024;
+        unit++;
+    }
+    return `${value < 0 ? MINUS : ''}${unit ? size.toFixed(1) : size} ${units[unit]}`;
+}
+
+function count(value) {
+    return (value < 0 ? MINUS : '')
+        + String(Math.abs(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function growth(value, text) {
+    return (value > 0 ? '+' : value === 0 ? '±' : '') + text(value);
+}
+
+/* --- The page -------------------------------------------------------------------------------- */
+
+/* Opens NAME.html, which is made when it is first wanted; `said` is what must not be. */
+async function open(name, {hash = '', options = {}} = {}) {
+    const file = path.resolve(`${name}.html`);
+    if (!fs.existsSync(file))
+        run('html', '-o', file, ...PAGES[name] || [`${name}.heaptap`]);
+    const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
+    const page = await context.newPage();
+    const said = [], url = pathToFileURL(file).href;
+    page.on('console', (message) => said.push(message.text()));
+    page.on('pageerror', (error) => said.push(error.message));
+    page.on('request', (request) => {
+        if (!request.url().startsWith(url) && !request.url().startsWith('data:'))
+            said.push(`asks for ${request.url()}`);
+    });
+    await page.goto(url + hash);
+    await page.locator('main').waitFor();
+    return {page, said, close: () => context.close()};
+}
+
+async function show(page, hash) {
+    await page.evaluate((to) => {
+        location.hash = to;
+    }, `#/${hash}`);
+    // The hash changes, then it is drawn.
+    await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() =>
+        setTimeout(done)), 0)));
+}
+
+function tiles(page) {
+    return page.locator('.tile').evaluateAll((all) => Object.fromEntries(all.map((tile) =>
+        [tile.querySelector('.what').textContent, tile.querySelector('.much').textContent])));
+}
+
+/* The rows in sight: lists of the texts of their cells; of a function the whole name. */
+function rows(page, label) {
+    return page.locator(`[aria-label="${label}"] tbody tr:not(.gap)`).evaluateAll((all) =>
+        all.map((row) => [...row.cells].map((cell) =>
+            cell.querySelector('a.fn')?.title ?? cell.innerText.trim())));
+}
+
+async function check(name, test) {
+    try {
+        await test();
+        console.log(`ok - ${name}`);
+    } catch (error) {
+        failures++;
+        console.log(`not ok - ${name}`);
+        console.log(String(error.stack).split('\n').slice(0, 30).join('\n').replace(/^/gm, '#   '));
+    }
+}
+
+/* A test of one page, after which nothing must have been said. */
+function onPage(what, name, test, more = {}) {
+    return check(what, async () => {
+        const {page, said, close} = await open(name, more);
+        try {
+            await test(page);
+            assert.deepStrictEqual(said, []);
+        } finally {
+            await close();
+        }
+    });
+}
+
+/* --- Whole pages ----------------------------------------------------------------------------- */
+
+async function everyView(page, look) {
+    for (const view of VIEWS) {
+        await show(page, view);
+        await look(view);
+    }
+    await show(page, 'function?fn=0');
+    await look('function');
+}
+
+async function quiet() {
+    for (const name of ['leak', 'many', 'sample', 'empty', 'past', 'merged', 'heaps', 'hostile',
+        ...Object.keys(PAGES)])
+        await onPage(`every view of ${name} is there, without a word or a request`, name,
+            async (page) => everyView(page, async (view) => {
+                assert.notStrictEqual((await page.locator('main').innerText()).trim(), '', view);
+            }));
+}
+
+/* All that an attacker could get into the document is tried here, in the page itself. */
+function attack() {
+    return new Promise((done) => {
+        const kinds = [];
+        document.addEventListener('securitypolicyviolation', (event) =>
+            kinds.push(event.effectiveDirective));
+        const add = (where, name, members) =>
+            where.append(Object.assign(document.createElement(name), members));
+        add(document.body, 'many', {textContent: 'window.broken = true'});
+        add(document.body, 'img', {src: 'https://example.org/x.png'});
+        add(document.head, 'style', {textContent: 'main { display: none }'});
+        document.body.setAttribute('onclick', 'window.broken = true');
+        document.body.click();
+        setTimeout(() => done(kinds.sort()), 300);
+    });
+}
+
+async function policy() {
+    await check('a script or a picture that got into the page would do nothing', async () => {
+        const {page, close} = await open('leak');
+        const stopped = await page.evaluate(attack);
+        for (const kind of ['img-src', 'script-src-attr', 'style-src-elem'])
+            assert(stopped.includes(kind), `${kind}: ${stopped}`);
+        assert.strictEqual(await page.evaluate(() => window.broken), undefined);
+        assert(await page.locator('main').isVisible());
+        await close();
+    });
+}
+
+/* --- Numbers --------------------------------------------------------------------------------- */
+
+function tilesOf(totals) {
+    return {'In use at end': bytes(totals.live_bytes), 'At the peak': bytes(totals.peak_bytes),
+        Allocated: bytes(totals.allocated_bytes),
+        'Short-lived blocks': count(totals.died_within_16 ?? totals.temporary),
+        Allocations: count(totals.allocations)};
+}
+
+async function totals() {
+    for (const name of ['leak', 'many', 'sample', 'empty', 'past', 'merged', 'heaps'])
+        await onPage(`the totals of ${name} are the report's`, name, async (page) => {
+            assert.deepStrictEqual(await tiles(page),
+                tilesOf(json('report', `${name}.heaptap`).totals));
+        });
+    await onPage('the totals of a session are those of its processes', 'session', async (page) => {
+        const {totals: sums} = json('report', 'session.processes');
+        const shown = await tiles(page);
+        assert.strictEqual(shown.Allocated, bytes(sums.allocated_bytes));
+        assert.strictEqual(shown.Allocations, count(sums.allocations));
+    });
+}
+
+/* Self and total by name, of `heaptap report --by function`; null if several have the name. */
+function functionRows(profile, metric, column, ...time) {
+    const document = json('report', '--by', 'function', '--no-fold', `--${metric}`, ...time,
+        profile);
+    const found = new Map();
+    for (const row of document.rows)
+        found.set(row.function, found.has(row.function) ? null
+            : [row[`self_${column}`], row[column]]);
+    return found;
+}
+
+/* Each row in sight says what TRUTH says. */
+async function sameRows(page, truth, text) {
+    const listed = await rows(page, 'By function');
+    let compared = 0;
+    for (const [name, self, total] of listed) {
+        const values = truth.get(name);
+        assert.notStrictEqual(values, undefined, name);
+        if (values === null)
+            continue;
+        assert.deepStrictEqual([name, self, total], [name, text(values[0]), text(values[1])]);
+        compared++;
+    }
+    assert(compared > 3, `${compared} rows`);
+}
+
+async function tables() {
+    for (const [metric, option, column, text] of [['live', 'inuse', 'live_bytes', bytes],
+        ['peak', 'peak', 'peak_bytes', bytes], ['calls', 'count', 'allocations', count]])
+        await onPage(`functions by ${option} are those of the report`, 'many', async (page) => {
+            await sameRows(page, functionRows('many.heaptap', option, column), text);
+        }, {hash: `#/table?fold=0&metric=${metric}`});
+}
+
+async function sorting() {
+    await onPage('a click on a head sorts, and the search leaves what it finds', 'many',
+        async (page) => {
+            const column = async (place) => (await rows(page, 'By function'))
+                .map((row) => row[place]);
+            const first = await column(0);
+            await page.getByRole('button', {name: 'function'}).click();
+            const up = await column(0);
+            assert.notDeepStrictEqual(up, first);
+            await page.getByRole('button', {name: /^total/}).click();
+            assert.match((await column(2))[0], /B$/);
+            assert.match(page.url(), /sort=total/);
+            await page.getByRole('searchbox').fill('gr');
+            const found = await column(0);
+            assert(found.length > 0);
+            assert(found.every((name) => /gr/i.test(name)), found.join('\n'));
+            assert.match(page.url(), /q=gr/);
+        }, {hash: '#/table'});
+}
+
+/* --- Links ----------------------------------------------------------------------------------- */
+
+async function links() {
+    await onPage('a function leads to its page, back leads back, a link is the same again', 'leak',
+        async (page) => {
+            await page.locator('main').getByRole('link', {name: 'make_answer'}).first().click();
+            await page.getByRole('heading', {name: 'make_answer'}).waitFor();
+            await page.getByRole('link', {name: 'handle_request', exact: true}).first().click();
+            await page.getByRole('heading', {name: 'handle_request'}).waitFor();
+            await page.goBack();
+            await page.getByRole('heading', {name: 'make_answer'}).waitFor();
+            const before = await page.locator('main').innerText(), url = page.url();
+            await page.reload();
+            await page.getByRole('heading', {name: 'make_answer'}).waitFor();
+            assert.strictEqual(await page.locator('main').innerText(), before);
+            assert.strictEqual(page.url(), url);
+            await page.goBack();
+            await page.getByText(/held by/).first().waitFor();
+        });
+    await onPage('an address of another page shows what it can', 'leak', async (page) => {
+        for (const hash of ['#/nothing', '#/function?fn=99999', '#/table?by=nothing&sort=x',
+            '#/time?from=9&to=3', '#/overview?at=9999999&metric=nothing', '#/table?only=heap:77',
+            '#/flame?fn=-1&focus=1e9', '#/table?by=site&stack=4000000000']) {
+            await show(page, hash.slice(2));
+            assert.notStrictEqual((await page.locator('main').innerText()).trim(), '', hash);
+        }
+    });
+}
+
+/* --- Time ------------------------------------------------------------------------------------ */
+
+/* What the page's numbers must be in a time that the command calls by OPTION. */
+async function sameAsReport(page, profile, option, isGrowth) {
+    const {totals: sums} = json('report', '--no-fold', ...option, profile);
+    const shown = await tiles(page);
+    const live = isGrowth ? growth(sums.live_bytes, bytes) : bytes(sums.live_bytes);
+    assert.strictEqual(shown[isGrowth ? 'Growth' : 'In use'], live);
+    await show(page, `table?fold=0&metric=live&${new URL(page.url()).hash.split('?')[1]}`);
+    await sameRows(page, functionRows(profile, 'inuse', 'live_bytes', ...option),
+        isGrowth ? (value) => growth(value, bytes) : bytes);
+}
+
+async function time() {
+    const {history} = json('html', 'leak.heaptap').report, {points} = history;
+    const seconds = (point) => `${points[point].elapsed_ns / 1e6}ms`;
+    await onPage('a drag over the curve shows what the stretch brought, in all views', 'leak',
+        async (page) => {
+            const box = await page.locator('.u-over').first().boundingBox();
+            await page.mouse.move(box.x + box.width * 0.3, box.y + 50);
+            await page.mouse.down();
+            await page.mouse.move(box.x + box.width * 0.5, box.y + 60, {steps: 4});
+            await page.mouse.move(box.x + box.width * 0.7, box.y + 60, {steps: 4});
+            await page.mouse.up();
+            await page.getByText('All numbers are those').waitFor();
+            const query = new URLSearchParams(page.url().split('?')[1]);
+            const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
+            assert(from > points.length / 5 && to > from && to < points.length * 4 / 5);
+            await sameAsReport(page, 'leak.heaptap',
+                ['--between', `${seconds(from)}..${seconds(to)}`], true);
+            await page.getByRole('button', {name: 'Whole run'}).first().click();
+            assert.doesNotMatch(page.url(), /from/);
+        });
+    await onPage('a click on the curve shows what was in use at that moment', 'leak',
+        async (page) => {
+            const box = await page.locator('.u-over').first().boundingBox();
+            await page.mouse.click(box.x + box.width * 0.4, box.y + 50);
+            await page.getByText('All numbers are those').waitFor();
+            const at = Number(new URLSearchParams(page.url().split('?')[1]).get('at'));
+            assert(at > points.length / 5 && at < points.length * 3 / 5);
+            await sameAsReport(page, 'leak.heaptap', ['--at', seconds(at)], false);
+        }, {hash: '#/time'});
+    await onPage('moments are chosen with the keyboard and by the lists', 'leak', async (page) => {
+        await page.locator('.curve').focus();
+        await page.keyboard.press('Home');
+        for (let i = 0; i < 5; i++)
+            await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('Shift+ArrowRight');
+        await page.keyboard.press('Shift+ArrowRight');
+        await page.keyboard.press('Enter');
+        await page.getByText('All numbers are those').waitFor();
+        assert.match(page.url(), /from=5&to=7/);
+        await page.getByLabel('to', {exact: true}).selectOption({index: 4});
+        assert.match(page.url(), /from=5&to=9/);
+        await page.getByLabel('at', {exact: true}).selectOption({index: 3});
+        assert.match(page.url(), /at=2/);
+        await page.locator('.curve').focus();
+        await page.keyboard.press('w');
+        assert.doesNotMatch(page.url(), /at=/);
+    }, {hash: '#/time'});
+}
+
+/* --- Two profiles ---------------------------------------------------------------------------- */
+
+async function compared() {
+    await onPage('growth between two profiles is that of heaptap diff', 'compared',
+        async (page) => {
+            const difference = json('diff', '--by', 'function', '--no-fold', '--inuse',
+                'before.heaptap', 'leak.heaptap');
+            const shown = await tiles(page);
+            assert.strictEqual(shown['In use at end'],
+                growth(difference.growth.inuse, bytes));
+            assert.strictEqual(shown.Allocations, growth(difference.growth.count, count));
+            const truth = new Map(difference.rows.map((row) => [row.function,
+                [row.growth.inuse, row.inclusive_growth.inuse]]));
+            for (const [name] of await rows(page, 'By function'))
+                truth.set(name, truth.get(name) || [0, 0]);
+            await sameRows(page, truth, (value) => growth(value, bytes));
+        }, {hash: '#/table?fold=0&metric=live'});
+}
+
+/* --- For everybody --------------------------------------------------------------------------- */
+
+async function accessible() {
+    for (const [name, ...schemes] of [['many', 'light', 'dark'], ['compared', 'dark'],
+        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light']])
+        for (const colorScheme of schemes)
+            await onPage(`axe finds nothing in any view of ${name}, ${colorScheme}`, name,
+                async (page) => {
+                    await page.evaluate(AXE);
+                    await everyView(page, async (view) => {
+                        const {violations} = await page.evaluate(() => window.axe.run());
+                        assert.deepStrictEqual(violations.map(({id, nodes}) =>
+                            [view, id, nodes.slice(0, 2).map((node) => node.html.slice(0, 200)
+                                + node.failureSummary)]), []);
+                    });
+                }, {options: {colorScheme}});
+}
+
+async function narrow() {
+    for (const name of ['many', 'compared', 'hostile', 'sample', 'source'])
+        await onPage(`a phone need not scroll sideways in any view of ${name}`, name,
+            async (page) => everyView(page, async (view) => {
+                const width = await page.evaluate(() => document.documentElement.scrollWidth);
+                assert(width <= 360, `${view}: ${width}`);
+            }), {options: {viewport: {width: 360, height: 740}}});
+}
+
+async function looks() {
+    await onPage('light and dark follow the system, and the switch', 'leak', async (page) => {
+        const ground = () => page.evaluate(() =>
+            getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number)[0]);
+        assert(await ground() > 200);
+        await page.emulateMedia({colorScheme: 'dark'});
+        await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+        assert(await ground() < 60);
+        await page.getByRole('button', {name: 'light colours'}).click();
+        assert(await ground() > 200);
+    });
+    await onPage('printed, the page is light and its tables are there', 'many', async (page) => {
+        const seen = await page.locator('tbody tr').count();
+        assert(seen < 80, `${seen} of all rows are there on the screen`);
+        await page.emulateMedia({media: 'print', colorScheme: 'dark'});
+        await page.waitForTimeout(300);
+        assert(await page.locator('tbody tr').count() >= 80);
+        assert.strictEqual(await page.locator('.search').isVisible(), false);
+        assert.strictEqual(await page.evaluate(() =>
+            getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+        assert((await page.pdf()).length > 10000);
+    }, {hash: '#/table?by=site&fold=0&metric=calls'});
+}
+
+async function keyboard() {
+    await onPage('all can be done with the keyboard', 'many', async (page) => {
+        await page.keyboard.press('2');
+        await page.getByRole('region', {name: 'By function'}).waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.type('or');
+        assert.match(page.url(), /q=or/);
+        await page.keyboard.press('Escape');
+        await page.getByRole('region', {name: 'By function'}).locator('a').first().focus();
+        await page.keyboard.press('ArrowDown');
+        const name = await page.evaluate(() => document.activeElement.title);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', {name}).first().waitFor();
+        await page.keyboard.press('?');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({state: 'hidden'});
+        await page.keyboard.press('1');
+        await page.getByText(/held by/).first().waitFor();
+    });
+}
+
+/* --- Names of strangers ---------------------------------------------------------------------- */
+
+async function hostile() {
+    await onPage('names are text, whatever they hold', 'hostile', async (page) => {
+        const foreign = () => page.evaluate(() => document.querySelectorAll(
+            'img, svg, iframe, object, embed, script:not([id="data"]):not(:last-of-type)').length);
+        await everyView(page, async (view) => {
+            assert.strictEqual(await foreign(), 0, view);
+            assert.doesNotMatch(await page.locator('body').innerText(), /[\u202a-\u202e\u2066]/u);
+        });
+        assert.match(await page.title(), /heaptap$/);
+        await show(page, 'table?fold=0');
+        const evil = json('report', 'hostile.heaptap').tables.functions.name
+            .find((name) => name.includes('<script>'));
+        assert((await rows(page, 'By function')).some(([name]) => name === evil), evil);
+    });
+    await onPage('a name of 2,000 characters is cut in rows and whole on its page', 'hostile',
+        async (page) => {
+            const {functions} = json('report', 'hostile.heaptap').tables;
+            const longest = functions.name.reduce((a, b) => (a.length > b.length ? a : b));
+            await show(page, `function?fn=${functions.name.indexOf(longest)}`);
+            const title = await page.locator('h2').first().innerText();
+            assert(title.length >= longest.length, `${title.length} of ${longest.length}`);
+        });
+}
+
+async function estimates() {
+    await onPage('a sampled profile says that its numbers are estimates, and how good', 'sample',
+        async (page) => {
+            assert.match(await page.locator('.about').innerText(), /estimates/);
+            const {totals: sums} = json('report', 'sample.heaptap');
+            const text = await page.locator('.tile').first().innerText();
+            assert(text.includes(`${bytes(sums.live_bytes_low)} to ${
+                bytes(sums.live_bytes_high)}`), text);
+        });
+    await onPage('what was lost stands on every view', 'hostile', async (page) =>
+        everyView(page, async () => {
+            assert.match(await page.locator('.losses').innerText(), /no room in the tree/);
+        }));
+}
+
+async function main() {
+    browser = await chromium.launch({executablePath: '/usr/bin/chromium',
+        args: ['--no-sandbox']});
+    try {
+        for (const test of [quiet, policy, totals, tables, sorting, links, time, compared,
+            accessible, narrow, looks, keyboard, hostile, estimates])
+            if (wanted.length === 0 || wanted.includes(test.name))
+                await test();
+    } finally {
+        await browser.close();
+    }
+    process.exit(failures > 0 ? 1 : 0);
+}
+
+main();

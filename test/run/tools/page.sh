@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# page.sh: the page of `heaptap html` in a browser, as the one opens it whom it is sent to: every
+# view of profiles of all kinds, its numbers, links, keys, themes, and names of strangers. If it
+# fails, the page shows wrong numbers or nothing, asks the network for something, or is of no use
+# on a phone, on paper or without a mouse.
+. "$SRCDIR/test/run/lib.subr"
+need python3 node chromium
+[ -d "$BUILD/readers/node_modules/axe-core" ] || skip_all "tools/setup readers brings what it needs"
+"$HEAPTAP" html -o none.html --help >/dev/null 2>&1 || skip_all "there is no heaptap html"
+
+record leak.heaptap "$PROG/slowleak" 20000 20000
+[ -s "$BUILD/gen/page.html" ] || skip_all "tools/setup build brings what the page is made of"
+record before.heaptap "$PROG/slowleak" 5000 20000
+cp "$SRCDIR/test/golden/v1/packed.heaptap" past.heaptap
+record many.heaptap "$PROG/containers"
+"$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
+"$HEAPTAP" run --quiet --sample 1G -o empty.heaptap -- "$PROG/containers" >/dev/null
+"$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
+    >/dev/null
+"$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
+python3 "$SRCDIR/test/run/api/tags.py" "$HEAPTAP" make heaps.heaptap
+python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
+
+NODE_PATH=$BUILD/readers/node_modules timeout 900 node "$area/page.js" "$HEAPTAP" ||
+    failures=$((failures + 1))
+finish
