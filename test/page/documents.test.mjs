@@ -331,6 +331,21 @@ test('a picture has each node inside of its parent, the widest first', () => {
     }
 });
 
+test('of a part of a picture what lies in it is drawn, at its scale', () => {
+    const p = profileOf([{stack: ['main', 'a', 'x'], live: 3},
+        {stack: ['main', 'b', 'y'], live: 1}]);
+    const tree = callTree(p, siteValues(p, live));
+    const l = layout(tree, {width: 100, from: 0.5, to: 1});
+    const names = [...l.node].map((node) => p.functions.name[tree.function[node]] ?? 'all');
+
+    assert.deepEqual(names, ['all', 'main', 'a', 'b', 'x', 'y']);
+    assert.deepEqual([...l.x], [0, -100, -100, 50, -100, 50]);
+    assert.deepEqual([...l.w], [100, 200, 150, 50, 150, 50]);
+    const right = layout(tree, {width: 100, from: 0.75, to: 1});
+
+    assert.deepEqual([right.count, right.x[2], right.w[2]], [4, 0, 100]);
+});
+
 test('arrow keys lead to what lies there', () => {
     const p = profileOf([{stack: ['main', 'a', 'x'], live: 3}, {stack: ['main', 'b'], live: 2}]);
     const tree = callTree(p, siteValues(p, live)), l = layout(tree, {width: 50});

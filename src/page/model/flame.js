@@ -24,18 +24,20 @@ export const LEAST_WIDTH = 0.5;
  * @property {Int32Array} first by level: its first rectangle; levels + 1 of them
  * @property {number} levels
  * @property {number} focus
+ * @property {number} width of the picture
  * @property {boolean} isCut whether something was too narrow to be drawn
  */
 
 /**
  * @param {import('./tree.js').CallTree} tree
- * @param {{focus?: number, width: number, least?: number, levels?: number}} options focus: a node,
- *     0 if not given; width in pixels; levels: no more than so many
+ * @param {{focus?: number, width: number, from?: number, to?: number, least?: number}} options
+ *     focus: a node, 0 if not given; width in pixels; from and to: the part of the focus that is
+ *     seen, from 0 to 1. What begins left of it has an x below zero.
  * @returns {Layout}
  */
-export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = Infinity}) {
-    const scale = tree.width[focus] > 0 ? width / tree.width[focus] : 0;
-    const node = [], x = [], w = [], first = [0];
+export function layout(tree, {focus = 0, width, from = 0, to = 1, least = LEAST_WIDTH}) {
+    const scale = tree.width[focus] > 0 ? width / tree.width[focus] / (to - from) : 0;
+    const node = [], x = [], w = [], first = [0], begin = -from * tree.width[focus] * scale;
     let isCut = false, row = waysTo(tree, focus);
 
     // The way to the focus, a level each.
@@ -45,7 +47,7 @@ export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = In
         w.push(width);
         first.push(node.length);
     }
-    for (row = [{at: focus, x: 0}]; row.length > 0 && first.length - 1 < levels && scale > 0;) {
+    for (row = [{at: focus, x: begin}]; row.length > 0 && scale > 0;) {
         const next = [];
 
         for (const {at, x: left} of row) {
@@ -53,20 +55,22 @@ export function layout(tree, {focus = 0, width, least = LEAST_WIDTH, levels = In
 
             isCut ||= hasNarrow(tree, at, least / scale);
             for (const child of tree.sortedChildren(at, least / scale)) {
-                const wide = tree.width[child] * scale;
+                const begins = right, wide = tree.width[child] * scale;
 
-                node.push(child);
-                x.push(right);
-                w.push(wide);
-                next.push({at: child, x: right});
                 right += wide;
+                if (right <= 0 || begins >= width)
+                    continue;
+                node.push(child);
+                x.push(begins);
+                w.push(wide);
+                next.push({at: child, x: begins});
             }
         }
         if (next.length > 0)
             first.push(node.length);
         row = next;
     }
-    return finish(tree, {node, x, w, first, focus, isCut});
+    return finish({node, x, w, first, focus, width, isCut});
 }
 
 function hasNarrow(tree, node, least) {
@@ -83,13 +87,13 @@ function waysTo(tree, focus) {
     return way.reverse();
 }
 
-function finish(tree, {node, x, w, first, focus, isCut}) {
+function finish({node, x, w, first, focus, width, isCut}) {
     const level = new Int32Array(node.length), levels = first.length - 1;
 
     for (let i = 0; i < levels; i++)
         level.fill(i, first[i], first[i + 1]);
     return {count: node.length, node: Int32Array.from(node), level, x: Float64Array.from(x),
-        w: Float64Array.from(w), first: Int32Array.from(first), levels, focus, isCut};
+        w: Float64Array.from(w), first: Int32Array.from(first), levels, focus, width, isCut};
 }
 
 /** The rectangle of LAYOUT at a place; -1 if there is none. */

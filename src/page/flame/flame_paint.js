@@ -1,0 +1,156 @@
+/* flame_paint.js: the rectangles of a flame graph on a canvas.
+ *
+ * Colours say whose code it is: the user's own, a library's, the language's; of two profiles what
+ * grew and what shrank, the stronger the larger the change is beside what it was. They are the
+ * page's colours (view/page.css), mixed with its ground, so that the page's text can be read on
+ * them in light and in dark; three shades of each tell neighbours apart, and a function keeps its
+ * own wherever it is.
+ *
+ * What is above the zoomed frame is pale. A search marks what it found and takes the colour from
+ * the rest. The frame with the keyboard has a ring.
+ */
+import {KINDS} from '../model/profile.js';
+import {label} from './flame_words.js';
+
+/** Pixels of a level, and of a letter's height. */
+export const LEVEL_HEIGHT = 20;
+const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+const PAD = 4; // On both sides of a name.
+const SHADES = [0.28, 0.36, 0.44]; // How much of a colour is mixed with the ground.
+const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for growth.
+
+/**
+ * The colours to draw with.
+ * @param {(name: string) => string} colour what a custom property of the page is, "#rrggbb"
+ */
+export function palette(colour) {
+    const ground = colour('--surface'), text = colour('--text'), muted = colour('--muted');
+    const shades = (of) => SHADES.map((share) => mix(of, ground, share));
+
+    return {ground, text, muted, ring: colour('--accent'), mark: colour('--mark'),
+        hover: text, plain: mix(muted, ground, 0.16), even: mix(muted, ground, 0.22),
+        kinds: KINDS.map((kind) => shades(kind === 'unknown' ? muted : colour(`--${kind}`))),
+        change: (share) => mix(colour(share > 0 ? '--grow' : '--shrink'), ground,
+            LEAST_CHANGE + (MOST_CHANGE - LEAST_CHANGE) * Math.min(1, Math.abs(share)))};
+}
+
+/** SHARE of colour A on B; both are "#rrggbb" or "#rgb". */
+export function mix(a, b, share) {
+    const [x, y] = [a, b].map(channels);
+    const both = x.map((value, i) => Math.round(value * share + y[i] * (1 - share)));
+
+    return `#${both.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function channels(colour) {
+    const text = colour.replace('#', ''), wide = text.length >= 6;
+
+    return [0, 1, 2].map((i) => parseInt(wide ? text.slice(2 * i, 2 * i + 2)
+        : text[i] + text[i], 16) || 0);
+}
+
+/** How much NODE of TREE changed, from -1 (gone) to 1 (new); null if nothing is compared. */
+export function changeOf(tree, node) {
+    if (!tree.totalBefore)
+        return null;
+    const now = tree.total[node], old = tree.totalBefore[node], larger = Math.max(now, old);
+
+    return larger > 0 ? (now - old) / larger : 0;
+}
+
+function fillOf(scene, colours, node) {
+    const {tree, found} = scene, fn = tree.function[node];
+
+    if (found)
+        return found[fn] === 1 ? colours.mark : colours.plain;
+    const change = changeOf(tree, node);
+
+    if (change !== null)
+        return change === 0 ? colours.even : colours.change(change);
+    if (fn < 0)
+        return colours.even;
+    return colours.kinds[scene.profile.functions.kind[fn]][fn % SHADES.length];
+}
+
+/**
+ * @typedef {object} Scene what is drawn
+ * @property {import('../model/profile.js').Profile} profile
+ * @property {import('../model/tree.js').CallTree} tree
+ * @property {import('../model/flame.js').Layout} layout
+ * @property {Uint8Array|null} found by function: 1 if the search matches; null without one
+ * @property {number} chosen the node with the ring; -1 = none
+ * @property {number} hovered node; -1 = none
+ * @property {string} rootLabel
+ * @property {number} top pixels that are scrolled away
+ * @property {number} height pixels that are seen
+ * @property {number} scale pixels of the screen for one of the page
+ */
+
+/**
+ * Draw what is seen of SCENE.
+ * @param {CanvasRenderingContext2D} context of a canvas as large as what is seen
+ * @param {Scene} scene
+ * @param {object} colours see palette
+ * @returns {number} how many rectangles were drawn
+ */
+export function paint(context, scene, colours) {
+    const {layout, top, height, scale} = scene, {first, levels} = layout;
+    const from = Math.max(0, Math.floor(top / LEVEL_HEIGHT));
+    const to = Math.min(levels, Math.ceil((top + height) / LEVEL_HEIGHT));
+    let drawn = 0;
+
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = colours.ground;
+    context.fillRect(0, 0, layout.width, height);
+    context.font = FONT;
+    context.textBaseline = 'middle';
+    const letter = context.measureText('m').width;
+
+    for (let i = first[from]; from < to && i < first[to]; i++) {
+        box(context, scene, colours, i, letter);
+        drawn++;
+    }
+    ring(context, scene, scene.hovered, colours.hover, 1);
+    ring(context, scene, scene.chosen, colours.ring, 2);
+    return drawn;
+}
+
+/* Rectangles are a pixel apart, as long as they are wide enough for it. */
+function box(context, scene, colours, i, letter) {
+    const {layout, top, profile, tree, rootLabel} = scene, node = layout.node[i];
+    const x = Math.max(0, layout.x[i]), end = Math.min(layout.width, layout.x[i] + layout.w[i]);
+    const y = layout.level[i] * LEVEL_HEIGHT - top, w = end - x;
+    const isAbove = layout.level[i] < tree.depth[layout.focus];
+
+    context.globalAlpha = isAbove ? 0.55 : 1;
+    context.fillStyle = fillOf(scene, colours, node);
+    context.fillRect(x, y, w > 2 ? w - 1 : Math.max(w, 0.5), LEVEL_HEIGHT - 1);
+    context.globalAlpha = 1;
+    const room = w - 2 * PAD;
+
+    if (room < 3 * letter)
+        return;
+    const text = label(node === 0 && tree.function[0] < 0 ? rootLabel
+        : profile.functions.name[tree.function[node]], Math.floor(room / letter));
+    const isFaint = scene.found && scene.found[tree.function[node]] !== 1;
+
+    context.fillStyle = isFaint || isAbove ? colours.muted : colours.text;
+    context.fillText(text, x + PAD, y + LEVEL_HEIGHT / 2, room);
+}
+
+function ring(context, {layout, top, tree}, node, colour, width) {
+    const level = node < 0 ? layout.levels : tree.depth[node];
+
+    if (level >= layout.levels)
+        return;
+    for (let i = layout.first[level]; i < layout.first[level + 1]; i++)
+        if (layout.node[i] === node) {
+            const x = Math.max(0, layout.x[i]);
+            const w = Math.min(layout.width, layout.x[i] + layout.w[i]) - x;
+
+            context.strokeStyle = colour;
+            context.lineWidth = width;
+            context.strokeRect(x + width / 2, level * LEVEL_HEIGHT - top + width / 2,
+                Math.max(w - 1 - width, 0.5), LEVEL_HEIGHT - 1 - width);
+        }
+}

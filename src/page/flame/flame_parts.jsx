@@ -1,0 +1,154 @@
+/* flame_parts.jsx: what stands around the picture of a flame graph, as text and links.
+ *
+ * Above it the way to the frame that is zoomed, each step a button; below it all about the frame
+ * with the ring, and the level below the zoom as a table. Whoever cannot see the picture, or not
+ * point at it, goes through the profile with these alone.
+ */
+import {Text} from '../view/name.jsx';
+import {amount, growth, percent} from '../view/units.js';
+import {nodeName, numbersOf, placeOf} from './flame_words.js';
+
+const WAY_SHOWN = 6; // Steps at the end of a longer way.
+const ROWS_SHOWN = 100;
+const TIP_WIDTH = 340, TIP_GAP = 14;
+
+/** From all stacks to the zoomed frame. */
+export function FlameWay({profile, tree, zoomed, onZoom, rootLabel}) {
+    const way = [];
+
+    if (zoomed === 0)
+        return null;
+    for (let at = tree.parent[zoomed]; at > 0; at = tree.parent[at])
+        way.unshift(at);
+    const hidden = Math.max(0, way.length - WAY_SHOWN);
+
+    return (
+        <nav class="flame-way" aria-label="Zoomed frame">
+            <button type="button" class="button" onClick={() => onZoom(0)}>
+                {tree.function[0] < 0 ? rootLabel
+                    : <Text text={nodeName(profile, tree, 0)} short />}
+            </button>
+            {hidden > 0 && <span class="muted" title={`${hidden} more`}>…</span>}
+            {way.slice(hidden).map((node) => (
+                <button key={node} type="button" class="button" onClick={() => onZoom(node)}>
+                    <Text text={nodeName(profile, tree, node)} short />
+                </button>))}
+            <b aria-current="true"><Text text={nodeName(profile, tree, zoomed)} short /></b>
+        </nav>);
+}
+
+/* A function's name as a link to all about it, if it is one. */
+function Linked({profile, functionLink, fn, name, whole = false}) {
+    const text = <Text text={name} short={!whole} />;
+
+    return functionLink && fn >= 0 && fn < profile.functions.real
+        ? <a class="fn" href={functionLink(fn)}>{text}</a> : text;
+}
+
+function Numbers({tree, node, metric, focus}) {
+    return (
+        <dl class="flame-numbers">
+            {numbersOf(tree, node, metric, focus).map(({name, text}) => (
+                <div key={name}><dt>{name}</dt><dd>{text}</dd></div>))}
+        </dl>);
+}
+
+/** Beside the pointer, where there is room. */
+export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric}) {
+    const isRight = x + TIP_GAP + TIP_WIDTH > innerWidth;
+    const place = {
+        left: isRight ? 'auto' : `${x + TIP_GAP}px`,
+        right: isRight ? `${Math.max(0, innerWidth - x + TIP_GAP)}px` : 'auto',
+        top: y > innerHeight / 2 ? 'auto' : `${y + TIP_GAP}px`,
+        bottom: y > innerHeight / 2 ? `${innerHeight - y + TIP_GAP}px` : 'auto',
+    };
+
+    return (
+        <div class="flame-tip" aria-hidden="true" style={place}>
+            <b><Text text={nodeName(profile, tree, node)} short /></b>
+            <span class="muted"><Text text={placeOf(profile, tree.function[node])} /></span>
+            <Numbers {...{tree, node, metric, focus: zoomed}} />
+        </div>);
+}
+
+/** All about NODE, and what a search found. */
+export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, found, share,
+    search}) {
+    const fn = tree.function[node], name = nodeName(profile, tree, node);
+
+    return (
+        <div class="flame-detail">
+            <p class="flame-name">
+                <Linked {...{profile, functionLink, fn, name}} whole />{' '}
+                <span class="muted"><Text text={placeOf(profile, fn)} /></span>
+            </p>
+            <Numbers {...{tree, node, metric, focus: zoomed}} />
+            {found && share !== null && <p>
+                {percent(share, tree.total[0])} of all, {amount(share, metric.unit)}, goes
+                through what has <q><Text text={search} /></q> in its name.</p>}
+        </div>);
+}
+
+const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
+    ['runtime', 'C and C++ libraries']];
+
+/** What the colours mean. */
+export function FlameLegend({tree, found, drawn}) {
+    const rows = found ? [['found', 'what the search found']] : tree.totalBefore
+        ? [['grew', 'grew'], ['shrank', 'shrank']] : SWATCHES;
+
+    return (
+        <p class="flame-legend">
+            {rows.map(([name, text]) => (
+                <span key={name}><i class={`flame-swatch ${name}`} />{text}</span>))}
+            {drawn.isCut && <span>What is narrower than half a pixel is seen when zoomed.</span>}
+        </p>);
+}
+
+/** The level below the zoom. */
+export function FlameTable({profile, tree, zoomed, onZoom, metric, functionLink}) {
+    return (
+        <details class="flame-table">
+            <summary>This level as a table</summary>
+            <Rows {...{profile, tree, zoomed, onZoom, metric, functionLink}} />
+        </details>);
+}
+
+function Rows({profile, tree, zoomed, onZoom, metric, functionLink}) {
+    const children = tree.sortedChildren(zoomed), shown = children.slice(0, ROWS_SHOWN);
+    const name = nodeName(profile, tree, zoomed), {unit} = metric;
+    const caption = tree.inverted && tree.function[zoomed] >= 0 ? `Callers of ${name}`
+        : zoomed === 0 && tree.function[0] < 0 ? 'The first level' : `What ${name} calls`;
+
+    return (
+        <div class="flame-rows">
+            <table>
+                <caption><Text text={caption} short /></caption>
+                <thead><tr>
+                    <th scope="col">function</th>
+                    <th scope="col" class="number">{metric.name}</th>
+                    <th scope="col" class="number">%</th>
+                    {tree.totalBefore && <th scope="col" class="number">change</th>}
+                    <th scope="col"><span class="unseen">zoom</span></th>
+                </tr></thead>
+                <tbody>
+                    {shown.map((node) => (
+                        <tr key={node}>
+                            <th scope="row"><Linked {...{profile, functionLink}}
+                                fn={tree.function[node]}
+                                name={nodeName(profile, tree, node)} /></th>
+                            <td class="number">{amount(tree.total[node], unit)}</td>
+                            <td class="number">{percent(tree.total[node], tree.total[0])}</td>
+                            {tree.totalBefore && <td class="number">
+                                {growth(tree.total[node] - tree.totalBefore[node], unit)}</td>}
+                            <td><button type="button" class="button" title="Zoom into it"
+                                aria-label={`Zoom into ${nodeName(profile, tree, node)}`}
+                                onClick={() => onZoom(node)}>Zoom</button></td>
+                        </tr>))}
+                </tbody>
+            </table>
+            {children.length > shown.length &&
+                <p class="muted">and {children.length - shown.length} more, each smaller</p>}
+            {children.length === 0 && <p class="muted">Nothing is below it.</p>}
+        </div>);
+}

@@ -1,0 +1,74 @@
+/* flame_words.js: what a flame graph says: names that fit, and a frame in a sentence.
+ *
+ * The same sentences are in the tip, in the line below the picture and in what a screen reader is
+ * told, so that nobody learns less.
+ */
+import {shortName, visible} from '../view/name.jsx';
+import {amount, growth, percent} from '../view/units.js';
+
+const LEAST_OFFSET = 6; // "+0x1f…": with fewer letters all are alike.
+
+/**
+ * NAME in at most LETTERS letters; with templates cut, then at its end. What has no name is told by
+ * its offset: the module before that is the same for all around it.
+ */
+export function label(name, letters) {
+    const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);
+
+    if (whole.length <= letters)
+        return whole;
+    if (offset && letters < LEAST_OFFSET)
+        return '';
+    if (offset)
+        return offset[0].length <= letters ? offset[0] : `${offset[0].slice(0, letters - 1)}…`;
+    const short = shortName(whole, letters);
+
+    return short.length <= letters ? short : `${short.slice(0, Math.max(0, letters - 1))}…`;
+}
+
+/** What NODE is called. */
+export function nodeName(profile, tree, node) {
+    const fn = tree.function[node];
+
+    return fn < 0 ? 'all stacks' : visible(profile.functions.name[fn]);
+}
+
+/**
+ * The numbers of NODE, each as {name, text}.
+ * @param {import('../model/tree.js').CallTree} tree
+ * @param {number} node
+ * @param {import('../model/metric.js').Metric} metric
+ * @param {number} focus the zoomed node; 0 = all
+ */
+export function numbersOf(tree, node, metric, focus) {
+    const {unit} = metric, total = tree.total[node], whole = tree.total[0];
+    const rows = [{name: 'with all it calls', text: `${amount(total, unit)}, ` +
+        `${percent(total, whole)} of all`}];
+
+    if (tree.inverted)
+        rows[0].name = 'through here';
+    if (focus > 0 && node !== focus && tree.total[focus] > 0)
+        rows.push({name: 'of the zoomed frame', text: percent(total, tree.total[focus])});
+    if (!tree.inverted)
+        rows.push({name: 'itself', text: amount(tree.self[node], unit)});
+    if (tree.totalBefore)
+        rows.push({name: 'before', text: amount(tree.totalBefore[node], unit)},
+            {name: 'change', text: growth(total - tree.totalBefore[node], unit)});
+    return rows;
+}
+
+/** NODE in a sentence. */
+export function sentence(profile, tree, node, metric, focus) {
+    const numbers = numbersOf(tree, node, metric, focus)
+        .map(({name, text}) => `${name} ${text}`).join('; ');
+
+    return `${nodeName(profile, tree, node)}: ${numbers}; level ${tree.depth[node]}`;
+}
+
+/** Where the function FN is: its file, else its module. */
+export function placeOf(profile, fn) {
+    const {functions, files, modules} = profile;
+    const file = fn < 0 ? null : files[functions.file[fn]];
+
+    return visible(file ?? (fn < 0 ? '' : modules.path[functions.module[fn]] ?? ''));
+}
