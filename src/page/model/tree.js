@@ -230,11 +230,12 @@ class WholeTree extends CallTree {
 
 /* Columns of a tree that grows, and what they are made of. */
 const NODE_COLUMNS = {parent: Int32Array, function: Int32Array, depth: Int32Array,
-    total: Float64Array, self: Float64Array, width: Float64Array, totalBefore: Float64Array,
-    selfBefore: Float64Array};
+    first: Int32Array, last: Int32Array, total: Float64Array, self: Float64Array,
+    width: Float64Array, totalBefore: Float64Array, selfBefore: Float64Array};
 
 /* A node stands for places in the skeleton. Top-down they are the nodes themselves. Inverted, a
- * place is how far a stack has been followed outwards, with the values of what was followed. */
+ * place is how far a stack has been followed outwards, with the values of what was followed; nodes
+ * with one parent share one list of them, each has those from `first` to `last`. */
 class GrowingTree extends CallTree {
     constructor(profile, skeleton, sums, {inverted = false, root}) {
         super();
@@ -247,7 +248,7 @@ class GrowingTree extends CallTree {
         const whole = root === undefined;
         const nodes = whole ? endsOf(sums) : outermostNodes(profile, skeleton, root);
 
-        this.add(-1, whole ? -1 : root, this.weighed(nodes, !whole), whole);
+        this.add(-1, whole ? -1 : root, this.weighed(nodes, !whole), [0, nodes.length], whole);
     }
 
     childrenOf(node) {
@@ -256,8 +257,7 @@ class GrowingTree extends CallTree {
 
     /* Places with their values: of what ends there, or, WHOLE, of what leads through them. */
     weighed(nodes, leads) {
-        const {sums} = this;
-        const pick = (column) => column && Float64Array.from(nodes, (node) => column[node]);
+        const {sums} = this, pick = (column) => column && picked(column, nodes);
 
         if (!this.inverted)
             return {nodes};
@@ -266,8 +266,9 @@ class GrowingTree extends CallTree {
             width: pick(leads ? sums.width : sums.selfWidth)};
     }
 
-    /* Make a node. IS_TOP: it is the root of an inverted tree, above those who allocate. */
-    add(parent, fn, places, isTop) {
+    /* Make a node for some of PLACES. IS_TOP: it is the root of an inverted tree, above those who
+     * allocate. */
+    add(parent, fn, places, [first, last], isTop) {
         const node = this.count++;
 
         if (node === this.parent.length)
@@ -277,6 +278,8 @@ class GrowingTree extends CallTree {
         this.function[node] = fn;
         this.depth[node] = parent < 0 ? 0 : this.depth[parent] + 1;
         this.places[node] = places;
+        this.first[node] = first;
+        this.last[node] = last;
         if (this.inverted)
             this.addOutward(node, places, isTop);
         else
@@ -300,18 +303,26 @@ class GrowingTree extends CallTree {
 
     /* Self is that of stacks which begin there. */
     addOutward(node, {nodes, after, before, width}, isTop) {
-        const {parent} = this.skeleton;
+        const {parent} = this.skeleton, last = this.last[node];
+        let total = 0, self = 0, wide = 0, totalBefore = 0, selfBefore = 0;
 
-        for (let i = 0; i < nodes.length; i++) {
+        for (let i = this.first[node]; i < last; i++) {
             const begins = !isTop && parent[nodes[i]] === 0;
 
-            this.total[node] += after[i];
-            this.width[node] += width[i];
-            this.self[node] += begins ? after[i] : 0;
+            total += after[i];
+            wide += width[i];
+            self += begins ? after[i] : 0;
             if (before) {
-                this.totalBefore[node] += before[i];
-                this.selfBefore[node] += begins ? before[i] : 0;
+                totalBefore += before[i];
+                selfBefore += begins ? before[i] : 0;
             }
+        }
+        this.total[node] = total;
+        this.self[node] = self;
+        this.width[node] = wide;
+        if (before) {
+            this.totalBefore[node] = totalBefore;
+            this.selfBefore[node] = selfBefore;
         }
     }
 
@@ -322,41 +333,42 @@ class GrowingTree extends CallTree {
         for (const at of this.places[node].nodes)
             for (let k = firstChild[at]; k < firstChild[at + 1]; k++)
                 bundles.add(fn[children[k]], children[k]);
-        bundles.each((of, nodes) => found.push(this.add(node, of, {nodes}, false)));
+        bundles.each((of, nodes) =>
+            found.push(this.add(node, of, {nodes}, [0, nodes.length], false)));
         this.places[node] = null;
         return Int32Array.from(found);
     }
 
     /* The callers of what NODE stands for; below the root, those who allocate. */
     growOutwards(node) {
-        const isTop = this.function[node] < 0, {functions, starts, places} =
-            this.callersOf(this.places[node], isTop);
+        const {functions, starts, places} = this.callersOf(node);
 
         this.places[node] = null;
         return Int32Array.from(functions, (fn, i) =>
-            this.add(node, fn, part(places, starts[i], starts[i + 1]), false));
+            this.add(node, fn, places, [starts[i], starts[i + 1]], false));
     }
 
-    /* PLACES moved one call outwards, unless they are at the TOP, and sorted by function: those of
-     * functions[i] stand from starts[i] on. Places that meet in one caller are made one. */
-    callersOf({nodes, after, before, width}, isTop) {
+    /* The places of NODE moved one call outwards, unless it is at the top, and sorted by function:
+     * those of functions[i] stand from starts[i] on. Places that meet in one caller are one. */
+    callersOf(node) {
         const {parent, function: fn} = this.skeleton, {slots, meeting} = this;
-        const functions = [], sizes = [], to = new Int32Array(nodes.length);
+        const {nodes, after, before, width} = this.places[node], isTop = this.function[node] < 0;
+        const first = this.first[node], last = this.last[node];
+        const functions = [], sizes = [], to = new Int32Array(last - first);
         let count = 0;
 
-        for (let i = 0; i < nodes.length; i++) {
+        for (let i = first; i < last; i++) {
             const at = isTop ? nodes[i] : parent[nodes[i]];
 
-            to[i] = at > 0 && meeting[at] === 0 ? at : 0;
-            if (to[i] === 0)
+            if (at <= 0 || meeting[at] !== 0)
                 continue;
             meeting[at] = 1;
+            to[count++] = at;
             if (slots[fn[at]] === 0) {
                 slots[fn[at]] = functions.push(fn[at]);
                 sizes.push(0);
             }
             sizes[slots[fn[at]] - 1]++;
-            count++;
         }
         const starts = new Int32Array(functions.length + 1), next = new Int32Array(sizes.length);
 
@@ -367,12 +379,13 @@ class GrowingTree extends CallTree {
         const places = {nodes: new Int32Array(count), after: new Float64Array(count),
             before: before && new Float64Array(count), width: new Float64Array(count)};
 
-        for (const at of to)
-            if (at > 0) {
-                meeting[at] = 1 + next[slots[fn[at]] - 1]++;
-                places.nodes[meeting[at] - 1] = at;
-            }
-        for (let i = 0; i < nodes.length; i++) {
+        for (let i = 0; i < count; i++) {
+            const at = to[i];
+
+            meeting[at] = 1 + next[slots[fn[at]] - 1]++;
+            places.nodes[meeting[at] - 1] = at;
+        }
+        for (let i = first; i < last; i++) {
             const at = isTop ? nodes[i] : parent[nodes[i]], place = meeting[at] - 1;
 
             if (at <= 0)
@@ -388,12 +401,6 @@ class GrowingTree extends CallTree {
             slots[of] = 0;
         return {functions, starts, places};
     }
-}
-
-/* Those of PLACES from one to another. */
-function part({nodes, after, before, width}, from, to) {
-    return {nodes: nodes.subarray(from, to), after: after.subarray(from, to),
-        before: before && before.subarray(from, to), width: width.subarray(from, to)};
 }
 
 /* Lists by function; SLOTS has a zero for each function and gets them back. */
@@ -420,6 +427,14 @@ class Bundles {
             this.slots[key] = 0;
         this.lists.forEach((list, i) => take(this.keys[i], list));
     }
+}
+
+function picked(column, rows) {
+    const values = new Float64Array(rows.length);
+
+    for (let i = 0; i < values.length; i++)
+        values[i] = column[rows[i]];
+    return values;
 }
 
 function enlarged(old, Kind) {
