@@ -6,12 +6,13 @@
  * same, so a click costs one pass over the sites. What an address asks for and this profile does
  * not know is taken as not said: a link to another profile's moment shows the whole run.
  */
-import {useMemo} from 'preact/hooks';
+import {useEffect, useMemo} from 'preact/hooks';
 import {siteValues, totals, WHOLE} from '../model/extent.js';
 import {firstMetric, isKnown, METRICS} from '../model/metric.js';
 import {buildProfile} from '../model/profile.js';
 import {indexIn} from './address.js';
 import {Direct, Calls} from './mprof.jsx';
+import {FlameView} from './flame_view.jsx';
 import {FunctionPage} from './function_page.jsx';
 import {Leaks} from './leaks.jsx';
 import {useTheme} from './media.js';
@@ -23,8 +24,9 @@ import {Sizes} from './sizes.jsx';
 import {Source} from './source.jsx';
 import {TableView} from './table_view.jsx';
 import {Time} from './time.jsx';
+import {warm} from './warm.js';
 
-const SHOWS = {overview: Overview, table: TableView, time: Time,
+const SHOWS = {overview: Overview, table: TableView, flame: FlameView, time: Time,
     function: FunctionPage, sizes: Sizes, leaks: Leaks, direct: Direct, calls: Calls,
     source: Source, recording: Recording};
 
@@ -80,6 +82,7 @@ export function App({page}) {
         [profile, state.at, state.from, state.to]);
     const metric = metricIn(profile, extent, state.metric);
     const values = useMemo(() => siteValues(profile, metric, extent), [profile, metric, extent]);
+    useEffect(() => warm(profile, values), [profile]);
     const sums = useMemo(() => sumsOf(profile, extent), [profile, extent]);
     const sources = useMemo(() => new Map(page.sources.map((source) =>
         [profile.of.file[source.file], source.text])), [profile]);

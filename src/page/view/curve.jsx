@@ -3,7 +3,7 @@
  * uPlot draws it on a canvas. A series is {name, values, colour}, the lowest first; `values` are
  * those at `times`, in seconds, `colour` is a name in page.css. An area is drawn from its sum with
  * all below it down to zero, the highest first, so each covers what is not its own of the one
- * before.
+ * before. A series that `isLine` is drawn as it is, NaN where it has ended, on nothing.
  *
  * A drag chooses a stretch of time, a click a moment; both snap to `stops`, the places in `times`
  * of which all is known. What is chosen is {from, to}, two stops, the same one for a moment. With
@@ -25,6 +25,10 @@ function sums(times, series) {
     const columns = [];
     let below = new Float64Array(times.length);
     for (const one of series) {
+        if (one.isLine) {
+            columns.push(Array.from(one.values, (value) => (Number.isNaN(value) ? null : value)));
+            continue;
+        }
         below = below.map((sum, i) => sum + one.values[i]);
         columns.push(Array.from(below));
     }
@@ -97,9 +101,9 @@ function options(now, size, hooks) {
     const rule = colour('--line');
     const axis = {stroke: colour('--muted'), font: '11px system-ui, sans-serif',
         ticks: {stroke: rule, width: 1, size: 4}, grid: {stroke: rule, width: 1}};
-    const areas = [...series].reverse().map((one) => ({label: one.name, width: 1,
-        fill: one.filled === false ? undefined : colour(one.colour),
-        stroke: colour(one.filled === false ? one.colour : '--surface'), points: {show: false}}));
+    const areas = [...series].reverse().map((one) => ({label: one.name,
+        width: one.isLine ? 2 : 1, fill: one.isLine ? undefined : colour(one.colour),
+        stroke: colour(one.isLine ? one.colour : '--surface'), points: {show: false}}));
     return {
         ...size, legend: {show: false}, padding: [8, 26, 0, 0],
         scales: {x: {time: false}, y: {range: (_, low, high) =>
@@ -127,12 +131,13 @@ function Tip({now, at}) {
     const {place} = stops[at.stop];
     const values = series.map((one) => ({...one, value: one.values[place]}));
     const shown = values.filter((one) => one.value > 0).sort((a, b) => b.value - a.value);
+    const isLines = series.some((one) => one.isLine);
     const sum = values.reduce((total, one) => total + one.value, 0);
     return (
         <div class="tip" aria-hidden="true" style={at.left > at.width / 2
             ? {right: `${at.width - at.left + 12}px`} : {left: `${at.left + 12}px`}}>
-            <b>{amount(sum, unit)}</b> after {duration(times[place] * 1e9)}
-            {shown.length > 1 && shown.slice(0, TIP_ROWS).map((one) => (
+            {!isLines && <b>{amount(sum, unit)} </b>}after {duration(times[place] * 1e9)}
+            {(isLines || shown.length > 1) && shown.slice(0, TIP_ROWS).map((one) => (
                 <div key={one.name} class="tiprow">
                     <i class="swatch" style={{background: `var(${one.colour})`}} />
                     <span>{visible(one.name)}</span><b>{amount(one.value, unit)}</b>

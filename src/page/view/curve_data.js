@@ -91,6 +91,33 @@ function between(time, before, after, known, total) {
     return parts.map((value) => value * total / sum);
 }
 
+/**
+ * The totals of two profiles, each from its own start, as lines for Curve.
+ * @returns {{times: number[], stops: object[], series: object[]}}
+ */
+export function twoLines(before, after) {
+    const lines = [before, after].map(totalLine);
+    const times = [...new Set(lines.flatMap((line) => line.times))].sort((a, b) => a - b);
+    const series = lines.map((line, i) => ({name: i ? 'after' : 'before', isLine: true,
+        colour: i ? '--s0' : '--muted', values: Float64Array.from(times, valueAt(line))}));
+    return {times, series, stops: times.map((_, place) => ({place, point: null}))};
+}
+
+/* What LINE is at growing times: even between what is known, and NaN after its end. */
+function valueAt({times, values}) {
+    let next = 0;
+    return (time) => {
+        while (next < times.length && times[next] < time)
+            next++;
+        if (next === times.length)
+            return NaN;
+        if (times[next] === time || next === 0)
+            return values[next];
+        const share = (time - times[next - 1]) / (times[next] - times[next - 1]);
+        return values[next - 1] + share * (values[next] - values[next - 1]);
+    };
+}
+
 /** The named moments, in rows so that neighbours do not cover each other: for Curve. */
 export function namedMarks(points, limit = 30) {
     const named = points.filter((point) => point.name && point.kind !== 'start'

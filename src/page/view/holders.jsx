@@ -14,7 +14,7 @@ import {Grid, Share} from './grid.jsx';
 import {Callers, KeyName, keyText} from './keys.jsx';
 import {Place} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
-import {drawnSeries, liveSeries, namedMarks, totalLine} from './curve_data.js';
+import {drawnSeries, liveSeries, namedMarks, totalLine, twoLines} from './curve_data.js';
 import {amount, growth, percent, plural} from './units.js';
 
 export const COLOURS = 8;
@@ -110,7 +110,8 @@ function pointNear(stops, stop, step) {
 export function HolderCurve({holders, height}) {
     const {profile, extent, state, go, theme} = useShared();
     const stacked = useMemo(() => stackedSeries(profile, holders), [profile, holders]);
-    const drawn = useMemo(() => stacked || totalSeries(profile), [profile, stacked]);
+    const drawn = useMemo(() => (profile.before ? twoLines(profile.before, profile.report)
+        : stacked || totalSeries(profile)), [profile, stacked]);
     const marks = useMemo(() => namedMarks(profile.points), [profile]);
     const {stops} = drawn;
     const chosen = useMemo(() => stacked && chosenOf(extent, stops), [extent, stops]);
@@ -171,19 +172,24 @@ const TITLES = {own: 'held by', site: 'stack', type: 'type', heap: 'heap', label
     function: 'function'};
 
 export function HolderTable({holders, limit = 200}) {
-    const {profile, metric, extent, sums, state, compares} = useShared();
+    const {metric, extent, sums, state, compares} = useShared();
     const {group: groups, rows, slot} = holders, {by} = groups;
     const whole = sums[metric.key];
     const growing = compares || extent.kind === 'between' && metric.key === 'live';
     const shown = useMemo(() => rows.slice(0, limit), [rows, limit]);
+    const change = (key) => groups.total[key] - groups.totalBefore[key];
+    const mostChange = compares && rows.length > 0 ? Math.abs(change(rows[0])) : 0;
     const columns = useMemo(() => [
         {key: 'name', title: TITLES[by] || by, heads: true, cell: (key) =>
-            <><Swatch slot={slot[key]} /><HolderName holders={holders} i={key} /></>},
+            <>{!compares && <Swatch slot={slot[key]} />}
+                <HolderName holders={holders} i={key} /></>},
         {key: 'value', title: compares ? 'growth' : metricName(metric, extent), numeric: true,
             width: 8, cell: (key) => (growing
                 ? <Growth value={groups.total[key] - (compares ? groups.totalBefore[key] : 0)}
                     unit={metric.unit} /> : amount(groups.total[key], metric.unit))},
         ...(compares ? [
+            {key: 'change', title: 'change', width: 12, narrow: false,
+                cell: (key) => <Change value={change(key)} most={mostChange} />},
             {key: 'before', title: 'before', numeric: true, width: 8, narrow: false,
                 cell: (key) => amount(groups.totalBefore[key], metric.unit)},
             {key: 'after', title: 'after', numeric: true, width: 8, narrow: false,
@@ -203,6 +209,15 @@ export function HolderTable({holders, limit = 200}) {
                 {!growing && `with ${percent(rows.slice(limit).reduce((sum, key) =>
                     sum + groups.total[key], 0), whole)} of all`}</p>}
         </>);
+}
+
+/* To the right what grew, to the left what shrank. */
+function Change({value, most}) {
+    const width = {width: `${most > 0 ? 50 * Math.abs(value) / most : 0}%`};
+    return (
+        <span class="change" aria-hidden="true">
+            <i class={value < 0 ? 'shrinks' : 'grows'} style={width} />
+        </span>);
 }
 
 export function Growth({value, unit}) {

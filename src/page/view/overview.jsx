@@ -4,7 +4,6 @@
  * sentence names the largest holders with their share, the picture shows them over time in the
  * colours of the table below it. News come next: what grows and does not stop.
  */
-import {useMemo} from 'preact/hooks';
 import {metricName} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
@@ -102,7 +101,8 @@ function ChangeSentence({holders}) {
     return (
         <p class="headline">
             {name} {now > before ? 'grew' : now < before ? 'shrank' : 'stayed the same'}
-            {now !== before && <> by <b><Growth value={now - before} unit={metric.unit} /></b></>}
+            {now !== before && <> by <b class={now > before ? 'up' : 'down'}>
+                {amount(Math.abs(now - before), metric.unit)}</b></>}
             , from {amount(before, metric.unit)} to <b>{amount(now, metric.unit)}</b>
             {named.map((key, i) => (
                 <span key={key}>{i === 0 ? ': ' : ', '}
@@ -162,19 +162,22 @@ function Hints() {
 export function Overview() {
     const {profile, extent, compares} = useShared();
     const holders = useHolders('own');
-    const curve = useMemo(() => !compares && profile.points.length > 1, [profile]);
+    const curve = profile.points.length > 1 || (profile.report.timeline || []).length > 1;
     return (
         <>
             <h2 class="unseen">Overview</h2>
             {compares ? <ChangeSentence holders={holders} /> : <Sentence holders={holders} />}
             {!compares && <News />}
             {holders.rows.length > 0 && <section class="panel">
+                {compares && curve && <p class="kinds">
+                    <span><i class="mutedmark" />in use before</span>
+                    <span><i class="s0" />in use after</span></p>}
                 {curve ? <HolderCurve holders={holders} height={250} />
                     : !compares && <HolderBar holders={holders} />}
                 <HolderTable holders={holders} limit={10} />
             </section>}
             <Hints />
-            {extent.kind === 'whole' && profile.sites.count > 0 && !compares && curve
+            {extent.kind === 'whole' && profile.changes && profile.sites.count > 0
                 && <p class="note">Drag over the picture to see what a stretch of time brought, or
                     click for what was in use at a moment.</p>}
         </>);

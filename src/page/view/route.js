@@ -15,7 +15,7 @@ export const VIEWS = ['overview', 'table', 'flame', 'time', 'function', 'site', 
     'direct', 'calls', 'source', 'recording'];
 /* The order is that of addresses. */
 const MEMBERS = ['by', 'fn', 'site', 'file', 'line', 'type', 'metric', 'at', 'from', 'to', 'q',
-    'sort', 'dir', 'invert', 'fold', 'all', 'focus', 'stack', 'only'];
+    'sort', 'dir', 'invert', 'fold', 'rec', 'focus', 'stack', 'only'];
 /* These go with one to another view; the others belong to a view. */
 const GLOBAL = ['metric', 'at', 'from', 'to'];
 

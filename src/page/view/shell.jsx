@@ -12,7 +12,7 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 import {amount, bytes, count, duration, growth, moment, percent, plural} from './units.js';
 
 const TABS = [
-    ['overview', 'Overview'], ['table', 'Table'], ['time', 'Time'],
+    ['overview', 'Overview'], ['table', 'Table'], ['flame', 'Flame graph'], ['time', 'Time'],
     ['sizes', 'Sizes'], ['leaks', 'Leaks'], ['direct', 'Direct'], ['calls', 'Call graph'],
     ['source', 'Source'], ['recording', 'Recording']];
 const PARENTS = {function: 'table', site: 'table'};

@@ -179,7 +179,8 @@ function ThreadTable() {
         </>);
 }
 
-const FOLD_TIP = 'Charge what operator new, xmalloc and all of std:: ask for to their callers';
+export const FOLD_TIP =
+    'Charge what operator new, xmalloc and all of std:: ask for to their callers';
 
 export function TableView() {
     const {profile, state, replace} = useShared();

@@ -1,0 +1,29 @@
+/* warm.js: what the next clicks need, worked out while nobody waits.
+ *
+ * Trees, outermost frames and orders do not depend on what is looked at, so the model keeps them;
+ * of half a million stacks the first click on a view would pay half a second for them. Each step is
+ * done when the browser has nothing else to do, one at a time, so that a click comes in between.
+ */
+import {around, callGraph, direct} from '../model/calls.js';
+import {group} from '../model/groups.js';
+import {callTree} from '../model/tree.js';
+
+const LATER = (work) => (globalThis.requestIdleCallback || ((run) => setTimeout(run, 50)))(work);
+
+/** Called once, when the first view is there. */
+export function warm(profile, values) {
+    const fold = {fold: true};
+    const steps = [() => group(profile, values, 'function', fold),
+        () => callTree(profile, values, fold), () => group(profile, values, 'site', fold),
+        () => direct(profile, values), () => around(profile, values, 0),
+        () => group(profile, values, 'line', fold), () => callGraph(profile, values),
+        () => callTree(profile, values, {fold: true, inverted: true})];
+    const next = () => {
+        const step = steps.shift();
+        if (!step)
+            return;
+        step();
+        LATER(next);
+    };
+    LATER(next);
+}
