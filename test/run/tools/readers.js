@@ -1,10 +1,12 @@
 /* readers.js: the tools themselves read what heaptap exports, in a browser without a window.
  *
- *     readers.js HEAPTAP speedscope|devtools PROFILE...
+ *     readers.js HEAPTAP speedscope|devtools|flamegraph PROFILE...
  *
  * What a tool says of a file must be what `heaptap report --json` says, to the byte. Both round
  * what they show. So speedscope is asked to save the file again, which then has what it has read,
- * and DevTools, which a debugging port serves as a page, for the sums behind the view. Nothing
+ * and DevTools, which a debugging port serves as a page, for the sums behind the view. A flame
+ * graph reads itself: it has to run, and to switch between its metrics. All that was read is a line
+ * in the file $READINGS (readings.py). Nothing
  * goes further than this machine; the pages come from NODE_PATH. If it fails, a profile opened
  * there shows an error or wrong numbers.
  */
@@ -25,6 +27,11 @@ function run(...args) {
 
 function totals(profile) {
     return JSON.parse(run('report', '--json', '--no-fold', profile)).totals;
+}
+
+function reading(format, consumer, profile, metric, read, truth) {
+    fs.appendFileSync(process.env.READINGS, [format, consumer, profile.replace('.heaptap', ''),
+        metric, read, truth].join('\t') + '\n');
 }
 
 /* A server of the files below ROOT, and of what `extra` holds by path. */
@@ -76,12 +83,14 @@ async function speedscope(browser) {
             return [one.name.split(',')[0].replace('temporary', 'short-lived'), sum];
         }));
         const truth = totals(profile);
-        assert.deepStrictEqual(sums, {
-            'bytes in use': truth.live_bytes, 'bytes at the peak': truth.peak_bytes,
-            'bytes allocated': truth.allocated_bytes,
-            'short-lived blocks': truth.died_within_16 ?? truth.temporary,
-            'allocation calls': truth.allocations});
-        console.log(profile, JSON.stringify(sums));
+        const titles = {
+            'bytes in use': 'live_bytes', 'bytes at the peak': 'peak_bytes',
+            'bytes allocated': 'allocated_bytes',
+            'short-lived blocks': truth.died_within_16 === null ? 'temporary' : 'died_within_16',
+            'allocation calls': 'allocations'};
+        assert.deepStrictEqual(Object.keys(sums).sort(), Object.keys(titles).sort());
+        for (const [title, field] of Object.entries(titles))
+            reading('speedscope', 'speedscope', profile, field, sums[title], truth[field]);
         await page.close();
     }
     server.close();
@@ -98,31 +107,56 @@ function freePort() {
 }
 
 async function devtools(browser, port) {
+    for (const profile of profiles)
+        for (const [metric, field] of [['--inuse', 'live_bytes'], ['--peak', 'peak_bytes'],
+            ['--alloc', 'allocated_bytes']])
+            await devtoolsShows(browser, port, profile, metric, field);
+}
+
+async function devtoolsShows(browser, port, profile, metric, field) {
+    const file = path.resolve(profile.replace('.heaptap', '.heapprofile'));
+    const page = await browser.newPage();
+    run('export', metric, '-o', file, '--no-fold', '--no-fold-recursion', profile);
+    await page.goto(`http://127.0.0.1:${port}/devtools/js_app.html?panel=heap_profiler`);
+    await page.getByRole('tab', {name: 'Memory'}).first().click();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'),
+        page.getByRole('button', {name: /Load profile/}).first().click()]);
+    await chooser.setFiles(file);
+    await page.getByRole('treeitem', {name: /, Loaded/}).click();
+    await page.getByText('Self size').first().waitFor();
+    const read = await page.evaluate(async () => {
+        const {HeapProfilerPanel} = await import('/devtools/panels/profiler/profiler.js');
+        const view = HeapProfilerPanel.HeapProfilerPanel.instance().visibleView;
+        const todo = [view.profileInternal.root];
+        let own = 0;
+        for (let node; (node = todo.pop()) !== undefined; todo.push(...node.children))
+            own += node.self;
+        return {total: view.profileInternal.root.total, own};
+    });
+    assert.strictEqual(read.own, read.total);
+    reading('chrome', 'DevTools', profile, field, read.total, totals(profile)[field]);
+    await page.close();
+}
+
+async function flamegraph(browser) {
     for (const profile of profiles) {
-        const file = path.resolve(profile.replace('.heaptap', '.heapprofile'));
+        const file = path.resolve(profile.replace('.heaptap', '.svg'));
         const page = await browser.newPage();
-        run('export', '--inuse', '-o', file, '--no-fold', '--no-fold-recursion', profile);
-        await page.goto(`http://127.0.0.1:${port}/devtools/js_app.html?panel=heap_profiler`);
-        await page.getByRole('tab', {name: 'Memory'}).first().click();
-        const [chooser] = await Promise.all([page.waitForEvent('filechooser'),
-            page.getByRole('button', {name: /Load profile/}).first().click()]);
-        await chooser.setFiles(file);
-        await page.getByRole('treeitem', {name: /, Loaded/}).click();
-        await page.getByText('Self size').first().waitFor();
-        const read = await page.evaluate(async () => {
-            const {HeapProfilerPanel} = await import('/devtools/panels/profiler/profiler.js');
-            const view = HeapProfilerPanel.HeapProfilerPanel.instance().visibleView;
-            const rows = {};
-            const todo = [view.profileInternal.root];
-            for (let node; (node = todo.pop()) !== undefined; todo.push(...node.children))
-                rows[node.functionName] = (rows[node.functionName] || 0) + node.self;
-            return {total: view.profileInternal.root.total, rows};
-        });
+        const wrong = [];
         const truth = totals(profile);
-        const own = Object.values(read.rows).reduce((a, b) => a + b, 0);
-        assert.strictEqual(read.total, truth.live_bytes);
-        assert.strictEqual(own, truth.live_bytes);
-        console.log(profile, read.total);
+        page.on('pageerror', (error) => wrong.push(error.message));
+        run('export', '-o', file, '--no-fold', '--no-fold-recursion', profile);
+        await page.goto(`file://${file}#metric=count`);
+        for (const [number, field] of ['live_bytes', 'peak_bytes', 'allocated_bytes',
+            truth.died_within_16 === null ? 'temporary' : 'died_within_16',
+            'allocations'].entries()) {
+            await page.keyboard.press(String(number + 1));
+            const read = await page.evaluate((n) => data.nodes[3 + n], number);
+            await page.waitForFunction((wanted) => document.getElementById('graph').textContent
+                .startsWith(wanted), read > 0 ? 'all' : 'Nothing was counted');
+            reading('flamegraph', 'Chromium', profile, field, read, truth[field]);
+        }
+        assert.deepStrictEqual(wrong, []);
         await page.close();
     }
 }
@@ -132,7 +166,7 @@ async function main() {
     const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: [
         ...browserArguments, `--remote-debugging-port=${port}`, '--remote-allow-origins=*']});
     try {
-        await {speedscope, devtools}[tool](browser, port);
+        await {speedscope, devtools, flamegraph}[tool](browser, port);
     } finally {
         await browser.close();
     }

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 import documents  # noqa: E402
 import past  # noqa: E402
+import readings  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 HEAPTAP = sys.argv[1]
@@ -115,6 +116,11 @@ def callgrind(profile, *options):
     export("callgrind", profile, *options)
     document = report(profile, *options)
     what = " ".join(["callgrind", profile, *options])
+    label = profile.replace(".heaptap", "") + "".join(" " + option for option in options)
+    for event, value in annotated("--inclusive=no")[1].items():
+        if event in FIELD and "--between" not in options:  # Below zero is 0 there.
+            readings.add("callgrind", "callgrind_annotate", label, FIELD[event], value,
+                         document["totals"][FIELD[event]])
     for inclusive in (False, True):
         events, totals, rows = annotated(f"--inclusive={'yes' if inclusive else 'no'}")
         known = [e for e in events if e in FIELD]
@@ -175,6 +181,10 @@ def massif(profile, *options):
     tell(total == totals["live_bytes"] and tree_is(tree, total, document, "live_bytes"),
          f"{what}: the end", snapshots[-1], totals)
     peaks = [s for s in snapshots if s[3]]
+    label = profile.replace(".heaptap", "") + "".join(" " + option for option in options)
+    readings.add("massif", "ms_print", label, "live_bytes", total, totals["live_bytes"])
+    if totals["peak_bytes"] is not None and peaks:
+        readings.add("massif", "ms_print", label, "peak_bytes", peaks[0][1], totals["peak_bytes"])
     if totals["peak_bytes"] is not None:
         tell(len(peaks) == 1 and peaks[0][1] == totals["peak_bytes"] and
              tree_is(peaks[0][2], peaks[0][1], document, "peak_bytes"), f"{what}: the peak", peaks)
@@ -253,6 +263,10 @@ def dhat(profile, *options):
            re.findall(r"(?:Total|At t-gmax|At t-end): +([\d,]+) bytes .*? in ([\d,]+) blocks",
                       shown)[:3]]
     names = list(wanted.values())
+    label = profile.replace(".heaptap", "") + "".join(" " + option for option in options)
+    for pair, fields in zip(got, zip(names[::2], names[1::2])):
+        for value, field in zip(pair, fields):
+            readings.add("dhat", "dh_view", label, field, value, totals[field])
     tell(got == [(totals[a], totals[b]) for a, b in zip(names[::2], names[1::2])],
          f"{what}: the viewer's totals", got, totals, shown[:2000])
 

@@ -8,5 +8,8 @@ need python3 callgrind_annotate ms_print
 record recursive.heaptap "$PROG/recursive"
 record containers.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet --sample-count 3 -o sampled.heaptap -- "$PROG/containers" >/dev/null 2>&1
-exec python3 "$area/valgrind_formats.py" "$HEAPTAP" recursive.heaptap containers.heaptap \
-    sampled.heaptap
+export READINGS=$PWD/readings
+python3 "$area/valgrind_formats.py" "$HEAPTAP" recursive.heaptap containers.heaptap \
+    sampled.heaptap || failures=$((failures + 1))
+run_python "$SRCDIR/test/run/readings.py" valgrind_formats "$READINGS" || failures=$((failures + 1))
+finish
