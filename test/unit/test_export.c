@@ -363,9 +363,9 @@ static const char heaptrack_golden[] =
     "v 10000 1\n# heaptap 1.0; '- 0' keeps what is freed next from counting as temporary\n"
     "X prog --test\ns src/a.c\ns /usr/bin/prog\ns main\ni 1040100f 2 3 1 14\nt 1 0\ns work\n"
     "i 1040101f 2 4 1 a\nt 2 1\ns make\ni 1040101f 2 5 1 3\nt 3 2\na 0 3\n+ 0\na 69 3\n+ 1\n"
-    "- 1\n+ 1\n- 1\n+ 1\n- 0\n- 1\n+ 1\n- 0\n- 1\nc 5dc\na 64 3\n+ 2\n+ 2\ns [other stacks]\n"
+    "- 1\n+ 1\n- 1\n+ 1\n- 0\n- 1\n+ 1\n- 0\n- 1\na 64 3\n+ 2\n+ 2\ns [other stacks]\n"
     "i 0 0 6 0 0\nt 4 0\na 5 4\n+ 3\ni 1040102f 2 3 1 15\nt 5 0\ns s 1 t?\n"
-    "i 1040103f 2 7 1 b\nt 6 5\na 32 6\n+ 4\nc 5dc\n- 4\n- 2\nc bb8\n";
+    "i 1040103f 2 7 1 b\nt 6 5\na 32 6\nc 5dc\n+ 4\nc 5dc\n- 4\n- 2\nc bb8\n";
 
 /* If this fails, heaptrack shows another peak, other leaks, or takes for temporary what was not, or
  * reads names where numbers are. */

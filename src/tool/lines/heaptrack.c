@@ -82,6 +82,7 @@ struct writer {
     struct map sizes, kinds; // Size to a number; trace << 32 | that to the kind plus 1.
     uint64_t latest;         // The kind of the line above, if that allocated; else NO_KIND.
     uint64_t latest_ms;
+    int64_t to_peak; // So many allocations until most is live; 0 = none of this step.
 };
 
 static void
@@ -232,11 +233,17 @@ write_time(struct writer *w, uint64_t elapsed_ns)
     write_line(w, 'c', w->latest_ms);
 }
 
+static int64_t
+blocks_of(const struct writer *w, const struct plan_piece *piece)
+{
+    return piece->blocks / w->divisor > 1 ? piece->blocks / w->divisor : 1;
+}
+
 /* All blocks of PIECE begin or end. */
 static void
 write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
 {
-    int64_t blocks = piece->blocks / w->divisor > 1 ? piece->blocks / w->divisor : 1;
+    int64_t blocks = blocks_of(w, piece);
     int64_t size = piece->bytes / blocks, larger = piece->bytes % blocks;
 
     for (int64_t done = 0; done < blocks;) {
@@ -244,6 +251,9 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
         uint64_t kind = kind_of(w, piece->unit, size + first);
 
         for (int64_t end = first ? larger : blocks; done < end; done++) {
+            // The reader's peak has the time that was told last.
+            if (begins && w->to_peak > 0 && --w->to_peak == 0)
+                write_time(w, w->plan.steps[w->plan.peak_step].elapsed_ns);
             if (begins)
                 write_allocation(w, kind);
             else
@@ -319,9 +329,8 @@ write_step(struct writer *w, uint32_t number)
             write_piece(w, &plan->pieces[plan->ending[i]], false);
     for (size_t i = step->churns; i < step->churns_end; i++)
         write_churn(w, &plan->churns[i], step->room);
-    // The reader's peak has the time that was told last.
-    if (number == plan->peak_step)
-        write_time(w, step->elapsed_ns);
+    for (size_t i = step->starts; number == plan->peak_step && i < step->starts_end; i++)
+        w->to_peak += blocks_of(w, &plan->pieces[plan->starting[i]]);
     for (size_t i = step->starts; i < step->starts_end; i++)
         if (!plan->pieces[plan->starting[i]].dies_at_once)
             write_piece(w, &plan->pieces[plan->starting[i]], true);
