@@ -5,7 +5,7 @@
  * In the corpus are dumps of either word size, and one with a record, so that the ledger is
  * reached.
  */
-/* covers: memory.c elf_core.c find_record.c blocks.c place.c */
+/* covers: memory.c elf_core.c find_record.c blocks.c place.c scan.c reach.c pointers.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/place.h"
+#include "image/pointers.h"
+#include "image/reach.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +23,10 @@ read_recorded(struct examined *e)
 {
     static const uint64_t looked_at[] = {0, 8, 0x10004, 0x100000, 0x5000010, 0x5000053, 0x7fffffff,
                                          UINT64_MAX};
+
+    struct pointers pointers;
+    struct reached reached;
+    uint64_t blocks = 0;
 
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     for (size_t i = 0; i < e->blocks.count; i++) {
@@ -34,6 +40,12 @@ read_recorded(struct examined *e)
     }
     for (size_t i = 0; i < countof(looked_at); i++)
         place_of(e, looked_at[i]);
+    reach_find(e, &e->arena, &reached);
+    pointers_find(e, 0x5000000, 0x5000100, &e->arena, &pointers);
+    for (size_t i = 0; i < REACH_KINDS; i++)
+        blocks += reached.sums[i].blocks;
+    if (blocks != e->blocks.count || pointers.count > pointers.found)
+        abort();
 }
 
 int

@@ -3,34 +3,35 @@
  * A core dump has the recorder's ledger in it: which blocks live. With the profile, which has the
  * stacks, that becomes a profile of the moment of the dump, and is shown like any other.
  */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/block_stacks.h"
 #include "command/examine.h"
 #include "command/runner.h"
 #include "command/symbolise.h"
 #include "image/elf_core.h"
+#include "json/json_memory.h"
 #include "json/json_report.h"
 #include "load/load.h"
 #include "option/view_opts.h"
 #include "profile/pack.h"
-#include "text/text_core.h"
-#include "text/text_notes.h"
+#include "text/text_memory.h"
 
 struct core_options {
     struct view_options view;
     uint64_t pid;
-    const char *profile, *output;
+    const char *profile, *output, *block, *pointers;
+    bool blocks, leaks;
 };
 static const struct core_options defaults;
 
 /* A command on its way. */
 struct coring {
     const struct core_options *o;
+    struct memory_answer answer;
     struct examined e;
 };
 
@@ -58,6 +59,11 @@ check(struct shown *s)
     const struct coring *c = s->runner->own;
 
     s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
+    if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
+        say_error("--leaks has to know every block; this process was recorded in part only "
+                  "(--sample)");
+        return EXIT_USAGE;
+    }
     if (c->e.memory.thread_count > 0)
         add_location(s->p, c->e.memory.threads[0].pc);
     return 0;
@@ -67,16 +73,18 @@ static int
 show(struct shown *s)
 {
     const struct coring *c = s->runner->own;
-    struct block_stacks blocks;
+    size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
+    struct memory_view m;
 
-    if (c->o->view.json) {
-        json_report(s->j, &s->text.base, METRIC_INUSE,
-                    c->o->view.limit ? c->o->view.limit : SIZE_MAX);
+    if (c->o->view.json && c->answer.question == MEMORY_ALL) {
+        json_report(s->j, &s->text.base, METRIC_INUSE, limit);
         return 0;
     }
-    block_stacks_build(s->p, &s->stacks, &c->e.blocks, s->text.base.arena, &blocks);
-    text_core_head(&s->text, &c->e);
-    text_core_stacks(&s->text, &blocks);
+    memory_view_build(&s->text.base, &c->e, &c->answer, &m);
+    if (c->o->view.json)
+        json_memory(s->j, &s->text.base, &m, limit);
+    else
+        text_memory(&s->text, &m);
     return 0;
 }
 
@@ -99,6 +107,34 @@ save(const char *path, const struct core_options *o)
         say_error("%s", err.text);
     profile_free(p);
     return r < 0 ? exit_code(r) : r;
+}
+
+/* What O asks. Returns 0, or an exit code after saying what is wrong with it. */
+static int
+question_of(const struct core_options *o, struct coring *ret)
+{
+    const char *address = o->block != NULL ? o->block : o->pointers;
+    int count = (o->block != NULL) + (o->pointers != NULL) + o->blocks + o->leaks;
+    char *end;
+
+    if (count + (o->output != NULL) > 1) {
+        say_error("--block, --find-pointers, --blocks, --leaks and -o exclude each other");
+        return EXIT_USAGE;
+    }
+    ret->answer.question = o->block != NULL      ? MEMORY_ADDRESS
+                           : o->pointers != NULL ? MEMORY_POINTERS
+                           : o->blocks           ? MEMORY_LARGEST
+                           : o->leaks            ? MEMORY_LEAKS
+                                                 : MEMORY_ALL;
+    if (address == NULL)
+        return 0;
+    errno = 0;
+    ret->answer.address = strtoull(address, &end, 16);
+    if (end == address || *end != '\0' || errno != 0) {
+        say_error("'%s' is no address; write it as 0x7f12a0001040", address);
+        return EXIT_USAGE;
+    }
+    return 0;
 }
 
 static int
@@ -145,7 +181,9 @@ run(const void *given, int count, char **arguments)
     int fd, rc = wish_of(c.o, count, arguments, &wish);
 
     if (rc == 0)
-        rc = examine_open(&wish, &c.e, &fd);
+        rc = question_of(c.o, &c);
+    if (rc == 0)
+        rc = examine_open(&wish, &c.answer, &c.e, &fd);
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -162,6 +200,16 @@ static const struct opt options[] = {
      "Take stacks and names from the profile FILE. By default it is looked for where it was "
      "recorded, beside the dump and in the current directory, and told by the process it is of.",
      NULL},
+    {OPT_STRING, 0, "block", &defaults.block, "ADDRESS",
+     "Show which block ADDRESS is in or behind, who allocated it, and its neighbours.", NULL},
+    {OPT_STRING, 0, "find-pointers", &defaults.pointers, "ADDRESS",
+     "Show who points to ADDRESS, or to the block that it is in: variables by name, stacks, "
+     "registers, other blocks.", NULL},
+    {OPT_FLAG, 0, "blocks", &defaults.blocks, NULL, "Show the largest blocks, each by itself.",
+     NULL},
+    {OPT_FLAG, 0, "leaks", &defaults.leaks, NULL,
+     "Show which blocks nothing points to: neither a variable, a stack, a register, nor a block "
+     "that can be reached so. Every word that may be a pointer is taken for one.", NULL},
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
@@ -195,6 +243,8 @@ const struct command command_core = {
     .examples = "heaptap core core.4711\n"
                 "heaptap core ./server core.4711.zst\tas for a debugger\n"
                 "heaptap core --pid 4711\ta running process\n"
+                "heaptap core --leaks core.4711\twhat cannot be reached any more\n"
+                "heaptap core --find-pointers 0x55d0c8e012a0 core.4711\twho keeps that block\n"
                 "heaptap core -o before.heaptap core.1\ta profile of that moment\n",
     .options = options,
     .defaults = &defaults,

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "image/elf_core.h"
@@ -168,16 +169,12 @@ make_moment(struct examined *e, int *ret_file)
 {
     struct strbuf file = {0};
     struct err err = {""};
-    int r = read_profile(e->profile, &e->arena, &e->raw);
+    int r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &file, &err);
 
-    if (r == 0) {
-        moment_size_blocks(&e->raw, &e->blocks);
-        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &file, &err);
-        if (r != 0)
-            say_error("%s", err.text);
-        r = r != 0 ? exit_code(r) : 0;
-    }
-    if (r == 0) {
+    if (r != 0) {
+        say_error("%s", err.text);
+        r = exit_code(r);
+    } else {
         *ret_file = keep(&file);
         r = *ret_file < 0 ? EXIT_BAD_INPUT : 0;
     }
@@ -185,8 +182,38 @@ make_moment(struct examined *e, int *ret_file)
     return r;
 }
 
+static uint64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Read the blocks of E and find what ANSWER asks for. */
+static void
+read_blocks(struct examined *e, struct memory_answer *answer)
+{
+    bool stop = e->memory.lives && (answer->question == MEMORY_LEAKS ||
+                                    answer->question == MEMORY_POINTERS);
+    uint64_t since_ns = now_ns();
+
+    if (stop && live_memory_stop(&e->memory) == 0)
+        say_warning("%s could not be stopped, so pointers that move meanwhile may be missed",
+                    e->memory.name);
+    blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
+    moment_size_blocks(&e->raw, &e->blocks);
+    memory_view_search(e, &e->arena, answer);
+    if (stop) {
+        live_memory_go_on(&e->memory);
+        e->stopped_ns = now_ns() - since_ns;
+    }
+}
+
 int
-examine_open(const struct examine_wish *w, struct examined *ret, int *ret_file)
+examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
+             int *ret_file)
 {
     int r;
 
@@ -196,8 +223,10 @@ examine_open(const struct examine_wish *w, struct examined *ret, int *ret_file)
         ret->profile = find_profile(w, ret);
         r = ret->profile == NULL ? EXIT_BAD_INPUT : 0;
     }
+    if (r == 0)
+        r = read_profile(ret->profile, &ret->arena, &ret->raw);
     if (r == 0) {
-        blocks_read(&ret->memory, &ret->record, &ret->arena, &ret->blocks);
+        read_blocks(ret, answer);
         r = make_moment(ret, ret_file);
     }
     if (r != 0)

@@ -2,7 +2,7 @@
 #ifndef COMMAND_EXAMINE_H
 #define COMMAND_EXAMINE_H
 
-#include "image/examined.h"
+#include "view/memory_view.h"
 
 /* What the user has named. */
 struct examine_wish {
@@ -12,10 +12,12 @@ struct examine_wish {
     const char *profile; // The profile that belongs to it; NULL = it is looked for.
 };
 
-/* Open the memory that W means, find the recorder's record in it, read the blocks, and make a
- * profile of them. *RET_FILE is a descriptor of that, a file without a name, and the caller's to
- * close; so is *RET, by examine_close. Returns 0, or the exit code after saying why. */
-int examine_open(const struct examine_wish *w, struct examined *ret, int *ret_file);
+/* Open the memory that W means, find the recorder's record in it, read the blocks, have ANSWER
+ * answered, and make a profile of the blocks. A living process is stopped only if ANSWER needs
+ * that, and meanwhile. *RET_FILE is a descriptor of that, a file without a name, and the caller's
+ * to close; so is *RET, by examine_close. Returns 0, or the exit code after saying why. */
+int examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
+                 int *ret_file);
 void examine_close(struct examined *e);
 
 #endif

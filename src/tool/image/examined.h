@@ -12,6 +12,7 @@ struct examined {
     struct arena arena;  // Of the blocks and the profile.
     struct raw_file raw; // The profile that the sites are of.
     const char *profile; // Where stacks and names are from: a path; NULL = the memory itself.
+    uint64_t stopped_ns; // How long a living process was stopped; 0 = it was not.
 };
 
 #endif

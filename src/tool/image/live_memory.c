@@ -1,17 +1,39 @@
 /* live_memory.c: a process that runs, by what /proc says of it.
  *
- * Its ranges are those of /proc/PID/maps at the time of opening, its bytes come by
- * process_vm_readv, which needs the right to trace it and does not stop it.
+ * Its ranges are those of /proc/PID/smaps at the time of opening, its bytes come by
+ * process_vm_readv, which needs the right to trace it and does not stop it. What the process wants
+ * to be left out of dumps (VmFlags dd) is left out here, too: so both see the same, and the
+ * recorder's notes of recent blocks are not taken for the program's pointers.
+ *
+ * Who looks for pointers must stop the process, as one that moves from a variable to another would
+ * be seen in neither. That is done by seizing each thread, which leaves no trace: no signal is
+ * sent, and if we die they go on. Threads may be made meanwhile, so the list is gone over until it
+ * has none that is not stopped.
  */
 #include "image/live_memory.h"
 
 #include <elf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
+
+/* A line of smaps that is no range: "VmFlags: rd wr mr mw me dd" of the latest one. */
+static void
+read_flags(struct memory *m, const char *line)
+{
+    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL && m->region_count > 0)
+        m->regions[m->region_count - 1].held_bytes = 0;
+}
 
 static void
 read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, char *line)
@@ -23,8 +45,10 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
 
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &start, &end,
-               access, &off, &inode, &path_at) < 5)
+               access, &off, &inode, &path_at) < 5) {
+        read_flags(m, line);
         return;
+    }
     readable = access[0] == 'r' && strstr(line, "[vvar") == NULL;
     arena_grow(&m->arena, &m->regions, region_capacity, m->region_count, sizeof *m->regions);
     m->regions[m->region_count++] =
@@ -44,11 +68,14 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
 static int
 read_maps(struct memory *m, struct err *err)
 {
-    const char *path = arena_printf(&m->arena, "/proc/%u/maps", m->pid);
+    const char *path = arena_printf(&m->arena, "/proc/%u/smaps", m->pid);
     size_t region_capacity = 0, mapping_capacity = 0, line_bytes = 0;
     FILE *f = fopen(path, "re");
     char *line = NULL;
 
+    m->regions = NULL;
+    m->mappings = NULL;
+    m->region_count = m->mapping_count = 0;
     if (f == NULL)
         return errno == ENOENT
                    ? err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", m->pid)
@@ -105,4 +132,76 @@ live_memory_open(uint32_t pid, struct memory *ret, struct err *err)
     else
         memory_watch(ret);
     return r;
+}
+
+static bool
+is_stopped(const struct memory *m, uint32_t tid)
+{
+    for (size_t i = 0; i < m->thread_count; i++)
+        if (m->threads[i].tid == tid)
+            return true;
+    return false;
+}
+
+/* Stop thread TID and note its registers: false if that cannot be. */
+static bool
+stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
+{
+    struct user_regs_struct registers;
+    struct memory_thread t = {.tid = tid};
+    int status;
+
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
+        return false;
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
+        waitpid((pid_t)tid, &status, __WALL) != (pid_t)tid || !WIFSTOPPED(status))
+        return false;
+    // One that a signal has stopped first gets it when it goes on.
+    if (WSTOPSIG(status) != SIGTRAP && status >> 16 == 0)
+        t.pending = (uint32_t)WSTOPSIG(status);
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
+        static_assert(sizeof registers <= sizeof t.registers, "there is room");
+        memcpy(t.registers, &registers, sizeof registers);
+        t.register_count = sizeof registers / sizeof t.registers[0];
+        t.pc = t.registers[PC_AT];
+        t.sp = t.registers[SP_AT];
+        t.pointer = t.registers[POINTER_AT];
+    }
+    arena_grow(&m->arena, &m->threads, capacity, m->thread_count, sizeof *m->threads);
+    m->threads[m->thread_count++] = t;
+    return true;
+}
+
+size_t
+live_memory_stop(struct memory *m)
+{
+    const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
+    size_t capacity = 0;
+    bool more = true;
+
+    for (int round = 0; round < ROUNDS_MAX && more; round++) {
+        DIR *d = opendir(path);
+        struct dirent *entry;
+
+        more = false;
+        while (d != NULL && (entry = readdir(d)) != NULL) {
+            uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+            if (tid != 0 && !is_stopped(m, tid) && stop_thread(m, &capacity, tid))
+                more = true;
+        }
+        if (d != NULL)
+            closedir(d);
+    }
+    read_maps(m, NULL);
+    if (m->window != NULL)
+        memory_watch(m);
+    return m->thread_count;
+}
+
+void
+live_memory_go_on(struct memory *m)
+{
+    for (size_t i = 0; i < m->thread_count; i++)
+        ptrace(PTRACE_DETACH, m->threads[i].tid, NULL, (void *)(uintptr_t)m->threads[i].pending);
 }

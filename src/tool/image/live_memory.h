@@ -8,4 +8,11 @@
  * reading. Returns 0 and an owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR set. */
 int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 
+/* Stop all threads of M, which is open, so that what is read next is of one moment; and see what
+ * they are at, which is in its threads then. Returns how many could be stopped. */
+size_t live_memory_stop(struct memory *m);
+
+/* Let them go on. M can still be read. */
+void live_memory_go_on(struct memory *m);
+
 #endif

@@ -62,7 +62,8 @@ memory_settle(struct memory *m)
 void
 memory_watch(struct memory *m)
 {
-    m->window = xmalloc(sizeof *m->window);
+    if (m->window == NULL)
+        m->window = xmalloc(sizeof *m->window);
     m->window->held_bytes = 0;
     m->window->start = 0;
 }
@@ -77,8 +78,9 @@ memory_close(struct memory *m)
     *m = (struct memory){0};
 }
 
-const struct memory_region *
-memory_region_at(const struct memory *m, uint64_t address)
+/* The index of the first region that ends behind ADDRESS. */
+static size_t
+region_behind(const struct memory *m, uint64_t address)
 {
     size_t low = 0, high = m->region_count;
 
@@ -90,7 +92,28 @@ memory_region_at(const struct memory *m, uint64_t address)
         else
             high = middle;
     }
-    return low < m->region_count && m->regions[low].start <= address ? &m->regions[low] : NULL;
+    return low;
+}
+
+const struct memory_region *
+memory_region_at(const struct memory *m, uint64_t address)
+{
+    size_t i = region_behind(m, address);
+
+    return i < m->region_count && m->regions[i].start <= address ? &m->regions[i] : NULL;
+}
+
+uint64_t
+memory_next(const struct memory *m, uint64_t address)
+{
+    for (size_t i = region_behind(m, address); i < m->region_count; i++) {
+        const struct memory_region *r = &m->regions[i];
+        uint64_t at = address > r->start ? address : r->start;
+
+        if (at - r->start < r->held_bytes)
+            return at;
+    }
+    return UINT64_MAX;
 }
 
 const struct memory_mapping *

@@ -35,6 +35,7 @@ struct memory_thread {
     uint64_t registers[MEMORY_REGISTERS];
     uint32_t register_count;  // 0 = a kind of processor that we do not know.
     uint64_t pc, sp, pointer; // The last is the thread pointer; 0 = not known.
+    uint32_t pending;         // Of one that we have stopped: the signal that it is yet to get.
 };
 
 /* What ended the process. */
@@ -85,6 +86,9 @@ size_t memory_read(const struct memory *m, uint64_t address, void *buffer, size_
 /* The word of SIZE_BYTES (2, 4 or 8) at ADDRESS in the byte order of M; false if it is not there.
  * */
 bool memory_word(const struct memory *m, uint64_t address, uint32_t size_bytes, uint64_t *ret);
+
+/* The first address from ADDRESS on that can be read; UINT64_MAX if there is none. */
+uint64_t memory_next(const struct memory *m, uint64_t address);
 
 /* The region of ADDRESS, or NULL. */
 const struct memory_region *memory_region_at(const struct memory *m, uint64_t address);

@@ -6,6 +6,8 @@
  */
 #include "image/place.h"
 
+#include <string.h>
+
 enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
 /* The thread whose stack REGION is, by its stack pointer. */
@@ -49,8 +51,9 @@ module_off(const struct memory *m, const struct memory_mapping *mapping, uint64_
 {
     uint64_t start = mapping->start - mapping->file_off;
 
-    for (size_t i = 0; i < m->mapping_count; i++)
-        if (m->mappings[i].path == mapping->path && m->mappings[i].file_off == 0)
+    // A library may be mapped more than once: the beginning is the last one in front.
+    for (size_t i = 0; i < m->mapping_count && m->mappings[i].start <= address; i++)
+        if (m->mappings[i].file_off == 0 && strcmp(m->mappings[i].path, mapping->path) == 0)
             start = m->mappings[i].start;
     return address - start;
 }

@@ -20,41 +20,27 @@
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "analyse/site_node.h"
 #include "text/text_site.h"
 #include "text/text_stack.h"
+#include "view/memory_view.h"
 #include "view/memory_words.h"
 #include "view/phrases.h"
 
 enum { SIZES_SHOWN = 8, ADDRESSES_SHOWN = 4, DAMAGED_SHOWN = 3 };
 
-/* The stack of the file's SITE, which may have nothing live. */
-static void
-put_block_stack(struct text_view *v, const struct examined *e, uint32_t site)
+void
+text_core_site(struct text_view *v, const struct examined *e, uint32_t site)
 {
-    const struct profile *p = v->base.p;
     struct stack stack;
-    uint32_t node;
 
-    for (size_t i = 0; i < p->site_count; i++) {
-        uint32_t known = p->sites[i].id == site ? v->base.stacks->site_stacks[i] : 0;
-
-        if (known != 0) {
-            text_stack(v, &v->base.stacks->v[known - 1], v->depth, 0);
-            return;
-        }
-    }
-    node = site_node(&e->raw, p, site);
-    stack = stack_of_node(p, node, v->base.arena);
-    if (node != 0)
+    if (memory_view_stack(&v->base, e, site, &stack))
         text_stack(v, &stack, v->depth, 0);
     else
         text_note(v, "a stack that is not known");
 }
 
-/* What is known of ADDRESS, and who allocated what is there. */
-static void
-put_place(struct text_view *v, const struct examined *e, uint64_t address)
+void
+text_core_place(struct text_view *v, const struct examined *e, uint64_t address)
 {
     struct place place = place_of(e, address);
 
@@ -67,7 +53,7 @@ put_place(struct text_view *v, const struct examined *e, uint64_t address)
     text_line(v, INK_PLAIN,
               arena_printf(v->base.arena, "    0x%" PRIx64 " was allocated by",
                            ended ? place.ended.address : place.block->address));
-    put_block_stack(v, e, ended ? place.ended.site : place.block->site);
+    text_core_site(v, e, ended ? place.ended.site : place.block->site);
 }
 
 /* Blocks whose word in front makes no sense, and the one before, which has most likely run over. */
@@ -97,7 +83,7 @@ put_damaged(struct text_view *v, const struct examined *e)
                                          " bytes before it, allocated by",
                                       before->address, memory_block_size(a, before),
                                       b->address - before->address - before->size_bytes));
-            put_block_stack(v, e, before->site);
+            text_core_site(v, e, before->site);
         }
     }
 }
@@ -132,7 +118,7 @@ put_end(struct text_view *v, const struct examined *e)
               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
     put_where(v, e);
     if (s->has_address)
-        put_place(v, e, s->address);
+        text_core_place(v, e, s->address);
 }
 
 void
@@ -145,7 +131,12 @@ text_core_head(struct text_view *v, const struct examined *e)
                style_cut_end(a, style_clean(a, profile_title(p, a)), v->style.width));
     strbuf_char(v->out, '\n');
     text_line(v, INK_PLAIN,
-              arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
+              e->memory.lives
+                  ? arena_printf(a, "  %s, which runs", e->memory.name)
+                  : arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
+    if (e->stopped_ns != 0)
+        text_line(v, INK_DIM, arena_printf(a, "  It was stopped for %s.",
+                                           style_duration(a, e->stopped_ns)));
     put_end(v, e);
     put_damaged(v, e);
     text_line(v, INK_PLAIN,

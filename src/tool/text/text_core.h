@@ -9,6 +9,12 @@
 /* What V is of, what ended the process and, as far as the memory tells, why. */
 void text_core_head(struct text_view *v, const struct examined *e);
 
+/* What is at ADDRESS, and who allocated it. */
+void text_core_place(struct text_view *v, const struct examined *e, uint64_t address);
+
+/* The stack of the file's SITE. */
+void text_core_site(struct text_view *v, const struct examined *e, uint32_t site);
+
 /* The first stacks by live bytes, with the sizes and some addresses of their blocks. */
 void text_core_stacks(struct text_view *v, const struct block_stacks *b);
 

@@ -161,5 +161,82 @@ def refused():
          "a profile that was named is taken")
 
 
-{"moments": moments, "crashes": crashes, "refused": refused}[part]()
+def memory(*arguments):
+    """The document heaptap-memory, with its stacks written out."""
+    got = run("core", "--json=nested", "--no-fold", *arguments)
+    assert got.returncode == 0, got.stderr
+    found = json.loads(got.stdout)
+    assert found["format"] == "heaptap-memory", found["format"]
+    return found
+
+
+def sum_of(leaks, kind):
+    return leaks[kind]["blocks"], leaks[kind]["bytes"]
+
+
+def check_leaks(what, where):
+    leaks = memory("--leaks", *where)["reachability"]
+    got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
+    # A list of 5, a ring of 2, and one of 1000 bytes are lost. Reached are a list of 10, one by a
+    # thread's own variable, one by a pointer into its middle, and main's.
+    tell(got["lost"] == (3, 32 + 32 + 1000), what + ": nothing points to them", got)
+    tell(got["lost_through_others"] == (5, 4 * 32 + 32), what + ": lost with others", got)
+    tell(got["reached"][0] == 13, what + ": reached", got)
+    by_function = {}
+    for one in leaks["stacks"]:
+        name = one["stack"][1 if one["stack"][0]["function"] == "add_node" else 0]["function"]
+        blocks = one["lost"]["blocks"] + one["lost_through_others"]["blocks"]
+        by_function[name] = by_function.get(name, 0) + blocks
+    tell(by_function == {"lose_list": 5, "lose_ring": 2, "lose_one": 1}, what + ": whose they are",
+         by_function)
+
+
+def blocks():
+    program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])
+    where = ["--pid", str(program.pid)]
+    check_leaks("a running process", where)
+    if dumps.have_gcore():
+        where = [dumps.gcore(program.pid, "leaks")]
+        check_leaks("a dump", where)
+    largest = memory("--blocks", *where)["blocks"]
+    tell([b["size"] for b in largest[:3]] == [1000, 500, 48] and len(largest) == 21,
+         "the largest blocks", largest[:3], len(largest))
+    inside = largest[1]["address"]
+    shown_at = memory("--block", hex(int(inside, 16) + 100), *where)
+    place = shown_at["place"]
+    tell(place["kind"] == "block" and place["offset"] == 100 and
+         place["block"]["address"] == inside and place["block"]["size"] == 500 and
+         place["block"]["stack"][0]["function"] == "leaks", "the block at an address", place)
+    tell(shown_at["before"]["size"] == shown_at["behind"]["size"] == 32, "its neighbours",
+         shown_at["before"], shown_at["behind"])
+    holders = [p["holder"] for p in memory("--find-pointers", inside, *where)["pointers"]]
+    tell("kept + 8 in core_blocks" in holders, "who points to it: a variable by its name", holders)
+    heads = [b for b in largest if b["size"] == 32 and
+             [f["function"] for f in b["stack"][:2]] == ["add_node", "leaks"]]
+    first = min(heads, key=lambda b: int(b["address"], 16))
+    found = memory("--find-pointers", first["address"], *where)["pointers"]
+    tell([p["holder"] for p in found if p["kind"] == "block"] ==
+         ["byte 0 of a block of 32 bytes, allocated by add_node"],
+         "who points to it: another block", found)
+    text = shown("--block", inside, *where)
+    tell("is the beginning of a block of 500 bytes\n" in text and
+         "behind it: 0x" in text, "a block in words", text)
+    text = shown("--leaks", *where)
+    tell("lost: nothing points there" in text and "\n      lose_one " in text, "leaks in words",
+         text)
+    both = run("core", "--leaks", "--blocks", *where)
+    tell(both.returncode == 2 and "exclude each other" in both.stderr, "two questions at once",
+         both.stderr)
+    wrong = run("core", "--block", "seven", *where)
+    tell(wrong.returncode == 2 and "no address" in wrong.stderr, "what is no address", wrong.stderr)
+    program.end()
+    sampled = dumps.Waiting(library, "sampled.heaptap", [BLOCKS, "leaks"],
+                            {"HEAPTAP_SAMPLE_COUNT": "2"})
+    part_ = run("core", "--leaks", "--pid", str(sampled.pid))
+    tell(part_.returncode == 2 and "every block" in part_.stderr, "leaks of a sample are refused",
+         part_.stderr)
+    sampled.end()
+
+
+{"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks}[part]()
 finish()

@@ -11,4 +11,5 @@ part() {
 part moments
 part crashes
 part refused
+part blocks
 finish

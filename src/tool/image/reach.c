@@ -1,0 +1,153 @@
+/* reach.c: a conservative search for what can still be reached.
+ *
+ * Every word that could be a pointer into a block is taken for one, into its middle too: so what is
+ * called reachable may be not, but what nothing points to is lost. From the roots (scan.h) the
+ * search follows blocks; memory that the program has mapped past malloc comes last, because an own
+ * heap in it may hold remains. A pointer to the end of a block is none into it.
+ *
+ * Of what was not reached, a block that another such block points to is lost through that. A ring
+ * of them has no beginning; then the one with the lowest address is taken for it.
+ */
+#include "image/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNSEEN = REACH_NONE, PASSES = 2 };
+
+struct search {
+    const struct examined *e;
+    const uint64_t *extents;
+    uint8_t *of;
+    uint32_t *stack; // Blocks that are yet to be looked into.
+    size_t stack_count;
+    uint64_t low, high; // All blocks lie between.
+    uint8_t mark;
+    bool in_libc; // The words are libc's variables.
+    size_t from;  // The block that is looked into, plus 1; 0 = none.
+};
+
+static void
+follow(void *arg, uint64_t at, uint64_t value)
+{
+    struct search *s = arg;
+    size_t i;
+
+    (void)at;
+    if (value - s->low >= s->high - s->low)
+        return;
+    i = scan_block_at(s->e, s->extents, value);
+    // A block that points to itself is kept by nobody.
+    if (i == 0 || i == s->from || s->of[i - 1] != UNSEEN)
+        return;
+    if (s->in_libc && scan_is_next_chunk(&s->e->blocks.v[i - 1], value))
+        return;
+    s->of[i - 1] = s->mark;
+    s->stack[s->stack_count++] = (uint32_t)(i - 1);
+}
+
+/* Look into all blocks that were found, and those found then. */
+static void
+drain(struct search *s)
+{
+    while (s->stack_count > 0) {
+        uint32_t i = s->stack[--s->stack_count];
+        uint64_t address = s->e->blocks.v[i].address;
+
+        s->from = i + 1;
+        scan_words(s->e, address, address + s->extents[i], follow, s);
+    }
+    s->from = 0;
+}
+
+/* What only blocks that were not reached point to; each of them in turn may be the first. */
+static void
+part_lost(struct search *s)
+{
+    const struct blocks *b = &s->e->blocks;
+    uint8_t *pointed = calloc(b->count + 1, 1), *real = s->of;
+
+    if (pointed == NULL)
+        return;
+    // Whom any lost block points to: found without going on from there.
+    for (size_t i = 0; i < b->count; i++)
+        pointed[i] = real[i] == UNSEEN ? (uint8_t)UNSEEN : (uint8_t)REACH_YES;
+    for (size_t i = 0; i < b->count; i++)
+        if (real[i] == UNSEEN) {
+            s->of = pointed;
+            s->mark = REACH_THROUGH;
+            s->from = i + 1;
+            scan_words(s->e, b->v[i].address, b->v[i].address + s->extents[i], follow, s);
+            s->stack_count = 0;
+        }
+    s->of = real;
+    s->from = 0;
+    // Those that nobody points to, and what they lead to; then rings.
+    for (int ring = 0; ring < PASSES; ring++)
+        for (size_t i = 0; i < b->count; i++) {
+            if (real[i] != UNSEEN || (!ring && pointed[i] != UNSEEN))
+                continue;
+            real[i] = REACH_KINDS; // Stands for REACH_NONE until all is done.
+            s->mark = REACH_THROUGH;
+            s->stack[s->stack_count++] = (uint32_t)i;
+            drain(s);
+        }
+    for (size_t i = 0; i < b->count; i++)
+        if (real[i] == REACH_KINDS)
+            real[i] = REACH_NONE;
+    free(pointed);
+}
+
+static void
+sum_up(const struct blocks *b, struct reached *r)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        r->sums[r->of[i]].blocks++;
+        r->sums[r->of[i]].bytes += b->v[i].size_bytes;
+    }
+}
+
+/* From the words of RANGES of KIND, all of which are reached as MARK says. */
+static void
+begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool mapped,
+         struct reached *ret)
+{
+    s->mark = mapped ? REACH_MAPPED : REACH_YES;
+    for (size_t i = 0; i < count; i++)
+        if ((ranges[i].kind == SCAN_MAPPED) == mapped) {
+            s->in_libc = ranges[i].is_libc;
+            scan_words(s->e, ranges[i].start, ranges[i].end, follow, s);
+            s->in_libc = false;
+            ret->scanned_bytes += ranges[i].end - ranges[i].start;
+            drain(s);
+        }
+    if (mapped)
+        return;
+    for (size_t i = 0; i < s->e->memory.thread_count; i++)
+        for (uint32_t k = 0; k < s->e->memory.threads[i].register_count; k++)
+            follow(s, 0, s->e->memory.threads[i].registers[k]);
+    drain(s);
+}
+
+void
+reach_find(const struct examined *e, struct arena *arena, struct reached *ret)
+{
+    const struct blocks *b = &e->blocks;
+    struct search s = {.e = e, .extents = scan_extents(e, arena)};
+    struct scan_range *ranges;
+    size_t count = scan_ranges(e, arena, &ranges);
+
+    *ret = (struct reached){.of = arena_alloc(arena, b->count + 1)};
+    if (b->count == 0)
+        return;
+    memset(ret->of, UNSEEN, b->count);
+    s.of = ret->of;
+    s.stack = xmalloc(b->count * sizeof *s.stack);
+    s.low = b->v[0].address;
+    s.high = b->v[b->count - 1].address + s.extents[b->count - 1];
+    begin_at(&s, ranges, count, false, ret);
+    begin_at(&s, ranges, count, true, ret);
+    part_lost(&s);
+    sum_up(b, ret);
+    free(s.stack);
+}

@@ -1,0 +1,279 @@
+/* scan.c: which memory keeps blocks alive.
+ *
+ * Variables of programs and libraries, stacks from their stack pointers on, and what a program has
+ * mapped past malloc are where a search begins. The heap is not: between its blocks are remains of
+ * freed ones and the allocator's lists, and a pointer there keeps nothing alive. What is heap is
+ * told by the blocks in it:
+ *
+ *     glibc's main heap      the range of addresses that a block of it lies in, as a whole
+ *     its other arenas       from a multiple of 64 MiB on, up to the end of the range
+ *     a mapping of its own   the block alone, with the rest of its last page: the kernel joins
+ *                            neighbours, so what is beside it may be anybody's
+ *     other allocators       the range as a whole
+ *
+ * The first thread's own variables lie in memory that the dynamic linker has mapped, and are found
+ * by the thread pointer.
+ */
+#include "image/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/path.h"
+
+enum {
+    PIECE_BYTES = 1 << 16,
+    RED_ZONE_BYTES = 128,  // Below the stack pointer there may be variables.
+    TLS_BYTES = 32 << 10,  // Variables of threads are below the thread pointer,
+    CONTROL_BYTES = 0x900, // and what libc keeps of the thread is above.
+    PAGE_BYTES = 4096,
+    GUESS_BYTES = 64,
+    FIRST_CHUNK_BYTES = 0x2a0, // What glibc itself puts first into its heap.
+};
+
+#define ARENA_BYTES (UINT64_C(64) << 20)
+
+/* Bits of the size word of glibc's chunks. */
+enum { CHUNK_MAPPED = 2, CHUNK_OTHER_ARENA = 4 };
+
+struct ranges {
+    const struct examined *e;
+    struct arena *arena;
+    struct scan_range *v;
+    size_t count, capacity;
+    bool in_libc; // The region that is looked at is libc's.
+};
+
+static void
+add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
+    const struct memory_thread *thread)
+{
+    start = (start + 7) & ~UINT64_C(7);
+    if (start >= end)
+        return;
+    arena_grow(r->arena, &r->v, &r->capacity, r->count, sizeof *r->v);
+    r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc};
+}
+
+/* Whether the recorder's own memory is in REGION. */
+static bool
+is_recorders(const struct examined *e, const struct memory_region *region)
+{
+    const struct core_record *record = &e->record;
+    uint64_t bytes = region->end - region->start;
+
+    if (record->address - region->start < bytes)
+        return true;
+    for (size_t i = 0; i < CORE_CHUNKS; i++)
+        if (record->leaf_chunks[i] != 0 && record->leaf_chunks[i] - region->start < bytes)
+            return true;
+    for (size_t i = 0; i < CORE_SIDES; i++)
+        if (record->sides[i] != 0 && record->sides[i] - region->start < bytes)
+            return true;
+    for (size_t i = 0; i < CORE_TABLES; i++)
+        if (record->tables[i].kind != 0 && record->tables[i].address - region->start < bytes)
+            return true;
+    for (size_t i = 0; i < e->blocks.leaves; i++)
+        if (e->blocks.ledger[i].leaf - region->start < bytes)
+            return true;
+    return record->header != 0 && record->header - region->start < bytes;
+}
+
+/* The thread with the lowest stack pointer in REGION. */
+static const struct memory_thread *
+thread_in(const struct memory *m, const struct memory_region *region)
+{
+    const struct memory_thread *lowest = NULL;
+
+    for (size_t i = 0; i < m->thread_count; i++) {
+        const struct memory_thread *t = &m->threads[i];
+
+        if (t->sp >= region->start && t->sp < region->end && (lowest == NULL || t->sp < lowest->sp))
+            lowest = t;
+    }
+    return lowest;
+}
+
+/* Whether REGION belongs to a file, or follows what does: then *RET_MAPPING is that. */
+static bool
+is_variables(const struct memory *m, const struct memory_region *region,
+             const struct memory_mapping **ret_mapping)
+{
+    *ret_mapping = memory_mapping_at(m, region->start);
+    if (*ret_mapping == NULL && region->start > 0)
+        *ret_mapping = memory_mapping_at(m, region->start - 1);
+    return *ret_mapping != NULL;
+}
+
+/* The index of the first block at START or behind it. */
+static size_t
+first_block(const struct blocks *b, uint64_t start)
+{
+    const struct block *before = start > 0 ? blocks_before(b, start - 1) : NULL;
+
+    return before != NULL ? (size_t)(before - b->v) + 1 : 0;
+}
+
+/* The end of what the block takes of REGION as heap, *RET_START its beginning. */
+static uint64_t
+heap_around(const struct examined *e, const struct memory_region *region, const struct block *b,
+            uint64_t *ret_start)
+{
+    uint64_t word = 0;
+
+    *ret_start = region->start;
+    if (e->record.usable != CORE_USABLE_GLIBC ||
+        !memory_word(&e->memory, b->address - sizeof word, sizeof word, &word))
+        return region->end;
+    if (word & CHUNK_MAPPED) {
+        *ret_start = b->address & -(uint64_t)PAGE_BYTES;
+        return (b->address + b->size_bytes + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES;
+    }
+    if (word & CHUNK_OTHER_ARENA && (b->address & -ARENA_BYTES) > region->start)
+        *ret_start = b->address & -ARENA_BYTES;
+    if (word & CHUNK_OTHER_ARENA && (b->address & -ARENA_BYTES) + ARENA_BYTES < region->end)
+        return (b->address & -ARENA_BYTES) + ARENA_BYTES;
+    return region->end;
+}
+
+/* What of REGION, which begins with what KIND says, is no heap. */
+static void
+add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
+{
+    const struct blocks *b = &r->e->blocks;
+    uint64_t from = region->start;
+
+    for (size_t i = first_block(b, from); i < b->count && b->v[i].address < region->end;) {
+        uint64_t start, end = heap_around(r->e, region, &b->v[i], &start);
+
+        // The main heap may follow the program's variables without a gap.
+        if (kind == SCAN_VARIABLE && start == region->start)
+            start = (b->v[i].address - FIRST_CHUNK_BYTES) & -(uint64_t)PAGE_BYTES;
+        if (start > from)
+            add(r, kind, from, start, NULL);
+        from = end > from ? end : from;
+        do
+            i++;
+        while (i < b->count && b->v[i].address < from);
+    }
+    if (from < region->end)
+        add(r, kind, from, region->end, NULL);
+}
+
+static void
+add_region(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
+{
+    const struct memory *m = &r->e->memory;
+    const struct memory_thread *thread = thread_in(m, region);
+    const struct memory_mapping *mapping;
+
+    if (!(region->access & MEMORY_WRITE) || region->held_bytes == 0)
+        return;
+    if (thread != NULL) {
+        if (kind == SCAN_STACK)
+            add(r, kind, thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
+                                                                     : region->start,
+                region->end, thread);
+        return;
+    }
+    if (is_recorders(r->e, region))
+        return;
+    if (is_variables(m, region, &mapping)) {
+        const char *name = path_basename(mapping->path);
+
+        r->in_libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0;
+        if (kind == SCAN_VARIABLE && strncmp(name, "libheaptap", 10) != 0)
+            add_besides(r, region, kind);
+        r->in_libc = false;
+    } else if (kind == SCAN_MAPPED) {
+        add_besides(r, region, kind);
+    }
+}
+
+/* The variables of threads that are not on their stacks: the first one's. */
+static void
+add_tls(struct ranges *r)
+{
+    const struct memory *m = &r->e->memory;
+
+    for (size_t i = 0; i < m->thread_count; i++) {
+        const struct memory_thread *t = &m->threads[i];
+        const struct memory_region *region = memory_region_at(m, t->pointer);
+        uint64_t start, end;
+
+        if (t->pointer == 0 || region == NULL || thread_in(m, region) != NULL)
+            continue;
+        start = t->pointer - region->start > TLS_BYTES ? t->pointer - TLS_BYTES : region->start;
+        end = region->end - t->pointer > CONTROL_BYTES ? t->pointer + CONTROL_BYTES : region->end;
+        add(r, SCAN_STACK, start, end, t);
+    }
+}
+
+size_t
+scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **ret)
+{
+    static const enum scan_kind kinds[] = {SCAN_VARIABLE, SCAN_STACK, SCAN_MAPPED};
+    struct ranges r = {.e = e, .arena = arena};
+
+    for (size_t k = 0; k < countof(kinds); k++) {
+        for (size_t i = 0; i < e->memory.region_count; i++)
+            add_region(&r, &e->memory.regions[i], kinds[k]);
+        if (kinds[k] == SCAN_STACK)
+            add_tls(&r);
+    }
+    *ret = r.v;
+    return r.count;
+}
+
+void
+scan_words(const struct examined *e, uint64_t start, uint64_t end, scan_fn *fn, void *arg)
+{
+    uint64_t *words = xmalloc(PIECE_BYTES);
+
+    start = (memory_next(&e->memory, start) + 7) & ~UINT64_C(7);
+    while (start != 0 && start < end) {
+        size_t some = end - start < PIECE_BYTES ? (size_t)(end - start) : PIECE_BYTES;
+        size_t got = memory_read(&e->memory, start, words, some) / sizeof *words;
+
+        for (size_t i = 0; i < got; i++)
+            if (words[i] != 0)
+                fn(arg, start + i * sizeof *words, words[i]);
+        // A page of a living process may be gone; what is no memory at all is passed over at once.
+        start += got > 0 ? got * sizeof *words : PAGE_BYTES;
+        start = (memory_next(&e->memory, start) + 7) & ~UINT64_C(7);
+    }
+    free(words);
+}
+
+uint64_t *
+scan_extents(const struct examined *e, struct arena *arena)
+{
+    const struct blocks *b = &e->blocks;
+    uint64_t *extents = arena_array(arena, b->count + 1, sizeof *extents);
+
+    for (size_t i = 0; i < b->count; i++) {
+        const struct block *block = &b->v[i];
+
+        extents[i] = block_extent(block);
+        if (block->flags & (BLOCK_UNSIZED | BLOCK_GUESSED | BLOCK_DAMAGED)) {
+            uint64_t next = i + 1 < b->count ? b->v[i + 1].address - block->address : UINT64_MAX;
+
+            extents[i] = 2 * block->size_bytes + GUESS_BYTES;
+            if (next < extents[i] && next > 0)
+                extents[i] = next;
+        }
+    }
+    return extents;
+}
+
+size_t
+scan_block_at(const struct examined *e, const uint64_t *extents, uint64_t address)
+{
+    const struct block *b = blocks_before(&e->blocks, address);
+    size_t i;
+
+    if (b == NULL)
+        return 0;
+    i = (size_t)(b - e->blocks.v);
+    return address - b->address < extents[i] ? i + 1 : 0;
+}

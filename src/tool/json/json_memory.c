@@ -1,0 +1,240 @@
+/* json_memory.c: the document "heaptap-memory".
+ *
+ *     {"format": "heaptap-memory", …, "memory": {"name": "core.1", "signal": {…}, …},
+ *      "reachability": {"lost": {…}, …, "stacks": […]}, "tables": {…}}
+ */
+#include "json/json_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json/json_members.h"
+#include "json/json_stack.h"
+#include "view/memory_words.h"
+
+static void
+json_address(struct json *j, const char *key, uint64_t address)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, address);
+    json_string(j, key, text);
+}
+
+/* The members of block B. */
+static void
+put_block(struct json_tables *t, const struct view *v, const struct examined *e,
+          const struct block *b)
+{
+    static const struct stack none;
+    struct json *j = t->j;
+    struct stack stack;
+
+    json_address(j, "address", b->address);
+    if (b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED))
+        json_string(j, "size", NULL);
+    else
+        json_uint(j, "size", b->size_bytes);
+    json_bool(j, "size_is_exact",
+              !(b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED | BLOCK_GUESSED)));
+    json_bool(j, "damaged", b->flags & BLOCK_DAMAGED);
+    json_stack(t, "stack", memory_view_stack(v, e, b->site, &stack) ? &stack : &none);
+}
+
+static void
+put_block_or_null(struct json_tables *t, const char *key, const struct view *v,
+                  const struct examined *e, const struct block *b)
+{
+    if (b == NULL) {
+        json_string(t->j, key, NULL);
+        return;
+    }
+    json_object(t->j, key);
+    put_block(t, v, e, b);
+    json_end(t->j);
+}
+
+/* What is at ADDRESS, as KEY. */
+static void
+put_place(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
+          uint64_t address)
+{
+    struct place place = place_of(e, address);
+    bool ended = place.kind == PLACE_ENDED;
+    struct json *j = t->j;
+    struct stack stack;
+
+    json_object(j, key);
+    json_address(j, "address", address);
+    json_string(j, "kind", memory_place_name(place.kind));
+    json_uint(j, "offset", place.off);
+    put_block_or_null(t, "block", v, e, ended ? NULL : place.block);
+    if (ended) {
+        json_address(j, "freed_address", place.ended.address);
+        if (memory_view_stack(v, e, place.ended.site, &stack))
+            json_stack(t, "allocated", &stack);
+    }
+    json_known(j, "path", place.mapping != NULL ? place.mapping->path : NULL);
+    if (place.thread != NULL)
+        json_uint(j, "thread", place.thread->tid);
+    json_end(j);
+}
+
+static void
+put_signal(struct json_tables *t, const struct view *v, const struct examined *e)
+{
+    const struct memory_signal *s = &e->memory.signal;
+    struct json *j = t->j;
+
+    if (s->number == 0) {
+        json_string(j, "signal", NULL);
+        return;
+    }
+    json_object(j, "signal");
+    json_uint(j, "number", s->number);
+    json_string(j, "name", memory_signal_name(v->arena, s->number));
+    json_int(j, "code", s->code);
+    if (s->has_address)
+        put_place(t, "place", v, e, s->address);
+    json_end(j);
+}
+
+static void
+put_memory(struct json_tables *t, const struct view *v, const struct examined *e)
+{
+    struct json *j = t->j;
+
+    json_object(j, "memory");
+    json_string(j, "name", e->memory.name);
+    json_bool(j, "lives", e->memory.lives);
+    json_uint(j, "missing_bytes", e->memory.missing_bytes);
+    json_uint(j, "threads", e->memory.thread_count);
+    json_uint(j, "blocks", e->blocks.count);
+    json_uint(j, "blocks_of_unknown_size", e->blocks.unsized);
+    json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);
+    put_signal(t, v, e);
+    json_array(j, "damaged");
+    for (size_t i = 0; i < e->blocks.count; i++)
+        if (e->blocks.v[i].flags & BLOCK_DAMAGED) {
+            json_object(j, NULL);
+            put_block(t, v, e, &e->blocks.v[i]);
+            put_block_or_null(t, "before", v, e, i > 0 ? &e->blocks.v[i - 1] : NULL);
+            json_end(j);
+        }
+    json_end(j);
+    json_end(j);
+}
+
+static void
+put_blocks(struct json_tables *t, const struct view *v, const struct memory_view *m, size_t limit)
+{
+    json_array(t->j, "blocks");
+    for (size_t i = 0; i < m->block_count && i < limit; i++) {
+        json_object_line(t->j, NULL);
+        put_block(t, v, m->e, m->blocks[i]);
+        json_end(t->j);
+    }
+    json_end(t->j);
+}
+
+static void
+put_neighbours(struct json_tables *t, const struct view *v, const struct memory_view *m)
+{
+    const struct blocks *all = &m->e->blocks;
+    const struct block *b = m->answer->place.block;
+
+    put_place(t, "place", v, m->e, m->answer->address);
+    put_block_or_null(t, "before", v, m->e, b != NULL && b > all->v ? b - 1 : NULL);
+    put_block_or_null(t, "behind", v, m->e,
+                      b != NULL && b + 1 < all->v + all->count ? b + 1 : NULL);
+}
+
+static void
+put_pointers(struct json_tables *t, const struct view *v, const struct memory_view *m, size_t limit)
+{
+    static const char *const kinds[] = {[SCAN_VARIABLE] = "variable",
+                                        [SCAN_STACK] = "stack",
+                                        [SCAN_REGISTER] = "register",
+                                        [SCAN_MAPPED] = "mapped"};
+    struct json *j = t->j;
+
+    put_place(t, "place", v, m->e, m->answer->address);
+    json_uint(j, "pointers_found", m->answer->pointers.found);
+    json_array(j, "pointers");
+    for (size_t i = 0; i < m->answer->pointers.count && i < limit; i++) {
+        const struct pointer *p = &m->answer->pointers.v[i];
+
+        json_object_line(j, NULL);
+        json_string(j, "kind", p->in_block ? "block" : kinds[p->kind]);
+        if (!p->in_block && p->kind == SCAN_REGISTER)
+            json_string(j, "at", NULL);
+        else
+            json_address(j, "at", p->at);
+        json_address(j, "value", p->value);
+        json_string(j, "holder", memory_view_holder(v, m->e, p));
+        if (p->thread != NULL)
+            json_uint(j, "thread", p->thread->tid);
+        if (p->in_block)
+            put_block_or_null(t, "block", v, m->e, p->block);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void
+put_sum(struct json *j, const char *key, uint64_t blocks, uint64_t bytes)
+{
+    json_object_line(j, key);
+    json_uint(j, "blocks", blocks);
+    json_uint(j, "bytes", bytes);
+    json_end(j);
+}
+
+static void
+put_leaks(struct json_tables *t, const struct memory_view *m, size_t limit)
+{
+    static const char *const keys[REACH_KINDS] = {[REACH_NONE] = "lost",
+                                                  [REACH_THROUGH] = "lost_through_others",
+                                                  [REACH_MAPPED] = "reached_from_mapped_memory",
+                                                  [REACH_YES] = "reached"};
+    struct json *j = t->j;
+
+    json_object(j, "reachability");
+    for (size_t i = REACH_KINDS; i-- > 0;)
+        put_sum(j, keys[i], m->answer->reached.sums[i].blocks, m->answer->reached.sums[i].bytes);
+    json_uint(j, "scanned_bytes", m->answer->reached.scanned_bytes);
+    json_array(j, "stacks");
+    for (size_t i = 0; i < m->lost_count && i < limit; i++) {
+        const struct lost *l = &m->lost[i];
+
+        json_object(j, NULL);
+        put_sum(j, "lost", l->none.blocks, l->none.bytes);
+        put_sum(j, "lost_through_others", l->through.blocks, l->through.bytes);
+        json_address(j, "first_address", l->first);
+        json_stack(t, "stack", l->stack);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_memory(struct json *j, const struct view *v, const struct memory_view *m, size_t limit)
+{
+    struct json_tables t;
+
+    json_tables_begin(&t, j, v->p, v->arena);
+    json_object(j, NULL);
+    json_head(j, "heaptap-memory", v->p, &v->stacks->total, &v->stacks->errors);
+    put_memory(&t, v, m->e);
+    if (m->answer->question == MEMORY_LARGEST)
+        put_blocks(&t, v, m, limit);
+    else if (m->answer->question == MEMORY_ADDRESS)
+        put_neighbours(&t, v, m);
+    else if (m->answer->question == MEMORY_POINTERS)
+        put_pointers(&t, v, m, limit);
+    else if (m->answer->question == MEMORY_LEAKS)
+        put_leaks(&t, m, limit);
+    json_tables_end(&t);
+    json_end(j);
+}

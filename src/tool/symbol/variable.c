@@ -1,0 +1,89 @@
+/* variable.c: which variable an address is in.
+ *
+ * Functions are named by debug information (dwfl.c); of a pointer in a program's data all that is
+ * wanted is "cache + 16", which the symbol tables tell, the one of debuggers if it was not
+ * stripped, and the dynamic linker's. The smallest symbol that has the address is taken: a
+ * structure may have names for its members' places, too.
+ */
+#include "symbol/variable.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/demangle.h"
+
+struct found {
+    const char *name;
+    uint64_t off, size_bytes;
+};
+
+/* The address in the file's own count of its first byte. */
+static uint64_t
+first_address(Elf *elf)
+{
+    uint64_t first = UINT64_MAX;
+    size_t count;
+
+    if (elf_getphdrnum(elf, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr h;
+
+        if (gelf_getphdr(elf, (int)i, &h) != NULL && h.p_type == PT_LOAD &&
+            h.p_vaddr - h.p_offset < first)
+            first = h.p_vaddr - h.p_offset;
+    }
+    return first == UINT64_MAX ? 0 : first;
+}
+
+static void
+look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address,
+             struct found *best)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = header->sh_entsize != 0 ? header->sh_size / header->sh_entsize : 0;
+
+    for (size_t i = 0; data != NULL && i < count; i++) {
+        GElf_Sym s;
+        const char *name;
+
+        if (gelf_getsym(data, (int)i, &s) == NULL || s.st_shndx == SHN_UNDEF ||
+            GELF_ST_TYPE(s.st_info) != STT_OBJECT || address - s.st_value >= s.st_size)
+            continue;
+        name = elf_strptr(elf, header->sh_link, s.st_name);
+        if (name != NULL && *name != '\0' && (best->name == NULL || s.st_size < best->size_bytes))
+            *best = (struct found){name, address - s.st_value, s.st_size};
+    }
+}
+
+const char *
+variable_name(const char *path, uint64_t off, struct arena *arena, uint64_t *ret_off)
+{
+    struct found best = {0};
+    Elf_Scn *section = NULL;
+    const char *name = NULL;
+    Elf *elf = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    elf_version(EV_CURRENT);
+    if (fd >= 0)
+        elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    while (elf != NULL && (section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+
+        if (gelf_getshdr(section, &header) != NULL &&
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            look_through(elf, section, &header, off + first_address(elf), &best);
+    }
+    if (best.name != NULL) {
+        name = arena_strdup(arena, best.name);
+        *ret_off = best.off;
+    }
+    if (elf != NULL)
+        elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return name;
+}

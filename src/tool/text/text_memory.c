@@ -1,0 +1,197 @@
+/* text_memory.c: blocks one by one: the largest, the one at an address with its neighbours, who
+ * points to it, and which are lost.
+ *
+ *     40 B in 1 block: nothing points to it
+ *     160 B in 4 blocks: only such blocks lead to them
+ *     1.2 MiB in 1,503 blocks can be reached
+ *
+ *     #7          200 B   5 blocks, the first at 0x55d0…
+ *           add_node  list.c:12
+ */
+#include "text/text_memory.h"
+
+#include <inttypes.h>
+
+#include "text/text_core.h"
+#include "text/text_stack.h"
+#include "view/memory_words.h"
+#include "view/phrases.h"
+
+static size_t
+limit_of(const struct text_view *v)
+{
+    return v->base.limit ? v->base.limit : TEXT_LIMIT;
+}
+
+static const char *
+function_of(struct text_view *v, const struct memory_view *m, const struct block *b)
+{
+    struct stack stack;
+
+    return memory_view_stack(&v->base, m->e, b->site, &stack)
+               ? memory_view_function(&v->base, &stack)
+               : "an unknown stack";
+}
+
+static void
+put_largest(struct text_view *v, const struct memory_view *m)
+{
+    struct arena *a = v->base.arena;
+    size_t shown = 0;
+
+    text_title(v, "The largest blocks", style_plural(a, (int64_t)m->block_count, "block"));
+    strbuf_char(v->out, '\n');
+    for (; shown < m->block_count && shown < limit_of(v); shown++) {
+        const struct block *b = m->blocks[shown];
+
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "  0x%012" PRIx64 " %14s  %s", b->address,
+                               b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED)
+                                   ? "?"
+                                   : style_count(a, (int64_t)b->size_bytes),
+                               function_of(v, m, b)));
+    }
+    text_more(v, shown, m->block_count, "block");
+}
+
+/* One of the blocks beside the one that was asked for. */
+static void
+put_neighbour(struct text_view *v, const struct memory_view *m, const char *where,
+              const struct block *b, uint64_t gap_bytes)
+{
+    struct arena *a = v->base.arena;
+
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  %s: 0x%" PRIx64 ", %s, %s between; allocated by %s", where,
+                           b->address, memory_block_size(a, b),
+                           style_plural(a, (int64_t)gap_bytes, "byte"), function_of(v, m, b)));
+}
+
+static void
+put_address(struct text_view *v, const struct memory_view *m)
+{
+    const struct blocks *all = &m->e->blocks;
+    const struct block *b = m->answer->place.block, *next;
+    struct arena *a = v->base.arena;
+
+    strbuf_char(v->out, '\n');
+    text_core_place(v, m->e, m->answer->address);
+    if (b == NULL)
+        return;
+    next = b + 1;
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  the block: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", b->address,
+                           b->address + b->size_bytes, memory_block_size(a, b),
+                           b->flags & BLOCK_HOOKED ? ", not of malloc" : ""));
+    if (b > all->v)
+        put_neighbour(v, m, "before it", b - 1,
+                      b->address - b[-1].address - b[-1].size_bytes);
+    if (next < all->v + all->count)
+        put_neighbour(v, m, "behind it", next, next->address - b->address - b->size_bytes);
+}
+
+static void
+put_pointers(struct text_view *v, const struct memory_view *m)
+{
+    const struct pointers *all = &m->answer->pointers;
+    struct arena *a = v->base.arena;
+    size_t shown = 0;
+
+    strbuf_char(v->out, '\n');
+    text_core_place(v, m->e, m->answer->address);
+    strbuf_char(v->out, '\n');
+    if (all->found == 0)
+        text_line(v, INK_PLAIN, "  Nothing points to it.");
+    else
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "  %s to it:",
+                               all->found == 1
+                                   ? "1 word points"
+                                   : arena_printf(a, "%s words point",
+                                                  style_count(a, (int64_t)all->found))));
+    for (; shown < all->count && shown < limit_of(v); shown++) {
+        const struct pointer *p = &all->v[shown];
+        const char *at = !p->in_block && p->kind == SCAN_REGISTER
+                             ? ""
+                             : arena_printf(a, "0x%" PRIx64, p->at);
+
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "    %-14s  %s", at, memory_view_holder(&v->base, m->e, p)));
+    }
+    text_more(v, shown, all->count, "pointer");
+}
+
+static void
+put_sum(struct text_view *v, const struct memory_view *m, enum reach how, enum ink ink,
+        const char *words)
+{
+    uint64_t blocks = m->answer->reached.sums[how].blocks;
+    uint64_t bytes = m->answer->reached.sums[how].bytes;
+    struct arena *a = v->base.arena;
+
+    if (blocks > 0 || how == REACH_NONE)
+        text_line(v, ink,
+                  arena_printf(a, "  %12s in %s %s", style_bytes(a, (int64_t)bytes),
+                               style_plural(a, (int64_t)blocks, "block"), words));
+}
+
+static void
+put_lost(struct text_view *v, const struct lost *l)
+{
+    struct arena *a = v->base.arena;
+    const char *note = arena_printf(a, "the first at 0x%" PRIx64, l->first);
+
+    strbuf_char(v->out, '\n');
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "#%-3" PRIu32 " %12s   %s that nothing points to%s",
+                           l->stack->number,
+                           style_bytes(a, (int64_t)(l->none.bytes + l->through.bytes)),
+                           style_plural(a, (int64_t)l->none.blocks, "block"),
+                           l->through.blocks > 0
+                               ? arena_printf(a, ", %s more lost with others",
+                                              style_count(a, (int64_t)l->through.blocks))
+                               : ""));
+    text_stack(v, l->stack, v->depth, 0);
+    text_note(v, note);
+}
+
+static void
+put_leaks(struct text_view *v, const struct memory_view *m)
+{
+    size_t shown = 0;
+
+    put_sum(v, m, REACH_NONE, INK_WARNING, "lost: nothing points there");
+    put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
+    put_sum(v, m, REACH_MAPPED, INK_PLAIN,
+            "kept by memory alone that the program has mapped past malloc");
+    put_sum(v, m, REACH_YES, INK_PLAIN, "can be reached");
+    for (; shown < m->lost_count && shown < limit_of(v); shown++)
+        put_lost(v, &m->lost[shown]);
+    if (shown < m->lost_count)
+        strbuf_char(v->out, '\n');
+    text_more(v, shown, m->lost_count, "stack");
+}
+
+void
+text_memory(struct text_view *v, const struct memory_view *m)
+{
+    text_core_head(v, m->e);
+    switch (m->answer->question) {
+    case MEMORY_ALL:
+        text_core_stacks(v, &m->stacks);
+        break;
+    case MEMORY_LARGEST:
+        put_largest(v, m);
+        break;
+    case MEMORY_ADDRESS:
+        put_address(v, m);
+        break;
+    case MEMORY_POINTERS:
+        put_pointers(v, m);
+        break;
+    case MEMORY_LEAKS:
+        put_leaks(v, m);
+        break;
+    }
+}

@@ -1,0 +1,193 @@
+/* memory_view.c: questions to the memory of a process, answered once for text and JSON. */
+#include "view/memory_view.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/own_code.h"
+#include "analyse/site_node.h"
+#include "symbol/variable.h"
+#include "util/path.h"
+#include "view/memory_words.h"
+
+static int
+by_bytes(const void *a, const void *b)
+{
+    const struct block *x = *(const struct block *const *)a, *y = *(const struct block *const *)b;
+
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes > y->size_bytes ? -1 : 1;
+    return x->address < y->address ? -1 : 1;
+}
+
+static void
+list_largest(const struct view *v, struct memory_view *m)
+{
+    const struct blocks *b = &m->e->blocks;
+
+    m->blocks = arena_array(v->arena, b->count + 1, sizeof *m->blocks);
+    for (size_t i = 0; i < b->count; i++)
+        if (m->stacks.stack_of[i] != 0)
+            m->blocks[m->block_count++] = &b->v[i];
+    if (m->block_count > 1)
+        qsort(m->blocks, m->block_count, sizeof(struct block *), by_bytes);
+}
+
+void
+memory_view_search(const struct examined *e, struct arena *arena, struct memory_answer *ret)
+{
+    uint64_t start = ret->address, end = start + 1;
+
+    if (ret->question == MEMORY_ADDRESS || ret->question == MEMORY_POINTERS)
+        ret->place = place_of(e, ret->address);
+    if (ret->question == MEMORY_POINTERS && ret->place.kind == PLACE_BLOCK) {
+        start = ret->place.block->address;
+        end = start + block_extent(ret->place.block);
+    }
+    if (ret->question == MEMORY_POINTERS)
+        pointers_find(e, start, end, arena, &ret->pointers);
+    if (ret->question == MEMORY_LEAKS)
+        reach_find(e, arena, &ret->reached);
+}
+
+static int
+by_lost_bytes(const void *a, const void *b)
+{
+    const struct lost *x = a, *y = b;
+    uint64_t of_x = x->none.bytes + x->through.bytes, of_y = y->none.bytes + y->through.bytes;
+
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static void
+list_lost(const struct view *v, struct memory_view *m)
+{
+    const struct blocks *b = &m->e->blocks;
+    size_t kept = 0;
+
+    m->lost = arena_array(v->arena, v->stacks->count + 1, sizeof *m->lost);
+    for (size_t i = 0; i < b->count; i++) {
+        struct lost *l = &m->lost[m->stacks.stack_of[i] ? m->stacks.stack_of[i] - 1 : 0];
+        uint8_t how = m->answer->reached.of[i];
+
+        if (m->stacks.stack_of[i] == 0 || (how != REACH_NONE && how != REACH_THROUGH))
+            continue;
+        if (l->in_all++ == 0)
+            l->first = b->v[i].address;
+        l->stack = &v->stacks->v[m->stacks.stack_of[i] - 1];
+        if (how == REACH_NONE) {
+            l->none.blocks++;
+            l->none.bytes += b->v[i].size_bytes;
+        } else {
+            l->through.blocks++;
+            l->through.bytes += b->v[i].size_bytes;
+        }
+    }
+    for (size_t i = 0; i < v->stacks->count; i++)
+        if (m->lost[i].in_all > 0)
+            m->lost[kept++] = m->lost[i];
+    m->lost_count = kept;
+    if (kept > 1)
+        qsort(m->lost, kept, sizeof *m->lost, by_lost_bytes);
+}
+
+void
+memory_view_build(const struct view *v, const struct examined *e,
+                  const struct memory_answer *answer, struct memory_view *ret)
+{
+    *ret = (struct memory_view){.e = e, .answer = answer};
+    block_stacks_build(v->p, v->stacks, &e->blocks, v->arena, &ret->stacks);
+    if (answer->question == MEMORY_LARGEST)
+        list_largest(v, ret);
+    else if (answer->question == MEMORY_LEAKS)
+        list_lost(v, ret);
+}
+
+bool
+memory_view_stack(const struct view *v, const struct examined *e, uint32_t site, struct stack *ret)
+{
+    uint32_t node;
+
+    for (size_t i = 0; i < v->p->site_count; i++)
+        if (v->p->sites[i].id == site && v->stacks->site_stacks[i] != 0) {
+            *ret = v->stacks->v[v->stacks->site_stacks[i] - 1];
+            return true;
+        }
+    node = site_node(&e->raw, v->p, site);
+    if (node != 0)
+        *ret = stack_of_node(v->p, node, v->arena);
+    return node != 0;
+}
+
+const char *
+memory_view_function(const struct view *v, const struct stack *s)
+{
+    struct own_code own;
+    uint32_t i;
+
+    if (s->depth == 0)
+        return "";
+    own_code_init(&own, v->p, v->arena);
+    i = own_code_frame(&own, s);
+    return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
+}
+
+static const char *
+register_name(const struct memory *m, uint64_t number)
+{
+    static const char *const names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
+                                        "r10", "r9",  "r8",  "rax", "rcx", "rdx", "rsi",
+                                        "rdi", "rax before the call", "rip"};
+
+    return m->machine == EM_X86_64 && number < countof(names) ? names[number] : "a register";
+}
+
+static const char *
+variable_words(const struct view *v, const struct examined *e, uint64_t at)
+{
+    struct place place = place_of(e, at);
+    const char *name;
+    uint64_t off;
+
+    if (place.kind != PLACE_MODULE)
+        return "a variable";
+    name = variable_name(place.mapping->path, place.off, v->arena, &off);
+    if (name == NULL)
+        return arena_printf(v->arena, "%s + 0x%" PRIx64, path_basename(place.mapping->path),
+                            place.off);
+    if (off != 0)
+        name = arena_printf(v->arena, "%s + %" PRIu64, name, off);
+    return arena_printf(v->arena, "%s in %s", name, path_basename(place.mapping->path));
+}
+
+const char *
+memory_view_holder(const struct view *v, const struct examined *e, const struct pointer *pointer)
+{
+    uint32_t tid = pointer->thread != NULL ? pointer->thread->tid : 0;
+    struct stack stack;
+
+    if (pointer->in_block)
+        return arena_printf(v->arena, "byte %" PRIu64 " of a block %s, allocated by %s",
+                            pointer->at - pointer->block->address,
+                            memory_block_size(v->arena, pointer->block),
+                            memory_view_stack(v, e, pointer->block->site, &stack)
+                                ? memory_view_function(v, &stack)
+                                : "an unknown stack");
+    switch (pointer->kind) {
+    case SCAN_VARIABLE:
+        return variable_words(v, e, pointer->at);
+    case SCAN_STACK:
+        return arena_printf(v->arena, "stack or variable of thread %" PRIu32, tid);
+    case SCAN_REGISTER:
+        return arena_printf(v->arena, "%s of thread %" PRIu32,
+                            register_name(&e->memory, pointer->at), tid);
+    case SCAN_MAPPED:
+        break;
+    }
+    return "memory that the program has mapped itself";
+}

@@ -1,0 +1,68 @@
+/* memory_view.h: what is asked of the memory of a process, and found in it; text and JSON show the
+ * same. */
+#ifndef VIEW_MEMORY_VIEW_H
+#define VIEW_MEMORY_VIEW_H
+
+#include "analyse/block_stacks.h"
+#include "image/place.h"
+#include "image/pointers.h"
+#include "image/reach.h"
+#include "view/view.h"
+
+enum memory_question {
+    MEMORY_ALL,      // All stacks.
+    MEMORY_LARGEST,  // The largest blocks.
+    MEMORY_ADDRESS,  // What is at an address.
+    MEMORY_POINTERS, // Who points to it.
+    MEMORY_LEAKS,    // What can be reached.
+};
+
+/* What needs a look at all of the memory, and so is asked first, while a process is stopped. */
+struct memory_answer {
+    enum memory_question question;
+    uint64_t address; // ADDRESS, POINTERS
+    struct place place;
+    struct pointers pointers;
+    struct reached reached;
+};
+
+/* What was lost of a stack. */
+struct lost {
+    const struct stack *stack;
+    struct {
+        uint64_t blocks, bytes;
+    } none, through;         // As enum reach.
+    uint64_t first, in_all;  // Address of the first lost block; how many.
+};
+
+struct memory_view {
+    const struct examined *e;
+    const struct memory_answer *answer;
+    struct block_stacks stacks;
+    const struct block **blocks; // LARGEST
+    size_t block_count;
+    struct lost *lost; // LEAKS, the most bytes first.
+    size_t lost_count;
+};
+
+/* Find in E what RET->question about RET->address asks for; memory is from ARENA. */
+void memory_view_search(const struct examined *e, struct arena *arena, struct memory_answer *ret);
+
+/* Make a view of ANSWER, which E gave, for the stacks of V; from V's arena. */
+void memory_view_build(const struct view *v, const struct examined *e,
+                       const struct memory_answer *answer, struct memory_view *ret);
+
+/* The stack of the file's SITE as *RET: the one that V shows, or, if nothing of it lives, the whole
+ * one. False if it is not known. */
+bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,
+                       struct stack *ret);
+
+/* The innermost function of the user's own code in S; "" if S has no frame. From V's arena. */
+const char *memory_view_function(const struct view *v, const struct stack *s);
+
+/* Where POINTER is: "cache + 16 in libx.so", "stack of thread 4711 + 0x40", "rbx of thread 4711",
+ * "byte 8 of the block of 64 bytes at 0x…, allocated by f". From V's arena. */
+const char *memory_view_holder(const struct view *v, const struct examined *e,
+                               const struct pointer *pointer);
+
+#endif
