@@ -199,7 +199,7 @@ own_frames_are_found_in_folded_recursion(void **state)
     (void)state;
     build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "work@a.c:2",
                "work@a.c:2", "main@a.c:9", NULL);
-    build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "other@a.c:7", "main@a.c:9", NULL);
     view_of(p, &options, &stacks);
     own_code_init(&own, p, &arena);
     assert_int_equal(stacks.count, 2);
