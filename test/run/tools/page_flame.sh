@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# page_flame.sh: the flame graph of the page of `heaptap html` in a browser: what the keys walk
+# through, what is told and drawn, against the command's tree. If it fails, the picture lies, or
+# only who sees it and has a mouse can use it.
+. "$SRCDIR/test/run/lib.subr"
+need python3 node chromium
+[ -d "$BUILD/readers/node_modules/playwright-core" ] || skip_all "tools/setup readers brings it"
+"$HEAPTAP" html --help >/dev/null 2>&1 || skip_all "this heaptap has no page"
+record leak.heaptap "$PROG/slowleak" 120000 20000
+"$HEAPTAP" html -o leak.html leak.heaptap >/dev/null 2>html.err ||
+    skip_all "tools/setup build brings what the page is made of"
+record before.heaptap "$PROG/slowleak" 20000 20000
+record recursive.heaptap "$PROG/recursive"
+record containers.heaptap "$PROG/containers"
+python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
+
+NODE_PATH=$BUILD/readers/node_modules timeout 250 node "$area/page_flame.js" "$HEAPTAP" ||
+    failures=$((failures + 1))
+finish
