@@ -19,6 +19,7 @@ import {amount, axisBytes, axisTime, count, duration} from './units.js';
 
 const CLICK_PIXELS = 4; // A shorter drag is a click.
 const TIP_ROWS = 8;
+const DENSE = 300; // Times; edges between areas would be all one sees of more.
 
 /* The table that uPlot wants: the times, and each series with what is below it, highest first. */
 function sums(times, series) {
@@ -98,11 +99,11 @@ function drawMark(ctx, bbox, x, {name, row}) {
 
 function options(now, size, hooks) {
     const {series, unit} = now.current;
-    const rule = colour('--line');
+    const rule = colour('--line'), isDense = now.current.times.length > DENSE;
     const axis = {stroke: colour('--muted'), font: '11px system-ui, sans-serif',
         ticks: {stroke: rule, width: 1, size: 4}, grid: {stroke: rule, width: 1}};
     const areas = [...series].reverse().map((one) => ({label: one.name,
-        width: one.isLine ? 2 : 1, fill: one.isLine ? undefined : colour(one.colour),
+        width: one.isLine ? 2 : isDense ? 0 : 1, fill: one.isLine ? undefined : colour(one.colour),
         stroke: colour(one.isLine ? one.colour : '--surface'), points: {show: false}}));
     return {
         ...size, legend: {show: false}, padding: [8, 26, 0, 0],

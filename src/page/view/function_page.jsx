@@ -72,7 +72,7 @@ function Numbers({fn}) {
             cell: (row) => amount(row.total, row.metric.unit)},
         compares ? {key: 'growth', title: 'growth', numeric: true, width: 9,
             cell: (row) => <Growth value={row.total - row.before} unit={row.metric.unit} />}
-            : {key: 'share', title: 'total of all', width: 12,
+            : {key: 'share', title: 'total of all', width: 12, narrowWidth: 5.5,
                 cell: (row) => <Share part={row.total} whole={row.whole} />}];
     return <Grid dense label="All numbers of the function" columns={columns} rows={rows} />;
 }
@@ -114,7 +114,7 @@ function Part({fn, by, title, most = 100}) {
     const columns = [
         {key: 'name', title: by === 'line' ? 'line' : 'stack', heads: true,
             value: (key) => keyText(sums, key), cell: (key) => (by === 'line'
-                ? <Place file={keys.file[key]} line={keys.line[key]} whole />
+                ? <Place file={keys.file[key]} line={keys.line[key]} />
                 : <KeyName group={sums} i={key} />)},
         {key: 'value', title: metricName(metric, extent), numeric: true, width: 9,
             value: (key) => sums.total[key], cell: (key) => amount(sums.total[key], metric.unit)},
@@ -173,6 +173,7 @@ export function FunctionPage() {
     if (fn === null)
         return <p class="empty">This profile has no such function.</p>;
     const {callers, callees, total} = near;
+    const startup = total === 0 && 'What the C library does outside of main is left out here.';
     return (
         <>
             <h2 class={`headline fn ${functionKind(profile, fn)}`}>
@@ -184,9 +185,9 @@ export function FunctionPage() {
             <section class="panel"><Numbers fn={fn} /></section>
             <div class="pair">
                 <Neighbours title="Called by" list={callers} whole={total}
-                    empty="Nobody: a stack begins here." />
+                    empty={startup || 'Nobody: a stack begins here.'} />
                 <Neighbours title="Calls" list={callees} whole={total}
-                    empty="Nothing that allocates: it asks for all of it itself." />
+                    empty={startup || 'Nothing that allocates: it asks for all of it itself.'} />
             </div>
             <OverTime fn={fn} />
             <Part fn={fn} by="line" title="Lines" />

@@ -38,11 +38,13 @@ function keep(theme) {
     }
 }
 
-/* {dark, toggle}: as the system is until somebody says otherwise, and again when they agree. */
+/* {dark, toggle}: as the system is until somebody says otherwise, and again when they agree. Paper
+ * is light. */
 export function useTheme() {
     const system = useMedia('(prefers-color-scheme: dark)');
     const [chosen, setChosen] = useState(kept);
-    const dark = chosen ? chosen === 'dark' : system;
+    const printing = useMedia('print');
+    const dark = !printing && (chosen ? chosen === 'dark' : system);
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     const toggle = () => {
         const next = dark === system ? (dark ? 'light' : 'dark') : null;

@@ -9,7 +9,7 @@ import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders
 import {KeyName} from './keys.jsx';
 import {FunctionName, Place} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
-import {extentText} from './shell.jsx';
+import {extentText, isEstimate} from './shell.jsx';
 import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
 
 const NAMED = 3; // Holders in the sentence.
@@ -18,12 +18,16 @@ const NEWS = 5;
 
 /* "6.0 MiB were in use at the peak, after 84 ms" */
 function Opening() {
-    const {profile, metric, extent, sums} = useShared(), {totals} = profile.report;
+    const {profile, metric, extent, sums} = useShared(), {totals, merged} = profile.report;
     const told = extentText(profile, extent);
-    const value = <b>{amount(sums[metric.key], metric.unit)}</b>;
+    const value = <>{isEstimate(profile.report) ? 'about ' : ''}
+        <b>{amount(sums[metric.key], metric.unit)}</b></>;
     const time = extent.kind === 'whole' ? '' : `, ${told}`;
     switch (metric.key) {
     case 'peak':
+        if (merged)
+            return <>At their peaks, {plural(merged.processes, 'process')} together had{' '}
+                {value} in use in {plural(totals.peak_blocks, 'block')}</>;
         return <>At the peak{totals.peak_elapsed_ns ? `, after ${
             duration(totals.peak_elapsed_ns)},` : ''} {value} were in use in{' '}
         {plural(totals.peak_blocks, 'block')}</>;
@@ -178,7 +182,7 @@ export function Overview() {
             </section>}
             <Hints />
             {extent.kind === 'whole' && profile.changes && profile.sites.count > 0
-                && <p class="note">Drag over the picture to see what a stretch of time brought, or
-                    click for what was in use at a moment.</p>}
+                && <p class="note hint">Drag over the picture to see what a stretch of time
+                    brought, or click for what was in use at a moment.</p>}
         </>);
 }

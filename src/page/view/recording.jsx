@@ -69,11 +69,15 @@ function recorderFacts({recorder, totals}) {
         ['slow unwinds', count(recorder.full_unwinds)]];
 }
 
+function Mono({text}) {
+    return <span class="mono"><Text text={text} /></span>;
+}
+
 function processFacts({process, merged}) {
     return [
-        ['command', <span class="mono"><Text text={process.command || ''} /></span>],
-        ['executable', <span class="mono"><Text text={process.executable || ''} /></span>],
-        ['profile', process.profile && <span class="mono"><Text text={process.profile} /></span>],
+        ['command', process.command && <Mono text={process.command} />],
+        ['executable', process.executable && <Mono text={process.executable} />],
+        ['profile', process.profile && <Mono text={process.profile} />],
         ['pid', process.pid ? `${process.pid}, child of ${process.parent_pid}` : null],
         ['started', moment(process.start_unix_ns)],
         ['ran', duration(process.elapsed_ns)],
@@ -110,9 +114,9 @@ function Modules({modules}) {
         <Grid dense label="Modules and where their names come from" rows={modules} columns={[
             {key: 'path', title: 'module', heads: true, value: (row) => row.path || '',
                 cell: (row) => <span class="mono"><Text text={row.path || 'unknown'} /></span>},
-            {key: 'kind', title: 'is', width: 7, value: (row) => row.kind || '',
+            {key: 'kind', title: 'is', width: 7, narrow: false, value: (row) => row.kind || '',
                 cell: (row) => row.kind || ''},
-            {key: 'symbols', title: 'names come from', width: 17,
+            {key: 'symbols', title: 'names come from', width: 17, narrowWidth: 11,
                 value: (row) => row.symbols || '',
                 cell: (row) => SYMBOLS[row.symbols] || 'its file was not there'},
             {key: 'build', title: 'build id', width: 12, narrow: false,

@@ -7,7 +7,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import {metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
-import {Text, visible} from './name.jsx';
+import {baseName, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {amount, bytes, count, duration, growth, moment, percent, plural} from './units.js';
 
@@ -20,9 +20,8 @@ const PARENTS = {function: 'table', site: 'table'};
 function commandOf(report) {
     const {process, merged} = report;
     if (merged && !process.command)
-        return `${plural(merged.processes, 'process')
-            .replace('processs', 'processes')} of ${merged.programs.map((one) =>
-            one.executable.split('/').pop()).slice(0, 4).join(', ')}`;
+        return `${plural(merged.processes, 'process')} of ${merged.programs.map((one) =>
+            baseName(one.executable || '?')).slice(0, 4).join(', ')}`;
     return process.command || process.executable || 'a program';
 }
 
@@ -111,8 +110,7 @@ function moreOf(metric, extent, sums, totals) {
         if (metric.key === 'live')
             return plural(totals.live_blocks, 'block');
         if (metric.key === 'peak')
-            return totals.peak_elapsed_ns === undefined || totals.peak_elapsed_ns === null
-                ? plural(totals.peak_blocks, 'block')
+            return !totals.peak_elapsed_ns ? plural(totals.peak_blocks, 'block')
                 : `after ${duration(totals.peak_elapsed_ns)}`;
         if (metric.key === 'short')
             return `${percent(sums.short, totals.allocations)} of all`;
@@ -226,11 +224,17 @@ function Search() {
         </form>);
 }
 
+/* On a phone the tabs scroll, so that the current one must be brought into sight. */
 function Tabs() {
-    const {state, hidden} = useShared();
+    const {state, hidden} = useShared(), bar = useRef(null);
     const current = PARENTS[state.view] || state.view;
+    useEffect(() => {
+        const tab = bar.current.querySelector('[aria-current]');
+        if (tab)
+            bar.current.scrollLeft = tab.offsetLeft - bar.current.offsetLeft - 40;
+    }, [current]);
     return (
-        <nav class="tabs" aria-label="Views">
+        <nav class="tabs" aria-label="Views" ref={bar}>
             {TABS.filter(([view]) => !hidden.has(view)).map(([view, title]) => (
                 <a key={view} href={formatRoute(elsewhere(state, view, {q: state.q}))}
                     aria-current={view === current ? 'page' : undefined}>{title}</a>))}

@@ -1,12 +1,28 @@
-/* stack.jsx: one stack with all its frames, and all numbers of its site. */
+/* stack.jsx: one stack with all its frames, and all numbers of it.
+ *
+ * With wrappers folded, sites that differ in them alone are one row of the table, and of two
+ * profiles those of both; the numbers here are those of the row, the frames those that it has.
+ */
+import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
+import {keyOfSites, keysOf} from '../model/groups.js';
 import {isKnown, metricName, METRICS} from '../model/metric.js';
 import {SITE_BROKEN, SITE_GUESSED, SITE_OTHER, SITE_TRUNCATED} from '../model/profile.js';
+import {shapeOf} from '../model/shape.js';
 import {FunctionName, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
-import {amount, count, growth, percent} from './units.js';
+import {amount, count, growth, percent, plural} from './units.js';
 
 const MANY_FRAMES = 200; // More are a recursion that nobody reads.
+
+function sizesOf({size_min: least, size_max: most}, row) {
+    const known = row.filter((site) => most[site] > 0);
+    if (known.length === 0)
+        return null;
+    const from = Math.min(...known.map((site) => least[site]));
+    const to = Math.max(...known.map((site) => most[site]));
+    return from === to ? plural(to, 'byte') : `${count(from)} to ${count(to)} bytes`;
+}
 
 /* The frames of STACK, innermost first. */
 export function framesOf(profile, stack) {
@@ -20,7 +36,7 @@ function Frame({frame}) {
     const {profile: {frames}} = useShared();
     return (
         <li>
-            <FunctionName id={frames.function[frame]} whole />
+            <FunctionName id={frames.function[frame]} />
             <Place file={frames.file[frame]} line={frames.line[frame]} />
             {frames.inlined[frame] ? <span class="inlined">inlined</span> : null}
         </li>);
@@ -34,46 +50,59 @@ function flagsText(flags) {
         .filter(([flag]) => flags & flag).map(([, text]) => text);
 }
 
-function Numbers({site}) {
+/* What VALUES has at the sites of a row. */
+function sumOf(values, sites) {
+    return values && sites.reduce((sum, site) => sum + values[site], 0);
+}
+
+function Numbers({row}) {
     const {profile, extent, sums, compares} = useShared();
     return (
         <dl class="facts">
             {METRICS.filter((metric) => isKnown(profile, metric, extent)).map((metric) => {
-                const {after, before} = siteValues(profile, metric, extent);
-                const unit = metric.unit;
+                const values = siteValues(profile, metric, extent), {unit} = metric;
+                const after = sumOf(values.after, row), before = sumOf(values.before, row);
                 return [<dt key={metric.key}>{metricName(metric, extent)}</dt>,
                     <dd key={`${metric.key}=`}>
-                        {compares && `${amount(before[site], unit)} → `}
-                        {amount(after[site], unit)}{' '}
-                        {compares && `(${growth(after[site] - before[site], unit)})`}
+                        {compares && `${amount(before, unit)} → `}
+                        {amount(after, unit)}{' '}
+                        {compares && `(${growth(after - before, unit)})`}
                         {!compares && <span class="muted">
-                            {percent(after[site], sums[metric.key])}</span>}
+                            {percent(after, sums[metric.key])}</span>}
                     </dd>];
             })}
         </dl>);
 }
 
-export function StackPanel({site, onClose}) {
+/** The row of the table of stacks that SITE is in: {key, keys, sites}. */
+export function rowOfSite(profile, site, fold) {
+    const shape = shapeOf(profile, {fold}), of = keyOfSites(shape, 'site'), key = of[site];
+    const sites = [];
+    of.forEach((other, i) => other === key && sites.push(i));
+    return {key, keys: keysOf(shape, 'site'), sites};
+}
+
+export function StackPanel({site, fold, onClose}) {
     const {profile, state} = useShared();
     const {sites} = profile, {columns} = sites;
-    const frames = framesOf(profile, sites.stack[site]);
+    const {key, keys, sites: row} = useMemo(() => rowOfSite(profile, site, fold),
+        [profile, site, fold]);
+    const frames = framesOf(profile, keys.stack[key]);
     const labels = profile.labels[sites.labels[site]];
     const heap = profile.heaps[sites.heap[site]];
-    const {size_min: least, size_max: most} = columns;
+    const sizes = columns.size_max && sizesOf(columns, row);
     return (
         <aside class="panel" aria-label="A stack">
             {onClose && <button type="button" class="button close" onClick={onClose}
                 aria-label="close the stack">Close</button>}
-            <h3>Stack {sites.number[site] ? `#${sites.number[site]}` : ''}</h3>
-            <Numbers site={site} />
+            <h3>Stack {keys.number[key] ? `#${keys.number[key]}` : ''}</h3>
+            <Numbers row={row} />
             <dl class="facts">
                 {heap !== undefined && heap !== 'malloc' && [<dt key="h">heap</dt>,
                     <dd key="h="><Text text={heap} /></dd>]}
                 {labels && labels.text && [<dt key="l">labels</dt>,
                     <dd key="l="><Text text={labels.text} /></dd>]}
-                {most && most[site] > 0 && [<dt key="s">sizes</dt>,
-                    <dd key="s=">{least[site] === most[site] ? count(most[site])
-                        : `${count(least[site])} to ${count(most[site])}`} bytes</dd>]}
+                {sizes && [<dt key="s">sizes</dt>, <dd key="s=">{sizes}</dd>]}
             </dl>
             {flagsText(sites.flags[site]).map((text) => <p class="note" key={text}>{text}</p>)}
             <ol class="stack">

@@ -17,7 +17,7 @@ import {Growth} from './holders.jsx';
 import {KeyName, keyText} from './keys.jsx';
 import {Text, visible} from './name.jsx';
 import {formatRoute, useShared} from './route.js';
-import {StackPanel} from './stack.jsx';
+import {rowOfSite, StackPanel} from './stack.jsx';
 import {amount, bytes, count} from './units.js';
 
 const TABLES = [['function', 'Functions'], ['site', 'Stacks'], ['line', 'Lines'], ['file', 'Files'],
@@ -127,6 +127,8 @@ function GroupTable({by, fold, only}) {
     const made = useGroup(by, fold, only && only.filter), {sums} = made;
     const rows = useMemo(() => searched(profile, sums, state.q), [profile, sums, state.q]);
     const open = by === 'site' ? indexIn(state.stack, profile.sites.count) : null;
+    const chosen = useMemo(() => (open === null ? -1 : rowOfSite(profile, open, fold).key),
+        [profile, open, fold]);
     const columns = useMemo(() => [
         {key: 'name', title: TITLES[by] || by.replace('label:', ''), heads: true,
             value: (key) => keyText(sums, key), cell: (key) => <KeyName group={sums} i={key} />},
@@ -138,7 +140,7 @@ function GroupTable({by, fold, only}) {
             keyOf={(key) => key}
             onSort={({key, descending}) => replace({...state, dir: descending ? undefined : 'up',
                 sort: key === 'self' ? undefined : key})}
-            rowClass={(key) => (open !== null && sums.keys.site[key] === open ? 'chosen' : '')}
+            rowClass={(key) => (key === chosen ? 'chosen' : '')}
             onRow={by === 'site' ? (key) => go({...state, stack: sums.keys.site[key]}) : undefined}
             empty={state.q ? 'No row has this in it.' : 'Nothing here has any of it.'} />);
     if (open === null)
@@ -146,7 +148,7 @@ function GroupTable({by, fold, only}) {
     return (
         <div class="beside">
             {table}
-            <StackPanel site={open} onClose={() => go({...state, stack: undefined})} />
+            <StackPanel site={open} fold={fold} onClose={() => go({...state, stack: undefined})} />
         </div>);
 }
 

@@ -14,6 +14,8 @@ import {bytes, duration, growth} from './units.js';
 const STACKED = [['own', 'function'], ['site', 'stack'], ['type', 'type'], ['heap', 'heap'],
     ['labels', 'labels']];
 
+const LISTED = 25; // Holders; the table has all.
+
 const KINDS = {start: 'start', end: 'end', timed: 'by time', asked: 'asked for',
     program: 'by the program', phase: 'phase', growth: 'at growth', signal: 'signal',
     period: 'by period'};
@@ -116,13 +118,13 @@ export function Time() {
                 </div>
                 <HolderCurve holders={holders} height={340} />
                 {known ? <>
-                    <p class="note">Drag over a stretch of time to see what it brought, click for
-                        what was in use at a moment: all views follow.</p>
+                    <p class="note hint">Drag over a stretch of time to see what it brought, click
+                        for what was in use at a moment: all views follow.</p>
                     <Chooser />
                 </> : <p class="note">Of this profile only the sum is known over time, so stacks
                     cannot be shown at a moment.</p>}
             </section>
-            <section class="panel"><HolderTable holders={holders} /></section>
+            <section class="panel"><HolderTable holders={holders} limit={LISTED} /></section>
             {known && <Moments />}
         </>);
 }

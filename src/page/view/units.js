@@ -43,7 +43,8 @@ export function percent(part, whole) {
 }
 
 export function plural(number, noun) {
-    return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+    const ending = number === 1 ? '' : noun.endsWith('s') ? 'es' : 's';
+    return `${count(number)} ${noun}${ending}`;
 }
 
 export function duration(ns) {
@@ -72,7 +73,9 @@ export function axisTime(seconds, step) {
         return `${Math.round(seconds)} s`;
     if (seconds < 1)
         return `${Number((seconds * 1e3).toFixed(step < 0.001 ? 2 : 0))} ms`;
-    return `${seconds.toFixed(Math.min(3, Math.ceil(-Math.log10(step))))} s`;
+    const digits = [1, 2, 3].find((many) => Number.isInteger(
+        Math.round(step * 10 ** many * 1e6) / 1e6));
+    return `${seconds.toFixed(digits || 3)} s`;
 }
 
 /* Of an axis of bytes: "512", "12M". */

@@ -401,8 +401,12 @@ async function looks() {
         await page.waitForTimeout(300);
         assert(await page.locator('tbody tr').count() >= 80);
         assert.strictEqual(await page.locator('.search').isVisible(), false);
-        assert.strictEqual(await page.evaluate(() =>
-            getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+        const [ground, ink] = await page.evaluate(() => {
+            const {backgroundColor, color} = getComputedStyle(document.body);
+            return [backgroundColor, Number(color.match(/\d+/)[0])];
+        });
+        assert.strictEqual(ground, 'rgb(255, 255, 255)');
+        assert(ink < 80, 'ink on paper is dark');
         assert((await page.pdf()).length > 10000);
     }, {hash: '#/table?by=site&fold=0&metric=calls'});
 }
