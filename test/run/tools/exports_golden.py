@@ -1,0 +1,98 @@
+"""exports_golden.py: a small profile with something of everything, and exports as text.
+
+    exports_golden.py HEAPTAP small              make profile.heaptap
+    exports_golden.py HEAPTAP text FORMAT        stdin, an export, as text that can be compared
+
+pprof's messages are written out field by field; of a flame graph the script and the style are left
+out, which have tests of their own. If it fails, no format can be compared.
+"""
+import gzip
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import past  # noqa: E402
+
+# Fields of profile.proto that are messages, and theirs.
+PROFILE = {1: {}, 2: {3: {}}, 3: {}, 4: {4: {}}, 5: {}, 11: {}}
+TEXTS = 6  # The string table.
+
+
+def small():
+    p = past.Past()
+    make = p.site(["make", "work", "main"])
+    odd = p.site(['a "b"; c<d>&\n\u00fc', "work", "main"])
+    again = p.site(["walk", "walk", "main"])
+    p.allocate(0, make, 3, 100)
+    p.allocate(0, odd, 1, 4000)
+    p.wait(1)
+    p.snapshot("loaded")
+    p.allocate(1, again, 10, 16)
+    p.allocate(0, make, 5, 100)
+    p.wait(0.5)
+    p.peak()
+    p.free(0, odd, 1, 4000)
+    p.free(1, again, 8, 16)
+    p.wait(0.5)
+    p.snapshot()
+    p.free(0, make, 4, 100)
+    p.allocate(1, again, 2, 16)
+    p.wait(1)
+    p.start_unix_ns = 1700000000 * 10 ** 9
+    p.write("profile.heaptap")
+
+
+def varint(data, at):
+    value, shift = 0, 0
+    while True:
+        byte, at = data[at], at + 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def message(data, nested, indent=""):
+    """A line for each field: its number, and its value, values or fields."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+            yield f"{indent}{tag >> 3}: {value}"
+            continue
+        assert tag & 7 == 2, tag
+        size, at = varint(data, at)
+        part, at = data[at:at + size], at + size
+        if tag >> 3 in nested:
+            yield f"{indent}{tag >> 3} {{"
+            yield from message(part, nested[tag >> 3], indent + "  ")
+            yield indent + "}"
+        elif not indent and tag >> 3 == TEXTS:
+            yield f"{tag >> 3}: {part.decode()!r}"
+        else:
+            values, k = [], 0
+            while k < len(part):
+                value, k = varint(part, k)
+                values.append(str(value))
+            yield f"{indent}{tag >> 3}: [{' '.join(values)}]"
+
+
+def main():
+    if sys.argv[2] == "small":
+        small()
+        return
+    data = sys.stdin.buffer.read()
+    if sys.argv[3] == "pprof":
+        text = "\n".join(message(gzip.decompress(data), PROFILE)) + "\n"
+    else:
+        text = data.decode()
+    if sys.argv[3] == "flamegraph":
+        text = re.sub(r"(<style>).*?(</style>)", r"\1\2", text, flags=re.S)
+        text = re.sub(r"\n/\* flame_page\.js.*?(\]\]></script>)", r"\1", text, flags=re.S)
+    sys.stdout.buffer.write(text.encode())
+
+
+main()

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# exports_golden.sh: a small profile in each format is, byte for byte, the file that lies in
+# exported/ beside this script (exports_golden.py). If it fails, what is written has changed for
+# those who read it. If that is wanted, look at the difference, and copy what the script has made
+# in an empty directory, outside of the runner:
+#
+#     export SRCDIR=... HEAPTAP=... ORACLE=; $SRCDIR/test/run/tools/exports_golden.sh
+#     cp small.* $SRCDIR/test/run/tools/exported
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+python3 "$area/exports_golden.py" "$HEAPTAP" small || exit 1
+for format in $("$HEAPTAP" export --list | sed 's/ .*//'); do
+    [ "$format" != perfetto ] || continue
+    "$HEAPTAP" export -f "$format" --no-fold -o out profile.heaptap || exit 1
+    python3 "$area/exports_golden.py" "$HEAPTAP" text "$format" <out >"small.$format"
+    check "$format: as it was" diff -u "$area/exported/small.$format" "small.$format"
+done
+same "all formats are there" "$(cd "$area/exported" && echo small.*)" "$(echo small.*)"
+finish
