@@ -223,6 +223,15 @@ def made():
     many.allocate(0, many.site(["calm", "main"]), 30, 7)
     many.wait(1)
     many.write("many.heaptap")
+    tie = past.Past()
+    tie.allocate(0, tie.site(["f", "main"]), 100, 10)
+    tie.wait(1)
+    tie.snapshot()
+    tie.allocate(0, 0, 50, 10)
+    tie.peak()
+    tie.free(0, 0, 150, 10)
+    tie.wait(1)
+    tie.write("tie.heaptap")
     past.Past().write("empty.heaptap")
     one = past.Past()
     one.allocate(0, one.site(["f", "main"]), 1, 5)
@@ -244,6 +253,9 @@ def over_time():
                             ["live_bytes"]) for n in range(1, 20)}
     tell(not any(wrong.values()), "made: each moment has what was live",
          *[(n, w[:2]) for n, w in wrong.items() if w])
+    sums = [(ms, sum(live.values())) for ms, live in compare("tie.heaptap").moments]
+    tell((1000, 1000) in sums and (1000, 1500) in sums and sums[-1] == (2000, 0),
+         "tie: a peak in the tick of a snapshot may come after it", sums)
     played = compare("leak.heaptap")
     totals = sorted({sum(live.values()) for _, live in played.moments})
     tell(len(totals) > 3, "leak: it grows over time", totals)
