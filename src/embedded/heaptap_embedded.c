@@ -45,6 +45,9 @@
 #ifndef HEAPTAP_EMBEDDED_UNKNOWN_FREE
 #define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) ((void)(p))
 #endif
+#ifndef HEAPTAP_EMBEDDED_UNKNOWN_REALLOC
+#define HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n) NULL
+#endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define IS_BIG 1
@@ -802,7 +805,7 @@ reallocate(void *block, size_t size, const uintptr_t *frames)
     void *to;
 
     if (!may_release(a))
-        return NULL;
+        return has_shape(a) ? NULL : HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(block, size);
 #ifdef HEAPTAP_EMBEDDED_REAL_REALLOC
     if ((a->flags & PADDED) == 0) {
         to = resize(a, size, frames);

@@ -35,6 +35,7 @@
  *     HEAPTAP_EMBEDDED_ON_DAMAGE(d)       called for damage found by free and realloc
  *     HEAPTAP_EMBEDDED_UNKNOWN_FREE(p)    what to do with a pointer that is not one of our blocks:
  *                                         nothing, and it is counted
+ *     HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n)  the same for realloc: no block
  *     HEAPTAP_EMBEDDED_HEAP_BEGIN, _END   where checks look: from the lowest to the highest
  *                                         address that the allocator behind has given out
  *     HEAPTAP_EMBEDDED_NAME(f)            names of the functions: heaptap_embedded_ ## f;

@@ -62,7 +62,11 @@ find(const struct byte_source *source, bool base_known, uint64_t base, int kind,
                                .base = base,
                                .base_known = base_known};
     struct annotated_options options = {.kind = kind};
-    struct annotated_program program = {.path = facts != NULL ? "/bin/x" : NULL, .facts = facts};
+    struct annotated_module module = {.path = "/bin/x", .facts = facts, .bias = 0x1000};
+    struct annotated_program program = {.path = "/bin/x",
+                                        .machine = facts != NULL ? facts->machine : 0,
+                                        .modules = &module,
+                                        .module_count = facts != NULL};
     struct annotated_memory m;
     struct annotated_places places;
     struct profile *p;
@@ -91,6 +95,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err;
     bool is_elf = elf_facts_read(&source, "x", &arena, &facts, &err) == 0;
 
+    for (size_t i = 0; is_elf && i < facts.mapping_count; i++)
+        if (strlen(facts.mappings[i].path) > size)
+            abort();
     find(&source, false, 0, -1, is_elf ? &facts : NULL);
     find(&source, true, 0x20000000, ANNOTATION_32_LITTLE, NULL);
     find(&source, true, 0x7ffff0000000, ANNOTATION_64_BIG, NULL);

@@ -257,6 +257,85 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(m.damage[1].front, 1);
     assert_int_equal(m.refused[REFUSED_DAMAGED] + m.refused[REFUSED_COPY], 1);
     annotated_release(&m);
+    // And now its mark: only the end is left.
+    memset(b - sizeof(struct written_annotation), 'z', 4);
+    m = find_in_pool();
+    assert_int_equal(m.damage[1].kind, DAMAGE_OVERWRITTEN);
+    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)b);
+    assert_int_equal(m.damage[1].block.head_bytes, 0);
+    assert_int_equal(m.damage[1].front, 1);
+    annotated_release(&m);
+}
+
+/* --- Overflows at random ---------------------------------------------------------------------- */
+
+enum { TRIALS = 200, BLOCKS = 20 };
+
+static uint32_t seed = 7;
+
+static uint32_t
+random_below(uint32_t end)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return seed % end;
+}
+
+enum where { PAST, BEFORE, INTO_FREED, ACROSS };
+
+/* In a heap of blocks and holes let one write BYTES at WHERE; whether a reader names it. */
+static bool
+names_the_culprit(enum where where, size_t bytes)
+{
+    struct annotated_memory m;
+    size_t sizes[BLOCKS], i = 8 + random_below(4);
+    unsigned char *blocks[BLOCKS], *at;
+    bool right = false;
+
+    empty_pool(NULL);
+    for (size_t k = 0; k < BLOCKS; k++)
+        blocks[k] = heaptap_embedded_malloc(sizes[k] = 1 + random_below(200));
+    for (size_t k = 0; k < BLOCKS; k++)
+        if ((where == INTO_FREED && k == i + 1) || ((k < i || k > i + 2) && random_below(4) == 0))
+            heaptap_embedded_free(blocks[k]);
+    if (where == ACROSS)
+        bytes = 2 * heaptap_embedded_overhead() + sizes[i + 1] + 40;
+    at = where == BEFORE ? blocks[i] - bytes : blocks[i] + sizes[i];
+    for (size_t k = 0; k < bytes; k++)
+        at[k] = (unsigned char)random_below(256);
+    m = find_in_pool();
+    if (m.damage_count > 0) {
+        const struct annotated_damage *d = &m.damage[0];
+        const struct annotated_block *named =
+            d->kind == DAMAGE_OVERWRITTEN && d->front > 0 ? &m.v[d->front - 1] : &d->block;
+
+        right = annotated_address(&m, named) == (uintptr_t)blocks[i];
+    }
+    annotated_release(&m);
+    return right;
+}
+
+/* If this fails, a dump names somebody else for an overflow, or nobody. */
+static void
+a_dump_names_who_wrote_out_of_bounds(void **s)
+{
+    static const struct {
+        enum where where;
+        size_t bytes;
+    } kinds[] = {{PAST, 1},        {PAST, 8},       {PAST, 64},       {BEFORE, 1}, {BEFORE, 8},
+                 {BEFORE, 40},     {INTO_FREED, 1}, {INTO_FREED, 64}, {ACROSS, 0}};
+
+    (void)s;
+    for (size_t k = 0; k < countof(kinds); k++) {
+        int named = 0;
+
+        for (int i = 0; i < TRIALS; i++)
+            named += names_the_culprit(kinds[k].where, kinds[k].bytes);
+        print_message("%d of %d: kind %d, %zu bytes\n", named, TRIALS, kinds[k].where,
+                      kinds[k].bytes);
+        assert_true(named >= TRIALS * 95 / 100);
+    }
 }
 
 /* --- By hand ---------------------------------------------------------------------------------- */
@@ -429,6 +508,7 @@ main(void)
         cmocka_unit_test_setup(a_block_that_the_end_cuts_off_is_counted_and_said_so, empty_pool),
         cmocka_unit_test_setup(a_block_inside_of_another_is_refused, empty_pool),
         cmocka_unit_test_setup(damage_names_the_block_that_it_came_from, empty_pool),
+        cmocka_unit_test(a_dump_names_who_wrote_out_of_bounds),
         cmocka_unit_test(words_of_both_sizes_and_orders_are_read),
         cmocka_unit_test(a_block_is_found_wherever_it_lies),
         cmocka_unit_test(the_search_finds_what_a_plain_one_finds),

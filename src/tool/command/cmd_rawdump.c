@@ -17,7 +17,7 @@
 #include "command/symbolise.h"
 #include "json/json_rawdump.h"
 #include "json/json_report.h"
-#include "layout/memory_file.h"
+#include "layout/core_modules.h"
 #include "option/symbol_opts.h"
 #include "profile/write_model.h"
 #include "profile/writer.h"
@@ -303,17 +303,48 @@ bias_of(const struct dump *d)
     return 0;
 }
 
+/* The modules of the cores; the program among them is the one that was named. Without cores that
+ * tell of modules it is the only one. */
+static struct annotated_program
+find_modules(struct dump *d, uint64_t bias)
+{
+    struct annotated_program program = {.path = d->program_path};
+    struct annotated_module *modules;
+    bool is_known = d->o->elf == NULL;
+
+    for (size_t i = 0; i < d->image_count && program.module_count == 0; i++) {
+        if (!d->images[i].is_core)
+            continue;
+        program.machine = d->images[i].facts.machine;
+        program.modules = core_modules(&d->images[i], &d->parts, &d->arena, &program.module_count);
+    }
+    modules = arena_array(&d->arena, program.module_count + 1, sizeof *modules);
+    for (size_t i = 0; i < program.module_count; i++) {
+        modules[i] = program.modules[i];
+        if (d->o->elf == NULL || is_known || modules[i].bias != bias ||
+            modules[i].facts->entry != d->program.facts.entry)
+            continue;
+        modules[i] = (struct annotated_module){d->program_path, &d->program.facts, bias};
+        is_known = true;
+    }
+    if (!is_known)
+        modules[program.module_count++] =
+            (struct annotated_module){d->program_path, &d->program.facts, bias};
+    if (d->o->elf != NULL)
+        program.machine = d->program.facts.machine;
+    program.modules = modules;
+    return program;
+}
+
 static void
 make_profile(struct dump *d)
 {
     const char *images = path_basename(d->images[0].path), *refused;
-    struct annotated_program program = {.path = d->program_path, .bias = bias_of(d)};
+    struct annotated_program program = find_modules(d, bias_of(d));
     struct timespec when = d->images[0].written;
     struct profile_note *note;
     struct profile *p;
 
-    if (d->o->elf != NULL)
-        program.facts = &d->program.facts;
     if (d->image_count > 1)
         images = arena_printf(&d->arena, "%s and %s", images,
                               style_plural(&d->arena, (int64_t)d->image_count - 1, "more file"));
@@ -444,8 +475,8 @@ run(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_STRING, 0, "elf", &defaults.elf, "PROGRAM",
-     "The program whose memory it is: names, lines, word size and byte order come from it. Without "
-     "it addresses stay addresses.",
+     "The program whose memory it is: names, lines, word size and byte order come from it. Cores "
+     "of Linux say which it was; without it, addresses in other images stay addresses.",
      NULL},
     {OPT_CHOICE, 0, "word", &defaults.word, "BITS",
      "Believe blocks with words of so many bits. Default: those of PROGRAM, or what most have.",
@@ -497,7 +528,8 @@ const struct command command_rawdump = {
     .description =
         "Finds the blocks that a program with heaptap_embedded.c had, in any copy of its memory: "
         "bytes that a probe has fetched or a device has sent, in one file or several, at the "
-        "addresses given; or an ELF core of whatever processor. Each block says how large it is "
+        "addresses given; or an ELF core of whatever processor, which knows its libraries, too. "
+        "Each block says how large it is "
         "and which stack allocated it, so nothing else is needed than the program, for its "
         "names.\n\n"
         "Blocks of equal stacks are added up; the line below shows their sizes, 1023 x4 being four "

@@ -99,6 +99,7 @@ put_damage(struct json_tables *t, const struct view *v, const struct annotated_v
         if (d->kind == DAMAGE_PAST_END)
             json_uint(t->j, "first_byte", d->block.size + d->block.guard_changed);
         put_block(t, v, found, "block", &d->block);
+        json_bool(t->j, "beginning_is_lost", d->block.head_bytes == 0);
         if (d->front != 0)
             put_block(t, v, found, "in_front", &m->v[d->front - 1]);
         json_end(t->j);

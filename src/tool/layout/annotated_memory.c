@@ -18,6 +18,9 @@
  * place in memory is a copy of what was there. The others are damaged, if they are built as the
  * blocks are; that is said of a program's memory, not of its code, where the letters stand, too.
  *
+ * Ends are noted, too: one that belongs to no annotation is what is left of one whose beginning
+ * somebody has overwritten who came from the block in front.
+ *
  * What it holds of a mark is 64 bytes, and of those that have no end, of which somebody could put
  * millions into a file, only so many are kept.
  */
@@ -29,7 +32,8 @@
 enum {
     CHUNK_BYTES = 1 << 20,
     TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: an annotation, a small block.
-    ENDLESS_MAX = 1 << 20,                   // Candidates without an end that are kept.
+    ENDLESS_MAX = 1 << 20,                   // Candidates without an end that are kept,
+    LOST_MAX = 1 << 24,                      // and ends.
     NEAR_BYTES = 64,                         // How far an allocator keeps two blocks apart.
 };
 
@@ -43,11 +47,19 @@ struct candidate {
     bool has_end, has_birth, guard_unknown;
 };
 
+/* A mark of an end: an annotation's, or one that has lost its beginning. */
+struct end {
+    uint64_t off; // Behind it, where the user's bytes begin.
+    uint32_t part;
+};
+
 struct finder {
     struct annotated_memory *m;
     const struct annotated_options *options;
     struct candidate *v;
     size_t count, capacity, endless;
+    struct end *ends; // By part and place, as the candidates.
+    size_t end_count, end_capacity;
     uint8_t *buffer;
     uint64_t done, total;
 };
@@ -173,6 +185,18 @@ take_mark(struct finder *f, uint32_t part, uint64_t off, size_t at, size_t got)
     m->by_kind[shape.kind] += a.has_end;
 }
 
+static void
+note_ends(struct finder *f, uint32_t part, uint64_t from, size_t at, size_t end)
+{
+    while ((at = annotation_find_end(f->buffer, at, end)) < end && f->end_count < LOST_MAX) {
+        at += ANNOTATION_MARK_BYTES;
+        f->ends = grown(f->ends, &f->end_capacity, f->end_count, sizeof *f->ends);
+        f->ends[f->end_count++] = (struct end){from + at, part};
+        if (at > end)
+            return;
+    }
+}
+
 /* Look at the chunk of PART from START on, which is in it; returns where it ends. */
 static uint64_t
 scan_chunk(struct finder *f, uint32_t part, uint64_t start)
@@ -193,6 +217,7 @@ scan_chunk(struct finder *f, uint32_t part, uint64_t start)
                                              ? at + ANNOTATION_MARK_BYTES : end, end))
         if (at + ANNOTATION_MARK_BYTES <= got)
             take_mark(f, part, from + at, at, got);
+    note_ends(f, part, from, (size_t)(start - from), end);
     f->m->read_bytes += end - (size_t)(start - from);
     return got < want && got < stop - from ? p->size : stop;
 }
@@ -392,6 +417,45 @@ add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate 
                &block, m->count);
 }
 
+/* END has no beginning. Was that overwritten from the last block, which is in front of it? With a
+ * guard that is whole nobody came from there. Without one only the next block is believed to have
+ * been reached. */
+static void
+add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
+{
+    const struct annotated_block *before = m->count > 0 ? &m->v[m->count - 1] : NULL;
+    struct annotated_block block = {.off = end->off, .part = end->part};
+    uint64_t behind;
+
+    if (before == NULL || before->part != end->part || before->cut_off)
+        return;
+    behind = before->off + before->size + before->guard_bytes;
+    if (end->off < behind || (m->parts[end->part].base + end->off) % 4 != 0 ||
+        (before->guard_bytes != 0 ? before->guard_changed == before->guard_bytes
+                                  : end->off - behind > before->head_bytes + NEAR_BYTES))
+        return;
+    block.stack = intern_stack(m, NULL, 0);
+    add_damage(m, capacity, DAMAGE_OVERWRITTEN, &block, m->count);
+}
+
+/* Look at the ends up to candidate C; NULL = at all that are left. NEXT is the first of them. */
+static size_t
+judge_ends(struct finder *f, size_t next, const struct candidate *c, size_t *capacity)
+{
+    for (; next < f->end_count; next++) {
+        const struct end *e = &f->ends[next];
+
+        if (c != NULL && (e->part > c->part || (e->part == c->part && e->off > c->off)))
+            break;
+        add_lost(f->m, capacity, e);
+    }
+    // The end of C is its own.
+    while (c != NULL && next < f->end_count && f->ends[next].part == c->part &&
+           f->ends[next].off <= c->off + c->head_bytes)
+        next++;
+    return next;
+}
+
 static enum refusal
 why_not(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -412,13 +476,14 @@ static void
 judge(struct finder *f)
 {
     struct annotated_memory *m = f->m;
-    size_t block_capacity = 0, damage_capacity = 0;
+    size_t block_capacity = 0, damage_capacity = 0, next_end = 0;
 
     for (size_t i = 0; i < f->count; i++) {
         struct candidate *c = &f->v[i];
         enum refusal why = why_not(m, c);
         struct annotated_block b;
 
+        next_end = judge_ends(f, next_end, c, &damage_capacity);
         if (why != REFUSALS) {
             m->refused[why]++;
             if (why == REFUSED_NO_END || why == REFUSED_DAMAGED)
@@ -438,6 +503,7 @@ judge(struct finder *f)
             add_damage(m, &damage_capacity, DAMAGE_PAST_END, &b,
                        m->count > 1 && m->v[m->count - 2].part == b.part ? m->count - 1 : 0);
     }
+    judge_ends(f, next_end, NULL, &damage_capacity);
 }
 
 void
@@ -457,6 +523,7 @@ annotated_find(struct memory_part *parts, size_t count, const struct annotated_o
     judge(&f);
     free(f.buffer);
     free(f.v);
+    free(f.ends);
 }
 
 void

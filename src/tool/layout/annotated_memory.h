@@ -50,7 +50,8 @@ enum damage_kind {
 
 struct annotated_damage {
     enum damage_kind kind;
-    struct annotated_block block; // What its annotation says, as far as it is whole.
+    // What its annotation says, as far as it is whole; no head if its beginning is lost.
+    struct annotated_block block;
     size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
 };
 

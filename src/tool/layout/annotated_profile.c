@@ -14,6 +14,7 @@
 #include "layout/annotated_profile.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/version.h"
@@ -24,6 +25,7 @@ enum {
     NODE_OTHERS = 1,
     SITES_MAX = (1 << 22) - 8,  // Readers of files believe no larger id.
     NODES_MAX = 1 << 27,
+    MODULES_MAX = 1 << 15,
 };
 
 struct maker {
@@ -37,18 +39,12 @@ struct maker {
 };
 
 static void
-make_modules(struct maker *k)
+add_module(struct profile *p, const struct annotated_module *m)
 {
-    const struct elf_facts *facts = k->program->facts;
-    struct profile *p = k->p;
+    const struct elf_facts *facts = m->facts;
     struct profile_module *module;
     uint64_t start = UINT64_MAX, end = 0;
 
-    p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
-    p->modules[0].path = "";
-    p->module_count = 1;
-    if (facts == NULL)
-        return;
     for (size_t i = 0; i < facts->segment_count; i++) {
         const struct elf_segment *s = &facts->segments[i];
 
@@ -57,14 +53,14 @@ make_modules(struct maker *k)
         start = s->address < start ? s->address : start;
         end = s->address + s->memory_bytes > end ? s->address + s->memory_bytes : end;
     }
-    if (start >= end)
+    if (start >= end || p->module_count >= MODULES_MAX)
         return;
     module = &p->modules[p->module_count++];
     *module = (struct profile_module){
-        .start = start + k->program->bias,
-        .end = end + k->program->bias,
-        .bias = k->program->bias,
-        .path = strtab_get(&p->strings, strtab_id(&p->strings, k->program->path)),
+        .start = start + m->bias,
+        .end = end + m->bias,
+        .bias = m->bias,
+        .path = strtab_get(&p->strings, strtab_id(&p->strings, m->path)),
         .build_id_bytes = facts->build_id_bytes,
     };
     memcpy(module->build_id, facts->build_id, facts->build_id_bytes);
@@ -72,26 +68,64 @@ make_modules(struct maker *k)
         module->end = module->start;
 }
 
+static int
+by_start(const void *a, const void *b)
+{
+    const struct profile_module *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void
+make_modules(struct maker *k)
+{
+    struct profile *p = k->p;
+
+    p->modules = arena_array(&p->arena, k->program->module_count + 1, sizeof *p->modules);
+    p->modules[0].path = "";
+    p->module_count = 1;
+    for (size_t i = 0; i < k->program->module_count; i++)
+        add_module(p, &k->program->modules[i]);
+    if (p->module_count > 2)
+        qsort(p->modules + 1, p->module_count - 1, sizeof *p->modules, by_start);
+}
+
+/* The module that a call in front of ADDRESS is in, or 0. */
+static uint32_t
+module_at(const struct profile *p, uint64_t address)
+{
+    size_t low = 1, high = p->module_count;
+
+    // A return address may be that behind the last byte of a module.
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->modules[middle].start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 1 && address <= p->modules[low - 1].end ? (uint32_t)low - 1 : 0;
+}
+
 static uint32_t
 location_of(struct maker *k, uint64_t address)
 {
     struct profile *p = k->p;
-    bool is_new, inside;
+    bool is_new;
     uint64_t *known;
 
-    if (k->program->facts != NULL && k->program->facts->machine == EM_ARM)
+    if (k->program->machine == EM_ARM)
         address &= ~UINT64_C(1);
     address &= DISK_ADDRESS_MASK;
     known = map_put(&k->locations, address, &is_new);
     if (!is_new)
         return (uint32_t)*known;
     *known = p->location_count;
-    // A return address may be that behind the last byte of a module.
-    inside = p->module_count > 1 && address > p->modules[1].start && address <= p->modules[1].end;
     arena_grow(&p->arena, &p->locations, &k->location_capacity, p->location_count,
                sizeof *p->locations);
     p->locations[p->location_count++] =
-        (struct profile_location){.address = address, .module = inside};
+        (struct profile_location){.address = address, .module = module_at(p, address)};
     return (uint32_t)*known;
 }
 
@@ -232,7 +266,9 @@ make_sites(struct maker *k, struct annotated_places *ret)
 
         if (ret->node_of[b->stack] == 0)
             ret->node_of[b->stack] = node_of_stack(
-                k, b->stack, annotated_stack(m, b->stack, &frames) == places_of(m, b));
+                k, b->stack,
+                b->head_bytes != 0 &&
+                    annotated_stack(m, b->stack, &frames) == places_of(m, b));
         if (i >= m->count)
             continue;
         p->frames_kept = places_of(m, b) > p->frames_kept ? places_of(m, b) : p->frames_kept;
@@ -290,7 +326,7 @@ annotated_profile(const struct annotated_memory *m, const struct annotated_progr
         .executable = program->path != NULL ? arena_strdup(&p->arena, program->path) : "",
         .kernel = "",
         .heaptap = HEAPTAP_VERSION,
-        .machine = program->facts != NULL ? raw_machine_name(program->facts->machine) : "unknown",
+        .machine = raw_machine_name(program->machine),
         .start_unix_ns = when_ns,
         .ended = true,
     };

@@ -5,11 +5,19 @@
 #include "layout/annotated_memory.h"
 #include "profile/profile.h"
 
+/* A program or a library whose code was in the memory. */
+struct annotated_module {
+    const char *path;              // Absolute.
+    const struct elf_facts *facts; // Of it.
+    uint64_t bias;                 // Address in memory minus address in the file.
+};
+
 /* The program whose memory it is. */
 struct annotated_program {
-    const char *path;              // Absolute; NULL = unknown.
-    const struct elf_facts *facts; // Of it; NULL = unknown.
-    uint64_t bias;                 // Address in memory minus address in the file.
+    const char *path; // NULL = unknown.
+    uint32_t machine; // EM_ARM and so on; 0 = unknown.
+    const struct annotated_module *modules;
+    size_t module_count;
 };
 
 /* What else follows from the blocks; by arrays of the profile's arena. */

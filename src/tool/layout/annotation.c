@@ -21,10 +21,10 @@ enum { KIND_BASE = 0xa0, FLAG_PADDED = 1, FLAG_BIRTH = 2, FIXED_BYTES = 16 };
 
 #if defined(__SSE2__)
 
-size_t
-annotation_find(const uint8_t *bytes, size_t from, size_t end)
+static inline size_t
+find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTATION_MARK_BYTES])
 {
-    const __m128i first = _mm_set1_epi8('H'), last = _mm_set1_epi8('P');
+    const __m128i first = _mm_set1_epi8((char)wanted[0]), last = _mm_set1_epi8((char)wanted[3]);
 
     while (end - from >= 16) {
         __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(bytes + from));
@@ -35,28 +35,28 @@ annotation_find(const uint8_t *bytes, size_t from, size_t end)
         for (; both != 0; both &= both - 1) {
             size_t at = from + (size_t)__builtin_ctz(both);
 
-            if (memcmp(bytes + at, mark, sizeof mark) == 0)
+            if (memcmp(bytes + at, wanted, ANNOTATION_MARK_BYTES) == 0)
                 return at;
         }
         from += 16;
     }
-    while (from < end && memcmp(bytes + from, mark, sizeof mark) != 0)
+    while (from < end && memcmp(bytes + from, wanted, ANNOTATION_MARK_BYTES) != 0)
         from++;
     return from;
 }
 
 #else
 
-size_t
-annotation_find(const uint8_t *bytes, size_t from, size_t end)
+static size_t
+find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTATION_MARK_BYTES])
 {
     while (from < end) {
-        const uint8_t *found = memchr(bytes + from, 'H', end - from);
+        const uint8_t *found = memchr(bytes + from, wanted[0], end - from);
 
         if (found == NULL)
             return end;
         from = (size_t)(found - bytes);
-        if (memcmp(found, mark, sizeof mark) == 0)
+        if (memcmp(found, wanted, ANNOTATION_MARK_BYTES) == 0)
             return from;
         from++;
     }
@@ -64,6 +64,18 @@ annotation_find(const uint8_t *bytes, size_t from, size_t end)
 }
 
 #endif
+
+size_t
+annotation_find(const uint8_t *bytes, size_t from, size_t end)
+{
+    return find(bytes, from, end, mark);
+}
+
+size_t
+annotation_find_end(const uint8_t *bytes, size_t from, size_t end)
+{
+    return find(bytes, from, end, mark_end);
+}
 
 bool
 annotation_shape(const uint8_t *bytes, struct annotation_shape *ret)

@@ -59,6 +59,9 @@ struct annotation {
  * bytes up to END + 3 must be readable. */
 size_t annotation_find(const uint8_t *bytes, size_t from, size_t end);
 
+/* The same for "ProF". */
+size_t annotation_find_end(const uint8_t *bytes, size_t from, size_t end);
+
 /* Set *RET to what the ANNOTATION_SHAPE_BYTES at BYTES say, which begin with the mark. False if no
  * annotation begins so. */
 bool annotation_shape(const uint8_t *bytes, struct annotation_shape *ret);

@@ -1,6 +1,7 @@
 /* elf_facts.c: the headers of ELF files, of any word size and byte order.
  *
- * Only what is needed: the program headers, the build id, and of a core where its program began. A
+ * Only what is needed: the program headers, the build id, and of a core where its program began and
+ * which files were mapped. A
  * file cut off in the middle has its headers, and is read as far as it goes. Nothing is believed:
  * counts are bounded, and offsets are only handed to the source, which knows its end.
  */
@@ -12,7 +13,6 @@
 enum {
     SEGMENTS_MAX = PN_XNUM, // More are said elsewhere, and nobody has them.
     NOTES_BYTES_MAX = 1 << 20,
-    AUXV_ENTRY = AT_ENTRY,
 };
 
 /* The offsets of fields, by word size. */
@@ -85,13 +85,41 @@ note_auxiliary(struct elf_facts *f, const uint8_t *values, size_t bytes)
     size_t word = annotation_word_bytes(f->kind);
 
     for (size_t at = 0; at + 2 * word <= bytes; at += 2 * word)
-        if (annotation_word(f->kind, values + at) == AUXV_ENTRY)
+        if (annotation_word(f->kind, values + at) == AT_ENTRY)
             f->entry_here = annotation_word(f->kind, values + at + word);
+}
+
+/* How many there are, the size of a page; start, end and page of each; then all their paths. */
+static void
+note_mappings(struct elf_facts *f, const uint8_t *values, size_t bytes, struct arena *arena)
+{
+    size_t word = annotation_word_bytes(f->kind), row = 3 * word;
+    uint64_t count = bytes >= 2 * word ? annotation_word(f->kind, values) : 0, page;
+    const uint8_t *rows = values + 2 * word, *path, *end = values + bytes;
+
+    if (count == 0 || count > (bytes - 2 * word) / row || f->mappings != NULL)
+        return;
+    page = annotation_word(f->kind, values + word);
+    path = rows + count * row;
+    f->mappings = arena_array(arena, count, sizeof *f->mappings);
+    for (size_t i = 0; i < count; i++, rows += row) {
+        const uint8_t *behind = memchr(path, '\0', (size_t)(end - path));
+
+        if (behind == NULL)
+            return;
+        f->mappings[f->mapping_count++] = (struct elf_mapping){
+            .start = annotation_word(f->kind, rows),
+            .end = annotation_word(f->kind, rows + word),
+            .off = annotation_word(f->kind, rows + 2 * word) * page,
+            .path = arena_strdup(arena, (const char *)path),
+        };
+        path = behind + 1;
+    }
 }
 
 /* What the notes in BYTES of them say. */
 static void
-read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes)
+read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes, struct arena *arena)
 {
     size_t at = 0;
 
@@ -113,6 +141,8 @@ read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes)
         }
         if (is_core && type == NT_AUXV)
             note_auxiliary(f, notes + at + name, value);
+        if (is_core && type == NT_FILE)
+            note_mappings(f, notes + at + name, value, arena);
         at += end < bytes - at ? end : bytes - at;
     }
 }
@@ -131,7 +161,7 @@ read_segment(const struct fields *at, const uint8_t *row, struct elf_facts *f)
 }
 
 static void
-read_all_notes(const struct byte_source *source, struct elf_facts *f)
+read_all_notes(const struct byte_source *source, struct elf_facts *f, struct arena *arena)
 {
     const struct elf_segment *s;
     size_t cursor = 0;
@@ -141,7 +171,7 @@ read_all_notes(const struct byte_source *source, struct elf_facts *f)
         struct arena scratch = {0};
         uint8_t *notes = arena_alloc(&scratch, bytes);
 
-        read_notes(f, notes, source->read(source->arg, s->off, notes, bytes));
+        read_notes(f, notes, source->read(source->arg, s->off, notes, bytes), arena);
         arena_release(&scratch);
     }
 }
@@ -176,7 +206,7 @@ elf_facts_read(const struct byte_source *source, const char *name, struct arena 
                            "%s is cut off: it ends within its table of segments", name);
         read_segment(at, row, &f);
     }
-    read_all_notes(source, &f);
+    read_all_notes(source, &f, arena);
     *ret = f;
     return 0;
 }

@@ -23,6 +23,13 @@ struct elf_segment {
     uint64_t address, off, file_bytes, memory_bytes;
 };
 
+/* A file that a core's process had mapped, a stretch of it. */
+struct elf_mapping {
+    uint64_t start, end;
+    uint64_t off;     // In the file.
+    const char *path; // From the arena.
+};
+
 struct elf_facts {
     enum annotation_kind kind; // Its word size and byte order.
     uint32_t type, machine;    // ET_CORE and so on, EM_ARM and so on.
@@ -30,6 +37,8 @@ struct elf_facts {
     uint64_t entry_here;       // Of a core: where it began in the process; 0 = unknown.
     struct elf_segment *segments;
     size_t segment_count;
+    struct elf_mapping *mappings; // Of a core.
+    size_t mapping_count;
     uint8_t build_id[32];
     uint32_t build_id_bytes; // 0 = none.
 };

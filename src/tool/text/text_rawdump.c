@@ -89,6 +89,10 @@ damage_sentence(struct text_view *v, const struct annotated_memory *m,
     case DAMAGE_OVERWRITTEN:
         break;
     }
+    if (b->head_bytes == 0)
+        return arena_printf(a, "The annotation of the block at 0x%" PRIx64
+                               " has lost its beginning",
+                            annotated_address(m, b));
     return arena_printf(a, "The annotation of %s is overwritten", block);
 }
 
@@ -116,8 +120,10 @@ put_damage(struct text_view *v, const struct annotated_view *found)
 
         strbuf_char(v->out, '\n');
         text_line(v, INK_WARNING,
-                  arena_printf(a, "  %s, allocated by", damage_sentence(v, m, d)));
-        put_stack_of(v, found, d->block.stack);
+                  arena_printf(a, "  %s%s", damage_sentence(v, m, d),
+                               d->block.head_bytes != 0 ? ", allocated by" : ""));
+        if (d->block.head_bytes != 0)
+            put_stack_of(v, found, d->block.stack);
         if (d->kind != DAMAGE_OVERWRITTEN || d->front == 0)
             continue;
         text_line(v, INK_WARNING,

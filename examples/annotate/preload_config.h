@@ -1,0 +1,33 @@
+/* preload_config.h: the embedded allocator as a library to be preloaded into programs of Linux,
+ * over glibc's own: every block of the program and of its libraries carries its stack.
+ *
+ *     gcc -O2 -g -fPIC -shared -IEMBEDDED '-DHEAPTAP_EMBEDDED_CONFIG="preload_config.h"' \
+ *         -o annotate.so EMBEDDED/heaptap_embedded.c preload_stack.c
+ *     LD_PRELOAD=./annotate.so program; heaptap rawdump core
+ */
+#ifndef PRELOAD_CONFIG_H
+#define PRELOAD_CONFIG_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_realloc(void *block, size_t size);
+void __libc_free(void *block);
+unsigned preload_stack(uintptr_t *frames, unsigned max);
+extern pthread_mutex_t preload_lock;
+
+#define HEAPTAP_EMBEDDED_NAME(f) f
+#define HEAPTAP_EMBEDDED_FRAMES 16
+#define HEAPTAP_EMBEDDED_REAL_MALLOC(n) __libc_malloc(n)
+#define HEAPTAP_EMBEDDED_REAL_REALLOC(p, n) __libc_realloc(p, n)
+#define HEAPTAP_EMBEDDED_REAL_FREE(p) __libc_free(p)
+// From before we were there, and from valloc, which is not ours.
+#define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) __libc_free(p)
+#define HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n) __libc_realloc(p, n)
+#define HEAPTAP_EMBEDDED_STACK(frames, max) preload_stack(frames, max)
+#define HEAPTAP_EMBEDDED_LOCK() pthread_mutex_lock(&preload_lock)
+#define HEAPTAP_EMBEDDED_UNLOCK() pthread_mutex_unlock(&preload_lock)
+
+#endif

@@ -1,0 +1,97 @@
+/* core_modules.c: what was loaded where, from a core's list of mapped files.
+ *
+ * The list has a path and a place; how far an object was moved, and its build id, are in its own
+ * headers. These are at its beginning, which a core has by the kernel's default filter, so what was
+ * loaded is known even if the file is another by now. Only without them the file is asked, which
+ * the symboliser then has no way to tell from the right one.
+ */
+#include "layout/core_modules.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Memory from an address on. */
+struct window {
+    const struct memory_parts *parts;
+    uint64_t start;
+};
+
+static size_t
+read_window(void *arg, uint64_t off, void *to, size_t bytes)
+{
+    const struct window *w = arg;
+    uint64_t address = w->start + off;
+
+    for (size_t i = 0; i < w->parts->count; i++) {
+        const struct memory_part *p = &w->parts->v[i];
+        uint64_t at = address - p->base;
+
+        if (address < p->base || at >= p->size)
+            continue;
+        if (bytes > p->size - at)
+            bytes = p->size - at;
+        return p->source->read(p->source->arg, p->off + at, to, bytes);
+    }
+    return 0;
+}
+
+/* What the headers of the object at START say, or those of the file PATH. */
+static bool
+read_object(const struct memory_parts *parts, uint64_t start, const char *path,
+            struct arena *arena, struct elf_facts *ret)
+{
+    struct window w = {parts, start};
+    struct byte_source memory = {.read = read_window, .arg = &w, .size = UINT64_MAX};
+    struct memory_file file;
+    struct err err;
+    bool known;
+
+    if (elf_facts_is_elf(&memory) && elf_facts_read(&memory, path, arena, ret, &err) == 0)
+        return true;
+    if (memory_file_open(path, arena, &file, &err) != 0)
+        return false;
+    known = memory_file_read_elf(&file, arena, &err) == 0;
+    *ret = file.facts;
+    memory_file_close(&file);
+    return known;
+}
+
+/* The address that the first byte of the file has in an object with FACTS. */
+static bool
+first_address(const struct elf_facts *facts, uint64_t *ret)
+{
+    for (size_t i = 0; i < facts->segment_count; i++) {
+        const struct elf_segment *s = &facts->segments[i];
+
+        if (s->type == PT_LOAD) {
+            *ret = s->address - s->off;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct annotated_module *
+core_modules(const struct memory_file *core, const struct memory_parts *parts,
+             struct arena *arena, size_t *ret_count)
+{
+    const struct elf_facts *f = &core->facts;
+    struct annotated_module *modules = arena_array(arena, f->mapping_count, sizeof *modules);
+    size_t count = 0;
+
+    for (size_t i = 0; i < f->mapping_count; i++) {
+        const struct elf_mapping *m = &f->mappings[i];
+        struct elf_facts *facts;
+        uint64_t first;
+
+        if (m->off != 0 || m->path[0] != '/')
+            continue;
+        facts = arena_alloc(arena, sizeof *facts);
+        if (!read_object(parts, m->start, m->path, arena, facts) || !first_address(facts, &first))
+            continue;
+        modules[count++] = (struct annotated_module){
+            .path = m->path, .facts = facts, .bias = m->start - first};
+    }
+    *ret_count = count;
+    return modules;
+}
