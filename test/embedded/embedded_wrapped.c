@@ -5,6 +5,7 @@
  * is known: 100 blocks of 1,000 bytes from keep(). Ends by a signal, so that a core is left, if it
  * has an argument.
  */
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +59,9 @@ main(int argc, char **argv)
     size_t damaged;
 
     (void)argv;
-    // One heap without holes, which a check can walk.
+    // One heap without holes, which a check can walk, and of which nothing is given back.
     mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_ARENA_MAX, 1);
     heaptap_embedded_get_stats(&before);
     for (size_t i = 0; i < THREADS; i++)
