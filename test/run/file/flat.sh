@@ -29,7 +29,8 @@ record events.heaptap "$PROG/flat" events "$pairs"
 same "events: exit status" 0 "$status"
 below "events: KiB grown in the second half" 128 \
     $(($(resident events.heaptap 100) - $(resident events.heaptap 50)))
-below "events: bytes of the packed profile" 300000 "$(stat -c %s events.heaptap)"
+# On a quiet machine it is 260 KB; what is kept of the snapshots of a slow one makes it larger.
+below "events: bytes of the packed profile" 400000 "$(stat -c %s events.heaptap)"
 known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
 
 # Stacks that pass beside the remembered one are verified, too, and count as that.
