@@ -101,11 +101,12 @@ test('wrappers are charged to their caller, with nameless parts of their module'
         {stack: ['main', 'malloc in libc.so.6', '?1f00 in libc.so.6'], live: 2},
         {stack: ['main', '?1f00 in libc.so.6'], live: 4},
         {stack: ['malloc in libc.so.6'], live: 8},
+        {stack: ['main', 'malloc in libc.so.6', '?30 in hook.so'], live: 16},
     ], {roles});
 
-    assert.deepEqual(rows(p, 'function', {fold: true}), {malloc: [8, 8],
-        'libc.so.6+0x1f00…': [4, 4], main: [2, 7], work: [1, 1]});
-    assert.deepEqual(rows(p, 'module', {fold: true})['libc.so.6'], [12, 12]);
+    assert.deepEqual(rows(p, 'function', {fold: true}), {'hook.so+0x30…': [16, 16],
+        malloc: [8, 24], 'libc.so.6+0x1f00…': [4, 4], main: [2, 23], work: [1, 1]});
+    assert.deepEqual(rows(p, 'module', {fold: true})['libc.so.6'], [12, 28]);
 });
 
 test('start-up code is left out of trees, but not all of a stack', () => {
@@ -127,6 +128,8 @@ test('start-up code is left out of trees, but not all of a stack', () => {
         ['main', 5, 4, [['work', 1, 1, []]]],
         ['__libc_start_main', 2, 2, []]]]);
     assert.deepEqual(rows(p, 'function')['prog+0x10…'], [0, 28]);
+    for (const by of ['function', 'line', 'file', 'module'])
+        assert.deepEqual(rows(p, by)['[other stacks]'], [64, 64], by);
 });
 
 test('what the loader does before main stands below a function of its own', () => {
@@ -138,15 +141,49 @@ test('what the loader does before main stands below a function of its own', () =
         {stack: ['_start', '__libc_start_main in libc.so.6', 'main.cold', 'work'], live: 4},
         {stack: ['_dl_start_user in ld-linux-x86-64.so.2'], live: 8},
         {stack: ['worker', 'deep'], live: 16, flags: {truncated: true}},
+        {stack: ['?10', '__libc_start_main in libc.so.6', 'atexit in libc.so.6'], live: 32},
     ], {roles: {_start: 'startup', __libc_start_main: 'startup', _dl_start_user: 'startup'}});
     const graph = callGraph(p, siteValues(p, live));
     const entry = (name) => graph.entryOf.get(p.functions.name.indexOf(name));
 
     assert.deepEqual(nameList(p, entry('(outside main)').callees),
-        [['_dl_start_user', 8], ['exit', 2], ['pool', 1]]);
+        [['atexit', 32], ['_dl_start_user', 8], ['exit', 2], ['pool', 1]]);
     assert.deepEqual(nameList(p, entry('(unknown callers)').callees), [['worker', 16]]);
     assert.deepEqual(entry('main.cold').callers, []);
     assert.deepEqual(entry('worker').calls, 1);
+});
+
+test('what has no name is called by its beginning, by the call or by its address', () => {
+    const made = report([{stack: ['?1f00 in /lib/libz.so.1', '? in /lib/libz.so.1',
+        '? in libexact.so', '? in nowhere'], live: 1}]), {frames} = made.tables;
+
+    frames.exact = [false, false, true, false];
+    frames.module[3] = null;
+    assert.deepEqual(frames.offset, ['0x10', '0x20', '0x30', '0x40']);
+    assert.deepEqual(buildProfile(checkPage(made)).functions.name.slice(0, 4),
+        ['libz.so.1+0x1f00…', 'libz.so.1+0x1f', 'libexact.so+0x30', '0x3fff']);
+});
+
+test('in a sum of processes the document says which modules are programs', () => {
+    const stack = ['?10', '__libc_start_main in libc.so.6', 'exit in libc.so.6'];
+    const made = report([{stack, live: 1}], {roles: {__libc_start_main: 'startup'}});
+    const outside = (program) => {
+        made.tables.modules[0].program = program;
+        const p = buildProfile(checkPage(made)), graph = callGraph(p, siteValues(p, live));
+
+        return graph.entryOf.has(p.functions.outside);
+    };
+
+    assert.deepEqual([outside(true), outside(false)], [true, false]);
+});
+
+test('a call that carries nothing enters no cycle', () => {
+    const p = profileOf([{stack: ['main', 'F', 'G', 'F'], live: 10},
+        {stack: ['side', 'F'], live: 0, allocated: 5, calls: 7}]);
+    const [cycle] = callGraph(p, siteValues(p, live)).cycles;
+
+    assert.deepEqual([cycle.total, cycle.calls, nameList(p, cycle.callers)],
+        [10, 1, [['main', 10]]]);
 });
 
 test('an empty profile is empty everywhere', () => {
@@ -222,6 +259,23 @@ test('of two profiles a stack whose lines have shifted is one row, by line it is
     assert.equal(callTree(p, siteValues(p, live)).width[0], 5);
 });
 
+test('stacks that differ in how they were recorded are rows of their own, but not compared', () => {
+    const sites = [{stack: ['main', 'f'], live: 1},
+        {stack: ['main', 'f'], live: 2, flags: {guessed: true}}];
+
+    assert.equal(group(profileOf(sites), siteValues(profileOf(sites), live), 'site').order.length,
+        2);
+    assert.deepEqual(rows(compared(sites, sites.slice(1)), 'site'), {f: [3, 2, 3, 2]});
+});
+
+test('of two profiles a function that is inlined in one is another stack, but one function', () => {
+    const p = compared([{stack: ['main', 'f'], live: 3}], [{stack: ['main', '^f'], live: 5}]);
+    const g = group(p, siteValues(p, live), 'site');
+
+    assert.deepEqual([...g.order].map((key) => [g.selfBefore[key], g.self[key]]), [[0, 5], [3, 0]]);
+    assert.deepEqual(rows(p, 'function').f, [3, 5, 3, 5]);
+});
+
 test('of two profiles each one short of how long blocks lived compares temporary ones', () => {
     const [before, after] = [report([{stack: ['f'], live: 1}]), report([{stack: ['f'], live: 1}])];
 
@@ -286,11 +340,12 @@ test('a filter keeps stacks by all that it names', () => {
 
 test('an inverted tree leads from those who allocate to their callers', () => {
     const p = profileOf([{stack: ['main', 'a', 'x'], live: 3}, {stack: ['main', 'b', 'x'], live: 2},
-        {stack: ['main', 'x', 'x'], live: 1}]);
+        {stack: ['main', 'x', 'x'], live: 1}, {stack: ['alone'], live: 1}]);
     const values = siteValues(p, live), tree = callTree(p, values, {inverted: true});
 
-    assert.deepEqual(nested(p, tree), ['all', 6, 0, [['x', 6, 0, [['a', 3, 0, [['main', 3, 3, []]]],
-        ['b', 2, 0, [['main', 2, 2, []]]], ['x', 1, 0, [['main', 1, 1, []]]]]]]]);
+    assert.deepEqual(nested(p, tree), ['all', 7, 0, [['x', 6, 0, [['a', 3, 0, [['main', 3, 3, []]]],
+        ['b', 2, 0, [['main', 2, 2, []]]], ['x', 1, 0, [['main', 1, 1, []]]]]],
+    ['alone', 1, 1, []]]]);
     const x = p.functions.name.indexOf('x');
 
     assert.deepEqual(nested(p, callTree(p, values, {inverted: true, root: x})), ['x', 6, 0,
@@ -366,6 +421,8 @@ test('a search finds the name itself first, then beginnings, words and parts', (
 
     assert.deepEqual(search(p, 'PARSE').functions.map((fn) => p.functions.name[fn]),
         ['parse', 'parse_all', 'new_parse', 'reparse']);
+    assert.deepEqual(search(p, 'parse', {most: 2, weight: [9, 9, 5, 1, 0]}).functions
+        .map((fn) => p.functions.name[fn]), ['parse', 'parse_all']);
     assert.deepEqual(search(p, 'all parse').functions.map((fn) => p.functions.name[fn]),
         ['parse_all']);
     assert.deepEqual(search(p, 'parse').files, [0]);

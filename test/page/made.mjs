@@ -24,13 +24,15 @@ class Table {
 }
 
 /* "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name that begins
- * there), "f" (in prog). */
+ * there), "?" (one of which nobody knows where), "^f" (inlined, in prog). */
 function readFrame(text) {
-    const [, name, file, line, module] = /^([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
+    const [, inlined, name, file, line, module] =
+        /^(\^?)([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
 
-    return {name: name.startsWith('?') ? null : name, begins: name.startsWith('?')
-        ? `0x${name.slice(1)}` : null, file: file ?? null, line: line ? Number(line) : null,
-    module: module ?? '/opt/prog'};
+    const begins = /^\?[0-9a-f]/.test(name) ? `0x${name.slice(1)}` : null;
+
+    return {inlined: inlined !== '', name: name.startsWith('?') ? null : name, begins,
+        file: file ?? null, line: line ? Number(line) : null, module: module ?? '/opt/prog'};
 }
 
 /**
@@ -81,7 +83,7 @@ function addFrame({modules, files, functions, frames}, text, f) {
     const number = frames.list.length + 1;
 
     return frames.id(text, {function: fn, file: f.file === null ? null : files.id(f.file),
-        line: f.line, module, inlined: false, address: `0x${(4096 * number).toString(16)}`,
+        line: f.line, module, inlined: f.inlined, address: `0x${(4096 * number).toString(16)}`,
         offset: `0x${(16 * number).toString(16)}`, function_offset: f.begins});
 }
 

@@ -318,7 +318,7 @@ export function FlameGraph(props) {
     return (
         <div class="flame">
             <FlameWay {...{profile, tree, zoomed, onZoom, rootLabel}} />
-            <div class="flame-box" ref={box}>
+            <div class="flame-box" ref={box} hidden={isEmpty}>
                 <div class="flame-room" style={{height: `${drawn.levels * LEVEL_HEIGHT}px`}}>
                     <canvas ref={canvas} class={`flame-canvas${seen === ALL ? '' : ' part'}`}
                         tabIndex={0} role="application" aria-roledescription="flame graph"
@@ -335,12 +335,15 @@ export function FlameGraph(props) {
                         }} />
                 </div>
             </div>
-            {isEmpty && <p class="flame-empty">There is nothing that a picture could show.</p>}
+            {isEmpty && <p class="flame-empty">Nothing of this metric is here to be drawn.</p>}
             <p class="unseen" aria-live="polite">{told}</p>
             {hovered && <FlameTip {...{profile, tree, hovered, zoomed, metric: values.metric}} />}
-            <FlameDetail {...{profile, tree, zoomed, metric: values.metric, functionLink, found,
-                share, node: chosen < 0 ? zoomed : chosen, search}} />
-            <FlameLegend {...{tree, found, drawn}} />
-            <FlameTable {...{profile, tree, zoomed, onZoom, metric: values.metric, functionLink}} />
+            {!isEmpty && <>
+                <FlameDetail {...{profile, tree, zoomed, metric: values.metric, functionLink,
+                    found, share, node: chosen < 0 ? zoomed : chosen, search}} />
+                <FlameLegend {...{tree, found, drawn}} />
+                <FlameTable {...{profile, tree, zoomed, onZoom, metric: values.metric,
+                    functionLink}} />
+            </>}
         </div>);
 }

@@ -91,7 +91,7 @@ function trimShort(shape, end) {
  * @param {import('./shape.js').Shape} shape
  * @returns {import('./tree.js').Skeleton}
  */
-export function callSkeleton(shape) {
+function callSkeleton(shape) {
     return cached(shape, 'calls', () => {
         const {function: fn, depth, end, profile} = shape, {flags} = profile.sites;
         const nodes = new PairMap(shape.count), {left, top} = trimStacks(shape);

@@ -147,7 +147,7 @@ const OF_CHANGES = {
 };
 
 /** The points of EXTENT: changes count from behind the first up to the second. */
-export function spanOf(profile, extent) {
+function spanOf(profile, extent) {
     if (extent.kind === 'at')
         return [0, extent.point];
     if (extent.kind === 'between')
@@ -281,7 +281,7 @@ function patternTest(pattern) {
 }
 
 /** By frame: whether TEST holds for its function, file or module. */
-export function framesNaming(profile, test) {
+function framesNaming(profile, test) {
     const {frames, functions, files, modules} = profile;
     const byFunction = functions.name.map(test), byFile = files.map(test);
     const byModule = modules.path.map(test);

@@ -253,7 +253,7 @@ export function addUp(sums, parent) {
 
 /* Is a frame of the C library's code that calls main or a thread's function? A stripped library
  * has no names for it: between main and _start, or below a thread, it can only be that. */
-export function startupFrames(profile) {
+function startupFrames(profile) {
     return cached(profile, 'startup', () => {
         const {functions, frames, modules} = profile;
         const isLibc = modules.path.map((path) => baseName(path).startsWith('libc.so.'));

@@ -39,7 +39,7 @@ import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, s
  */
 
 /** @param {import('./shape.js').Shape} shape @returns {Skeleton} made once */
-export function skeletonOf(shape) {
+function skeletonOf(shape) {
     return cached(shape, 'skeleton', () => makeSkeleton(shape));
 }
 
@@ -455,7 +455,7 @@ function endsOf({self, selfBefore}) {
 }
 
 /** The nodes of SKELETON with the function FN that have none of it above them. */
-export function outermostNodes(profile, skeleton, fn) {
+function outermostNodes(profile, skeleton, fn) {
     const first = cached(skeleton, 'outermost', () => outermost(skeleton, preorder(skeleton),
         skeleton.function, profile.functions.count));
     const nodes = [];
