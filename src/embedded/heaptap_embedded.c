@@ -124,10 +124,10 @@ struct chunk {
 
 enum { HEAD = (sizeof(size_t) + ALIGN - 1) / ALIGN * ALIGN, CHUNK_MIN = 2 * HEAD };
 
-typedef char assert_chunk[sizeof(struct chunk) <= 2 * HEAD ? 1 : -1];
+typedef char assert_chunk[sizeof(struct chunk) <= (size_t)2 * HEAD ? 1 : -1];
 
 static union {
-    unsigned char bytes[(HEAPTAP_EMBEDDED_POOL_BYTES) / ALIGN * ALIGN];
+    unsigned char bytes[(size_t)(HEAPTAP_EMBEDDED_POOL_BYTES) / ALIGN * ALIGN];
     struct chunk first;
 }
 #if defined(__GNUC__)
@@ -592,7 +592,7 @@ examine_annotation(struct check *c, const struct annotation *a)
 static const struct annotation *
 find_next(uintptr_t at, uintptr_t end)
 {
-    uintptr_t last = at + sizeof(struct annotation) + 4 * ALIGN;
+    uintptr_t last = at + sizeof(struct annotation) + (size_t)4 * ALIGN;
 
     at = (at + WORD - 1) / WORD * WORD;
     for (; at < last && at + sizeof(struct annotation) <= end; at += WORD)
@@ -804,8 +804,12 @@ reallocate(void *block, size_t size, const uintptr_t *frames)
     size_t before;
     void *to;
 
-    if (!may_release(a))
-        return has_shape(a) ? NULL : HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(block, size);
+    if (!may_release(a)) {
+        to = NULL;
+        if (!has_shape(a))
+            to = HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(block, size);
+        return to;
+    }
 #ifdef HEAPTAP_EMBEDDED_REAL_REALLOC
     if ((a->flags & PADDED) == 0) {
         to = resize(a, size, frames);

@@ -31,7 +31,7 @@ static const char *const endian_names[] = {"little", "big", NULL};
 
 struct rawdump_options {
     struct view_options view;
-    const char *elf, *base, *map, *addr2line, *output;
+    const char *elf, *loaded_at, *base, *map, *addr2line, *output;
     int word, endian; // Index of the names; -1 = not given.
 };
 static const struct rawdump_options defaults = {.word = -1, .endian = -1};
@@ -46,6 +46,7 @@ struct dump {
     size_t image_count;
     struct memory_parts parts;
     int kind; // enum annotation_kind of the program; -1 = not known.
+    uint64_t bias; // Of the program, if the user has said where it was loaded.
     struct annotated_memory found;
     struct annotated_places places;
     struct profile *p;
@@ -82,6 +83,23 @@ choose_kind(const struct dump *d)
     return kind;
 }
 
+/* The program was loaded where the user says. */
+static int
+place_program(struct dump *d, struct err *err)
+{
+    const char *text = d->o->loaded_at;
+    uint64_t address, first;
+
+    if (text == NULL)
+        return 0;
+    if (!parse_address(text, &address))
+        return err_set(err, HEAPTAP_USAGE, "--loaded-at: '%s' is no address", text);
+    if (!elf_facts_first_address(&d->program.facts, &first))
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s has no segments to be loaded", d->o->elf);
+    d->bias = address - first;
+    return 0;
+}
+
 static int
 open_program(struct dump *d, struct err *err)
 {
@@ -99,6 +117,8 @@ open_program(struct dump *d, struct err *err)
     if (rc == 0 && d->program.facts.type == 4)
         rc = err_set(err, HEAPTAP_BAD_INPUT,
                      "%s is a core; --elf wants the program, the core is an IMAGE", d->o->elf);
+    if (rc == 0)
+        rc = place_program(d, err);
     path = realpath(d->o->elf, NULL);
     d->program_path = arena_strdup(&d->arena, path != NULL ? path : d->o->elf);
     free(path);
@@ -175,6 +195,8 @@ open_all(struct dump *d, int count, char **arguments, struct err *err)
                        "--base is for one image; of several write IMAGE@ADDR each");
     if (d->o->elf == NULL && d->o->endian >= 0 && d->o->word < 0)
         return err_set(err, HEAPTAP_USAGE, "--endian without --elf needs --word as well");
+    if (d->o->loaded_at != NULL && d->o->elf == NULL)
+        return err_set(err, HEAPTAP_USAGE, "--loaded-at needs --elf");
     if (d->o->addr2line != NULL && (d->o->elf == NULL || d->o->map != NULL))
         return err_set(err, HEAPTAP_USAGE, "--addr2line needs --elf, and excludes --map");
     d->images = arena_array(&d->arena, (size_t)count, sizeof *d->images);
@@ -297,10 +319,10 @@ say_why_none(struct dump *d)
 static uint64_t
 bias_of(const struct dump *d)
 {
-    for (size_t i = 0; i < d->image_count && d->o->elf != NULL; i++)
+    for (size_t i = 0; i < d->image_count && d->o->elf != NULL && !d->o->loaded_at; i++)
         if (d->images[i].is_core && d->images[i].facts.entry_here != 0)
             return d->images[i].facts.entry_here - d->program.facts.entry;
-    return 0;
+    return d->bias;
 }
 
 /* The modules of the cores; the program among them is the one that was named. Without cores that
@@ -364,6 +386,22 @@ make_profile(struct dump *d)
     p->run_notes = note;
     p->run_note_count = 1;
     d->p = p;
+}
+
+/* A program that was moved when it was loaded has its code elsewhere than its file says. */
+static void
+warn_of_place(const struct dump *d)
+{
+    const struct profile *p = d->p;
+
+    for (size_t i = 1; i < p->location_count; i++)
+        if (p->locations[i].module != 0)
+            return;
+    if (d->o->elf != NULL && p->location_count > 1)
+        say_warning("no return address lies in the code of %s: if it is the program of this "
+                    "memory, it was loaded elsewhere than its file says; --loaded-at ADDR tells "
+                    "where",
+                    d->o->elf);
 }
 
 static int
@@ -437,6 +475,7 @@ show_or_write(struct dump *d)
     int rc;
 
     make_profile(d);
+    warn_of_place(d);
     rc = name_locations(d, &err);
     if (rc == 0)
         return d->o->output != NULL ? write_profile(d) : runner_show(&r, d->p);
@@ -477,6 +516,9 @@ static const struct opt options[] = {
     {OPT_STRING, 0, "elf", &defaults.elf, "PROGRAM",
      "The program whose memory it is: names, lines, word size and byte order come from it. Cores "
      "of Linux say which it was; without it, addresses in other images stay addresses.",
+     NULL},
+    {OPT_STRING, 0, "loaded-at", &defaults.loaded_at, "ADDR",
+     "Where the first byte of PROGRAM lay, if it was moved when it was loaded. A core knows it.",
      NULL},
     {OPT_CHOICE, 0, "word", &defaults.word, "BITS",
      "Believe blocks with words of so many bits. Default: those of PROGRAM, or what most have.",

@@ -198,6 +198,7 @@ dump_names_by_command(struct profile *p, uint64_t bias, const char *command, con
 
     if (questions == NULL)
         return err_errno(err, HEAPTAP_BAD_INPUT, "no temporary file could be written");
+    // NOLINTNEXTLINE(cert-env33-c): the user's own command line.
     answers = popen(arena_printf(&scratch, "%s -f -e %s </proc/%ld/fd/%d", command,
                                  quoted(&scratch, program), (long)getpid(), fileno(questions)),
                     "re");

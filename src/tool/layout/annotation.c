@@ -141,7 +141,7 @@ annotation_read(const struct annotation_shape *shape, const uint8_t *bytes, cons
     ret->size = annotation_word(kind, at);
     ret->birth = shape->has_birth ? annotation_word(kind, at + word) : 0;
     ret->padding = shape->padded ? annotation_word(kind, before) : 0;
-    at += word * (1 + shape->has_birth);
+    at += shape->has_birth ? (size_t)2 * word : word;
     sum = mix(sum, bytes[4] | (uint32_t)bytes[5] << 8 | (uint32_t)bytes[6] << 16 |
                        (uint32_t)bytes[7] << 24);
     sum = mix_word(kind, sum, ret->size);

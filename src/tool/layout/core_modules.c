@@ -7,9 +7,6 @@
  */
 #include "layout/core_modules.h"
 
-#include <elf.h>
-#include <string.h>
-
 /* Memory from an address on. */
 struct window {
     const struct memory_parts *parts;
@@ -56,21 +53,6 @@ read_object(const struct memory_parts *parts, uint64_t start, const char *path,
     return known;
 }
 
-/* The address that the first byte of the file has in an object with FACTS. */
-static bool
-first_address(const struct elf_facts *facts, uint64_t *ret)
-{
-    for (size_t i = 0; i < facts->segment_count; i++) {
-        const struct elf_segment *s = &facts->segments[i];
-
-        if (s->type == PT_LOAD) {
-            *ret = s->address - s->off;
-            return true;
-        }
-    }
-    return false;
-}
-
 struct annotated_module *
 core_modules(const struct memory_file *core, const struct memory_parts *parts,
              struct arena *arena, size_t *ret_count)
@@ -87,7 +69,8 @@ core_modules(const struct memory_file *core, const struct memory_parts *parts,
         if (m->off != 0 || m->path[0] != '/')
             continue;
         facts = arena_alloc(arena, sizeof *facts);
-        if (!read_object(parts, m->start, m->path, arena, facts) || !first_address(facts, &first))
+        if (!read_object(parts, m->start, m->path, arena, facts) ||
+            !elf_facts_first_address(facts, &first))
             continue;
         modules[count++] = (struct annotated_module){
             .path = m->path, .facts = facts, .bias = m->start - first};

@@ -211,6 +211,18 @@ elf_facts_read(const struct byte_source *source, const char *name, struct arena 
     return 0;
 }
 
+bool
+elf_facts_first_address(const struct elf_facts *facts, uint64_t *ret)
+{
+    const struct elf_segment *s;
+    size_t cursor = 0;
+
+    if ((s = next_segment(facts, PT_LOAD, &cursor)) == NULL)
+        return false;
+    *ret = s->address - s->off;
+    return true;
+}
+
 const char *
 elf_facts_machine(uint32_t machine, struct arena *arena)
 {

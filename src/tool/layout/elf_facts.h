@@ -51,6 +51,9 @@ bool elf_facts_is_elf(const struct byte_source *source);
 int elf_facts_read(const struct byte_source *source, const char *name, struct arena *arena,
                    struct elf_facts *ret, struct err *err);
 
+/* Set *RET to the address that the first byte of the file has; false if no segment says so. */
+bool elf_facts_first_address(const struct elf_facts *facts, uint64_t *ret);
+
 /* A word for the machine: "ARM"; "machine 999". From ARENA. */
 const char *elf_facts_machine(uint32_t machine, struct arena *arena);
 

@@ -78,7 +78,9 @@ is_name(const struct token *t)
 static bool
 is_function_letter(const struct token *t)
 {
-    return t->length == 1 && memchr("tTwWiV", t->text[0], 6) != NULL;
+    static const char letters[] = {'t', 'T', 'w', 'W', 'i', 'V'};
+
+    return t->length == 1 && memchr(letters, t->text[0], sizeof letters) != NULL;
 }
 
 static bool

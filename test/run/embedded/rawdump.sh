@@ -67,6 +67,15 @@ nm native >native.nm
 same "names from nm" yes "$("$HEAPTAP" rawdump --elf native --map native.nm native.bin |
     grep -q '^ *start_log ' && echo yes)"
 
+# A program that is moved when it is loaded: its first byte lies at the same distance as always.
+check "it builds to be moved" "${CC:-gcc}" $flags -fno-omit-frame-pointer -pie -fPIE -o moved \
+    $sources "$here/firmware_linux.c"
+data=$(./moved moved.bin)
+first=$((data - $(nm moved | sed -n 's/^\([0-9a-f]*\) . __data_start$/0x\1/p')))
+holds "a program that was moved" 8 false main --elf moved --loaded-at "$first" moved.bin
+"$HEAPTAP" rawdump --elf moved moved.bin >moved.out 2>moved.err
+same "which has to be said" yes "$(grep -q 'loaded-at ADDR tells where' moved.err && echo yes)"
+
 # --- What is not as it should be -----------------------------------------------------------------
 
 says "a wrong address" "lay at 0x${base#0x}, not at 0x1000" --elf native native.bin@0x1000
