@@ -31,6 +31,7 @@ import './flame.css';
 const DRAG_PIXELS = 4; // A shorter drag is a click.
 const LEAST_PART = 1e-6; // Of the focus; a narrower part cannot be seen.
 const WIDER = 1.5; // By one press of a key.
+const WAY_SEEN = 3; // Levels above the zoomed frame.
 const ALL = {from: 0, to: 1};
 
 /* The node that FOCUS names: functions, outermost first. What is not there is left out. */
@@ -313,6 +314,10 @@ export function FlameGraph(props) {
         hovered: hovered ? hovered.node : -1, rootLabel}});
     useWheel(parts);
     useEffect(() => setSeen(ALL), [tree]);
+    // What is zoomed is seen, with some of the way to it and all the room below.
+    useLayoutEffect(() => {
+        box.current.scrollTop = Math.max(0, (tree.depth[zoomed] - WAY_SEEN) * LEVEL_HEIGHT);
+    }, [tree, zoomed]);
     const pointer = usePointer(parts), isEmpty = !(tree.width[0] > 0);
 
     return (

@@ -128,7 +128,7 @@ function box(context, scene, colours, i, letter) {
     context.globalAlpha = 1;
     const room = w - 2 * PAD;
 
-    if (room < 3 * letter)
+    if (room < letter)
         return;
     const text = label(node === 0 && tree.function[0] < 0 ? rootLabel
         : profile.functions.name[tree.function[node]], Math.floor(room / letter));

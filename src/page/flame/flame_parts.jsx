@@ -4,6 +4,7 @@
  * with the ring, and the level below the zoom as a table. Whoever cannot see the picture, or not
  * point at it, goes through the profile with these alone.
  */
+import {useMemo, useState} from 'preact/hooks';
 import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
 import {nodeName, numbersOf, placeOf} from './flame_words.js';
@@ -105,17 +106,20 @@ export function FlameLegend({tree, found, drawn}) {
         </p>);
 }
 
-/** The level below the zoom. */
+/** The level below the zoom; made when it is opened, as an inverted tree begins with thousands. */
 export function FlameTable({profile, tree, zoomed, onZoom, metric, functionLink}) {
+    const [isOpen, setOpen] = useState(false);
+
     return (
-        <details class="flame-table">
+        <details class="flame-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>This level as a table</summary>
-            <Rows {...{profile, tree, zoomed, onZoom, metric, functionLink}} />
+            {isOpen && <Rows {...{profile, tree, zoomed, onZoom, metric, functionLink}} />}
         </details>);
 }
 
 function Rows({profile, tree, zoomed, onZoom, metric, functionLink}) {
-    const children = tree.sortedChildren(zoomed), shown = children.slice(0, ROWS_SHOWN);
+    const children = useMemo(() => tree.sortedChildren(zoomed), [tree, zoomed]);
+    const shown = children.slice(0, ROWS_SHOWN);
     const name = nodeName(profile, tree, zoomed), {unit} = metric;
     const caption = tree.inverted && tree.function[zoomed] >= 0 ? `Callers of ${name}`
         : zoomed === 0 && tree.function[0] < 0 ? 'The first level' : `What ${name} calls`;

@@ -6,10 +6,11 @@
 import {shortName, visible} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
 
-const LEAST_OFFSET = 6; // "+0x1f…": with fewer letters all are alike.
+// A part of a name says something from so many letters on; of an offset, "+0x1f…", from six.
+const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
- * NAME in at most LETTERS letters; with templates cut, then at its end. What has no name is told by
+ * NAME in at most LETTERS letters; with templates cut, then at its end; '' if too few. What has no name is told by
  * its offset: the module before that is the same for all around it.
  */
 export function label(name, letters) {
@@ -17,7 +18,7 @@ export function label(name, letters) {
 
     if (whole.length <= letters)
         return whole;
-    if (offset && letters < LEAST_OFFSET)
+    if (letters < (offset ? LEAST_OFFSET : LEAST_LETTERS))
         return '';
     if (offset)
         return offset[0].length <= letters ? offset[0] : `${offset[0].slice(0, letters - 1)}…`;
