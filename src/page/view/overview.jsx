@@ -4,10 +4,13 @@
  * sentence names the largest holders with their share, the picture shows them over time in the
  * colours of the table below it. News come next: what grows and does not stop.
  */
-import {metricName} from '../model/metric.js';
+import {useMemo} from 'preact/hooks';
+import {siteValues} from '../model/extent.js';
+import {group} from '../model/groups.js';
+import {metricName, METRICS} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
-import {FunctionName, Place} from './name.jsx';
+import {baseName, FunctionName, Place, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
 import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
@@ -15,6 +18,8 @@ import {amount, bytes, count, duration, growth, percent, plural} from './units.j
 const NAMED = 3; // Holders in the sentence.
 const WORTH_NAMING = 0.03; // Of all; less is noise in a sentence.
 const NEWS = 5;
+const OTHERS = 3; // Holders by each other metric.
+const WORTH_A_HINT = 0.2; // Of all: so much without a name.
 
 /* "6.0 MiB were in use at the peak, after 84 ms" */
 function Opening() {
@@ -37,7 +42,7 @@ function Opening() {
                 <b>{growth(sums.live, 'bytes')}</b></>;
         return extent.kind === 'whole'
             ? <>At the end, {value} are still in use in {plural(totals.live_blocks, 'block')}</>
-            : <>{value} were in use{time}</>;
+            : <>{value} were in use {told}</>;
     case 'allocated':
         return <>{value} were allocated in {plural(sums.calls, 'call')}{time}</>;
     case 'calls':
@@ -51,14 +56,14 @@ function Opening() {
 const VERBS = {live: 'held by', peak: 'held by', allocated: 'by', calls: 'by', short: 'by'};
 
 function Named({holders, whole, verb}) {
-    const {group, rows, largest} = holders;
+    const {group: own, rows} = holders;
     const named = rows.slice(0, NAMED).filter((key, i) => i === 0
-        || Math.abs(group.total[key]) >= WORTH_NAMING * Math.abs(whole));
+        || Math.abs(own.total[key]) >= WORTH_NAMING * Math.abs(whole));
     return named.map((key, i) => (
-        <span key={key}>{i > 0 ? ', ' : ''}<b>{percent(group.total[key], whole)}</b>{' '}
+        <span key={key}>{i > 0 ? ', ' : ''}<b>{percent(own.total[key], whole)}</b>{' '}
             {i === 0 ? `${verb} ` : 'by '}
-            <KeyName group={group} i={key} brief />
-            {i === 0 && <Where holders={holders} i={key} largest={largest} />}</span>));
+            <KeyName group={own} i={key} brief />
+            {i === 0 && <Where holders={holders} i={key} />}</span>));
 }
 
 /* Where the largest holder stands. */
@@ -95,8 +100,8 @@ const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
 /* Of two profiles: what became more, and what less. */
 function ChangeSentence({holders}) {
     const {profile, metric, sums} = useShared();
-    const {group, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
-    const change = (key) => group.total[key] - group.totalBefore[key];
+    const {group: own, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
+    const change = (key) => own.total[key] - own.totalBefore[key];
     const named = rows.filter((key) => change(key) !== 0).slice(0, NAMED);
     const name = CHANGED[metric.key];
     if (now === before && named.length === 0)
@@ -112,7 +117,7 @@ function ChangeSentence({holders}) {
                 <span key={key}>{i === 0 ? ': ' : ', '}
                     <b><Growth value={change(key)} unit={metric.unit} /></b> {i === 0
                         ? VERBS[metric.key] : 'by'}{' '}
-                    <FunctionName id={group.keys.function[key]} brief /></span>))}.
+                    <FunctionName id={own.keys.function[key]} brief /></span>))}.
             {profile.before.process.executable !== profile.report.process.executable
                 && <span class="also"> These are profiles of different programs.</span>}
         </p>);
@@ -149,6 +154,51 @@ function News() {
         </section>);
 }
 
+/* The same by the other metrics: who churns is often not who holds. */
+function Otherwise() {
+    const {profile, metric, extent, sums, state} = useShared();
+    const lines = useMemo(() => METRICS
+        .filter((other) => other !== metric && sums[other.key] > 0)
+        .map((other) => {
+            const own = group(profile, siteValues(profile, other, extent), 'own', {fold: true});
+            return {other, own, keys: own.order.filter((key, i) => i < OTHERS
+                && own.total[key] >= WORTH_NAMING * sums[other.key])};
+        }), [profile, metric, extent]);
+    return lines.length > 0 && (
+        <section class="panel">
+            <h3>Counted otherwise</h3>
+            <ul class="otherwise">
+                {lines.map(({other, own, keys}) => (
+                    <li key={other.key}>
+                        <a href={formatRoute({...state, metric: other.key})}>
+                            {metricName(other, extent)}</a>
+                        <b>{amount(sums[other.key], other.unit)}</b>
+                        <span>{Array.from(keys, (key, i) => (
+                            <span key={key}>{i > 0 && ', '}{percent(own.total[key],
+                                sums[other.key])}{' '}<KeyName group={own} i={key} brief />
+                            </span>))}</span>
+                    </li>))}
+            </ul>
+        </section>);
+}
+
+/* Functions without names hide who holds the memory; what helps is known. */
+function Nameless({holders: {group: own, rows}}) {
+    const {profile, metric, sums} = useShared(), {functions, modules} = profile;
+    const byModule = new Map();
+    for (const key of rows)
+        if (functions.nameless[own.keys.function[key]]) {
+            const module = functions.module[own.keys.function[key]];
+            byModule.set(module, (byModule.get(module) || 0) + own.total[key]);
+        }
+    const [module, most] = [...byModule].sort((a, b) => b[1] - a[1])[0] || [-1, 0];
+    return module >= 0 && most >= WORTH_A_HINT * sums[metric.key] && (
+        <p class="note">Functions of <bdi>{visible(baseName(modules.path[module]))}</bdi> with{' '}
+            {percent(most, sums[metric.key])} of all have no names, because{' '}
+            {modules.symbols[module] ? 'it is stripped' : 'its file was not there'}; with its debug
+            file, <code>heaptap html --debug-dir</code> shows them.</p>);
+}
+
 const HINTS = [
     ['table', {by: 'function'}, 'All functions'], ['flame', {}, 'Flame graph'],
     ['leaks', {}, 'What was never freed'], ['sizes', {}, 'Sizes and types of blocks']];
@@ -180,6 +230,8 @@ export function Overview() {
                     : !compares && <HolderBar holders={holders} />}
                 <HolderTable holders={holders} limit={10} />
             </section>}
+            {!compares && holders.rows.length > 0 && <Nameless holders={holders} />}
+            {!compares && <Otherwise />}
             <Hints />
             {extent.kind === 'whole' && profile.changes && profile.sites.count > 0
                 && <p class="note hint">Drag over the picture to see what a stretch of time

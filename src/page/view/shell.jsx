@@ -185,8 +185,7 @@ function ExtentChip() {
     return (
         <div class="chips" role="status">
             <div class="wide">
-                <span>All numbers are those {extent.kind === 'between' ? '' : 'of what was in use '}
-                    <b>{extentText(profile, extent)}</b></span>
+                <span>All numbers are those <b>{extentText(profile, extent)}</b></span>
                 <button type="button" class="button" onClick={() =>
                     go({...state, at: undefined, from: undefined, to: undefined})}>
                     Whole run</button>
@@ -203,7 +202,7 @@ function Search() {
             if (event.key === '/' && !/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
                 && !event.ctrlKey && !event.metaKey) {
                 event.preventDefault();
-                input.current.focus();
+                input.current.select();
             }
         };
         addEventListener('keydown', key);

@@ -100,7 +100,7 @@ function Moments() {
 }
 
 export function Time() {
-    const {profile, state, replace} = useShared();
+    const {profile, state, replace, compares} = useShared();
     const by = STACKED.some(([key]) => key === state.by) ? state.by : 'own';
     const holders = useHolders(by);
     const known = profile.changes !== null;
@@ -121,8 +121,9 @@ export function Time() {
                     <p class="note hint">Drag over a stretch of time to see what it brought, click
                         for what was in use at a moment: all views follow.</p>
                     <Chooser />
-                </> : <p class="note">Of this profile only the sum is known over time, so stacks
-                    cannot be shown at a moment.</p>}
+                </> : <p class="note">{compares ? 'Two profiles are compared as wholes; the page '
+                    + 'of one of them shows its moments.' : 'Of this profile only the sum is known '
+                    + 'over time, so stacks cannot be shown at a moment.'}</p>}
             </section>
             <section class="panel"><HolderTable holders={holders} limit={LISTED} /></section>
             {known && <Moments />}
