@@ -66,8 +66,11 @@ static const char *const texts[] = {"heap", "labels", "function", "file",
 
 struct writer {
     const struct profile *p;
+    struct arena *arena;
     struct frame_table frames;
     struct own_code own;
+    const char **cells; // By row of frames: its name as it stands among others; NULL = not yet.
+    size_t cell_capacity;
     struct strbuf *out;
 };
 
@@ -147,9 +150,9 @@ begin_text(struct writer *w, const char *text)
         strbuf_char(w->out, '\'');
 }
 
-/* Append TEXT to a cell, with a ':' for each SEPARATOR in it. */
+/* Append TEXT to a cell in OUT, with a ':' for each SEPARATOR in it. */
 static void
-add_text(struct writer *w, const char *text, char separator)
+add_text(struct strbuf *out, const char *text, char separator)
 {
     size_t skip;
 
@@ -157,15 +160,15 @@ add_text(struct writer *w, const char *text, char separator)
         size_t shown = character_shown(text, &skip);
 
         if (*text == '"')
-            strbuf_str(w->out, "\"\"");
+            strbuf_str(out, "\"\"");
         else if (separator != '\0' && *text == separator)
-            strbuf_char(w->out, ':');
+            strbuf_char(out, ':');
         else if (*text == '\n' || *text == '\r' || *text == '\t')
-            strbuf_char(w->out, ' ');
+            strbuf_char(out, ' ');
         else if (shown == 0)
-            strbuf_char(w->out, '?');
+            strbuf_char(out, '?');
         else
-            strbuf_add(w->out, text, shown);
+            strbuf_add(out, text, shown);
     }
 }
 
@@ -173,7 +176,7 @@ static void
 write_text(struct writer *w, const char *text)
 {
     begin_text(w, text);
-    add_text(w, text, '\0');
+    add_text(w->out, text, '\0');
     strbuf_str(w->out, "\",");
 }
 
@@ -187,6 +190,21 @@ write_frame(struct writer *w, const struct frame_row *row, const struct profile_
         strbuf_fmt(w->out, "%" PRIu32, frame->line);
     strbuf_char(w->out, ',');
     write_text(w, frame != NULL ? w->p->modules[frame->module].path : "");
+}
+
+/* The name of ROW as it stands in a stack. There it comes so often that it is made once. */
+static const char *
+cell_of(struct writer *w, uint32_t row)
+{
+    arena_grow(w->arena, &w->cells, &w->cell_capacity, row, sizeof *w->cells);
+    if (w->cells[row] == NULL) {
+        struct strbuf cell = {0};
+
+        add_text(&cell, w->frames.v[row].name, ';');
+        w->cells[row] = arena_strdup(w->arena, strbuf_text(&cell));
+        strbuf_release(&cell);
+    }
+    return w->cells[row];
 }
 
 static void
@@ -207,7 +225,7 @@ write_stack(struct writer *w, const struct stack *s)
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             strbuf_char(w->out, ';');
-        add_text(w, w->frames.v[rows[i]].name, ';');
+        strbuf_str(w->out, cell_of(w, rows[i]));
         strbuf_pause(w->out);
     }
     strbuf_str(w->out, "\"\n");
@@ -241,7 +259,7 @@ export_csv(const struct profile *p, const struct stacks *stacks,
 {
     static const struct tag_roots no_roots;
     struct arena arena = {0};
-    struct writer w = {.p = p, .out = out};
+    struct writer w = {.p = p, .arena = &arena, .out = out};
     struct sorted *order = arena_array(&arena, stacks->count, sizeof *order);
 
     (void)err;
