@@ -11,6 +11,8 @@
  *   core_blocks behind    reads on behind a block of 128 KiB and more until there is no memory
  *   core_blocks overflow  writes 40 bytes into a block of 24, in overflow(); then it aborts
  *   core_blocks recursion calls itself without end
+ *   core_blocks many      16 threads allocate 1000 blocks of 40 bytes each in work(), and free
+ *                         every second one; says "ready" and waits for a line
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
  *
@@ -23,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BIG = 128 << 10, ONES = 1024 };
+enum { BIG = 128 << 10, ONES = 1024, WORKERS = 16, WORK_BLOCKS = 1000 };
 
 static void *kept[4 * ONES];
 static size_t kept_count;
@@ -177,6 +179,30 @@ wipe_stack(void)
         wiped[i] = 0;
 }
 
+static void *
+work(void *unused)
+{
+    void *v[WORK_BLOCKS];
+
+    for (int i = 0; i < WORK_BLOCKS; i++)
+        v[i] = malloc(40);
+    for (int i = 0; i < WORK_BLOCKS; i += 2)
+        free(v[i]);
+    return unused;
+}
+
+static void
+many(void)
+{
+    pthread_t all[WORKERS];
+
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&all[i], NULL, work, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(all[i], NULL);
+    wait_for_line();
+}
+
 static void
 leaks(void)
 {
@@ -218,6 +244,8 @@ main(int count, char **arguments)
         overflow();
     } else if (strcmp(what, "recursion") == 0) {
         return recursion(&deep);
+    } else if (strcmp(what, "many") == 0) {
+        many();
     } else if (strcmp(what, "leaks") == 0) {
         leaks();
     }

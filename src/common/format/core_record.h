@@ -82,12 +82,12 @@ struct core_side_slot {
     uint64_t how;   // The bits above a sample's site, and above those the birth.
 };
 
-/* A table of the profile in memory. */
+/* A table of the profile in memory. Which parts of it are there the profile's directory says. */
 struct core_table {
     uint32_t kind; // enum disk_kind; 0 = unused.
-    uint32_t record_bytes;
+    uint32_t reserved;
     uint64_t address;
-    uint64_t bytes; // So much of it is there. Written last.
+    uint64_t max_bytes; // Of address space.
 };
 
 struct core_record {

@@ -24,6 +24,8 @@
 #define ENVIRONMENT_SNAPSHOT_GROWTH "HEAPTAP_SNAPSHOT_GROWTH" // Each time after so many bytes more,
 #define ENVIRONMENT_SNAPSHOT_SIGNAL "HEAPTAP_SNAPSHOT_SIGNAL" // or at the signal of this number.
 
+#define ENVIRONMENT_SELF_CONTAINED "HEAPTAP_SELF_CONTAINED" // 1: in memory that core dumps hold.
+
 /* What the recorder may take. */
 #define ENVIRONMENT_RESERVE "HEAPTAP_RESERVE"       // So many bytes of file, all at the start.
 #define ENVIRONMENT_MAX_MEMORY "HEAPTAP_MAX_MEMORY" // No more than so many bytes.

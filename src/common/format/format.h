@@ -53,6 +53,7 @@ enum disk_process_flags {
     DISK_PROCESS_FORKED = 1 << 0,      // Made by fork of a recorded process, without exec.
     DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow; later tables are in memory only.
     DISK_PROCESS_GONE = 1 << 2,        // Packed after the process had ended.
+    DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a copy of memory, made now and then.
 };
 
 struct disk_string {

@@ -55,6 +55,18 @@ dumped_publish(void)
     r->session_id = h->session_id;
     r->usable = state->usable;
     r->granule_shift = state->granule_shift;
+    if (state->in_memory) {
+        size_t count = 0;
+
+        r->flags |= CORE_SELF_CONTAINED;
+        r->header = (uintptr_t)h;
+        for (uint32_t kind = 1; kind < DISK_KINDS && count < CORE_TABLES; kind++)
+            if (state->tables[kind].base != NULL)
+                r->tables[count++] =
+                    (struct core_table){.kind = kind,
+                                        .address = (uintptr_t)state->tables[kind].base,
+                                        .max_bytes = state->tables[kind].max_bytes};
+    }
     memcpy(r->path, state->path, sizeof r->path - 1);
     store_release(&r->magic, CORE_MAGIC);
 }

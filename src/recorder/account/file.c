@@ -18,6 +18,10 @@
  * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, shared out among the
  * tables, and no more: growing would need system calls that the program may have forbidden.
  *
+ * A profile that core dumps are to hold (state->in_memory) is private memory laid out as the file
+ * would be, directory and all, because the kernel leaves named shared files out of dumps. Then the
+ * file is a copy, made now and then; docs/internals/core.md says why.
+ *
  * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
  * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
  * mapping, then the directory entry's fields, then its kind.
@@ -48,6 +52,10 @@ enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
 
 /* A table takes no more than this part of a limit on address space. */
 enum { FILE_LIMIT_SHARE = 64 };
+
+/* A copy of a profile in memory is made after so long first, then after twice that each time, up to
+ * a second, and takes no more than this part of the time. */
+enum { COPY_WAIT_NS = 16000000, COPY_WAIT_MOST_NS = 1000000000, COPY_SHARE = 100 };
 
 /* Where a table starts and ends. First sizes are such that a small program never grows anything. */
 static const struct {
@@ -231,6 +239,20 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
     return r;
 }
 
+/* The same in memory, where dumps find it. */
+static int
+grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
+{
+    unsigned char *where = t->base + table_off;
+
+    if (!mem_populate(where, size_bytes))
+        return -ENOMEM;
+    sys_madvise(where, size_bytes, MADV_NOHUGEPAGE);
+    sys_madvise(where, size_bytes, MADV_DODUMP);
+    publish_segment(t, add_relaxed(&state->file_end, size_bytes), table_off, size_bytes);
+    return 0;
+}
+
 static int
 grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
@@ -238,6 +260,8 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     uint64_t file_off;
     int fd = -1, r;
 
+    if (state->in_memory)
+        return grow_in_memory(t, table_off, size_bytes);
     if (load_relaxed(&state->file_failed))
         return -ENOSPC;
     file_off = add_relaxed(&state->file_end, size_bytes);
@@ -408,6 +432,35 @@ map_header(int fd)
     return 0;
 }
 
+/* Make the header, as it is in the file FD, and the first segment of each table in memory: 0, or a
+ * negative error number. */
+static int
+make_first(int fd)
+{
+    uint64_t address_limit = host_address_limit();
+    void *header = mem_reserve(DISK_DATA_OFF);
+
+    if (header == NULL)
+        return -ENOMEM;
+    state->header = header;
+    state->file_end = DISK_DATA_OFF;
+    sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
+    if (!mem_populate(header, DISK_DATA_OFF) || sys_pread(fd, header, DISK_DATA_OFF, 0) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+        uint64_t size_bytes = first_segment(i);
+        int r = reserve_table(i, address_limit) ? grow_in_memory(t, 0, size_bytes) : -ENOMEM;
+
+        if (r != 0)
+            return r;
+        t->mapped_bytes = size_bytes;
+    }
+    state->copy_wait_ns = COPY_WAIT_NS;
+    state->copy_next_ns = COPY_WAIT_NS;
+    return 0;
+}
+
 /* Map the header and the first segment of each table from FD: 0, or a negative error number. */
 static int
 map_first(int fd)
@@ -464,7 +517,7 @@ file_create(void)
     if (r == 0) {
         state->device = (uint64_t)st.st_dev;
         state->inode = (uint64_t)st.st_ino;
-        r = map_first(fd);
+        r = state->in_memory ? make_first(fd) : map_first(fd);
         close_ours(fd);
     } else {
         sys_close(fd);
@@ -477,9 +530,80 @@ file_create(void)
     return 0;
 }
 
+/* Copy all that is there to FD: 0, or a negative error number. The header comes last: a new file
+ * begins with zeros until all of it is there. */
+static int
+copy_to(int fd)
+{
+    const struct disk_segment *directory =
+        (struct disk_segment *)(void *)((unsigned char *)state->header + DISK_DIRECTORY_OFF);
+    uint32_t count = load_relaxed(&state->segment_count);
+
+    if (load_relaxed(&state->file_end) > sys_limit(RLIMIT_FSIZE))
+        return -EFBIG;
+    for (uint32_t i = 0; i < count && i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &directory[i];
+        uint32_t kind = load_acquire(&s->kind);
+
+        for (uint64_t done = 0; kind != 0 && done < s->bytes;) {
+            long n = sys_pwrite(fd, state->tables[kind].base + s->table_off + done,
+                                s->bytes - done, s->off + done);
+
+            if (n <= 0)
+                return n < 0 ? (int)n : -ENOSPC;
+            done += (uint64_t)n;
+        }
+    }
+    if (sys_pwrite(fd, state->header, DISK_DATA_OFF, 0) != DISK_DATA_OFF)
+        return -ENOSPC;
+    note_size(load_relaxed(&state->file_end));
+    return 0;
+}
+
+static void
+copy_now(void)
+{
+    uint64_t since_ns = sys_clock_ns(), took_ns;
+    int fd = reopen(), r = fd < 0 ? fd : copy_to(fd);
+
+    if (fd >= 0)
+        close_ours(fd);
+    if (r != 0)
+        file_fails(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r);
+    took_ns = sys_clock_ns() - since_ns;
+    if (state->copy_wait_ns < COPY_WAIT_MOST_NS)
+        state->copy_wait_ns *= 2;
+    if (state->copy_wait_ns < took_ns * COPY_SHARE)
+        state->copy_wait_ns = took_ns * COPY_SHARE;
+    store_relaxed(&state->copy_next_ns, since_ns + took_ns - state->start_ns + state->copy_wait_ns);
+}
+
+void
+file_copy(enum file_copy when)
+{
+    uint64_t now_ns, mask;
+    uint32_t idle = 0;
+
+    if (!state->in_memory || load_relaxed(&state->file_failed))
+        return;
+    now_ns = load_relaxed(&state->header->shared.last_ns);
+    if (when == FILE_COPY_DUE && now_ns < load_relaxed(&state->copy_next_ns))
+        return;
+    if (when == FILE_COPY_LAST)
+        state->header->process_flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
+    mask = sys_block_signals();
+    if (cas_acq_rel(&state->copy_busy, &idle, 1u)) {
+        copy_now();
+        store_release(&state->copy_busy, 0u);
+    }
+    sys_unblock_signals(mask);
+}
+
 static bool
 is_mapped_file(uintptr_t address)
 {
+    if (state->in_memory)
+        return false;
     if (address - (uintptr_t)state->header < DISK_DATA_OFF)
         return true;
     for (size_t i = 0; i < countof(layout); i++) {

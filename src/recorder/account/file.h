@@ -11,6 +11,13 @@
  * state->reserve_bytes says so. 0, or a negative error number: then nothing is left of it. */
 int file_create(void);
 
+/* When the file of a profile that is in memory is brought up to now. */
+enum file_copy { FILE_COPY_DUE, FILE_COPY_NOW, FILE_COPY_LAST };
+
+/* Bring it up to now: if that is due, at once, or for the last time, so that the file is whole.
+ * Does nothing to other profiles. */
+void file_copy(enum file_copy when);
+
 /* Undo file_create. */
 void file_remove(void);
 

@@ -5,6 +5,7 @@
  * it does where a signal is to be a snapshot, before one comes. In a program that brings us, it
  * starts before there are threads: nothing else does that for sure.
  */
+#include "account/file.h"
 #include "base/atomics.h"
 #include "entry/announce.h"
 #include "entry/libc.h"
@@ -51,4 +52,5 @@ process_ends(void)
     tick_clock();
     mem_measure(false);
     store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
+    file_copy(FILE_COPY_LAST);
 }

@@ -115,7 +115,8 @@ describe_process(struct disk_header *h)
     h->pid = (uint32_t)sys_getpid();
     h->parent_pid = (uint32_t)sys_getppid();
     h->process_start = process_start();
-    h->process_flags = state->forked ? DISK_PROCESS_FORKED : 0;
+    h->process_flags = (state->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
+                       (state->in_memory ? (uint32_t)DISK_PROCESS_IN_MEMORY : 0);
     h->session_id = selection_session();
     h->start_unix_ns = sys_unix_ns();
     h->start_monotonic_ns = state->start_ns;
@@ -201,6 +202,7 @@ start_tables(void)
 static bool
 start_all(void)
 {
+    static bool in_memory;
     int error;
 
     // A program with more rights than its user must not write files where that user stands, nor
@@ -213,6 +215,10 @@ start_all(void)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
         return false;
     }
+    if (!state->forked) // A daemon may clear its environment and then fork.
+        in_memory = host_number(ENVIRONMENT_SELF_CONTAINED) != 0 &&
+                    host_number(ENVIRONMENT_RESERVE) == 0;
+    state->in_memory = in_memory;
     error = is_room() && mem_start() && take_reserve() ? 0 : -ENOMEM;
 
     if (error == 0 && (error = file_create()) == 0 && !start_tables()) {
@@ -227,6 +233,7 @@ start_all(void)
     }
     fill_header();
     dumped_publish();
+    file_copy(FILE_COPY_NOW);
     guard_start();
     return true;
 }

@@ -104,6 +104,7 @@ tick_look(struct thread *t)
     }
     timeline(now_ns);
     history_look(t, now_ns);
+    file_copy(FILE_COPY_DUE);
 }
 
 void

@@ -164,6 +164,12 @@ struct state {
     struct peak_sums sums;
 
     struct core_record *core; // dumped.c; NULL = none.
+
+    /* file.c */
+    bool in_memory;           // The profile is private memory, and the file a copy of it.
+    uint32_t copy_busy;       // Atomic: a thread is copying.
+    uint64_t copy_next_ns;    // Atomic: elapsed, when the next copy is due.
+    uint64_t copy_wait_ns;    // From one copy to the next.
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command/run_limits.h"
@@ -75,6 +76,11 @@ static const struct opt options[] = {
     {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
      "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
      "profile can grow to SIZE bytes. By default nothing is reserved.",
+     NULL},
+    {OPT_FLAG, 0, "self-contained-core", &asked.recording.self_contained, NULL,
+     "Keep the profile in memory that core dumps hold, so that heaptap core needs nothing but the "
+     "dump. The file is a copy, made once a second and when the program exits; a program that is "
+     "killed, or ends by _exit or exec, may leave one that lacks its last second.",
      NULL},
     {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
      "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
@@ -180,6 +186,10 @@ check_recording(struct err *err)
     struct recording *asks = &asked.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
+    if (r == 0 && asks->self_contained && asks->reserve_bytes != 0)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "--self-contained-core and --reserve exclude each other: the first writes the "
+                    "file again and again, the second never opens it once the program has begun");
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
                     "option '--frames': at most %d frames of a stack are kept, also without it",
@@ -406,6 +416,8 @@ run(const void *unused, int count, char **arguments)
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
+        if (asked.recording.self_contained && WIFSIGNALED(o.run.status) && !asked.quiet)
+            say_hint("what came after the last copy is in the core dump: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
         say_error("%s", err.text);

@@ -15,6 +15,7 @@
 
 #include "image/elf_core.h"
 #include "image/find_record.h"
+#include "image/held_profile.h"
 #include "image/live_memory.h"
 #include "image/moment.h"
 #include "option/opts.h"
@@ -82,6 +83,27 @@ read_profile(const char *path, struct arena *arena, struct raw_file *raw)
         return 0;
     say_error("%s", err.text);
     return exit_code(r);
+}
+
+/* Read the profile that E has in its memory into RAW and, as it is, into FILE: 0, or an exit code
+ * after saying why. */
+static int
+read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
+{
+    struct err err = {""};
+    uint64_t missing;
+    int r = held_profile(&e->memory, &e->record, file, &missing, &err);
+
+    if (r == 0)
+        r = raw_parse(file->text, file->length, e->memory.name, &e->arena, raw, &err);
+    if (r != 0) {
+        say_error("%s", err.text);
+        return exit_code(r);
+    }
+    if (missing > 0)
+        say_warning("%s: %s of the profile in its memory are missing", e->memory.name,
+                    style_bytes(&e->arena, (int64_t)missing));
+    return 0;
 }
 
 /* The path of the profile that belongs to E, from its arena; NULL after saying why there is none.
@@ -163,23 +185,21 @@ keep(const struct strbuf *file)
     return fd;
 }
 
-/* A profile of what lives in E, by the one that belongs to it. */
+/* Make FILE, unless it is the whole profile already, a profile of what lives in E, and keep it. */
 static int
-make_moment(struct examined *e, int *ret_file)
+make_file(struct examined *e, struct strbuf *file, int *ret_file)
 {
-    struct strbuf file = {0};
     struct err err = {""};
-    int r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &file, &err);
+    int r = 0;
 
+    if (file->length == 0)
+        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, file, &err);
     if (r != 0) {
         say_error("%s", err.text);
-        r = exit_code(r);
-    } else {
-        *ret_file = keep(&file);
-        r = *ret_file < 0 ? EXIT_BAD_INPUT : 0;
+        return exit_code(r);
     }
-    strbuf_release(&file);
-    return r;
+    *ret_file = keep(file);
+    return *ret_file < 0 ? EXIT_BAD_INPUT : 0;
 }
 
 static uint64_t
@@ -215,20 +235,25 @@ int
 examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
              int *ret_file)
 {
+    struct strbuf file = {0};
+    bool held;
     int r;
 
     *ret = (struct examined){0};
     r = open_memory(w, ret);
-    if (r == 0) {
+    held = r == 0 && ret->record.flags & CORE_SELF_CONTAINED && w->profile == NULL;
+    if (r == 0 && held) {
+        r = read_held(ret, &file, &ret->raw);
+    } else if (r == 0) {
         ret->profile = find_profile(w, ret);
-        r = ret->profile == NULL ? EXIT_BAD_INPUT : 0;
+        r = ret->profile == NULL ? EXIT_BAD_INPUT
+                                 : read_profile(ret->profile, &ret->arena, &ret->raw);
     }
-    if (r == 0)
-        r = read_profile(ret->profile, &ret->arena, &ret->raw);
     if (r == 0) {
         read_blocks(ret, answer);
-        r = make_moment(ret, ret_file);
+        r = make_file(ret, &file, ret_file);
     }
+    strbuf_release(&file);
     if (r != 0)
         examine_close(ret);
     return r;

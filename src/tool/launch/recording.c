@@ -88,6 +88,7 @@ recording_environment(const struct recording *r, const struct recording_run *run
     e = with_variable(a, e, ENVIRONMENT_ONLY, r->only);
     if (r->reserve_bytes != 0)
         e = with_variable(a, e, ENVIRONMENT_RESERVE, number_text(a, r->reserve_bytes));
+    e = with_variable(a, e, ENVIRONMENT_SELF_CONTAINED, r->self_contained ? "1" : NULL);
     e = with_variable(a, e, ENVIRONMENT_FRAMES, number_text(a, r->frames));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE, number_text(a, r->sample_bytes));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE_COUNT, number_text(a, r->sample_count));

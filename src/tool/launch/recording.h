@@ -9,6 +9,7 @@
 struct recording {
     const char *only; // Patterns of program names, separated by commas.
     uint64_t reserve_bytes;
+    bool self_contained; // In memory that core dumps hold.
     uint64_t sample_bytes, sample_count; // One block in so many bytes or calls.
     uint64_t frames;                     // Of a stack, the innermost ones.
     uint64_t delay_ms, duration_ms;

@@ -60,6 +60,8 @@ writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
     *ret_start = living_start(pid);
     if (*ret_start == 0 || living_inner_pid(pid) != h->pid)
         return WRITES_NOT;
+    if (h->process_flags & DISK_PROCESS_IN_MEMORY) // It maps no file, and copies into it by name.
+        return *ret_start == h->process_start ? WRITES_PERHAPS : WRITES_NOT;
     result = mapped_profile(pid, &scratch, &mapped);
     is = result == MAPPED_FOUND && is_same(&mapped.header, h);
     arena_release(&scratch);

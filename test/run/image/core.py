@@ -238,5 +238,75 @@ def blocks():
     sampled.end()
 
 
-{"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks}[part]()
+def counters_of(document_):
+    """By stack: all counters."""
+    got = {}
+    for site in document_["sites"]:
+        stack = tuple((f["function"], f["line"]) for f in site["stack"])
+        numbers = {k: v for k, v in site.items() if isinstance(v, int) or v is None}
+        assert stack not in got, stack
+        got[stack] = numbers
+    return got
+
+
+def contained():
+    alone = {"HEAPTAP_SELF_CONTAINED": "1"}
+    ordinary = dumps.Waiting(library, "ordinary.heaptap", [BLOCKS, "leaks"])
+    truth = documents.loads(run("report", "--json", "--no-fold", str(ordinary.pid)).stdout)
+    ordinary.end()
+    program = dumps.Waiting(library, "alone.heaptap", [BLOCKS, "leaks"], alone)
+    where = ["--pid", str(program.pid)]
+    if dumps.have_gcore():
+        where = [dumps.gcore(program.pid, "alone")]
+    copy = documents.loads(run("report", "--json", "--no-fold", "alone.heaptap").stdout)
+    tell(copy["process"]["pid"] == program.pid and not copy["process"]["ended"],
+         "the copy of a running process is a profile", copy["process"])
+    program.end()
+    whole = documents.loads(run("report", "--json", "--no-fold", "alone.heaptap").stdout)
+    tell(whole["totals"]["allocations"] == truth["totals"]["allocations"] and
+         not whole["notes"], "the file is whole when the process has ended", whole["totals"],
+         whole["notes"])
+    os.remove("alone.heaptap")
+    got = document(*where) if len(where) == 1 else truth
+    tell(counters_of(got) == counters_of(truth), "from the dump alone: all counters of all stacks",
+         counters_of(got), counters_of(truth))
+    keys = "allocations", "allocated_bytes", "frees", "freed_bytes", "live_bytes", "peak_bytes"
+    tell([got["totals"][k] for k in keys] == [truth["totals"][k] for k in keys],
+         "from the dump alone: the totals", got["totals"], truth["totals"])
+    made = run("core", "-o", "made.heaptap", *where)
+    tell(made.returncode == 0, "a profile made of the dump alone", made.stderr)
+
+    jemalloc = [p for p in ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+                            "/usr/lib64/libjemalloc.so.2") if os.path.exists(p)]
+    for name, preload in [("glibc", library)] + [("jemalloc", library + ":" + p)
+                                                 for p in jemalloc]:
+        program = dumps.Waiting(preload, name + ".heaptap", [BLOCKS, "many"], alone)
+        where = ["--pid", str(program.pid)]
+        if dumps.have_gcore():
+            where = [dumps.gcore(program.pid, name)]
+        os.remove(name + ".heaptap")
+        site = [s for s in document(*where)["sites"] if s["stack"][0]["function"] == "work"]
+        got = [[s[k] for k in ("allocations", "frees", "live_blocks", "live_bytes")] for s in site]
+        tell(got == [[16000, 8000, 8000, 320000]], "16 threads with %s: counters" % name, got)
+        listed = [b for b in memory("--blocks", *where)["blocks"]
+                  if b["stack"][0]["function"] == "work"]
+        tell(len(listed) == 8000 and all(b["size"] == 40 for b in listed),
+             "16 threads with %s: blocks of the ledger" % name, len(listed), listed[:1])
+        program.end()
+    if dumps.kernel_dumps():
+        dump = dumps.crash(library, "dump_alone", "crash.heaptap", [BLOCKS, "overflow"], alone)
+        os.remove("crash.heaptap")
+        text = shown(dump)
+        tell("\n      overflow " in text and "has been written over" in text,
+             "a crash, from the dump alone", text)
+        dumps.crash(library, "dump_killed", "killed.heaptap", [BLOCKS, "null"], alone)
+        killed = run("report", "killed.heaptap")
+        tell("may lack the last second" in killed.stderr, "what a killed process leaves says so",
+             killed.stderr)
+    both = run("run", "--self-contained-core", "--reserve", "4M", "true")
+    tell(both.returncode == 2, "a reserve beside it is refused", both.stderr)
+
+
+{"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks,
+ "contained": contained}[part]()
 finish()

@@ -12,4 +12,5 @@ part moments
 part crashes
 part refused
 part blocks
+part contained
 finish
