@@ -7,7 +7,7 @@
  * with and without guards, so it needs no more of a library than printf.
  */
 #ifndef HEAPTAP_EMBEDDED_POOL_BYTES
-#define HEAPTAP_EMBEDDED_POOL_BYTES (192 * 1024)
+#define HEAPTAP_EMBEDDED_POOL_BYTES (96 * 1024)
 #endif
 
 #include "heaptap_embedded.c"

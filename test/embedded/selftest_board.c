@@ -1,0 +1,12 @@
+/* selftest_board.c: the two words that a Cortex-M reads when it starts, for embedded_selftest.c
+ * with newlib, which asks whoever emulates it to print (semihosting). */
+#include <stdint.h>
+
+extern char stack_end[];
+
+void _start(void);
+
+__attribute__((section(".vectors"), used)) static const uintptr_t vectors[] = {
+    (uintptr_t)stack_end,
+    (uintptr_t)_start,
+};
