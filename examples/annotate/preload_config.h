@@ -26,6 +26,9 @@ extern pthread_mutex_t preload_lock;
 // From before we were there, and from valloc, which is not ours.
 #define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) __libc_free(p)
 #define HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n) __libc_realloc(p, n)
+// Nowhere: there are holes between large blocks.
+#define HEAPTAP_EMBEDDED_HEAP_BEGIN 0
+#define HEAPTAP_EMBEDDED_HEAP_END 0
 #define HEAPTAP_EMBEDDED_STACK(frames, max) preload_stack(frames, max)
 #define HEAPTAP_EMBEDDED_LOCK() pthread_mutex_lock(&preload_lock)
 #define HEAPTAP_EMBEDDED_UNLOCK() pthread_mutex_unlock(&preload_lock)

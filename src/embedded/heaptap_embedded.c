@@ -220,6 +220,19 @@ pool_give_back(void *p)
 #error "define HEAPTAP_EMBEDDED_REAL_MALLOC and _REAL_FREE, or HEAPTAP_EMBEDDED_POOL_BYTES"
 #endif
 
+/* Where checks look. Functions, since compilers complain of comparing with a constant 0. */
+static uintptr_t
+look_begin(void)
+{
+    return LOOK_BEGIN;
+}
+
+static uintptr_t
+look_end(void)
+{
+    return LOOK_END;
+}
+
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
 static int
@@ -258,13 +271,13 @@ clear(unsigned char *to, size_t size)
 static struct annotation *
 annotation_of(const void *block)
 {
-    return (struct annotation *)(uintptr_t)block - 1;
+    return (struct annotation *)((uintptr_t)block - sizeof(struct annotation));
 }
 
 static unsigned char *
 bytes_of(const struct annotation *a)
 {
-    return (unsigned char *)(uintptr_t)(a + 1);
+    return (unsigned char *)((uintptr_t)a + sizeof *a);
 }
 
 static uint32_t
@@ -621,26 +634,36 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
     } else if (room >= WORD && is_mark((const char *)at + WORD - 4, mark_end)) {
         // The end of an annotation whose beginning is gone: somebody came from the front.
         a = annotation_of((const void *)(at + WORD));
-        if ((uintptr_t)a >= LOOK_BEGIN && !has_shape(a))
+        if ((uintptr_t)a >= look_begin() && !has_shape(a))
             report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, a);
     }
     return at + WORD;
 }
 
-/* The last whole block that begins before A, or NULL. Used for damage that was met without a walk
- * over the heap. */
+/* The last whole block that begins before A, or NULL; also if A is not where checks look. Used for
+ * damage that was met without a walk over the heap. */
 static const struct annotation *
 block_in_front(const struct annotation *a)
 {
     uintptr_t at = (uintptr_t)a;
 
-    while (at >= LOOK_BEGIN + WORD) {
+    if (at < look_begin() || at > look_end())
+        return NULL;
+    while (at >= look_begin() + WORD) {
         at -= WORD;
         if (has_shape((const struct annotation *)at) &&
             is_whole((const struct annotation *)at))
             return (const struct annotation *)at;
     }
     return NULL;
+}
+
+/* Whether A can be an annotation of ours, by where it lies. Before that is known it is not read: in
+ * front of a pointer of somebody else there may be nothing. */
+static int
+is_among_ours(const struct annotation *a)
+{
+    return (uintptr_t)a >= state.low && (uintptr_t)a < state.high;
 }
 
 static void
@@ -656,8 +679,13 @@ static void
 refuse(const struct annotation *a)
 {
     struct check c = {call_hook, NULL, NULL, 0, 0};
+    struct heaptap_embedded_damage stranger = {HEAPTAP_EMBEDDED_UNKNOWN_FREE, {0}, {0}, NULL};
 
-    if (has_shape(a)) {
+    if (!is_among_ours(a)) {
+        state.stats.unknown_frees++;
+        stranger.block.address = stranger.at = bytes_of(a);
+        call_hook(NULL, &stranger);
+    } else if (has_shape(a)) {
         state.stats.damaged++;
         c.front = block_in_front(a);
         c.front_is_damaged = c.front != NULL && changed_guard(c.front) != GUARD;
@@ -735,7 +763,7 @@ may_release(struct annotation *a)
 {
     struct check c = {call_hook, NULL, NULL, 0, 0};
 
-    if (!is_whole(a)) {
+    if (!is_among_ours(a) || !is_whole(a)) {
         refuse(a);
         return 0;
     }
@@ -757,7 +785,7 @@ release(void *block)
         uncount_block(a);
         clear_annotation(a);
         REAL_FREE(start);
-    } else if (has_shape(a) && (a->flags & PADDED) == 0) {
+    } else if (is_among_ours(a) && has_shape(a) && (a->flags & PADDED) == 0) {
         // Damaged, but where its memory begins is known. Of its size nothing is.
         state.stats.frees++;
         state.stats.live_blocks--;
@@ -806,7 +834,7 @@ reallocate(void *block, size_t size, const uintptr_t *frames)
 
     if (!may_release(a)) {
         to = NULL;
-        if (!has_shape(a))
+        if (!is_among_ours(a) || !has_shape(a))
             to = HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(block, size);
         return to;
     }
@@ -936,7 +964,7 @@ HEAPTAP_EMBEDDED_NAME(posix_memalign)(void **ret_block, size_t alignment, size_t
 size_t
 HEAPTAP_EMBEDDED_NAME(malloc_usable_size)(void *block)
 {
-    if (block == NULL || !is_whole(annotation_of(block)))
+    if (block == NULL || !is_among_ours(annotation_of(block)) || !is_whole(annotation_of(block)))
         return 0;
     return annotation_of(block)->size;
 }
@@ -962,8 +990,8 @@ heaptap_embedded_check(heaptap_embedded_report *report, void *arg)
     uintptr_t at, end;
 
     HEAPTAP_EMBEDDED_LOCK();
-    at = (LOOK_BEGIN + WORD - 1) / WORD * WORD;
-    end = LOOK_END;
+    at = (look_begin() + WORD - 1) / WORD * WORD;
+    end = look_end();
     while (at < end)
         at = examine(&c, at, end);
     HEAPTAP_EMBEDDED_UNLOCK();
@@ -977,11 +1005,11 @@ heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *
     uintptr_t at, stop, end;
 
     HEAPTAP_EMBEDDED_LOCK();
-    end = LOOK_END;
+    end = look_end();
     at = state.next;
     // The heap may have changed since: within a block we would take its contents for marks.
-    if (at < LOOK_BEGIN || at >= end)
-        at = (LOOK_BEGIN + WORD - 1) / WORD * WORD;
+    if (at < look_begin() || at >= end)
+        at = (look_begin() + WORD - 1) / WORD * WORD;
     c.front = block_in_front((const struct annotation *)at);
     if (c.front != NULL && (uintptr_t)bytes_of(c.front) + c.front->size + GUARD > at)
         at = ((uintptr_t)bytes_of(c.front) + c.front->size + GUARD + WORD - 1) / WORD * WORD;

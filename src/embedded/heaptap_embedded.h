@@ -37,7 +37,8 @@
  *                                         nothing, and it is counted
  *     HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n)  the same for realloc: no block
  *     HEAPTAP_EMBEDDED_HEAP_BEGIN, _END   where checks look: from the lowest to the highest
- *                                         address that the allocator behind has given out
+ *                                         address that the allocator behind has given out; 0 and 0
+ *                                         if there are holes between
  *     HEAPTAP_EMBEDDED_NAME(f)            names of the functions: heaptap_embedded_ ## f;
  *                                         f takes the place of malloc, __wrap_ ## f with ld --wrap
  */

@@ -228,9 +228,13 @@ refuse_the_impossible(void)
          "a block that cannot grow stays as it was");
     tell(heaptap_embedded_realloc(p, 0) == NULL, "a block that becomes nothing is freed");
     heaptap_embedded_free(p);
-    heaptap_embedded_free((unsigned char *)pool.bytes + sizeof pool.bytes / 2);
+    heaptap_embedded_free((unsigned char *)pool.bytes + 32);
+    heaptap_embedded_free((void *)(uintptr_t)64); // In front of which there is nothing.
     heaptap_embedded_get_stats(&s);
-    tell(s.unknown_frees == 2 && s.live_blocks == 0, "a second free and a wild one are counted");
+    tell(s.unknown_frees == 3 && s.live_blocks == 0, "a second free and wild ones are counted");
+    tell(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
+             heaptap_embedded_realloc((void *)(uintptr_t)64, 8) == NULL,
+         "what is no block has no size and cannot be moved");
 }
 
 /* --- Overflows -------------------------------------------------------------------------------- */
