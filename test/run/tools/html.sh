@@ -18,7 +18,7 @@ record workers.heaptap "$PROG/workers"
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=known.heaptap HEAPTAP_SNAPSHOT_SIGNAL=$(kill -l USR1) \
     "$PROG/history_known" 1 3000 40 1 exit >known.out
 
-run_python "$area/html.py" data "$HEAPTAP" || failures=$((failures + 1))
+run_python "$area/html_document.py" data "$HEAPTAP" || failures=$((failures + 1))
 
 # A process that runs, whose profile is written while it is read.
 "$HEAPTAP" run --quiet --no-pack -o live.heaptap -- "$PROG/slowleak" 1000000 20000 >live.out 2>&1 &
@@ -40,7 +40,7 @@ wait $runner
 # A source that only its owner may read goes nowhere, and one that is too large stays out.
 mkdir -p moved/prog
 cp "$SRCDIR/test/prog/typed.c" moved/prog/
-run_python "$area/html.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||
+run_python "$area/html_document.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||
     failures=$((failures + 1))
 
 # What the build does where there is no node, or not what the page is made of.
@@ -50,5 +50,5 @@ same "without node: the build goes on, and says what is missing" "0 1" \
     "$? $(grep -c 'heaptap html will have no page: tools/setup build' make.err)"
 same "without node: the page is empty" "0" "$(stat -c %s built/gen/page.html)"
 
-run_python "$area/html.py" pages "$HEAPTAP" || failures=$((failures + 1))
+run_python "$area/html_document.py" pages "$HEAPTAP" || failures=$((failures + 1))
 finish

@@ -1,8 +1,8 @@
-"""html.py: the document and the page of `heaptap html`, compared with what the views say.
+"""html_document.py: document and page of `heaptap html`, compared with what the views say.
 
-    html.py data HEAPTAP             the document's numbers are those of the views and the program's
-    html.py sources HEAPTAP FILE     --source takes what may be shown, FILE as an example
-    html.py pages HEAPTAP            the document is in the page; what is written, and what refused
+    html_document.py data HEAPTAP          its numbers are those of the views and the program's
+    html_document.py sources HEAPTAP FILE  --source takes what may be shown, FILE as an example
+    html_document.py pages HEAPTAP         it is in the page; what is written, and what refused
 
 Run by html.sh, which has recorded the profiles in the current directory. If it fails, a page shows
 numbers that no other view has, or a file was replaced that was not ours. """
@@ -380,7 +380,7 @@ def refusals():
     refused("a directory that is not there", 2, "cannot be written", "-o", "none/page.html",
             "arenas.heaptap")
     refused("a moment", 2, "--at", "--at", "end", "arenas.heaptap")
-    refused("what is no profile", 3, "html.py", __file__)
+    refused("what is no profile", 3, "html_document.py", __file__)
     refused("three profiles", 2, "", *["arenas.heaptap"] * 3)
     limited = run(HEAPTAP, "html", "-o", "short.html", "containers.heaptap", preexec_fn=lambda:
                   resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)), restore_signals=False)
