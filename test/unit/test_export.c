@@ -68,7 +68,12 @@ a_format_is_found_by_name_and_suffix(void **state)
     assert_string_equal(export_for_path("a.pb.gz")->name, "pprof");
     assert_string_equal(export_for_path("a.collapsed")->name, "collapsed");
     assert_string_equal(export_for_path("a.svg.heap")->name, "pprof-text");
+    assert_string_equal(export_for_path("a.heaptrack")->name, "heaptrack");
+    assert_string_equal(export_for_path("a.heaptrack.gz")->name, "heaptrack");
+    assert_string_equal(export_for_path("a.heaptrack.zst")->name, "heaptrack");
+    assert_null(export_for_path("a.csv.gz"));
     assert_null(export_for_path("a.gz"));
+    assert_null(export_for_path("a.zst"));
     assert_null(export_for_path(".svg"));
     assert_null(export_for_path("a.svg.x"));
     assert_null(export_find("svg"));

@@ -1,7 +1,8 @@
 /* exporters.c: the table of formats and how one is found.
  *
  * A format is chosen by name or by the extension of the file to be written. Extensions may overlap
- * (".pb.gz" and ".gz"), so the longest that fits wins; no two formats share one.
+ * (".pb.gz" and ".gz"), so the longest that fits wins; no two formats share one. If a format can be
+ * compressed, that of the compression may follow.
  */
 #include "command/exporters.h"
 
@@ -43,8 +44,8 @@ static const struct exporter exporters[] = {
      .picture = true,
      .write = export_flamegraph},
     {.name = "heaptrack",
-     .extensions = ".heaptrack .heaptrack.gz .heaptrack.zst",
-     .summary = "events that come to the same, for heaptrack_print and heaptrack_gui",
+     .extensions = ".heaptrack",
+     .summary = "events that come to the same, for heaptrack_gui; also .gz and .zst",
      .can_root = true,
      .compresses = true,
      .write = export_heaptrack},
@@ -107,11 +108,11 @@ export_find(const char *name)
     return NULL;
 }
 
-/* The length of the longest of EXTENSIONS that PATH ends in, or 0. */
+/* The length of the longest of EXTENSIONS that PATH ends in without its last SUFFIX bytes, or 0. */
 static size_t
-extension_length(const char *path, const char *extensions)
+extension_length(const char *path, size_t suffix, const char *extensions)
 {
-    size_t path_length = strlen(path), best = 0;
+    size_t path_length = strlen(path) - suffix, best = 0;
 
     while (*extensions != '\0') {
         size_t length = strcspn(extensions, " ");
@@ -148,7 +149,10 @@ export_for_path(const char *path)
     size_t best = 0;
 
     for (size_t i = 0; i < countof(exporters); i++) {
-        size_t length = extension_length(path, exporters[i].extensions);
+        bool compressed =
+            exporters[i].compresses && compression_for_path(path) != COMPRESSION_NONE;
+        size_t suffix = compressed ? strlen(strrchr(path, '.')) : 0;
+        size_t length = extension_length(path, suffix, exporters[i].extensions);
 
         if (length > best) {
             best = length;
