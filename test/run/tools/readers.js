@@ -49,49 +49,62 @@ function serve(root, extra) {
     return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
+/* What speedscope has read of a file at URL, as `importer`: a sum for each profile, by its name. */
+async function readBySpeedscope(browser, url, importer) {
+    const page = await browser.newPage();
+    const said = [];
+    page.on('console', (message) => said.push(message.text()));
+    page.on('dialog', (dialog) => { said.push(dialog.message()); dialog.dismiss(); });
+    await page.goto(url);
+    await page.getByText('Sandwich').waitFor();
+    assert(said.some((line) => line === `Importing as ${importer}`), said.join('\n'));
+    const [download] = await Promise.all([
+        page.waitForEvent('download'), page.keyboard.press('Control+s')]);
+    const read = JSON.parse(fs.readFileSync(await download.path(), 'utf8'));
+    await page.close();
+    return read.profiles.map((one) => {
+        const open = [];
+        let sum = 0;
+        if (one.type === 'sampled')
+            sum = one.weights.reduce((a, b) => a + b, 0);
+        for (const event of one.events || []) {
+            if (event.type === 'O')
+                open.push(event.at);
+            else if (open.length > 1)
+                open.pop();
+            else
+                sum += event.at - open.pop();
+        }
+        return [one.name.split(',')[0].replace('temporary', 'short-lived'), sum];
+    });
+}
+
 async function speedscope(browser) {
     const release = path.join(path.dirname(require.resolve('speedscope/package.json')),
         'dist/release');
     const files = {};
     const server = await serve(release, files);
-    const base = `http://127.0.0.1:${server.address().port}`;
+    const base = `http://127.0.0.1:${server.address().port}/#profileURL=`;
     for (const [number, profile] of profiles.entries()) {
-        const page = await browser.newPage();
-        const said = [];
-        files[`/profile${number}.json`] = run('export', '-f', 'speedscope', '--no-fold', profile);
-        page.on('console', (message) => said.push(message.text()));
-        page.on('dialog', (dialog) => { said.push(dialog.message()); dialog.dismiss(); });
-        await page.goto(`${base}/#profileURL=/profile${number}.json`);
-        await page.getByText('Sandwich').waitFor();
-        assert(said.some((line) => line === 'Importing as speedscope json file'), said.join('\n'));
-        const [download] = await Promise.all([
-            page.waitForEvent('download'), page.keyboard.press('Control+s')]);
-        const read = JSON.parse(fs.readFileSync(await download.path(), 'utf8'));
-        const sums = Object.fromEntries(read.profiles.map((one) => {
-            const open = [];
-            let sum = 0;
-            if (one.type === 'sampled')
-                sum = one.weights.reduce((a, b) => a + b, 0);
-            for (const event of one.events || []) {
-                if (event.type === 'O')
-                    open.push(event.at);
-                else if (open.length > 1)
-                    open.pop();
-                else
-                    sum += event.at - open.pop();
-            }
-            return [one.name.split(',')[0].replace('temporary', 'short-lived'), sum];
-        }));
         const truth = totals(profile);
         const titles = {
             'bytes in use': 'live_bytes', 'bytes at the peak': 'peak_bytes',
             'bytes allocated': 'allocated_bytes',
             'short-lived blocks': truth.died_within_16 === null ? 'temporary' : 'died_within_16',
             'allocation calls': 'allocations'};
+        files[`/profile${number}.json`] = run('export', '-f', 'speedscope', '--no-fold', profile);
+        const sums = Object.fromEntries(await readBySpeedscope(browser,
+            `${base}/profile${number}.json`, 'speedscope json file'));
         assert.deepStrictEqual(Object.keys(sums).sort(), Object.keys(titles).sort());
         for (const [title, field] of Object.entries(titles))
             reading('speedscope', 'speedscope', profile, field, sums[title], truth[field]);
-        await page.close();
+        if (truth.allocated_bytes === 0)
+            continue; // It takes an empty file for none.
+        files[`/stacks${number}.txt`] = run('export', '-f', 'collapsed', '--alloc', '--no-fold',
+            profile);
+        const [[, sum]] = await readBySpeedscope(browser, `${base}/stacks${number}.txt`,
+            'collapsed stack format');
+        reading('collapsed', 'speedscope', profile, 'allocated_bytes', sum, truth.allocated_bytes);
     }
     server.close();
 }
