@@ -234,7 +234,8 @@ const struct command command_core = {
     .description =
         "Shows the blocks that lived in the memory of a process when it was dumped, by the stacks "
         "that allocated them. The process must have been recorded, and its profile be there, which "
-        "has the stacks; nothing else is needed, neither a debugger nor the program.\n\n"
+        "has the stacks, unless it was recorded with --self-contained-core; nothing else is "
+        "needed, neither a debugger nor the program.\n\n"
         "If a signal ended the process, what it died of is explained first: which block the "
         "address is in or behind, who allocated it, or that it had been freed.\n\n"
         "The dump may be compressed with zstd or gzip. What is missing in one that is cut short is "

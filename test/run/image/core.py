@@ -307,6 +307,42 @@ def contained():
     tell(both.returncode == 2, "a reserve beside it is refused", both.stderr)
 
 
+def in_gdb(program, *commands):
+    """What gdb prints of COMMANDS about PROGRAM, a list, of which the last may be a dump."""
+    lines = ["-ex", "source " + sys.argv[5]]
+    for command in commands:
+        lines += ["-ex", command]
+    environment = dict(os.environ, HEAPTAP=heaptap, DEBUGINFOD_URLS="")
+    got = subprocess.run(["gdb", "-nx", "-batch", *lines, *program], capture_output=True, text=True,
+                         env=environment, stdin=subprocess.DEVNULL)
+    return got.stdout + got.stderr
+
+
+def debugger():
+    if not shutil.which("gdb") or "yes" not in in_gdb([], "python print('y' + 'es')"):
+        print("ok - inside gdb # SKIP there is no gdb with Python")
+        return
+    if dumps.kernel_dumps():
+        dump = dumps.crash(library, "dump_gdb", "gdb.heaptap", [BLOCKS, "behind"])
+        text = in_gdb([BLOCKS, dump], "heaptap block p + 100", "heaptap sites --limit 1",
+                      "heaptap block")
+        tell("is byte 100 of a block of 132,072 bytes\n" in text, "gdb on a dump: a block", text)
+        tell("sizes: 132072\n" in text, "gdb on a dump: the stacks", text)
+        tell("heaptap block takes an address" in text, "gdb: a block of nothing", text)
+    text = in_gdb(["--args", BLOCKS, "leaks"], "set startup-with-shell off",
+                  "set environment LD_PRELOAD " + library,
+                  "set environment HEAPTAP_OUT " + os.path.abspath("gdb_live.heaptap"),
+                  "break wait_for_line", "run", "up", "heaptap block inside + 1",
+                  "heaptap pointers list", "heaptap leaks", "kill")
+    if "\n#1 " not in text:
+        print("ok - inside gdb # SKIP it cannot run a program here")
+        return
+    tell("is byte 1 of a block of 500 bytes\n" in text, "gdb on a live process: a block", text)
+    tell("list in core_blocks" in text, "gdb on a live process: who points to it", text)
+    tell("lose_list" in text and "lost: nothing points there" in text,
+         "gdb on a live process: what is lost", text)
+
+
 {"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks,
- "contained": contained}[part]()
+ "contained": contained, "debugger": debugger}[part]()
 finish()

@@ -13,4 +13,5 @@ part crashes
 part refused
 part blocks
 part contained
+part debugger "$SRCDIR/src/gdb/heaptap-gdb.py"
 finish
