@@ -23,6 +23,10 @@
 // RESIDENT_PAGES is a byte each, on a stack that may be small.
 enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 
+/* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
+ * arena. A tool that writes dumps with all their zeros writes so many. */
+enum { DUMPED_SHARE = 32 };
+
 /* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
  * the limit that is kept for stacks that are known. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
@@ -105,22 +109,26 @@ mem_use_arena(uint64_t max_bytes)
         state->arena = map_private(size_bytes);
         if (state->arena != NULL) {
             state->arena_bytes = size_bytes;
+            state->dumped_bytes = round_down(size_bytes / DUMPED_SHARE, PAGE_BYTES);
+            state->arena_used = state->dumped_bytes;
+            sys_madvise(state->arena, state->dumped_bytes, MADV_DODUMP);
             return true;
         }
     }
     return false;
 }
 
+/* SIZE_BYTES of the part of the arena that ends at END and of which *USED is used. */
 static void *
-take_from_arena(size_t size_bytes)
+take_from_arena(uint64_t *used, uint64_t end, size_t size_bytes)
 {
-    uint64_t off = load_relaxed(&state->arena_used);
+    uint64_t off = load_relaxed(used);
 
     // Never past the end, so that the counter cannot wrap however often this fails.
     do {
-        if (size_bytes > state->arena_bytes - off)
+        if (size_bytes > end - off)
             return NULL;
-    } while (!cas_acq_rel(&state->arena_used, &off, off + size_bytes));
+    } while (!cas_acq_rel(used, &off, off + size_bytes));
     return state->arena + off;
 }
 
@@ -130,17 +138,24 @@ mem_private(size_t size_bytes)
     size_t whole = round_up(size_bytes, PAGE_BYTES);
 
     if (state != NULL && state->arena != NULL)
-        return take_from_arena(whole);
+        return take_from_arena(&state->arena_used, state->arena_bytes, whole);
     return map_private(whole);
 }
 
 void *
 mem_dumped(size_t size_bytes)
 {
-    void *p = mem_private(size_bytes);
+    size_t whole = round_up(size_bytes, PAGE_BYTES);
+    void *p = NULL;
 
+    // There the kernel may no longer be asked later on.
+    if (state != NULL && state->arena != NULL)
+        p = take_from_arena(&state->dumped_used, state->dumped_bytes, whole);
     if (p != NULL)
-        sys_madvise(p, round_up(size_bytes, PAGE_BYTES), MADV_DODUMP);
+        return p;
+    p = mem_private(whole);
+    if (p != NULL)
+        sys_madvise(p, whole, MADV_DODUMP);
     return p;
 }
 

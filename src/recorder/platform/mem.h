@@ -13,8 +13,8 @@
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
-/* The same, but a core dump holds it, unless the kernel may no longer be asked for anything (a
- * process with a reserve that has gone quiet). */
+/* The same, but a core dump holds it. With an arena there is room for that up to a 32nd of it; what
+ * is taken beyond that once the process has gone quiet is not in dumps. */
 void *mem_dumped(size_t size_bytes);
 
 /* Prepare for private memory to grow; to be called once `state` is there. False without memory. */

@@ -165,6 +165,10 @@ struct state {
 
     struct core_record *core; // dumped.c; NULL = none.
 
+    /* mem.c */
+    uint64_t dumped_bytes; // The front part of the arena, which dumps hold.
+    uint64_t dumped_used;  // Atomic.
+
     /* file.c */
     bool in_memory;           // The profile is private memory, and the file a copy of it.
     uint32_t copy_busy;       // Atomic: a thread is copying.

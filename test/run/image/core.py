@@ -113,6 +113,15 @@ def crashes():
         text = shown(dump, path="/nonexistent")
         for part_ in texts:
             tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
+    for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
+                {"HEAPTAP_SAMPLE": "64"}):
+        name = "_".join(*way.items())
+        dump = dumps.crash(library, "dump_" + name, name + ".heaptap", [BLOCKS, "threads"], way)
+        keys = "live_blocks", "live_bytes"
+        totals = [[d["totals"][k] for k in keys] for d in (
+            document(dump), json.loads(run("report", "--json", name + ".heaptap").stdout))]
+        tell(totals[0] == totals[1] and totals[0][0] > 0,
+             name + ": as many live blocks as in the profile", totals)
     got = sites("dump_threads/" + os.listdir("dump_threads")[0])
     tell(got["first"] == got["second"] == (1024, 1024), "threads: 1024 blocks of 1 byte each", got)
 
