@@ -74,12 +74,15 @@ function Where({holders, i}) {
         && <> (<Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />)</>;
 }
 
+const NOTHING = {exact: 'Nothing was recorded: no call that allocates was seen.',
+    sampled: 'No block was chosen as a sample, so nothing is known of what was allocated.'};
+
 function Sentence({holders}) {
     const {profile, metric, extent, sums} = useShared();
     const whole = sums[metric.key], {totals} = profile.report;
     if (holders.rows.length === 0)
         return <p class="headline">{profile.sites.count === 0
-            ? 'Nothing was recorded: no call that allocates was seen.'
+            ? NOTHING[isEstimate(profile.report) ? 'sampled' : 'exact']
             : `Nothing is ${metricName(metric, extent)} ${extentText(profile, extent)}.`}</p>;
     const rest = metric.key === 'peak' && extent.kind === 'whole';
     return (

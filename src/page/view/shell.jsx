@@ -113,7 +113,8 @@ function moreOf(metric, extent, sums, totals) {
             return !totals.peak_elapsed_ns ? plural(totals.peak_blocks, 'block')
                 : `after ${duration(totals.peak_elapsed_ns)}`;
         if (metric.key === 'short')
-            return `${percent(sums.short, totals.allocations)} of all`;
+            return totals.allocations > 0
+                ? `${percent(sums.short, totals.allocations)} of all` : '\u00a0';
     }
     if (metric.key === 'allocated' && sums.calls)
         return `${bytes(sums.allocated / sums.calls)} each`;

@@ -169,8 +169,10 @@ function ThreadTable() {
                     dir: descending ? undefined : 'up'})}
                 columns={[
                     {key: 'name', title: 'thread', heads: true, value: (row) => row.name,
-                        cell: (row) => <><Text text={row.name} /> <span class="muted">{row.tid}
-                            {row.uses > 1 ? `, ${count(row.uses)} of this name` : ''}</span></>},
+                        cell: (row) => <><Text text={row.name} />{' '}
+                            <span class="muted">{[row.tid || '',
+                            row.uses > 1 ? `${count(row.uses)} of this name` : '']
+                            .filter(Boolean).join(', ')}</span></>},
                     number('peak_bytes', 'at the peak', 'bytes'),
                     number('live_bytes', 'in use', 'bytes'),
                     number('allocated_bytes', 'allocated', 'bytes', {narrow: false}),

@@ -4,7 +4,12 @@
 # fails, the page shows wrong numbers or nothing, asks the network for something, or is of no use
 # on a phone, on paper or without a mouse.
 . "$SRCDIR/test/run/lib.subr"
-need python3 node chromium
+need python3 node
+
+node --test --test-reporter="$SRCDIR/test/page/reporter.mjs" "$SRCDIR/test/page/view.test.mjs" ||
+    failures=$((failures + 1))
+[ $failures -eq 0 ] || finish
+need chromium
 [ -d "$BUILD/readers/node_modules/axe-core" ] || skip_all "tools/setup readers brings what it needs"
 "$HEAPTAP" html -o none.html --help >/dev/null 2>&1 || skip_all "there is no heaptap html"
 

@@ -1,0 +1,76 @@
+/* name_text.js: names that programs, and so perhaps strangers, have chosen, as legible text.
+ *
+ * A name may hold anything: tags, 2,000 characters, newlines, signs that turn the direction of
+ * what follows. Signs that cannot be seen are shown as such, so that two names which look the same
+ * are the same.
+ *
+ * Names of C++ templates are mostly arguments. In rows their inner ones become "…"; the whole name
+ * is in the tip and on the function's page.
+ */
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const LONG = 80; // Shorter names are left as they are.
+const ASIDE = '\ue000';
+
+function picture(sign) {
+    const code = sign.charCodeAt(0);
+    if (code < 0x20)
+        return String.fromCharCode(0x2400 + code);
+    return `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+export function visible(text) {
+    return String(text).replace(UNSEEN, picture);
+}
+
+/* NAME without the arguments of templates that are deeper than DEPTH; null if its angles are no
+ * pairs. Operators whose names are angles stand aside. */
+function elided(name, depth) {
+    const operators = [];
+    const aside = name.replace(/operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)/g, (found) => {
+        operators.push(found);
+        return ASIDE;
+    });
+    let open = 0, short = '';
+    for (const letter of aside) {
+        if (letter === '<' && open++ === depth)
+            short += '<…';
+        if (letter === '>' && --open < 0)
+            return null;
+        if (open <= depth)
+            short += letter;
+    }
+    return open === 0 ? short.replaceAll(ASIDE, () => operators.shift() ?? ASIDE) : null;
+}
+
+/* As much of NAME's template arguments as a row has room for. */
+export function shortName(name) {
+    if (name.length <= LONG || !name.includes('<'))
+        return name;
+    for (const depth of [2, 1]) {
+        const short = elided(name, depth);
+        if (short !== null && short.length <= LONG)
+            return short;
+    }
+    return elided(name, 0) ?? name;
+}
+
+/* NAME without the arguments of its call, where sentences and overviews name it. A lambda keeps
+ * those of the function around it. */
+export function briefName(name) {
+    const short = elided(name, 0) ?? name;
+    const text = short.replace(/( const| volatile| noexcept| &{1,2}| \[[^\]]*\])+$/, '');
+    if (!text.endsWith(')'))
+        return short;
+    let depth = 0, at = text.length - 1;
+    for (; at >= 0; at--) {
+        depth += text[at] === ')' ? 1 : text[at] === '(' ? -1 : 0;
+        if (depth === 0)
+            break;
+    }
+    const head = text.slice(0, at);
+    return at <= 0 || head.endsWith('operator') || head.endsWith(' ') ? short : head;
+}
+
+export function baseName(path) {
+    return path === null || path === undefined ? '' : path.slice(path.lastIndexOf('/') + 1);
+}

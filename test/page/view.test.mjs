@@ -1,0 +1,121 @@
+/* view.test.mjs: what the page's views make of numbers and names, without a browser.
+ *
+ *     node --test test/page/view.test.mjs
+ *
+ * If it fails, the page rounds otherwise than the command, sorts wrongly, draws a curve of another
+ * height than what was counted, or shows a name as something that it is not.
+ */
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {indexIn} from '../../src/page/view/address.js';
+import {drawnSeries, totalLine, twoLines} from '../../src/page/view/curve_data.js';
+import {briefName, shortName, visible} from '../../src/page/view/name_text.js';
+import {inOrder} from '../../src/page/view/order.js';
+import {axisTime, bytes, count, duration, growth, percent, plural}
+    from '../../src/page/view/units.js';
+
+test('numbers are rounded as the command rounds them', () => {
+    const said = {0: '0 B', 1023: '1023 B', 1024: '1.0 KiB', 1048524: '1023.9 KiB',
+        1048525: '1.0 MiB', 5368709120: '5.0 GiB'};
+    for (const [value, text] of Object.entries(said))
+        assert.equal(bytes(Number(value)), text);
+    assert.equal(bytes(-2048), '\u22122.0 KiB');
+    assert.equal(count(1234567), '1,234,567');
+    assert.equal(count(-1000), '\u22121,000');
+    assert.equal(bytes(null), '–');
+    assert.equal(growth(0, 'bytes'), '±0 B');
+    assert.equal(growth(1, 'calls'), '+1');
+    assert.equal(percent(1, 0), '–');
+    assert.equal(plural(1, 'process'), '1 process');
+    assert.equal(plural(2, 'process'), '2 processes');
+    assert.equal(duration(84e6), '84 ms');
+    assert.equal(duration(12.1e9), '12.10 s');
+    assert.equal(duration(125e9), '2 min 5 s');
+    assert.equal(duration(7260e9), '2 h 1 min');
+});
+
+test('marks of an axis differ from each other', () => {
+    for (const step of [0.0005, 0.005, 0.02, 0.25, 0.5, 1, 5, 30, 60, 300, 3600]) {
+        const marks = Array.from({length: 12}, (_, i) => axisTime(i * step, step));
+        assert.equal(new Set(marks).size, marks.length, marks.join(' '));
+    }
+});
+
+test('half a million rows are sorted by number, equals in their order', () => {
+    const rows = Array.from({length: 500000}, (_, i) => i);
+    const value = (row) => (row * 7919 % 10007) - 5000 + (row % 3) / 4;
+    for (const descending of [false, true]) {
+        const sorted = inOrder(rows, value, descending), turn = descending ? -1 : 1;
+        assert.equal(new Set(sorted).size, rows.length);
+        for (let i = 1; i < sorted.length; i++) {
+            const [a, b] = [value(sorted[i - 1]) * turn, value(sorted[i]) * turn];
+            assert(a < b || (a === b && sorted[i - 1] < sorted[i]), `${i}`);
+        }
+    }
+});
+
+test('few rows are sorted by text, and what is endless comes last', () => {
+    assert.deepEqual(inOrder([0, 1, 2], (i) => ['b', 'a', 'b'][i], false), [1, 0, 2]);
+    assert.deepEqual(inOrder([0, 1, 2], (i) => [Infinity, -1, 3][i], false), [1, 2, 0]);
+});
+
+const REPORT = {process: {elapsed_ns: 10e9}, timeline: [{elapsed_ns: 2e9, live_bytes: 100},
+    {elapsed_ns: 4e9, live_bytes: 300}, {elapsed_ns: 8e9, live_bytes: 50}],
+totals: {live_bytes: 20, peak_bytes: 900, peak_elapsed_ns: 4e9}};
+
+test('the total has the start, the peak and the end, each once', () => {
+    const {times, values, peak} = totalLine(REPORT);
+    assert.deepEqual(times.map((time) => Math.round(time)), [0, 2, 4, 4, 8, 10]);
+    assert.deepEqual(values, [0, 100, 300, 900, 50, 20]);
+    assert.equal(values[peak], 900);
+});
+
+test('the parts of the curve add up to what was counted, wherever it was', () => {
+    const profile = {report: REPORT, points: [{elapsed_ns: 0}, {elapsed_ns: 8e9},
+        {elapsed_ns: 10e9}]};
+    const series = [Float64Array.of(0, 30, 20), Float64Array.of(0, 20, 0)];
+    const {times, values, stops} = drawnSeries(profile, series, [500, 400]);
+    const line = totalLine(REPORT);
+    times.forEach((time, i) => assert.equal(Math.round(values[0][i] + values[1][i]),
+        line.values[line.times.indexOf(time)], `${time}`));
+    assert.deepEqual(stops.map(({point}) => point), [0, null, 1, 2]);
+    assert.equal(values[0][stops[1].place], 500);
+});
+
+test('a line of two profiles ends where its profile does', () => {
+    const short = {...REPORT, process: {elapsed_ns: 3e9}, timeline: [],
+        totals: {live_bytes: 7, peak_bytes: 9, peak_elapsed_ns: 1e9}};
+    const {times, series} = twoLines(short, REPORT);
+    const before = series[0].values;
+    assert.equal(before[times.indexOf(3)], 7);
+    assert(Number.isNaN(before[times.indexOf(8)]));
+    assert.equal(series[1].values[times.indexOf(8)], 50);
+});
+
+test('names are shortened in their templates only', () => {
+    const map = 'std::map<std::string, std::vector<std::pair<int, long> > >';
+    const long = `${map}::emplace_hint_unique<int, int>(std::pair<int, int> const&, int&&) const`;
+    assert.equal(shortName(long),
+        'std::map<…>::emplace_hint_unique<…>(std::pair<…> const&, int&&) const');
+    assert.equal(briefName(long), 'std::map<…>::emplace_hint_unique<…>');
+    assert.equal(briefName('Foo::operator()(int) const'), 'Foo::operator()');
+    assert.equal(briefName('(anonymous namespace)::Foo::bar(int)'),
+        '(anonymous namespace)::Foo::bar');
+    assert.equal(briefName('f(int)::{lambda(int)#1}::operator()(int) const'),
+        'f(int)::{lambda(int)#1}::operator()');
+    assert.equal(briefName('std::ostream& operator<< <char>(std::ostream&, char)'),
+        'std::ostream& operator<< <…>');
+    for (const name of ['a<b', '>x<', 'main', '', '(', ')', 'operator', '<'.repeat(2000)])
+        assert.equal(briefName(name), name);
+});
+
+test('signs that cannot be seen are shown', () => {
+    assert.equal(visible('a\nb\u202ec\u0000\u200b'), 'a␊b\\u202ec␀\\u200b');
+    assert.equal(visible('naïve 名前 🙂 <b>&amp;'), 'naïve 名前 🙂 <b>&amp;');
+});
+
+test('what an address says is a number in its limits or nothing', () => {
+    assert.equal(indexIn('3', 4), 3);
+    for (const text of ['4', '-1', '1e1', ' 1', '', undefined, '99999999999', 'x'])
+        assert.equal(indexIn(text, 4), null);
+});
