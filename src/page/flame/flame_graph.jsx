@@ -29,7 +29,8 @@ import {sentence} from './flame_words.js';
 import './flame.css';
 
 const DRAG_PIXELS = 4; // A shorter drag is a click.
-const LEAST_PART = 1e-6; // Of the focus; a narrower part cannot be seen.
+// Of the focus: a narrower part cannot be seen, and a wider one is all of it.
+const LEAST_PART = 1e-6, WHOLE_PART = 1 - 1e-9;
 const WIDER = 1.5; // By one press of a key.
 const WAY_SEEN = 3; // Levels above the zoomed frame.
 const ALL = {from: 0, to: 1};
@@ -54,7 +55,7 @@ function resized({from, to}, at, factor) {
 function moved({from, to}, by) {
     const width = to - from, start = Math.min(1 - width, Math.max(0, from + by));
 
-    return {from: start, to: start + width};
+    return width > WHOLE_PART ? ALL : {from: start, to: start + width};
 }
 
 /* The width of an element, from when it is there. */
@@ -227,9 +228,7 @@ function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFr
     } else if (key === '+' || key === '=') {
         setSeen(resized(seen, middleOf(drawn, at), WIDER));
     } else if (key === '-') {
-        const wider = resized(seen, middleOf(drawn, at), 1 / WIDER);
-
-        setSeen(wider.to - wider.from > 1 - 1e-9 ? ALL : wider);
+        setSeen(resized(seen, middleOf(drawn, at), 1 / WIDER));
     } else {
         return false;
     }

@@ -3,15 +3,15 @@
  * The same sentences are in the tip, in the line below the picture and in what a screen reader is
  * told, so that nobody learns less.
  */
-import {shortName, visible} from '../view/name.jsx';
+import {briefName, shortName, visible} from '../view/name_text.js';
 import {amount, growth, percent} from '../view/units.js';
 
 // A part of a name says something from so many letters on; of an offset, "+0x1f…", from six.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
- * NAME in at most LETTERS letters; with templates cut, then at its end; '' if too few. What has no name is told by
- * its offset: the module before that is the same for all around it.
+ * NAME in at most LETTERS letters: without arguments, then cut at its end; '' if they are too few.
+ * What has no name is told by its offset: the module before that is the same for all around it.
  */
 export function label(name, letters) {
     const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);
@@ -22,9 +22,10 @@ export function label(name, letters) {
         return '';
     if (offset)
         return offset[0].length <= letters ? offset[0] : `${offset[0].slice(0, letters - 1)}…`;
-    const short = shortName(whole, letters);
+    const brief = briefName(whole);
 
-    return short.length <= letters ? short : `${short.slice(0, Math.max(0, letters - 1))}…`;
+    return [shortName(whole), brief].find((text) => text.length <= letters) ??
+        `${brief.slice(0, letters - 1)}…`;
 }
 
 /** What NODE is called. */

@@ -4,6 +4,7 @@
 # If it fails, a page shows other numbers than heaptap does, or none.
 . "$SRCDIR/test/run/lib.subr"
 need node
+node --help | grep -q -- --test-reporter || skip_all "needs node 18.15 or later"
 
 tests=$SRCDIR/test/page
 run_node() {
