@@ -18,6 +18,7 @@ import {Growth} from './holders.jsx';
 import {KeyName, keyText} from './keys.jsx';
 import {FunctionName, functionKind, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
+import {NARROW_TITLES} from './table_view.jsx';
 import {amount, percent} from './units.js';
 
 const KIND_TEXTS = {own: 'own code', library: 'library', runtime: 'C or C++ runtime',
@@ -117,6 +118,7 @@ function Part({fn, by, title, most = 100}) {
                 ? <Place file={keys.file[key]} line={keys.line[key]} />
                 : <KeyName group={sums} i={key} />)},
         {key: 'value', title: metricName(metric, extent), numeric: true, width: 9,
+            narrowTitle: NARROW_TITLES[metric.key],
             value: (key) => sums.total[key], cell: (key) => amount(sums.total[key], metric.unit)},
         {key: 'share', title: 'part', width: 12, narrow: false,
             cell: (key) => <Share part={sums.total[key]} whole={whole} />}];

@@ -7,7 +7,8 @@
  *
  * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}: `value` is what it
  * is sorted by, a number or a text (none: it cannot be sorted); `width` in em, none for those that
- * share what is left; on a phone `narrowWidth`, and `narrow: false` leaves it out there.
+ * share what is left; on a phone `narrowWidth` and `narrowTitle`, and `narrow:
+ * false` leaves it out there.
  *
  * The order is in the page's address (sort, dir), or in the table alone if there are several on
  * one page. Up and down move from row to row, and Enter follows a row's link.
@@ -69,17 +70,17 @@ function classOf(column) {
     return column.numeric ? 'number' : undefined;
 }
 
-function Head({column, sort, onSort}) {
+function Head({column, sort, onSort, narrow}) {
     const sorted = sort.key === column.key;
     const turned = sorted ? (sort.descending ? 'descending' : 'ascending') : undefined;
-    const classes = classOf(column);
+    const classes = classOf(column), title = narrow && column.narrowTitle || column.title;
     if (!column.value)
-        return <th scope="col" class={classes} title={column.tip}>{column.title}</th>;
+        return <th scope="col" class={classes} title={column.tip}>{title}</th>;
     return (
         <th scope="col" class={classes} aria-sort={turned}>
             <button type="button" title={column.tip} onClick={() => onSort({key: column.key,
                 descending: sorted ? !sort.descending : Boolean(column.numeric)})}>
-                {column.title}
+                {title}
                 <span class="arrow" aria-hidden="true">
                     {sorted ? (sort.descending ? '▾' : '▴') : ''}
                 </span>
@@ -182,7 +183,7 @@ export function Grid({label, columns, rows, sort: given, onSort: told, initial, 
                 <thead>
                     <tr aria-rowindex={1}>
                         {shown.map((column) => <Head key={column.key} column={column} sort={sort}
-                            onSort={onSort} />)}
+                            onSort={onSort} narrow={narrow} />)}
                     </tr>
                 </thead>
                 <Body rows={sorted} columns={shown} from={from} to={to} rowClass={rowClass}

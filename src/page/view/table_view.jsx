@@ -31,6 +31,10 @@ const BESIDE = {live: 'blocks', peak: 'peakblocks', allocated: 'calls', calls: '
 const BESIDE_TITLES = {blocks: 'blocks', peakblocks: 'blocks', calls: 'calls',
     allocated: 'allocated'};
 
+/* Of a metric, where there is no room for its name. */
+export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
+    short: 'short', calls: 'calls'};
+
 const TITLES = {function: 'function', site: 'stack', line: 'line', file: 'file', module: 'module',
     type: 'type', heap: 'heap', labels: 'labels'};
 
@@ -108,7 +112,7 @@ function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) 
     }
     const columns = [number('self', nested ? `self ${name}` : name, (row) => self[row],
         plain((row) => self[row]), {tip: nested ? 'of blocks that it asked for itself' : undefined,
-            width: nested ? 10 : 9.5})];
+            width: nested ? 10 : 9.5, narrowTitle: nested ? 'self' : NARROW_TITLES[metric.key]})];
     if (nested)
         columns.push(number('total', 'total', (row) => total[row], plain((row) => total[row]),
             {tip: 'with all that it called, each stack once'}));
