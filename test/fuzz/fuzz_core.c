@@ -1,17 +1,19 @@
 /* fuzz_core.c: a core dump of any bytes: the ELF reader, the search for the record, the ledger, and
- * the explanation of addresses. What is read must lie in the input (sanitizers), blocks must be in
- * order, and a block must be where its address says.
+ * the explanation of addresses, the search for pointers, a profile in memory. What is read must lie
+ * in the input (sanitizers), blocks must be in order, and a block must be where its address says.
  *
  * In the corpus are dumps of either word size, and one with a record, so that the ledger is
  * reached.
  */
-/* covers: memory.c elf_core.c find_record.c blocks.c place.c scan.c reach.c pointers.c */
+/* covers: memory.c elf_core.c find_record.c blocks.c place.c scan.c reach.c held_profile.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/format.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
+#include "image/held_profile.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
@@ -26,8 +28,14 @@ read_recorded(struct examined *e)
 
     struct pointers pointers;
     struct reached reached;
-    uint64_t blocks = 0;
+    uint64_t blocks = 0, missing;
+    struct strbuf file = {0};
+    struct err err;
 
+    if (held_profile(&e->memory, &e->record, &file, &missing, &err) == 0 &&
+        file.length < DISK_DATA_OFF)
+        abort();
+    strbuf_release(&file);
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     for (size_t i = 0; i < e->blocks.count; i++) {
         const struct block *b = &e->blocks.v[i];
