@@ -76,6 +76,7 @@ show(struct shown *s)
     size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
     struct memory_view m;
 
+    s->text.base.memory = &c->e;
     if (c->o->view.json && c->answer.question == MEMORY_ALL) {
         json_report(s->j, &s->text.base, METRIC_INUSE, limit);
         return 0;

@@ -99,11 +99,14 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_end(j);
 }
 
-static void
-put_memory(struct json_tables *t, const struct view *v, const struct examined *e)
+void
+json_memory_member(struct json_tables *t, const struct view *v)
 {
+    const struct examined *e = v->memory;
     struct json *j = t->j;
 
+    if (e == NULL)
+        return;
     json_object(j, "memory");
     json_string(j, "name", e->memory.name);
     json_bool(j, "lives", e->memory.lives);
@@ -226,7 +229,7 @@ json_memory(struct json *j, const struct view *v, const struct memory_view *m, s
     json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-memory", v->p, &v->stacks->total, &v->stacks->errors);
-    put_memory(&t, v, m->e);
+    json_memory_member(&t, v);
     if (m->answer->question == MEMORY_LARGEST)
         put_blocks(&t, v, m, limit);
     else if (m->answer->question == MEMORY_ADDRESS)

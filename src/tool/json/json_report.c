@@ -11,6 +11,7 @@
 
 #include "json/json_heaps.h"
 #include "json/json_members.h"
+#include "json/json_memory.h"
 #include "json/json_notes.h"
 #include "json/json_stack.h"
 #include "view/group_table.h"
@@ -156,6 +157,7 @@ put_report(struct json *j, const struct view *v, enum metric metric, size_t limi
     json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     report_head(j, v, metric);
+    json_memory_member(&t, v);
     json_threads(j, v->p, v->arena);
     json_sizes(j, v->p);
     json_heaps(j, v->p);

@@ -22,6 +22,7 @@ struct view {
     const char *filter;     // As given, or NULL.
     struct tag_filter tags; // Likewise.
     const char *label;      // Of tables by the values of one label.
+    const struct examined *memory; // That P is of (image/examined.h); NULL = it is of a file.
     struct arena *arena;    // For what is made to be shown.
     size_t limit;           // Rows or sites shown; 0 = the default of what shows them.
     const struct view_extra *extra; // NULL = nothing.

@@ -111,6 +111,9 @@ def crashes():
     for what, texts in wanted.items():
         dump = dumps.crash(library, "dump_" + what, what + ".heaptap", [BLOCKS, what])
         text = shown(dump, path="/nonexistent")
+        signal = document(dump)["memory"]["signal"]
+        tell(signal["name"] == ("SIGABRT" if what in ("overflow", "threads") else "SIGSEGV"),
+             what + ": the signal, in JSON", signal)
         for part_ in texts:
             tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
     for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
