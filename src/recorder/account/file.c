@@ -568,8 +568,9 @@ copy_now(void)
 
     if (fd >= 0)
         close_ours(fd);
-    if (r != 0)
-        file_fails(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r);
+    // The profile itself, in memory, lacks nothing.
+    if (r != 0 && add_relaxed(&state->file_failed, 1u) == 0)
+        output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r, state->path);
     took_ns = sys_clock_ns() - since_ns;
     if (state->copy_wait_ns < COPY_WAIT_MOST_NS)
         state->copy_wait_ns *= 2;
