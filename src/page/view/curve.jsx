@@ -71,6 +71,7 @@ function drawChosen(plot, now) {
     }
     ctx.font = `${11 * pixel}px system-ui, sans-serif`;
     ctx.textBaseline = 'top';
+    ctx.textAlign = 'left'; // The axes leave it as they had it.
     for (const mark of marks || [])
         drawMark(ctx, bbox, x(mark.second), mark);
     ctx.restore();
