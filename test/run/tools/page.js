@@ -362,7 +362,7 @@ async function compared() {
 
 async function accessible() {
     for (const [name, ...schemes] of [['many', 'light', 'dark'], ['compared', 'dark'],
-        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light']])
+        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light'], ['session', 'light']])
         for (const colorScheme of schemes)
             await onPage(`axe finds nothing in any view of ${name}, ${colorScheme}`, name,
                 async (page) => {
