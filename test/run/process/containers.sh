@@ -20,6 +20,16 @@ until_there() {
     done
 }
 
+# until_counting FILE: wait until `counted` has counted in it, so that it is being recorded; the
+# file is there before its first allocation.
+until_counting() {
+    local _
+    for _ in $(seq 200); do
+        [ "$(od -An -td8 -N8 "$1" 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null && return
+        sleep 0.05
+    done
+}
+
 # host_pid PROFILE: the process that has that file mapped, by our number; waits up to ten
 # seconds for it. Other tests on this machine may have profiles of that name elsewhere.
 host_pid() {
@@ -78,7 +88,7 @@ in_container() {
     LD_PRELOAD='' "$@" env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/c.heaptap" \
         "$PROG/counted" counts 1 2>container.err &
     runner=$!
-    until_there counts
+    until_counting counts
     pid=$(host_pid c.heaptap)
     [ -n "$pid" ] || { failed "$name: it is recorded"; kill -9 $runner; return; }
     inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")
@@ -168,7 +178,7 @@ in_jail() {
     "$@" /bin/env LD_PRELOAD=/bin/libheaptap.so HEAPTAP_OUT=/tmp/j.heaptap \
         /bin/only_there /counts 1 2>jail.err &
     runner=$!
-    until_there "$jail/counts"
+    until_counting "$jail/counts"
     pid=$(host_pid jail/tmp/j.heaptap)
     [ -n "$pid" ] || { failed "$name: it is recorded"; kill -9 $runner; return; }
     looked_at "$name" "$pid" "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")"
@@ -212,6 +222,7 @@ for _ in $(seq 100); do
     kill -0 $runner 2>/dev/null || break
     sleep 0.05
 done
+until_counting "/proc/$runner/root$PWD/private/counts"
 if kill -0 $runner 2>/dev/null; then
     looked_at "a mount namespace" $runner $runner
     kill -9 $runner
@@ -230,7 +241,7 @@ else
     LD_PRELOAD='' $other env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$others/o.heaptap" \
         "$PROG/counted" "$others/counts" 1 &
     runner=$!
-    until_there "$others/counts"
+    until_counting "$others/counts"
     if cat /proc/$runner/maps >maps.txt 2>&1; then
         looked_at "another user's process" $runner $runner
     else
@@ -253,7 +264,7 @@ else
     rm -f counts "/tmp/perf-$runner.map"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/root.heaptap "$PROG/counted" counts 1 &
     pid=$!
-    until_there counts
+    until_counting counts
     for command in report control "snapshot:x"; do
         $other "$HEAPTAP" ${command%:*} $pid ${command#"${command%:*}"} >refused.txt 2>&1
         same "a process of root's: ${command%:*} is refused to others" 3 $?
