@@ -937,6 +937,36 @@ assert_no_jit_name(const char *path)
     assert_int_equal(unlink(path), 0);
 }
 
+/* If this fails, code made in a program's first milliseconds has no names, or another process's. */
+static void
+a_map_written_at_once_is_its_process_s(void **state)
+{
+    static const struct {
+        uint64_t late_ms;
+        const char *name;
+    } tries[] = {{5, "first"}, {50, ""}};
+    char path[64];
+    struct stat st;
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    assert_true(shell("echo 1000 200 first >%s", path));
+    assert_int_equal(stat(path, &st), 0);
+    for (size_t i = 0; i < countof(tries); i++) {
+        struct profile *p = new_profile("[vdso]");
+        uint32_t at = add_location(p, 0x1010 - BIAS);
+
+        p->process.pid = (uint32_t)getpid();
+        p->process.start_unix_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                                   (uint64_t)st.st_mtim.tv_nsec + tries[i].late_ms * 1000000;
+        p->locations[at].module = 0;
+        resolve(p, true);
+        assert_string_equal(function(p, at, 0), tries[i].name);
+        profile_free(p);
+    }
+    unlink(path);
+}
+
 /* If this fails, code made at run time has no names, or another process's, or escape sequences. */
 static void
 jit_code_is_named_by_its_own_map(void **state)
@@ -1074,6 +1104,7 @@ main(void)
         cmocka_unit_test(the_cache_refuses_every_damage),
         cmocka_unit_test(an_unwritable_cache_is_silent),
         cmocka_unit_test(jit_code_is_named_by_its_own_map),
+        cmocka_unit_test(a_map_written_at_once_is_its_process_s),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

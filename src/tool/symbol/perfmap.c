@@ -2,8 +2,9 @@
  *
  * The directory is everybody's, so the file is taken only if it is a regular file of our own user,
  * or as root of the user whose process it is while that lives, and no link. Process ids come round
- * again, so one last written before the process started is another's. The text is foreign: fields
- * are parsed by hand within the buffer, and a bad line costs that line.
+ * again, so one last written before the process started is another's; but the times of files are
+ * those of the clock's last tick, so one written at once may seem a little older. The text is
+ * foreign: fields are parsed by hand within the buffer, and a bad line costs that line.
  *
  * Code gets replaced: ranges overlap, and the last line that covers an address is the one in force
  * at the end. What ran there earlier is not in the file.
@@ -20,6 +21,7 @@
 
 #define MAP_BYTES_MAX (64 * MIB)
 #define NS_PER_S UINT64_C(1000000000)
+#define TICK_NS (NS_PER_S / 100) // The longest there are.
 
 /* The hexadecimal number at *TEXT, before END, and the blank after it; moves *TEXT past both. */
 static bool
@@ -99,7 +101,7 @@ is_believable(const struct stat *st, uid_t user, uint64_t start_unix_ns)
     uint64_t written_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
 
     return S_ISREG(st->st_mode) && st->st_uid == user && st->st_size > 0
-           && (uint64_t)st->st_size <= MAP_BYTES_MAX && written_ns >= start_unix_ns;
+           && (uint64_t)st->st_size <= MAP_BYTES_MAX && written_ns + TICK_NS >= start_unix_ns;
 }
 
 void
