@@ -15,6 +15,7 @@
  *                         every second one; says "ready" and waits for a line
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
+ *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap begins
  *
  * In each case main() keeps a block of 48 bytes first.
  */
@@ -23,9 +24,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-enum { BIG = 128 << 10, ONES = 1024, WORKERS = 16, WORK_BLOCKS = 1000 };
+enum { BIG = 128 << 10, ONES = 1024, WORKERS = 16, WORK_BLOCKS = 1000, STACK_BYTES = 64 << 10 };
 
 static void *kept[4 * ONES];
 static size_t kept_count;
@@ -220,6 +222,21 @@ leaks(void)
     wait_for_line();
 }
 
+static void
+coroutine(void)
+{
+    static ucontext_t back, there;
+    static char *stack;
+
+    stack = calloc(1, STACK_BYTES);
+    getcontext(&there);
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = STACK_BYTES;
+    there.uc_link = &back;
+    makecontext(&there, leaks, 0);
+    swapcontext(&back, &there);
+}
+
 int
 main(int count, char **arguments)
 {
@@ -248,6 +265,8 @@ main(int count, char **arguments)
         many();
     } else if (strcmp(what, "leaks") == 0) {
         leaks();
+    } else if (strcmp(what, "coroutine") == 0) {
+        coroutine();
     }
     return 0;
 }

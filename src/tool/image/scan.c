@@ -11,6 +11,9 @@
  *                            neighbours, so what is beside it may be anybody's
  *     other allocators       the range as a whole
  *
+ * A stack may be a block itself, as those of coroutines and of signal handlers are. Then it ends
+ * with the block: what is behind it is heap.
+ *
  * The first thread's own variables lie in memory that the dynamic linker has mapped, and are found
  * by the thread pointer.
  */
@@ -79,19 +82,47 @@ is_recorders(const struct examined *e, const struct memory_region *region)
     return record->header != 0 && record->header - region->start < bytes;
 }
 
-/* The thread with the lowest stack pointer in REGION. */
-static const struct memory_thread *
-thread_in(const struct memory *m, const struct memory_region *region)
+/* The block that T runs on; NULL if its stack is none. */
+static const struct block *
+stack_block(const struct examined *e, const struct memory_thread *t)
 {
+    const struct block *b = blocks_before(&e->blocks, t->sp);
+
+    return b != NULL && block_has(b, t->sp) ? b : NULL;
+}
+
+/* The thread with the lowest stack pointer in REGION, of those that do not run on a block. */
+static const struct memory_thread *
+thread_in(const struct examined *e, const struct memory_region *region)
+{
+    const struct memory *m = &e->memory;
     const struct memory_thread *lowest = NULL;
 
     for (size_t i = 0; i < m->thread_count; i++) {
         const struct memory_thread *t = &m->threads[i];
 
-        if (t->sp >= region->start && t->sp < region->end && (lowest == NULL || t->sp < lowest->sp))
+        if (t->sp >= region->start && t->sp < region->end &&
+            (lowest == NULL || t->sp < lowest->sp) && stack_block(e, t) == NULL)
             lowest = t;
     }
     return lowest;
+}
+
+/* The stacks that are blocks. */
+static void
+add_stack_blocks(struct ranges *r)
+{
+    const struct memory *m = &r->e->memory;
+
+    for (size_t i = 0; i < m->thread_count; i++) {
+        const struct memory_thread *t = &m->threads[i];
+        const struct block *b = stack_block(r->e, t);
+
+        if (b != NULL)
+            add(r, SCAN_STACK,
+                t->sp - b->address > RED_ZONE_BYTES ? t->sp - RED_ZONE_BYTES : b->address,
+                b->address + block_extent(b), t);
+    }
 }
 
 /* Whether REGION belongs to a file, or follows what does: then *RET_MAPPING is that. */
@@ -164,7 +195,7 @@ static void
 add_region(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
 {
     const struct memory *m = &r->e->memory;
-    const struct memory_thread *thread = thread_in(m, region);
+    const struct memory_thread *thread = thread_in(r->e, region);
     const struct memory_mapping *mapping;
 
     if (!(region->access & MEMORY_WRITE) || region->held_bytes == 0)
@@ -201,7 +232,7 @@ add_tls(struct ranges *r)
         const struct memory_region *region = memory_region_at(m, t->pointer);
         uint64_t start, end;
 
-        if (t->pointer == 0 || region == NULL || thread_in(m, region) != NULL)
+        if (t->pointer == 0 || region == NULL || thread_in(r->e, region) != NULL)
             continue;
         start = t->pointer - region->start > TLS_BYTES ? t->pointer - TLS_BYTES : region->start;
         end = region->end - t->pointer > CONTROL_BYTES ? t->pointer + CONTROL_BYTES : region->end;
@@ -218,8 +249,10 @@ scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **r
     for (size_t k = 0; k < countof(kinds); k++) {
         for (size_t i = 0; i < e->memory.region_count; i++)
             add_region(&r, &e->memory.regions[i], kinds[k]);
-        if (kinds[k] == SCAN_STACK)
-            add_tls(&r);
+        if (kinds[k] != SCAN_STACK)
+            continue;
+        add_stack_blocks(&r);
+        add_tls(&r);
     }
     *ret = r.v;
     return r.count;

@@ -186,14 +186,14 @@ def sum_of(leaks, kind):
     return leaks[kind]["blocks"], leaks[kind]["bytes"]
 
 
-def check_leaks(what, where):
+def check_leaks(what, where, reached=13):
     leaks = memory("--leaks", *where)["reachability"]
     got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
     # A list of 5, a ring of 2, and one of 1000 bytes are lost. Reached are a list of 10, one by a
     # thread's own variable, one by a pointer into its middle, and main's.
     tell(got["lost"] == (3, 32 + 32 + 1000), what + ": nothing points to them", got)
     tell(got["lost_through_others"] == (5, 4 * 32 + 32), what + ": lost with others", got)
-    tell(got["reached"][0] == 13, what + ": reached", got)
+    tell(got["reached"][0] == reached, what + ": reached", got)
     by_function = {}
     for one in leaks["stacks"]:
         name = one["stack"][1 if one["stack"][0]["function"] == "add_node" else 0]["function"]
@@ -203,7 +203,15 @@ def check_leaks(what, where):
          by_function)
 
 
+def coroutine():
+    """What is behind a stack that is a block is heap, and no stack."""
+    program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
+    check_leaks("a coroutine", ["--pid", str(program.pid)], reached=14)
+    program.end()
+
+
 def blocks():
+    coroutine()
     program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])
     where = ["--pid", str(program.pid)]
     check_leaks("a running process", where)
