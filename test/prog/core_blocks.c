@@ -16,14 +16,20 @@
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
  *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap begins
+ *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
+ *                         seconds; another one counts the SIGTRAPs that it sends to itself, until
+ *                         there is a line, and says how many of how many have come
  *
  * In each case main() keeps a block of 48 bytes first.
  */
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -237,6 +243,45 @@ coroutine(void)
     swapcontext(&back, &there);
 }
 
+static volatile sig_atomic_t trapped;
+
+static void
+count_trap(int number)
+{
+    (void)number;
+    trapped++;
+}
+
+static void *
+wait_in_vfork(void *unused)
+{
+    if (vfork() == 0) {
+        struct timespec long_time = {.tv_sec = 10};
+
+        nanosleep(&long_time, NULL);
+        _exit(0);
+    }
+    return unused;
+}
+
+static void
+held(void)
+{
+    struct pollfd line = {.fd = 0, .events = POLLIN};
+    pthread_t waiter;
+    int sent = 0;
+
+    signal(SIGTRAP, count_trap);
+    pthread_create(&waiter, NULL, wait_in_vfork, NULL);
+    if (write(1, "ready\n", 6) != 6)
+        exit(1);
+    for (; poll(&line, 1, 0) == 0; sent++)
+        pthread_kill(pthread_self(), SIGTRAP);
+    printf("%d of %d\n", (int)trapped, sent);
+    fflush(stdout);
+    _exit(0); // The child goes on alone.
+}
+
 int
 main(int count, char **arguments)
 {
@@ -267,6 +312,8 @@ main(int count, char **arguments)
         leaks();
     } else if (strcmp(what, "coroutine") == 0) {
         coroutine();
+    } else if (strcmp(what, "held") == 0) {
+        held();
     }
     return 0;
 }

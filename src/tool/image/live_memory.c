@@ -9,6 +9,10 @@
  * be seen in neither. That is done by seizing each thread, which leaves no trace: no signal is
  * sent, and if we die they go on. Threads may be made meanwhile, so the list is gone over until it
  * has none that is not stopped.
+ *
+ * A thread that the kernel does not let go of, as one that waits for the child of its vfork or for
+ * a disk, stops only when that is over, and all others would stand still as long. It does not run
+ * either: it is left alone, and /proc tells its stack pointer.
  */
 #include "image/live_memory.h"
 
@@ -24,8 +28,12 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
+
+/* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
+enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
 
 /* A line of smaps that is no range: "VmFlags: rd wr mr mw me dd" of the latest one. */
 static void
@@ -143,6 +151,62 @@ is_stopped(const struct memory *m, uint32_t tid)
     return false;
 }
 
+/* The line of the file NAME of thread TID; "" if there is none. */
+static const char *
+line_of(struct memory *m, uint32_t tid, const char *name)
+{
+    FILE *f = fopen(arena_printf(&m->arena, "/proc/%u/task/%u/%s", m->pid, tid, name), "re");
+    char line[1024] = "";
+
+    if (f != NULL) {
+        if (fgets(line, sizeof line, f) == NULL)
+            line[0] = '\0';
+        fclose(f);
+    }
+    return arena_strdup(&m->arena, line);
+}
+
+/* Whether thread TID waits in the kernel for something that cannot be interrupted, and goes on
+ * doing so. */
+static bool
+is_held(struct memory *m, uint32_t tid)
+{
+    static const struct timespec while_ = {.tv_nsec = HELD_WAIT_NS};
+
+    for (int i = 0; i < HELD_LOOKS; i++) {
+        // Its name, which may hold anything, stands in front of the state.
+        const char *state = strrchr(line_of(m, tid, "stat"), ')');
+
+        if (state == NULL || strncmp(state, ") D", 3) != 0)
+            return false;
+        nanosleep(&while_, NULL);
+    }
+    return true;
+}
+
+static void
+add_thread(struct memory *m, size_t *capacity, struct memory_thread t)
+{
+    arena_grow(&m->arena, &m->threads, capacity, m->thread_count, sizeof *m->threads);
+    m->threads[m->thread_count++] = t;
+}
+
+/* Note where thread TID, which is held, is: the last two numbers of its system call. */
+static void
+note_held(struct memory *m, size_t *capacity, uint32_t tid)
+{
+    struct memory_thread t = {.tid = tid};
+    const char *line = line_of(m, tid, "syscall"), *at = strrchr(line, ' ');
+
+    if (at != NULL) {
+        t.pc = strtoull(at, NULL, 16);
+        while (at > line && at[-1] != ' ')
+            at--;
+        t.sp = strtoull(at, NULL, 16);
+    }
+    add_thread(m, capacity, t);
+}
+
 /* Stop thread TID and note its registers: false if that cannot be. */
 static bool
 stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
@@ -151,13 +215,17 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     struct memory_thread t = {.tid = tid};
     int status;
 
+    if (is_held(m, tid)) {
+        note_held(m, capacity, tid);
+        return true;
+    }
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
         return false;
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
         waitpid((pid_t)tid, &status, __WALL) != (pid_t)tid || !WIFSTOPPED(status))
         return false;
-    // One that a signal has stopped first gets it when it goes on.
-    if (WSTOPSIG(status) != SIGTRAP && status >> 16 == 0)
+    // One that a signal has stopped first gets it when it goes on. Our own stop is an event.
+    if (status >> 16 == 0)
         t.pending = (uint32_t)WSTOPSIG(status);
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
         static_assert(sizeof registers <= sizeof t.registers, "there is room");
@@ -167,8 +235,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         t.sp = t.registers[SP_AT];
         t.pointer = t.registers[POINTER_AT];
     }
-    arena_grow(&m->arena, &m->threads, capacity, m->thread_count, sizeof *m->threads);
-    m->threads[m->thread_count++] = t;
+    add_thread(m, capacity, t);
     return true;
 }
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import documents
 import dumps
@@ -206,13 +207,32 @@ def check_leaks(what, where, reached=13):
 def coroutine():
     """What is behind a stack that is a block is heap, and no stack."""
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
+    program.asleep()
     check_leaks("a coroutine", ["--pid", str(program.pid)], reached=14)
+    program.end()
+
+
+def held():
+    """A thread that the kernel holds does not make the others wait, and no signal is lost."""
+    program = dumps.Waiting(library, "held.heaptap", [BLOCKS, "held"])
+    took = []
+    for _ in range(20):
+        before = time.monotonic()
+        found = memory("--leaks", "--pid", str(program.pid))
+        took.append(time.monotonic() - before)
+    tell(max(took) < 5, "a thread in vfork: it is not waited for", took)
+    tell(found["memory"]["threads"] == 2, "a thread in vfork is seen", found["memory"])
+    program.go_on()
+    count = program.process.stdout.readline().split()
+    tell(count[0] == count[2] and int(count[0]) > 1000, "signals while it was stopped", count)
     program.end()
 
 
 def blocks():
     coroutine()
+    held()
     program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])
+    program.asleep()
     where = ["--pid", str(program.pid)]
     check_leaks("a running process", where)
     if dumps.have_gcore():

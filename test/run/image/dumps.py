@@ -5,6 +5,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 
 SKIPPED = 77
 
@@ -48,6 +49,14 @@ class Waiting:
 
     def ready(self):
         assert self.process.stdout.readline() == "ready\n"
+
+    def asleep(self):
+        """Wait until it waits: on its way there, registers may hold anything."""
+        for _ in range(1000):
+            with open("/proc/%d/stat" % self.pid) as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "S":
+                    return
+            time.sleep(0.01)
 
     def go_on(self):
         self.process.stdin.write("\n")
