@@ -19,6 +19,8 @@
  *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
  *                         seconds; another one counts the SIGTRAPs that it sends to itself, until
  *                         there is a line, and says how many of how many have come
+ *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
+ *                         blocks there had been at least when it exits
  *
  * In each case main() keeps a block of 48 bytes first.
  */
@@ -282,6 +284,44 @@ held(void)
     _exit(0); // The child goes on alone.
 }
 
+static long made;
+
+/* As many stacks as PATH has values: it says which of two calls is taken. */
+static void
+take_path(unsigned path, int depth)
+{
+    if (depth == 0)
+        free(malloc(16));
+    else if (path & 1)
+        take_path(path >> 1, depth - 1);
+    else
+        take_path(path >> 1, depth - 1);
+}
+
+static void *
+take_paths(void *first_path)
+{
+    for (unsigned path = (unsigned)(uintptr_t)first_path;; path += 0x9e3779b1) {
+        take_path(path >> 7, 16);
+        __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void
+stacks(void)
+{
+    struct timespec a_while = {.tv_nsec = 300000000};
+    pthread_t thread;
+
+    for (uintptr_t i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, take_paths, (void *)(i << 20));
+    nanosleep(&a_while, NULL);
+    printf("%ld\n", __atomic_load_n(&made, __ATOMIC_RELAXED));
+    fflush(stdout);
+    exit(0);
+}
+
 int
 main(int count, char **arguments)
 {
@@ -314,6 +354,8 @@ main(int count, char **arguments)
         coroutine();
     } else if (strcmp(what, "held") == 0) {
         held();
+    } else if (strcmp(what, "stacks") == 0) {
+        stacks();
     }
     return 0;
 }

@@ -530,33 +530,51 @@ file_create(void)
     return 0;
 }
 
-/* Copy all that is there to FD: 0, or a negative error number. The header comes last: a new file
- * begins with zeros until all of it is there. */
+static bool
+write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t off, int *ret_error)
+{
+    for (uint64_t done = 0; done < size_bytes;) {
+        long n = sys_pwrite(fd, bytes + done, size_bytes - done, off + done);
+
+        if (n <= 0) {
+            *ret_error = n < 0 ? (int)n : -ENOSPC;
+            return false;
+        }
+        done += (uint64_t)n;
+    }
+    return true;
+}
+
+/* Copy all that is there to FD: 0, or a negative error number. Tables may grow meanwhile, so of the
+ * directory only what was copied is written. The header comes last: a new file begins with zeros
+ * until all of it is there. */
 static int
 copy_to(int fd)
 {
+    const unsigned char *header = (unsigned char *)state->header;
     const struct disk_segment *directory =
-        (struct disk_segment *)(void *)((unsigned char *)state->header + DISK_DIRECTORY_OFF);
-    uint32_t count = load_relaxed(&state->segment_count);
+        (const struct disk_segment *)(const void *)(header + DISK_DIRECTORY_OFF);
+    uint32_t count = load_relaxed(&state->segment_count), copied = 0;
+    uint64_t end = DISK_DIRECTORY_OFF;
+    int error = 0;
 
     if (load_relaxed(&state->file_end) > sys_limit(RLIMIT_FSIZE))
         return -EFBIG;
-    for (uint32_t i = 0; i < count && i < DISK_SEGMENT_MAX; i++) {
-        const struct disk_segment *s = &directory[i];
+    for (; copied < count && copied < DISK_SEGMENT_MAX; copied++) {
+        const struct disk_segment *s = &directory[copied];
         uint32_t kind = load_acquire(&s->kind);
 
-        for (uint64_t done = 0; kind != 0 && done < s->bytes;) {
-            long n = sys_pwrite(fd, state->tables[kind].base + s->table_off + done,
-                                s->bytes - done, s->off + done);
-
-            if (n <= 0)
-                return n < 0 ? (int)n : -ENOSPC;
-            done += (uint64_t)n;
-        }
+        if (kind == 0) // Whoever takes it is about to say what it is of.
+            break;
+        if (!write_whole(fd, state->tables[kind].base + s->table_off, s->bytes, s->off, &error))
+            return error;
+        end = end < s->off + s->bytes ? s->off + s->bytes : end;
     }
-    if (sys_pwrite(fd, state->header, DISK_DATA_OFF, 0) != DISK_DATA_OFF)
-        return -ENOSPC;
-    note_size(load_relaxed(&state->file_end));
+    if (!write_whole(fd, header + DISK_DIRECTORY_OFF, copied * sizeof *directory,
+                     DISK_DIRECTORY_OFF, &error) ||
+        !write_whole(fd, header, DISK_DIRECTORY_OFF, 0, &error))
+        return error;
+    note_size(end);
     return 0;
 }
 
@@ -583,20 +601,27 @@ void
 file_copy(enum file_copy when)
 {
     uint64_t now_ns, mask;
-    uint32_t idle = 0;
+    uint32_t idle = 0, waits = 0;
 
     if (!state->in_memory || load_relaxed(&state->file_failed))
         return;
     now_ns = load_relaxed(&state->header->shared.last_ns);
     if (when == FILE_COPY_DUE && now_ns < load_relaxed(&state->copy_next_ns))
         return;
+    mask = sys_block_signals();
+    while (!cas_acq_rel(&state->copy_busy, &idle, 1u)) {
+        // What the other copies has not what came last.
+        if (when != FILE_COPY_LAST || waits == LIMIT_GROW_WAITS) {
+            sys_unblock_signals(mask);
+            return;
+        }
+        idle = 0;
+        sys_wait(waits++);
+    }
     if (when == FILE_COPY_LAST)
         state->header->process_flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
-    mask = sys_block_signals();
-    if (cas_acq_rel(&state->copy_busy, &idle, 1u)) {
-        copy_now();
-        store_release(&state->copy_busy, 0u);
-    }
+    copy_now();
+    store_release(&state->copy_busy, 0u);
     sys_unblock_signals(mask);
 }
 
