@@ -21,6 +21,7 @@
  *                         there is a line, and says how many of how many have come
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
+ *   core_blocks child     forks a child that allocates nothing; says "ready" and waits for a line
  *
  * In each case main() keeps a block of 48 bytes first.
  */
@@ -322,6 +323,17 @@ stacks(void)
     exit(0);
 }
 
+static void
+child(void)
+{
+    pid_t pid = fork();
+
+    while (pid == 0)
+        pause();
+    wait_for_line();
+    kill(pid, SIGKILL);
+}
+
 int
 main(int count, char **arguments)
 {
@@ -356,6 +368,8 @@ main(int count, char **arguments)
         held();
     } else if (strcmp(what, "stacks") == 0) {
         stacks();
+    } else if (strcmp(what, "child") == 0) {
+        child();
     }
     return 0;
 }

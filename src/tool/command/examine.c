@@ -46,6 +46,11 @@ say_unrecorded(const struct memory *m)
                   "nothing in this process, or the filter left private memory out (bit 0 of "
                   "/proc/PID/coredump_filter)",
                   m->name);
+    else if (has_recorder(m))
+        say_error("%s: the recorder is there, but has recorded nothing so far: a child made by "
+                  "fork is recorded from its first allocation on, unless `heaptap run` was told "
+                  "to leave it out",
+                  m->name);
     else if (m->lives)
         say_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
     else

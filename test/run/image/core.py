@@ -157,6 +157,12 @@ def refused():
     says("a dump cut in half", ["cut off"], "short")
     says("a process that does not live", ["there is no process"], "--pid", "4194301")
     says("a process that is not recorded", ["not being recorded"], "--pid", str(os.getpid()))
+    parent = dumps.Waiting(library, "parent.heaptap", [BLOCKS, "child"])
+    with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid)) as children:
+        child = children.read().strip()
+    says("a child that has allocated nothing", ["nothing so far", "first allocation"], "--pid",
+         child)
+    parent.end()
     tail = run("core", "tail")
     tell("cut short" in tail.stderr, "a dump cut short by little says so", tail.stderr)
     other = run("core", "/bin/true", dump)
