@@ -79,8 +79,9 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "self-contained-core", &asked.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps hold, so that heaptap core needs nothing but the "
-     "dump. The file is a copy, made once a second and when the program exits; a program that is "
-     "killed, or ends by _exit or exec, may leave one that lacks its last second.",
+     "dump. The file is a copy, made at most once a second while the program allocates, and when "
+     "it exits; one that is killed, or ends by _exit or exec, may leave a copy that lacks what "
+     "came last.",
      NULL},
     {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
      "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
@@ -416,7 +417,8 @@ run(const void *unused, int count, char **arguments)
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
-        if (asked.recording.self_contained && WIFSIGNALED(o.run.status) && !asked.quiet)
+        if (asked.recording.self_contained && WIFSIGNALED(o.run.status) &&
+            WCOREDUMP(o.run.status) && !asked.quiet)
             say_hint("what came after the last copy is in the core dump: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {

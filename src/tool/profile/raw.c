@@ -338,7 +338,7 @@ raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *a
     all.left_bytes = EXPANDED_BYTES_FREE + (uint64_t)size_bytes * EXPANDED_BYTES_PER_BYTE;
     take_segments(ret, &all);
     if (ret->header.process_flags & DISK_PROCESS_IN_MEMORY)
-        raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack the last "
-                      "second; heaptap core has that, from a core dump or with --pid");
+        raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack what "
+                      "came last; heaptap core has that, from a core dump or with --pid");
     return 0;
 }

@@ -363,8 +363,11 @@ def contained():
              "a crash, from the dump alone", text)
         dumps.crash(library, "dump_killed", "killed.heaptap", [BLOCKS, "null"], alone)
         killed = run("report", "killed.heaptap")
-        tell("may lack the last second" in killed.stderr, "what a killed process leaves says so",
+        tell("may lack what came last" in killed.stderr, "what a killed process leaves says so",
              killed.stderr)
+    ended = run("run", "--self-contained-core", "-o", "ended.heaptap", "sh", "-c", "kill -9 $$")
+    tell("core dump: heaptap core" not in ended.stderr, "no dump is promised that there is not",
+         ended.stderr)
     both = run("run", "--self-contained-core", "--reserve", "4M", "true")
     tell(both.returncode == 2, "a reserve beside it is refused", both.stderr)
 
