@@ -465,3 +465,14 @@ test('a pair gets one number for ever, however many there are', () => {
     assert.equal(map.get(5, 5), -1);
     assert.equal(map.count, 20000);
 });
+
+test('a page of a part has no timeline, which is that of the whole process', () => {
+    const whole = checkPage(report([{stack: ['main'], live_bytes: 10}]));
+    const timeline = [{elapsed_ns: 5, live_bytes: 1000}];
+    const made = {...whole, report: {...whole.report, timeline}};
+
+    assert.deepEqual(checkPage({...made, filter: null}).report.timeline, timeline);
+    assert.deepEqual(checkPage({...made, filter: {stacks: 'main'}}).report.timeline, []);
+    assert.deepEqual(checkPage({...made, before: made.report, filter: {heap: 'a'}}).before.timeline,
+        []);
+});

@@ -50,7 +50,14 @@ export function checkPage(document) {
             throw new Error(`The data in this page is of version ${report.version}; ` +
                 `this page reads ${known}`);
     }
-    return page;
+    return page.filter ? withoutTimelines(page) : page;
+}
+
+/* The timeline is always that of the whole process, which is no curve of a part of it. */
+function withoutTimelines(page) {
+    const without = (report) => report && {...report, timeline: []};
+
+    return {...page, report: without(page.report), before: without(page.before)};
 }
 
 async function unpacked(base64) {

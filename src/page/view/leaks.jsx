@@ -52,7 +52,7 @@ function Suppressed({leaks}) {
 }
 
 export function Leaks() {
-    const {page, profile, state} = useShared();
+    const {page, profile, state, compares} = useShared();
     const ids = useMemo(() => namesOf(profile), [profile]);
     const leaks = page.leaks;
     const rows = useMemo(() => (leaks ? leaks.leaks.filter((leak) => !state.q
@@ -79,7 +79,8 @@ export function Leaks() {
                 <b>{bytes(leaks.total.live_bytes)}</b> in{' '}
                 {plural(leaks.total.live_blocks, 'block')}, on {plural(leaks.total.paths, 'path')}.
             </h2>
-            <p class="note">Whether anything still points to these blocks has not been checked.
+            <p class="note">{compares && 'These are the blocks of the second profile. '}
+                Whether anything still points to these blocks has not been checked.
                 A path is read from the left: the function that asked for the memory, then who
                 called it.</p>
             <Grid label="What was never freed, by path" columns={columns} rows={rows}

@@ -74,15 +74,20 @@ function Where({holders, i}) {
         && <> (<Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />)</>;
 }
 
-const NOTHING = {exact: 'Nothing was recorded: no call that allocates was seen.',
-    sampled: 'No block was chosen as a sample, so nothing is known of what was allocated.'};
+/* Why there is nothing. */
+function emptyText({report, filter}) {
+    if (filter)
+        return 'Nothing in the profile is of this part.';
+    return isEstimate(report)
+        ? 'No block was chosen as a sample, so nothing is known of what was allocated.'
+        : 'Nothing was recorded: no call that allocates was seen.';
+}
 
 function Sentence({holders}) {
-    const {profile, metric, extent, sums} = useShared();
+    const {page, profile, metric, extent, sums} = useShared();
     const whole = sums[metric.key], {totals} = profile.report;
     if (holders.rows.length === 0)
-        return <p class="headline">{profile.sites.count === 0
-            ? NOTHING[isEstimate(profile.report) ? 'sampled' : 'exact']
+        return <p class="headline">{profile.sites.count === 0 ? emptyText(page)
             : `Nothing is ${metricName(metric, extent)} ${extentText(profile, extent)}.`}</p>;
     const rest = metric.key === 'peak' && extent.kind === 'whole';
     return (

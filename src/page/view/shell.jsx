@@ -104,6 +104,22 @@ function Losses({report}) {
         </div>);
 }
 
+/* What was left out when the page was made, in the words of the command; '' if nothing was. */
+export function filterText(filter) {
+    const {stacks, heap, label} = filter || {};
+    return [stacks && `stacks that match ${stacks}`, heap && `blocks of the heap ${heap}`,
+        label && `blocks with the label ${label}`].filter(Boolean).join(', ');
+}
+
+function Filtered({filter}) {
+    const text = filterText(filter);
+    return text !== '' && (
+        <div class="losses" role="note">
+            <div class="wide">This page is of a part of the profile: <b>only{' '}
+                <Text text={text} /></b>.</div>
+        </div>);
+}
+
 /* Under a total, what says more of it. */
 function moreOf(metric, extent, sums, totals) {
     if (extent.kind === 'whole') {
@@ -266,7 +282,7 @@ function useKeys(help) {
 }
 
 export function Shell({children}) {
-    const {profile, extent, sums, theme, state} = useShared();
+    const {page, profile, extent, sums, theme, state} = useShared();
     const help = useRef(null), main = useRef(null);
     useKeys(help);
     useEffect(() => {
@@ -289,6 +305,7 @@ export function Shell({children}) {
                     {METRICS.map((metric) => <Tile key={metric.key} metric={metric} extent={extent}
                         sums={sums} totals={profile.report.totals} />)}
                 </div>
+                <Filtered filter={page.filter} />
                 <Losses report={profile.report} />
             </header>
             <div class="bar-row">

@@ -95,7 +95,7 @@ const COLUMNS = [
             {typesText(bin)}</span>}];
 
 export function Sizes() {
-    const {page, state, extent} = useShared();
+    const {page, state, extent, compares} = useShared();
     const bins = page.sizes ? page.sizes.bins : [];
     const whole = bins.reduce((sum, bin) => sum + bin.bytes, 0);
     const columns = COLUMNS.map((column) => (column.key === 'share'
@@ -108,6 +108,8 @@ export function Sizes() {
         <>
             <h2 class="unseen">Sizes</h2>
             {extent.kind !== 'whole' && <p class="note">Sizes are known of the whole run only.</p>}
+            {(page.filter || compares) && <p class="note">Sizes are those of the whole process
+                {compares && ', the second of the two'}.</p>}
             {sizes.length > 0 && <Histogram sizes={sizes} />}
             <section class="panel">
                 <h3>Bins</h3>

@@ -3,7 +3,7 @@
  *
  *     {"format": "heaptap-page", "version": 1,
  *      "report": {…, "parts": {…}, "growing": […], "history": {…}, "tables": {…}},
- *      "before": null, "sizes": {…}, "leaks": {…}, "sources": […]}
+ *      "before": null, "filter": null, "sizes": {…}, "leaks": {…}, "sources": […]}
  *
  * The report is that of `heaptap report --json`, with three more members. `parts` are the sites as
  * they were recorded: a site of a report is a stack, which may allocate in several classes of size,
@@ -377,6 +377,21 @@ put_sizes(struct json *j, const struct view *v)
     json_bins(j, v, SIZE_MAX);
 }
 
+/* What V was asked to leave out, so that nobody takes a part for the whole. */
+static void
+put_filter(struct json *j, const struct view *v)
+{
+    if (v->filter == NULL && v->tags.heap == NULL && v->tags.label == NULL) {
+        json_string(j, "filter", NULL);
+        return;
+    }
+    json_object(j, "filter");
+    json_string(j, "stacks", v->filter);
+    json_string(j, "heap", v->tags.heap);
+    json_string(j, "label", v->tags.label);
+    json_end(j);
+}
+
 void
 json_page(struct json *j, const struct json_page *page)
 {
@@ -393,6 +408,7 @@ json_page(struct json *j, const struct json_page *page)
     } else {
         json_string(j, "before", NULL);
     }
+    put_filter(j, page->view);
     put_sizes(j, page->view);
     put_leaks(j, page->view, page->options);
     put_sources(j, &report);

@@ -252,6 +252,11 @@ def filtered():
     tell(empty["sites"]["stack"] == [] and empty["parts"]["site"] == [] and
          empty["history"]["changes"]["part"] == [] and empty["growing"] == [],
          "a page of nothing has its columns")
+    made = page_of("--filter", "look_up", "--heap", "malloc", "--label", "a=b", "leak.heaptap")
+    tell(whole["filter"] is None and part["filter"] == {
+        "stacks": "look_up", "heap": None, "label": None} and made["filter"] == {
+        "stacks": "look_up", "heap": "malloc", "label": "a=b"},
+         "a page of a part says of which", whole["filter"], part["filter"], made["filter"])
 
 
 def data():

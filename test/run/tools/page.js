@@ -21,7 +21,9 @@ const VIEWS = ['overview', 'table', 'table?by=site', 'table?by=line', 'flame', '
     'leaks', 'direct', 'calls', 'source', 'recording'];
 /* Pages of other profiles than the one of their name. */
 const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'leak.heaptap'],
-    different: ['many.heaptap', 'leak.heaptap'], source: ['--source', 'leak.heaptap']};
+    different: ['many.heaptap', 'leak.heaptap'],
+    part: ['--filter', 'look_up', 'leak.heaptap'], nothing: ['--filter', 'nosuch', 'leak.heaptap'],
+    source: ['--source', 'leak.heaptap']};
 const MINUS = '\u2212';
 let failures = 0, browser;
 
@@ -475,12 +477,30 @@ async function estimates() {
         }));
 }
 
+/* Who gets a page of a part must not take it for the whole. */
+async function parts() {
+    for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
+        await onPage(`a page of a part says so on every view: ${name}`, name, async (page) =>
+            everyView(page, async () => assert.match(await page.locator('.losses').first()
+                .innerText(), new RegExp(`only stacks that match ${wanted}`))));
+    await onPage('a part without anything is not said to be all', 'nothing', async (page) =>
+        assert.match(await page.locator('.headline').innerText(), /of this part/));
+    await onPage('without a sample nobody says that nothing was allocated', 'empty', async (page) =>
+        assert.match(await page.locator('.headline').innerText(), /No sample was taken/));
+    await onPage('sizes and leaks say of which profile they are', 'compared', async (page) => {
+        for (const view of ['sizes', 'leaks']) {
+            await show(page, view);
+            assert.match(await page.locator('main').innerText(), /second/, view);
+        }
+    });
+}
+
 async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates])
+            accessible, looks, keyboard, hostile, estimates, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {
