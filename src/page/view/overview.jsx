@@ -128,6 +128,8 @@ function ChangeSentence({holders}) {
                     <FunctionName id={own.keys.function[key]} brief /></span>))}.
             {profile.before.process.executable !== profile.report.process.executable
                 && <span class="also"> These are profiles of different programs.</span>}
+            {[profile.before, profile.report].some(isEstimate) && <span class="also"> These are
+                estimates: <code>heaptap diff</code> says in which range the growth lies.</span>}
         </p>);
 }
 

@@ -133,11 +133,15 @@ function Notes({notes}) {
 }
 
 export function Recording() {
-    const {profile: {report}} = useShared();
+    const {profile: {report, before}} = useShared();
     return (
         <>
             <h2 class="unseen">Recording</h2>
+            {before && <p class="note">This is how the second profile was recorded; of the first
+                there is what was lost.</p>}
             <Notes notes={report.notes} />
+            {before && <section class="panel"><h3>What was lost before</h3>
+                <Notes notes={before.notes} /><Losses losses={before.losses} /></section>}
             <div class="pair">
                 <section class="panel"><h3>What was lost</h3><Losses losses={report.losses} />
                 </section>

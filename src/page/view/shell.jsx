@@ -68,7 +68,8 @@ function Title({report, before, theme, onHelp}) {
             </div>
             {before && <p class="about"><span>before: <Text text={commandOf(before)} />,{' '}
                 {moment(before.process.start_unix_ns)}, ran{' '}
-                {duration(before.process.elapsed_ns)}</span></p>}
+                {duration(before.process.elapsed_ns)}, {waysText(before)}{isEstimate(before)
+                    ? ': numbers are estimates' : ''}</span></p>}
             <About report={report} />
         </div>);
 }
@@ -92,9 +93,10 @@ export function lossesOf(report) {
     return told;
 }
 
-function Losses({report}) {
+function Losses({report, before}) {
     const {state} = useShared();
-    const told = lossesOf(report);
+    const told = [...(before ? lossesOf(before).map((text) => `before: ${text}`) : []),
+        ...lossesOf(report)];
     return told.length > 0 && (
         <div class="losses" role="note">
             <div class="wide">
@@ -306,7 +308,7 @@ export function Shell({children}) {
                         sums={sums} totals={profile.report.totals} />)}
                 </div>
                 <Filtered filter={page.filter} />
-                <Losses report={profile.report} />
+                <Losses report={profile.report} before={profile.before} />
             </header>
             <div class="bar-row">
                 <div class="wide"><Tabs /><Search /></div>

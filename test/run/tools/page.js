@@ -22,6 +22,7 @@ const VIEWS = ['overview', 'table', 'table?by=site', 'table?by=line', 'flame', '
 /* Pages of other profiles than the one of their name. */
 const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'leak.heaptap'],
     different: ['many.heaptap', 'leak.heaptap'],
+    doubtful: ['hostile.heaptap', 'sample.heaptap'], guessed: ['sample.heaptap', 'leak.heaptap'],
     part: ['--filter', 'look_up', 'leak.heaptap'], nothing: ['--filter', 'nosuch', 'leak.heaptap'],
     source: ['--source', 'leak.heaptap']};
 const MINUS = '\u2212';
@@ -477,6 +478,20 @@ async function estimates() {
         }));
 }
 
+/* What is wrong with one of two profiles is wrong with what changed from one to the other. */
+async function doubts() {
+    await onPage('what the first of two profiles has lost stands on every view', 'doubtful',
+        async (page) => everyView(page, async () => assert.match(await page.locator('.losses')
+            .innerText(), /before: .*no room in the tree/)));
+    for (const [name, which] of [['guessed', 'first'], ['doubtful', 'last']])
+        await onPage(`growth from estimates is said to be one: ${name}`, name, async (page) => {
+            assert.match(await page.locator('.about')[which]().innerText(), /are estimates/);
+            assert.match(await page.locator('.headline').innerText(), /These are estimates/);
+        });
+    await onPage('exact growth is no estimate', 'compared', async (page) =>
+        assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
+}
+
 /* Who gets a page of a part must not take it for the whole. */
 async function parts() {
     for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
@@ -500,7 +515,7 @@ async function main() {
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates, parts])
+            accessible, looks, keyboard, hostile, estimates, doubts, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {
