@@ -48,6 +48,14 @@ export function metricOf(key) {
     return METRICS.find((m) => m.key === key) ?? COUNTS.find((m) => m.key === key);
 }
 
+/**
+ * Whether PROFILE's short-lived blocks are only those that died before the next allocation: of a
+ * sample it is not known how long others lived, nor then of two profiles of which one is a sample.
+ */
+export function diesAtOnce({sites: {columns, beforeColumns}}) {
+    return [columns, beforeColumns].some((of) => of && of.short_lived_is_temporary);
+}
+
 /** Whether METRIC is known in EXTENT of PROFILE. */
 export function isKnown(profile, metric, extent) {
     const columns = [profile.sites.columns, profile.sites.beforeColumns].filter(Boolean);

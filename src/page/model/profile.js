@@ -395,6 +395,7 @@ function newColumns(count, table) {
         if (name === 'size_min' && columns[name])
             columns[name].fill(Infinity);
     }
+    columns.short_lived_is_temporary = !isKnownColumn(table.died_within_16);
     return columns;
 }
 
@@ -426,6 +427,7 @@ function forgetLives(table, after, before) {
         return;
     table.columns.short_lived = table.columns.temporary;
     table.beforeColumns.short_lived = table.beforeColumns.temporary;
+    table.columns.short_lived_is_temporary = true;
 }
 
 /* --- Parts ----------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {group} from '../model/groups.js';
-import {metricName, METRICS} from '../model/metric.js';
+import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
 import {baseName, FunctionName, Place, visible} from './name.jsx';
@@ -20,6 +20,11 @@ const WORTH_NAMING = 0.03; // Of all; less is noise in a sentence.
 const NEWS = 5;
 const OTHERS = 3; // Holders by each other metric.
 const WORTH_A_HINT = 0.2; // Of all: so much without a name.
+
+/* Or killed: nobody has said that it ended. */
+function running(profile) {
+    return profile.report.process.ended === false;
+}
 
 /* "6.0 MiB were in use at the peak, after 84 ms" */
 function Opening() {
@@ -41,15 +46,17 @@ function Opening() {
             return <>{told.replace('from', 'From')}, memory in use changed by{' '}
                 <b>{growth(sums.live, 'bytes')}</b></>;
         return extent.kind === 'whole'
-            ? <>At the end, {value} are still in use in {plural(totals.live_blocks, 'block')}</>
+            ? <>{running(profile) ? 'Now' : 'At the end'}, {value} are still in use in{' '}
+                {plural(totals.live_blocks, 'block')}</>
             : <>{value} were in use {told}</>;
     case 'allocated':
         return <>{value} were allocated in {plural(sums.calls, 'call')}{time}</>;
     case 'calls':
         return <>{value} allocations of {bytes(sums.allocated)} in all{time}</>;
     default:
-        return <>{value} blocks were short-lived, {percent(sums.short, totals.allocations)} of
-            all: freed before 16 more were allocated</>;
+        return <>{value} blocks were {diesAtOnce(profile) ? 'temporary' : 'short-lived'},{' '}
+            {percent(sums.short, totals.allocations)} of all: freed before {diesAtOnce(profile)
+                ? 'the next was' : '16 more were'} allocated</>;
     }
 }
 
@@ -83,21 +90,36 @@ function emptyText({report, filter}) {
         : 'Nothing was recorded: no call that allocates was seen.';
 }
 
+/* Of a profile that has something, but nothing by this metric or then. */
+function nothingText(profile, metric, extent) {
+    const when = extent.kind === 'whole' ? '' : ` ${extentText(profile, extent)}`;
+    switch (metric.key) {
+    case 'live':
+        if (extent.kind === 'between')
+            return `What is in use did not change${when}`;
+        return extent.kind !== 'whole' ? `Nothing was in use${when}`
+            : `Nothing is in use ${running(profile) ? 'now' : 'at the end'}`;
+    case 'peak': return 'Nothing was in use at the peak';
+    case 'short': return `No block was ${diesAtOnce(profile) ? 'temporary' : 'short-lived'}`;
+    default: return `Nothing was allocated${when}`;
+    }
+}
+
 function Sentence({holders}) {
     const {page, profile, metric, extent, sums} = useShared();
     const whole = sums[metric.key], {totals} = profile.report;
     if (holders.rows.length === 0)
         return <p class="headline">{profile.sites.count === 0 ? emptyText(page)
-            : `Nothing is ${metricName(metric, extent)} ${extentText(profile, extent)}.`}</p>;
+            : `${nothingText(profile, metric, extent)}.`}</p>;
     const rest = metric.key === 'peak' && extent.kind === 'whole';
     return (
         <p class="headline">
             <Opening />
             {whole > 0 && <>: <Named holders={holders} whole={whole}
                 verb={VERBS[metric.key]} /></>}.
-            {rest && <span class="also"> {totals.live_bytes > 0
-                ? `At the end ${bytes(totals.live_bytes)} are still in use.`
-                : 'At the end all of it is freed.'}</span>}
+            {rest && <span class="also"> {running(profile) ? 'Now' : 'At the end'}{' '}
+                {totals.live_bytes > 0 ? `${bytes(totals.live_bytes)} are still in use.`
+                    : 'all of it is freed.'}</span>}
         </p>);
 }
 
@@ -111,7 +133,8 @@ function ChangeSentence({holders}) {
     const {group: own, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
     const change = (key) => own.total[key] - own.totalBefore[key];
     const named = rows.filter((key) => change(key) !== 0).slice(0, NAMED);
-    const name = CHANGED[metric.key];
+    const name = metric.key === 'short' && diesAtOnce(profile)
+        ? 'The number of temporary blocks' : CHANGED[metric.key];
     if (now === before && named.length === 0)
         return <p class="headline">{name} is the same in both profiles:{' '}
             <b>{amount(now, metric.unit)}</b>.</p>;

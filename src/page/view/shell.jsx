@@ -5,7 +5,7 @@
  * What the recorder has lost is a line of its own that no view leaves out.
  */
 import {useEffect, useRef} from 'preact/hooks';
-import {metricName, METRICS} from '../model/metric.js';
+import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
 import {baseName, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
@@ -131,8 +131,8 @@ function moreOf(metric, extent, sums, totals) {
             return !totals.peak_elapsed_ns ? plural(totals.peak_blocks, 'block')
                 : `after ${duration(totals.peak_elapsed_ns)}`;
         if (metric.key === 'short')
-            return totals.allocations > 0
-                ? `${percent(sums.short, totals.allocations)} of all` : '\u00a0';
+            return totals.allocations > 0 ? `${percent(sums.short, totals.allocations)} of all`
+                : '\u00a0';
     }
     if (metric.key === 'allocated' && sums.calls)
         return `${bytes(sums.allocated / sums.calls)} each`;
@@ -142,13 +142,21 @@ function moreOf(metric, extent, sums, totals) {
 const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
-function tileTitle(metric, extent) {
+/* As the report calls what a sample knows, and what is live in a process that may still run. */
+function wholeTitle(metric, profile) {
+    if (metric.key === 'short' && diesAtOnce(profile))
+        return 'Temporary blocks';
+    return metric.key === 'live' && profile.report.process.ended === false ? 'In use now'
+        : TITLES[metric.key];
+}
+
+function tileTitle(metric, extent, profile) {
     if (extent.kind === 'between')
         return {live: 'Growth'}[metric.key] || TITLES[metric.key];
     if (extent.kind !== 'whole')
         return {live: 'In use', allocated: 'Allocated by then',
             calls: 'Allocations by then'}[metric.key] || TITLES[metric.key];
-    return TITLES[metric.key];
+    return wholeTitle(metric, profile);
 }
 
 /* An estimate's half interval, or nothing. */
@@ -161,7 +169,7 @@ function Interval({metric, totals}) {
 }
 
 function Tile({metric, extent, sums, totals}) {
-    const {state, go, metric: chosen, compares} = useShared();
+    const {profile, state, go, metric: chosen, compares} = useShared();
     const value = sums[metric.key];
     const known = value !== null && value !== undefined;
     const grown = compares && known ? value - sums.before[metric.key] : null;
@@ -171,7 +179,7 @@ function Tile({metric, extent, sums, totals}) {
             aria-pressed={chosen.key === metric.key}
             title={`Count ${metricName(metric, extent)} in all views`}
             onClick={() => go({...state, metric: metric.key, sort: undefined, dir: undefined})}>
-            <span class="what">{tileTitle(metric, extent)}</span>
+            <span class="what">{tileTitle(metric, extent, profile)}</span>
             <span class="much">{compares && known
                 ? <span class={grown > 0 ? 'up' : grown < 0 ? 'down' : ''}>
                     {growth(grown, metric.unit)}</span>

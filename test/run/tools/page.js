@@ -179,7 +179,8 @@ async function policy() {
 function tilesOf(totals) {
     return {'In use at end': bytes(totals.live_bytes), 'At the peak': bytes(totals.peak_bytes),
         Allocated: bytes(totals.allocated_bytes),
-        'Short-lived blocks': count(totals.died_within_16 ?? totals.temporary),
+        ...(totals.died_within_16 === null ? {'Temporary blocks': count(totals.temporary)}
+            : {'Short-lived blocks': count(totals.died_within_16)}),
         Allocations: count(totals.allocations)};
 }
 
@@ -492,6 +493,30 @@ async function doubts() {
         assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
 }
 
+/* What a number means is told in the words of the report. */
+async function words() {
+    for (const [name, wanted] of [['handed', /temporary, .* before the next was allocated/],
+        ['guessed', /The number of temporary blocks/], ['sample', /No block was temporary/]])
+        await onPage(`of a sample only what died at once is known: ${name}`, name, async (page) => {
+            assert((await tiles(page))['Temporary blocks'] !== undefined);
+            await show(page, 'overview?metric=short');
+            assert.match(await page.locator('.headline').innerText(), wanted);
+        });
+    await onPage('of an exact profile more is known', 'leak', async (page) => {
+        await show(page, 'overview?metric=short');
+        assert.match(await page.locator('.headline').innerText(), /before 16 more were allocated/);
+    });
+    await onPage('a process that has not ended has no end', 'running', async (page) => {
+        assert.match((await tiles(page))['In use now'], /MiB$/);
+        for (const metric of ['live', 'peak']) {
+            await show(page, `overview?metric=${metric}`);
+            const text = await page.locator('.headline').innerText();
+            assert.match(text, /Now,? /);
+            assert.doesNotMatch(text, /the end/);
+        }
+    });
+}
+
 /* Who gets a page of a part must not take it for the whole. */
 async function parts() {
     for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
@@ -501,7 +526,7 @@ async function parts() {
     await onPage('a part without anything is not said to be all', 'nothing', async (page) =>
         assert.match(await page.locator('.headline').innerText(), /of this part/));
     await onPage('without a sample nobody says that nothing was allocated', 'empty', async (page) =>
-        assert.match(await page.locator('.headline').innerText(), /No sample was taken/));
+        assert.match(await page.locator('.headline').innerText(), /No block was chosen/));
     await onPage('sizes and leaks say of which profile they are', 'compared', async (page) => {
         for (const view of ['sizes', 'leaks']) {
             await show(page, view);
@@ -515,7 +540,7 @@ async function main() {
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates, doubts, parts])
+            accessible, looks, keyboard, hostile, estimates, doubts, words, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {

@@ -19,10 +19,21 @@ record before.heaptap "$PROG/slowleak" 5000 20000
 cp "$SRCDIR/test/golden/v1/packed.heaptap" past.heaptap
 record many.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
+"$HEAPTAP" run --quiet --sample 1K -o handed.heaptap -- "$PROG/containers" >/dev/null
 "$HEAPTAP" run --quiet --sample 1G -o empty.heaptap -- "$PROG/containers" >/dev/null
 "$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
     >/dev/null
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
+# A page of a process that runs.
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=live.heaptap "$PROG/slowleak" 1000000 20000 >/dev/null &
+for _ in $(seq 400); do
+    [ -s live.heaptap ] && break
+    sleep 0.05
+done
+sleep 0.5
+"$HEAPTAP" html -o running.html live.heaptap >/dev/null
+kill $!
+wait
 python3 "$SRCDIR/test/run/api/tags.py" "$HEAPTAP" make heaps.heaptap
 python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heaptap
 
