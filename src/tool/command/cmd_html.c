@@ -145,6 +145,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
               const struct html_side *before, struct arena *arena, const char **ret)
 {
     const char *name;
+    struct stat st;
 
     *ret = NULL;
     if (o->output != NULL && strcmp(o->output, "-") != 0) {
@@ -163,7 +164,8 @@ choose_output(const struct html_options *o, const struct html_side *side,
     if (before != NULL)
         name = arena_printf(arena, "%s-%s", stem(before, arena), name);
     name = arena_printf(arena, "%s.html", name);
-    if (access(name, F_OK) == 0 && !is_page(name)) {
+    // A link that leads nowhere has taken the name, too: who made it would say where we write.
+    if (lstat(name, &st) == 0 && !is_page(name)) {
         say_error("%s is there and is no page of heaptap; name the output with -o", name);
         return EXIT_USAGE;
     }

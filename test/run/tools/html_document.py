@@ -375,6 +375,10 @@ def refusals():
             "typed.heaptap")
     with open("typed.html", encoding="ascii") as f:
         tell(f.read().endswith("mine\n"), "and it is left alone")
+    os.symlink("elsewhere", "recursive.html")
+    refused("a link of that name that leads nowhere", 2, "recursive.html is there",
+            "recursive.heaptap")
+    tell(not os.path.exists("elsewhere"), "and nothing is written where it leads")
     refused("a profile as output", 2, "is the profile that is being read", "-o", "arenas.heaptap",
             "arenas.heaptap")
     refused("the other profile as output", 2, "is the profile that is being read", "-o",
