@@ -55,7 +55,7 @@ const ONLY = {heap: 'heaps', labels: 'labels', type: 'types', file: 'files'};
 function filterOf(profile, only) {
     const [what, text] = (only || '').split(':');
     const limit = what === 'function' ? profile.functions.count : what === 'module'
-        ? profile.modules.count : ONLY[what] ? profile[ONLY[what]].length : 0;
+        ? profile.modules.count : Object.hasOwn(ONLY, what) ? profile[ONLY[what]].length : 0;
     const number = indexIn(text, limit);
     if (number === null)
         return null;

@@ -274,6 +274,8 @@ async function links() {
     await onPage('an address of another page shows what it can', 'leak', async (page) => {
         for (const hash of ['#/nothing', '#/function?fn=99999', '#/table?by=nothing&sort=x',
             '#/time?from=9&to=3', '#/overview?at=9999999&metric=nothing', '#/table?only=heap:77',
+            '#/table?only=constructor', '#/table?only=__proto__:0', '#/table?by=__proto__',
+            '#/table?sort=constructor&dir=toString', '#/flame?only=valueOf:0',
             '#/flame?fn=-1&focus=1e9', '#/table?by=site&stack=4000000000']) {
             await show(page, hash.slice(2));
             assert.notStrictEqual((await page.locator('main').innerText()).trim(), '', hash);
