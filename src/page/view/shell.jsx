@@ -279,6 +279,8 @@ function useKeys(help) {
             const place = '1234567890'.indexOf(event.key);
             if (event.key === '?')
                 help.current.open ? help.current.close() : help.current.showModal();
+            else if (help.current.open)
+                return; // What is behind it is out of reach for the mouse as well.
             else if (event.key === 't')
                 theme.toggle();
             else if (event.key === 'w')

@@ -495,6 +495,18 @@ async function doubts() {
         assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
 }
 
+/* While the help is open its keys are read, not obeyed. */
+async function helped() {
+    await onPage('with the help open a digit leads nowhere', 'many', async (page) => {
+        await page.keyboard.press('?');
+        await page.keyboard.press('2');
+        assert.doesNotMatch(await page.evaluate(() => location.hash), /table/);
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('2');
+        await page.locator('[aria-label="By function"]').waitFor();
+    });
+}
+
 /* What a number means is told in the words of the report. */
 async function words() {
     for (const [name, wanted] of [['handed', /temporary, .* before the next was allocated/],
@@ -542,7 +554,7 @@ async function main() {
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates, doubts, words, parts])
+            accessible, looks, keyboard, hostile, estimates, doubts, helped, words, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {
