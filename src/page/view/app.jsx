@@ -14,6 +14,7 @@ import {indexIn} from './address.js';
 import {Direct, Calls} from './mprof.jsx';
 import {FlameView} from './flame_view.jsx';
 import {FunctionPage} from './function_page.jsx';
+import {Guard} from './guard.jsx';
 import {Leaks} from './leaks.jsx';
 import {useTheme} from './media.js';
 import {Overview} from './overview.jsx';
@@ -92,6 +93,6 @@ export function App({page}) {
     const Show = SHOWS[state.view] || Overview;
     return (
         <Shared.Provider value={shared}>
-            <Shell><Show /></Shell>
+            <Shell><Guard key={state.view}><Show /></Guard></Shell>
         </Shared.Provider>);
 }
