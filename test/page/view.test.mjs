@@ -11,6 +11,7 @@ import {indexIn} from '../../src/page/view/address.js';
 import {drawnSeries, totalLine, twoLines} from '../../src/page/view/curve_data.js';
 import {briefName, shortName, visible} from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
+import {stretches} from '../../src/page/view/stretches.js';
 import {axisTime, bytes, count, duration, growth, percent, plural}
     from '../../src/page/view/units.js';
 
@@ -118,4 +119,17 @@ test('what an address says is a number in its limits or nothing', () => {
     assert.equal(indexIn('3', 4), 3);
     for (const text of ['4', '-1', '1e1', ' 1', '', undefined, '99999999999', 'x'])
         assert.equal(indexIn(text, 4), null);
+});
+
+test('of a long source file what is known and what was opened is shown', () => {
+    const known = new Map([[30000, {}], [49999, {}]]);
+    const text = (...given) => stretches(...given).map(({from, to, isGap}) =>
+        `${isGap ? '-' : '+'}${from}..${to}`).join(' ');
+    assert.equal(text(2000, known, null, []), '+0..2000');
+    assert.equal(text(0, undefined, null, []), '');
+    assert.equal(text(50000, undefined, null, []), '+0..12 -12..50000');
+    assert.equal(text(50000, known, null, []),
+        '+0..12 -12..29987 +29987..30012 -30012..49986 +49986..50000');
+    assert.equal(text(50000, known, 20, [12]),
+        '+0..512 -512..29987 +29987..30012 -30012..49986 +49986..50000');
 });

@@ -2,14 +2,17 @@
  *
  * A line's total is of the stacks that lead through it, each once, self of those that end there, as
  * in `heaptap source`. A file stands in the page only if it was asked for when the page was made.
+ * Of a long file only what is near to such lines is there at first, since a browser takes seconds
+ * for a table of 50,000 rows.
  */
-import {useEffect, useMemo, useRef} from 'preact/hooks';
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {group} from '../model/groups.js';
 import {metricName} from '../model/metric.js';
 import {indexIn} from './address.js';
 import {Text, visible} from './name.jsx';
 import {elsewhere, useShared} from './route.js';
-import {amount, percent} from './units.js';
+import {stretches} from './stretches.js';
+import {amount, percent, plural} from './units.js';
 
 /* By file: its lines as {self, total}. */
 function linesByFile(profile, values) {
@@ -52,6 +55,28 @@ function Line({number, text, sums, chosen, whole}) {
         </tr>);
 }
 
+/* In place of lines that nothing was allocated in. */
+function Gap({from, to, onOpen}) {
+    return (
+        <tr>
+            <td class="gap" colSpan={5}>
+                <button type="button" onClick={onOpen}>
+                    {plural(to - from, 'line')} more, from {from + 1} to {to}</button>
+            </td>
+        </tr>);
+}
+
+function Lines({rows, lines, line, whole}) {
+    const [opened, setOpened] = useState([]);
+    const parts = useMemo(() => stretches(rows.length, lines, line, opened),
+        [rows, lines, line, opened]);
+    return parts.map(({from, to, isGap}) => isGap
+        ? <Gap key={`gap${from}`} from={from} to={to} onOpen={() => setOpened([...opened, from])} />
+        : rows.slice(from, to).map((row, i) => <Line key={from + i} number={from + i + 1}
+            text={row} sums={lines && lines.get(from + i + 1)} chosen={line === from + i + 1}
+            whole={whole} />));
+}
+
 function File({file, text, lines, line}) {
     const {metric, extent, sums, profile} = useShared();
     const rows = useMemo(() => text.replace(/\r?\n$/, '').split(/\r?\n/), [text]);
@@ -67,9 +92,8 @@ function File({file, text, lines, line}) {
                         <th scope="col" class="number">line</th><th scope="col">source</th>
                     </tr></thead>
                     <tbody>
-                        {rows.map((row, i) => <Line key={i} number={i + 1} text={row}
-                            sums={lines && lines.get(i + 1)} chosen={line === i + 1}
-                            whole={sums[metric.key]} />)}
+                        <Lines rows={rows} lines={lines} line={line}
+                            whole={sums[metric.key]} />
                     </tbody>
                 </table>
             </div>

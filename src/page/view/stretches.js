@@ -1,0 +1,27 @@
+/* stretches.js: which lines of a long source file are shown. */
+
+const LINES_ALL = 2000, AROUND = 12, OPENED_AT_ONCE = 500;
+
+/**
+ * The COUNT lines of a file as stretches in their order, lines counted from 0.
+ * @param {Map|undefined} lines by number from 1 on: those of which something is known
+ * @param {?number} line the number of the one that was asked for
+ * @param {number[]} opened where gaps began that were opened
+ * @returns {{from: number, to: number, isGap: boolean}[]} lines from `from` to before `to`
+ */
+export function stretches(count, lines, line, opened) {
+    const shown = new Uint8Array(count);
+    const mark = (from, to) => shown.fill(1, Math.max(0, from), Math.max(0, Math.min(count, to)));
+    mark(0, count <= LINES_ALL ? count : AROUND);
+    for (const number of [...(lines ? lines.keys() : []), ...(line > 0 ? [line] : [])])
+        mark(number - 1 - AROUND, number + AROUND);
+    for (const from of opened)
+        mark(from, from + OPENED_AT_ONCE);
+    const parts = [];
+    for (let from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && shown[to] === shown[from];)
+            to++;
+        parts.push({from, to, isGap: shown[from] === 0});
+    }
+    return parts;
+}
