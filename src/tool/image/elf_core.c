@@ -302,7 +302,8 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     ret->name = arena_strdup(&ret->arena, name);
     if (size_bytes < sizeof(Elf32_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
         err_set(err, HEAPTAP_BAD_INPUT,
-                "%s is no core dump: it does not begin like an ELF file", name);
+                "%s is no core dump: it does not begin like an ELF file; gcore makes one of a "
+                "process, and so does a crash after ulimit -c unlimited", name);
         goto failed;
     }
     ret->word_bytes = bytes[EI_CLASS] == ELFCLASS64 ? 8 : 4;
@@ -310,7 +311,7 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     type = number(ret, 16, 2);
     ret->machine = (uint32_t)number(ret, 18, 2);
     if (type != ET_CORE) {
-        err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s", name,
+        err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s; give a dump of it", name,
                 type == ET_EXEC || type == ET_DYN ? "a program or library"
                                                   : "another kind of ELF file");
         goto failed;
