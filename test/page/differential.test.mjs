@@ -309,7 +309,9 @@ for (const profile of profiles) {
             assert.equal(totals(values).after, document.totals.allocated_bytes);
         }
     });
-    test(`${profile}: moments and stretches of time`, {skip: p.points.length < 3}, () => {
+    // Most of the programs end before the first snapshot; one runs long enough to have some.
+    if (p.points.length >= 3 || profile === 'new.heaptap') test(`${profile}: moments`, () => {
+        assert(p.points.length >= 3);
         for (const [extent, command] of someExtents(p)) {
             const sites = view('report', ...command, profile);
 
