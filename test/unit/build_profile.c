@@ -307,3 +307,17 @@ build_bin(struct profile *p, uint64_t size_min, uint64_t size_max, struct counte
     p->bins = append(p, p->bins, p->bin_count, sizeof *p->bins);
     p->bins[p->bin_count++] = (struct profile_bin){size_min, size_max, counters};
 }
+
+struct profile *
+build_profile_small(void)
+{
+    struct profile *p = build_profile_new();
+
+    build_site(p, build_counters(3, 300, 1, 100), "+make@src/a.c:3", "work@src/a.c:10",
+               "main@src/a.c:20", NULL);
+    build_site(p, build_counters(5, 50, 0, 0), "work@src/a.c:11", "main@src/a.c:21", NULL);
+    build_site(p, build_counters(9, 63, 8, 56), "open_it@lib/x.c:4!/usr/lib/libx.so",
+               "main@src/a.c:22", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), NULL);
+    return p;
+}

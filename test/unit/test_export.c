@@ -38,21 +38,6 @@ exported(const struct profile *p, const char *name, enum metric metric, const ch
     return out;
 }
 
-/* Three stacks and the site "other"; make is inlined into work. Live 200 + 50 + 7 + 5 bytes. */
-static struct profile *
-small_profile(void)
-{
-    struct profile *p = build_profile_new();
-
-    build_site(p, build_counters(3, 300, 1, 100), "+make@src/a.c:3", "work@src/a.c:10",
-               "main@src/a.c:20", NULL);
-    build_site(p, build_counters(5, 50, 0, 0), "work@src/a.c:11", "main@src/a.c:21", NULL);
-    build_site(p, build_counters(9, 63, 8, 56), "open_it@lib/x.c:4!/usr/lib/libx.so",
-               "main@src/a.c:22", NULL);
-    build_site(p, build_counters(1, 5, 0, 0), NULL);
-    return p;
-}
-
 /* If this fails, `export -o FILE` picks the wrong format, or none. */
 static void
 a_format_is_found_by_name_and_suffix(void **state)
@@ -84,7 +69,7 @@ a_format_is_found_by_name_and_suffix(void **state)
 static void
 collapsed_stacks_have_exact_values(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct strbuf inuse = exported(p, "collapsed", METRIC_INUSE, NULL);
     struct strbuf count = exported(p, "collapsed", METRIC_COUNT, NULL);
     struct strbuf some = exported(p, "collapsed", METRIC_ALLOC, "libx");
@@ -223,7 +208,7 @@ static const char speedscope_golden[] =
 static void
 speedscope_has_each_metric_and_a_row_for_each_function(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct strbuf out;
 
     (void)state;
@@ -310,7 +295,7 @@ static const char heapprofile_golden[] =
 static void
 a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct export_options counts = {.metric = METRIC_COUNT};
     struct stacks_options stacks_options = {0};
     struct strbuf out;
@@ -335,7 +320,7 @@ a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
 static void
 what_is_freed_takes_away_a_whole_allocation(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct export_options peak = {.metric = METRIC_PEAK};
     struct stacks stacks = {.total = COUNTERS_ZERO};
     struct strbuf out;
@@ -439,7 +424,7 @@ parse_rows(const char *text, struct text_row *ret, size_t max)
 static void
 rows_of_pprof_text_add_up_to_the_header(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct text_row rows[8], sum = {0}, head;
     struct strbuf out;
     char address[64];
@@ -486,7 +471,7 @@ rows_of_pprof_text_add_up_to_the_header(void **state)
 static void
 a_filter_reaches_rows_and_header(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct strbuf out = exported(p, "pprof-text", METRIC_INUSE, "open_it");
     struct text_row rows[8];
 
@@ -621,7 +606,7 @@ pprof_has_values_types_and_inlined_calls(void **state)
                                         "inuse_space",      "peak_objects", "peak_space",
                                         "temporary_objects", "short_lived_objects"};
     static const uint64_t values[] = {3, 300, 2, 200, 2, 200, 0, 0};
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct strbuf out = exported(p, "pprof", METRIC_PEAK, NULL);
     struct reader r = gunzip(&out), ids, v;
     uint64_t id, line;
@@ -668,7 +653,7 @@ a_moment_has_a_time_and_a_stretch_a_duration(void **state)
         {EXTENT_PEAK, METRIC_INUSE, 1500, 0},   {EXTENT_BETWEEN, METRIC_INUSE, 1000, 500},
         {EXTENT_BETWEEN, METRIC_ALLOC, 1000, 500},
     };
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
 
     (void)state;
     p->process.elapsed_ns = 2500;
@@ -774,7 +759,7 @@ a_recursive_call_stays_a_frame_of_its_own(void **state)
 static void
 exporting_twice_gives_the_same_bytes(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     size_t count;
     const struct exporter *v = export_list(&count);
 

@@ -44,26 +44,11 @@ has(const struct profile *p, const char *name, const char *text)
     return found;
 }
 
-/* Three stacks and the site "other"; make is inlined into work. Live 200 + 50 + 7 + 5 bytes. */
-static struct profile *
-small_profile(void)
-{
-    struct profile *p = build_profile_new();
-
-    build_site(p, build_counters(3, 300, 1, 100), "+make@src/a.c:3", "work@src/a.c:10",
-               "main@src/a.c:20", NULL);
-    build_site(p, build_counters(5, 50, 0, 0), "work@src/a.c:11", "main@src/a.c:21", NULL);
-    build_site(p, build_counters(9, 63, 8, 56), "open_it@lib/x.c:4!/usr/lib/libx.so",
-               "main@src/a.c:22", NULL);
-    build_site(p, build_counters(1, 5, 0, 0), NULL);
-    return p;
-}
-
 /* If this fails, kcachegrind shows wrong functions, lines or costs. */
 static void
 callgrind_has_self_costs_and_calls(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     struct strbuf out = exported_as(p, "callgrind", METRIC_PEAK, false);
     const char *body = strstr(strbuf_text(&out), "positions:");
 
@@ -166,7 +151,7 @@ heaps_stand_above_their_stacks(void **state)
 static void
 massif_without_a_history_has_the_peak_and_the_end(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     const char *end = "n4: 262" ALLOCATES " n1: 200 0x1040101F: make (a.c:3)\n"
                       "  n1: 200 0x1040101F: work (a.c:10)\n   n0: 200 0x1040100F: main (a.c:20)\n"
                       " n1: 50 0x1040103F: work (a.c:11)\n  n0: 50 0x1040102F: main (a.c:21)\n"
@@ -225,7 +210,7 @@ massif_counts_what_is_negative_as_nothing(void **state)
 static void
 dhat_has_each_stack_once(void **state)
 {
-    struct profile *p = small_profile();
+    struct profile *p = build_profile_small();
     uint32_t site = build_site(p, build_counters(2, 20, 2, 20), "work@src/a.c:11",
                                "main@src/a.c:21", NULL);
     struct strbuf rooted;
