@@ -5,21 +5,9 @@
  */
 #include "json/json_memory.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "json/json_members.h"
 #include "json/json_stack.h"
 #include "view/memory_words.h"
-
-static void
-json_address(struct json *j, const char *key, uint64_t address)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "0x%" PRIx64, address);
-    json_string(j, key, text);
-}
 
 /* The members of block B. */
 static void

@@ -6,19 +6,7 @@
  */
 #include "json/json_rawdump.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "json/json_stack.h"
-
-static void
-put_address(struct json *j, const char *name, uint64_t address)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "0x%" PRIx64, address);
-    json_string(j, name, text);
-}
 
 static void
 put_parts(struct json *j, const struct annotated_memory *m)
@@ -27,7 +15,7 @@ put_parts(struct json *j, const struct annotated_memory *m)
     for (size_t i = 0; i < m->part_count; i++) {
         json_object_line(j, NULL);
         json_string(j, "name", m->parts[i].name);
-        put_address(j, "base", m->parts[i].base);
+        json_address(j, "base", m->parts[i].base);
         json_bool(j, "base_was_given", m->parts[i].base_known);
         json_uint(j, "bytes", m->parts[i].size);
         json_end(j);
@@ -79,7 +67,7 @@ put_block(struct json_tables *t, const struct view *v, const struct annotated_vi
     struct stack stack = stack_of_node(v->p, found->places->node_of[b->stack], v->arena);
 
     json_object(t->j, name);
-    put_address(t->j, "address", annotated_address(found->memory, b));
+    json_address(t->j, "address", annotated_address(found->memory, b));
     json_uint(t->j, "bytes", b->size);
     json_stack(t, "stack", &stack);
     json_end(t->j);

@@ -6,9 +6,6 @@
  */
 #include "json/json_report.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "json/json_heaps.h"
 #include "json/json_members.h"
 #include "json/json_memory.h"
@@ -112,13 +109,11 @@ json_unknown_frees(struct json_tables *t, const struct view *v)
         const struct profile_unknown_free *f = &v->p->unknown_frees[i];
         struct stack stack = stack_of_node(v->p, f->node, v->arena);
         struct stack site = stack_of_node(v->p, f->site_node, v->arena);
-        char address[32];
 
         json_object(j, NULL);
         json_string(j, "kind", kinds[f->kind]);
         json_uint(j, "count", f->count);
-        snprintf(address, sizeof address, "0x%" PRIx64, f->address);
-        json_string(j, "address", address);
+        json_address(j, "address", f->address);
         json_stack(t, "stack", &stack);
         json_stack(t, "allocated", &site);
         json_end(j);

@@ -5,9 +5,6 @@
  */
 #include "json/json_stack.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "json/json_members.h"
 
 static void
@@ -15,7 +12,7 @@ nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t l
 {
     const struct profile_frame *f = &p->frames[frame];
     const struct profile_location *l = &p->locations[location];
-    char address[32];
+    uint64_t bias = p->modules[l->module].bias;
 
     json_known(j, "function", profile_string(p, f->function));
     json_known(j, "file", profile_string(p, f->file));
@@ -25,15 +22,10 @@ nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t l
         json_string(j, "line", NULL);
     json_known(j, "module", p->modules[f->module].path);
     json_bool(j, "inlined", f->inlined);
-    snprintf(address, sizeof address, "0x%" PRIx64, l->address);
-    json_string(j, "address", address);
-    snprintf(address, sizeof address, "0x%" PRIx64, l->address - p->modules[l->module].bias);
-    json_string(j, "offset", address);
-    if (f->function == 0 && l->function_start != 0) {
-        snprintf(address, sizeof address, "0x%" PRIx64,
-                 l->function_start - p->modules[l->module].bias);
-        json_string(j, "function_offset", address);
-    }
+    json_address(j, "address", l->address);
+    json_address(j, "offset", l->address - bias);
+    if (f->function == 0 && l->function_start != 0)
+        json_address(j, "function_offset", l->function_start - bias);
 }
 
 static void

@@ -22,9 +22,6 @@
  */
 #include "json/json_tables.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "analyse/fold.h"
 #include "json/json_members.h"
 #include "util/ensure.h"
@@ -366,14 +363,14 @@ static void
 put_addresses(const struct json_tables *t, struct json *j, const char *key, size_t offset,
               bool without_zero)
 {
-    char text[32];
-
     json_array_filled(j, key);
     for (size_t i = 0; i < t->frame_count; i++) {
         uint64_t value = *(const uint64_t *)((const char *)&t->frames[i] + offset);
 
-        snprintf(text, sizeof text, "0x%" PRIx64, value);
-        json_string(j, NULL, without_zero && value == 0 ? NULL : text);
+        if (without_zero && value == 0)
+            json_string(j, NULL, NULL);
+        else
+            json_address(j, NULL, value);
     }
     json_end(j);
 }

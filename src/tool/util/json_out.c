@@ -3,7 +3,9 @@
  */
 #include "util/json_out.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +301,15 @@ json_uint(struct json *j, const char *key, uint64_t value)
 {
     start_value(j, key);
     write_number(j, false, value);
+}
+
+void
+json_address(struct json *j, const char *key, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, value);
+    json_string(j, key, text);
 }
 
 void

@@ -86,6 +86,10 @@ void json_columns_end(struct json *j, size_t rows);
 
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
+
+/* VALUE as a string in hexadecimal, "0x1a2b": many readers take numbers for doubles. */
+void json_address(struct json *j, const char *key, uint64_t value);
+
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_string(struct json *j, const char *key, const char *value); // NULL gives null.
