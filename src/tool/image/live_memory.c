@@ -35,6 +35,8 @@ enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 /* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
 
+enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };
+
 /* A line of smaps that is no range: "VmFlags: rd wr mr mw me dd" of the latest one. */
 static void
 read_flags(struct memory *m, const char *line)
@@ -207,23 +209,41 @@ note_held(struct memory *m, size_t *capacity, uint32_t tid)
     add_thread(m, capacity, t);
 }
 
+/* Stop thread TID. One that was on its way into the kernel may be held there only now: it is left
+ * seized, and the kernel lets go of it when we end. */
+static enum stop_result
+interrupt(struct memory *m, uint32_t tid, int *ret_status)
+{
+    if (is_held(m, tid))
+        return STOP_HELD;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ||
+        ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
+        return STOP_FAILED;
+    for (;;) {
+        static const struct timespec while_ = {.tv_nsec = HELD_WAIT_NS / 20};
+        pid_t stopped = waitpid((pid_t)tid, ret_status, __WALL | WNOHANG);
+
+        if (stopped != 0)
+            return stopped == (pid_t)tid && WIFSTOPPED(*ret_status) ? STOP_DONE : STOP_FAILED;
+        if (is_held(m, tid))
+            return STOP_HELD;
+        nanosleep(&while_, NULL);
+    }
+}
+
 /* Stop thread TID and note its registers: false if that cannot be. */
 static bool
 stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
 {
     struct user_regs_struct registers;
     struct memory_thread t = {.tid = tid};
-    int status;
+    int status = 0;
+    enum stop_result r = interrupt(m, tid, &status);
 
-    if (is_held(m, tid)) {
+    if (r == STOP_HELD)
         note_held(m, capacity, tid);
-        return true;
-    }
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
-        return false;
-    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
-        waitpid((pid_t)tid, &status, __WALL) != (pid_t)tid || !WIFSTOPPED(status))
-        return false;
+    if (r != STOP_DONE)
+        return r == STOP_HELD;
     // One that a signal has stopped first gets it when it goes on. Our own stop is an event.
     if (status >> 16 == 0)
         t.pending = (uint32_t)WSTOPSIG(status);
