@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launch/launch.h"
@@ -26,6 +28,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOK_FIRST_NS (2 * NS_PER_MS)
 #define LOOK_LAST_NS (1000 * NS_PER_MS)
+
+enum { CLOCK_ERROR_S = 3600 };
 
 static uint64_t
 new_id(void)
@@ -44,7 +48,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     int rc;
 
     *r = (struct recorded_run){
-        .options = options, .id = new_id(), .hooks = {.list = options->hooks}};
+        .options = options, .id = new_id(), .began = time(NULL), .hooks = {.list = options->hooks}};
     r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments); // NULL at end.
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
@@ -133,6 +137,17 @@ run_wait(struct recorded_run *r, struct err *err)
     return rc;
 }
 
+/* Whether the file at PATH may have been written since the run began: a directory often has many
+ * profiles of earlier ones. A clock of a file server may be wrong, by an hour at most. */
+static bool
+is_new(const struct recorded_run *r, const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_ctim.tv_sec >= r->began - CLOCK_ERROR_S;
+}
+
 /* Add the profiles of the run that are in DIRECTORY, that of the first process in front. */
 static void
 find_in(struct recorded_run *r, const char *directory, struct run_profiles *found)
@@ -146,7 +161,8 @@ find_in(struct recorded_run *r, const char *directory, struct run_profiles *foun
                                : arena_printf(&r->arena, "%s/%s", directory, e->d_name);
         struct disk_header h;
 
-        if (e->d_name[0] == '.' || !origin_header(path, &h) || h.session_id != r->id)
+        if (e->d_name[0] == '.' || !is_new(r, path) || !origin_header(path, &h) ||
+            h.session_id != r->id)
             continue;
         arena_grow(&r->arena, &found->paths, &found->capacity, found->count, sizeof *found->paths);
         found->paths[found->count++] = arena_strdup(&r->arena, path);

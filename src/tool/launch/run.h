@@ -2,6 +2,8 @@
 #ifndef LAUNCH_RUN_H
 #define LAUNCH_RUN_H
 
+#include <time.h>
+
 #include "launch/destination.h"
 #include "launch/growth.h"
 #include "launch/hook_run.h"
@@ -23,6 +25,7 @@ struct run_options {
 struct recorded_run {
     const struct run_options *options;
     uint64_t id;      // Of the session, in the headers of its profiles.
+    time_t began;
     const char *path; // Of the program.
     char **arguments;
     const char *library; // The recorder's.
