@@ -13,6 +13,7 @@
 #include "account/dumped.c"
 #include "account/ledger_hooked.c"
 #include "account/ledger.c"
+#include "account/ledger_ahead.c"
 #include "platform/mem.c"
 #include "account/ledger_side.c"
 #include "platform/sys.c"
@@ -239,6 +240,61 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     free(p);
 }
 
+enum { HEAP_AT = 5, HEAP_SPAN = 1 << LEDGER_SPAN_BITS, LEAF_PAGES = 5 * HEAP_SPAN / 16 / 4096 };
+
+/* Pages of LEAF that are there. */
+static size_t
+pages_of(const void *leaf)
+{
+    unsigned char there[LEAF_PAGES];
+    size_t count = 0;
+
+    assert_int_equal(sys_mincore((void *)(uintptr_t)leaf, sizeof there << 12, there), 0);
+    for (size_t i = 0; i < sizeof there; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+static bool
+kernel_can_make_pages(void)
+{
+    void *p = mem_private(4096);
+    bool can = sys_madvise(p, 4096, MADV_POPULATE_WRITE) == 0;
+
+    mem_release(p, 4096);
+    return can;
+}
+
+/* If this fails, a growing heap pays for each page of the ledger twice, or the recorder takes
+ * memory for a heap that does not come. */
+static void
+pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
+{
+    uintptr_t base = (uintptr_t)HEAP_AT << LEDGER_SPAN_BITS;
+    struct ledger_ahead a = {0};
+    const void *leaf = place_make(base).leaf;
+    size_t before;
+
+    (void)unused;
+    if (!kernel_can_make_pages())
+        skip();
+    for (uintptr_t grown = 0; grown < HEAP_SPAN; grown += 8192) {
+        size_t needed = grown / 16 * 5 / 4096;
+
+        ledger_look_ahead(&a, (void *)(base + grown));
+        // Another block's place is used again, and one is mapped far away.
+        ledger_look_ahead(&a, (void *)(base + grown / 2));
+        assert_true(pages_of(leaf) <= needed + (AHEAD_MAX_BYTES * 5 / 16 >> 12) + 2);
+    }
+    assert_true(pages_of(leaf) >= LEAF_PAGES * 9 / 10);
+
+    leaf = place_make(base + 8 * HEAP_SPAN).leaf;
+    before = pages_of(leaf);
+    ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN));
+    ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN + 4096));
+    assert_int_equal(pages_of(leaf), before);
+}
+
 int
 main(void)
 {
@@ -250,6 +306,8 @@ main(void)
         cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),
         cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, begin, end),
         cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, begin, end),
+        cmocka_unit_test_setup_teardown(pages_are_made_ahead_of_a_growing_heap_and_no_others,
+                                        begin, end),
     };
 
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

@@ -364,14 +364,16 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
 uint64_t
 table_take(struct table *t, uint64_t count)
 {
-    uint64_t index;
+    uint64_t index, end_bytes;
 
     if (unlikely(load_relaxed(&t->full)))
         return TABLE_NONE;
     index = add_relaxed(&t->used, count);
-    if (likely((index + count) * t->record_bytes <= load_acquire(&t->mapped_bytes)))
-        return index;
-    return wait_until_mapped(t, (index + count) * t->record_bytes) ? index : TABLE_NONE;
+    end_bytes = (index + count) * t->record_bytes;
+    if (unlikely(end_bytes > load_acquire(&t->mapped_bytes)) && !wait_until_mapped(t, end_bytes))
+        return TABLE_NONE;
+    mem_fill(t->base, &t->made_bytes, end_bytes, load_relaxed(&t->mapped_bytes));
+    return index;
 }
 
 struct disk_string

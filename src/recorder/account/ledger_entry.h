@@ -49,6 +49,13 @@ struct ledger_entry {
     uint64_t size_bytes; // Requested.
 };
 
+/* Where a thread's heap grows, as far as seen. All zero at first. */
+struct ledger_ahead {
+    uintptr_t first; // Of the stretch in which it has grown.
+    uintptr_t top;   // The highest block seen there.
+    uintptr_t made;  // What is below has its pages.
+};
+
 /* Is it the entry of a block that was recorded as it is, neither unknown nor a sample? */
 static inline bool
 ledger_is_exact(struct ledger_entry e)

@@ -25,20 +25,25 @@
 
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 
+static uint64_t
+nodes_max(void)
+{
+    return state->tables[DISK_NODES].max_bytes / sizeof(struct disk_node);
+}
+
 /* So many nodes at most can have more than one child. */
 static uint64_t
 lines_max(void)
 {
-    return state->tables[DISK_NODES].max_bytes / sizeof(struct disk_node) / 2;
+    return nodes_max() / 2;
 }
 
 bool
 nodes_start(void)
 {
     struct table *t = &state->tables[DISK_NODES];
-    size_t nodes_max = t->max_bytes / sizeof(struct disk_node);
 
-    state->first_children = mem_private(nodes_max * sizeof(struct first_child));
+    state->first_children = mem_private(nodes_max() * sizeof *state->first_children);
     state->children = mem_private(lines_max() * sizeof(struct children));
     state->children_used = 1;
     if (state->first_children == NULL || state->children == NULL ||
@@ -60,6 +65,9 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 
     if (id == TABLE_NONE)
         return 0;
+    mem_fill(state->first_children, &state->first_children_made,
+             (id + 1) * sizeof *state->first_children,
+             nodes_max() * sizeof *state->first_children);
     n = &state->nodes[id];
     n->parent = parent;
     n->flags = flags;
@@ -179,6 +187,8 @@ line_of(struct first_child *first)
         taken = add_relaxed(&state->children_used, UINT64_C(1));
         if (taken >= lines_max())
             return NULL;
+        mem_fill(state->children, &state->children_made, (taken + 1) * sizeof *state->children,
+                 lines_max() * sizeof *state->children);
         if (cas_acq_rel(&first->more, &more, (uint32_t)taken))
             more = (uint32_t)taken;
     }

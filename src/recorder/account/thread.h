@@ -2,6 +2,7 @@
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 
+#include "account/ledger_entry.h"
 #include "base/atomics.h"
 #include "platform/state.h"
 
@@ -138,6 +139,7 @@ struct thread {
     } foreign[FOREIGN_STACKS];
     uint32_t foreign_next;
 
+    struct ledger_ahead ahead;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
     // Atomic: what of live_bytes the others know, and how much more it may be (peak.c).
     int64_t told_bytes, spare_bytes;

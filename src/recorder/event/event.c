@@ -14,6 +14,7 @@
 
 #include "account/count.h"
 #include "account/label.h"
+#include "account/ledger_ahead.h"
 #include "account/nodes.h"
 #include "account/peak.h"
 #include "account/recent.h"
@@ -40,6 +41,8 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
             block_begins(t, p, size_bytes, odd, label_sites(stack_target(t, caller)->sites),
                          &change);
             peak_change(t, change);
+            if (unlikely(t->countdown == 0))
+                ledger_look_ahead(&t->ahead, p);
         } else {
             bump(&t->disk->failed_calls);
         }

@@ -20,8 +20,13 @@
 #include "platform/state.h"
 #include "platform/sys.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 // Linux 5.14.
+#endif
+
 // RESIDENT_PAGES is a byte each, on a stack that may be small.
 enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
+enum { STEP_BYTES_MAX = 64 << 10 };
 
 /* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
  * arena. A tool that writes dumps with all their zeros writes so many. */
@@ -175,6 +180,30 @@ bool
 mem_populate(void *address, size_t size_bytes)
 {
     return sys_mprotect(address, size_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void
+mem_touch(const void *start, const void *end)
+{
+    uintptr_t from = (uintptr_t)start & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t to = (uintptr_t)end & ~(uintptr_t)(PAGE_BYTES - 1);
+
+    if (from < to)
+        sys_madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+}
+
+void
+mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes)
+{
+    uint64_t old = load_relaxed(made), step = end_bytes / 2, end;
+
+    if (step > STEP_BYTES_MAX)
+        step = STEP_BYTES_MAX;
+    end = round_up(end_bytes + step, PAGE_BYTES);
+    if (end > limit_bytes)
+        end = limit_bytes;
+    if (end > old && cas_acq_rel(made, &old, end))
+        mem_touch((const char *)base + old, (const char *)base + end);
 }
 
 static bool

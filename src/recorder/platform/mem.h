@@ -8,6 +8,7 @@
 #ifndef PLATFORM_MEM_H
 #define PLATFORM_MEM_H
 
+#include "base/atomics.h"
 #include "base/base.h"
 
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
@@ -29,6 +30,24 @@ void *mem_reserve(size_t size_bytes);
 
 /* Make reserved, untouched address space usable memory. False also where it is not reserved. */
 bool mem_populate(void *address, size_t size_bytes);
+
+/* Have the kernel make the pages from that of START up to that of END, which is left out, as if
+ * they had been written to. A kernel before 5.14 does not know how: they are made when used. */
+void mem_touch(const void *start, const void *end);
+
+/* Memory that is filled from its beginning on is about to be used up to END_BYTES of LIMIT_BYTES,
+ * and its pages up to *MADE are there: have the kernel make more of them in one step, which is
+ * cheaper than a page fault for each. A step goes beyond END_BYTES by half of that, at most by
+ * 64 KiB. *MADE is shared by threads. */
+void mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
+
+/* The same when it is often called. */
+static inline void
+mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes)
+{
+    if (unlikely(end_bytes > load_relaxed(made)))
+        mem_make_ahead(base, made, end_bytes, limit_bytes);
+}
 
 /* Give back all private memory but `state` itself; it must not be in use any more. */
 void mem_release_all(void);

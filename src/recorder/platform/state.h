@@ -37,6 +37,7 @@ struct table {
     unsigned char *base;
     uint64_t max_bytes;    // Reserved.
     uint64_t mapped_bytes; // Atomic; released after the mapping is there.
+    uint64_t made_bytes;   // Atomic: what of that has its pages (mem_fill).
     uint64_t used; // Atomic: records (bytes, for strings) handed out. May run past what is mapped.
     uint32_t record_bytes;
     uint32_t kind;    // enum disk_kind.
@@ -61,6 +62,7 @@ struct state {
     struct first_child *first_children; // By node; nodes.c.
     struct children *children;
     uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
+    uint64_t first_children_made, children_made; // Atomic: bytes whose pages are there (mem_fill).
     uint32_t **ledger;       // Top level; ledger.c.
     uint32_t **ledger_plain; // The same if the allocator is glibc's, else an empty one.
     uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
