@@ -5,7 +5,8 @@
 
 Started by `make bench`. The sections are programs and loops (programs.py) under every tool
 (peers.py), latency of malloc, start-up, the report, and the instructions by function; ONLY picks
-programs, loops and the sections "latency", "startup", "report" and "instructions" by name.
+programs, loops and the sections "latency", "startup", "report" and "instructions" by name. The
+section "budget" (budget.py) takes minutes for each program and must be asked for.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -31,6 +32,7 @@ import sys
 import time
 
 import breakdown
+import budget
 import figures
 import inputs
 import intervals
@@ -193,7 +195,7 @@ def main():
     wanted = lambda name: re.search(options.only, name)  # noqa: E731
     rows = costs(options, settings, told)
     ours = re.search(options.tools, "heaptap")
-    latency, startup, report, counted = {}, {}, {}, {}
+    latency, startup, report, counted, budgets = {}, {}, {}, {}, {}
     if ours and wanted("latency"):
         latency = sections.latency(settings, options.rounds, told)
     if ours and wanted("startup"):
@@ -202,8 +204,12 @@ def main():
         report = sections.report(settings, inputs, options, told)
     if ours and wanted("instructions"):
         counted = sections.instructions(settings, breakdown, told)
+    if ours and options.only and wanted("budget"):
+        real, _ = programs.real_programs(os.path.join(options.build, "bench", "inputs"))
+        chosen = [p for p in real if wanted(p.name)] or real
+        budgets = budget.section(settings, chosen, options.rounds, told)
     told.verdicts(figures.all_figures(rows, latency, startup, report))
-    told.write(rows, counted)
+    told.write(rows, counted, budgets)
     shutil.rmtree(settings.work, ignore_errors=True)
     return 0
 

@@ -50,17 +50,19 @@ class Failure(Exception):
     """Callgrind could not run, or the program failed under it."""
 
 
-def run(words, library, directory):
+def run(words, library, directory, options=(), environment=None, limit_s=LIMIT_S):
     """The text of callgrind's output."""
     out = os.path.join(directory, "callgrind")
     env = {k: v for k, v in os.environ.items() if not k.startswith("HEAPTAP")}
     env.pop("LD_PRELOAD", None)
+    env.update(environment or {})
     if library:
         env.update(LD_PRELOAD=library, HEAPTAP_OUT=os.path.join(directory, "%p.%n.heaptap"))
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-line=yes",
-               "--compress-strings=no", "--compress-pos=no", *words]
+               "--compress-strings=no", "--compress-pos=no", *options, *words]
     try:
-        done = subprocess.run(command, env=env, capture_output=True, timeout=LIMIT_S, check=False)
+        done = subprocess.run(command, env=env, capture_output=True, timeout=limit_s, check=False,
+                              stdin=subprocess.DEVNULL, cwd=directory)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failure(str(error)) from error
     if done.returncode:
@@ -70,7 +72,7 @@ def run(words, library, directory):
 
 
 def cost_lines(text):
-    """(object, file, line, instructions) of every line that is not the cost of a call."""
+    """(object, file, line, counts) of every line that is not the cost of a call."""
     place, skip = {"ob": "", "fl": ""}, False
     for line in text.split("\n"):
         key, equals, value = line.partition("=")
@@ -80,8 +82,8 @@ def cost_lines(text):
             skip = True
         elif line[:1].isdigit():
             if not skip:
-                number, cost = line.split()[:2]
-                yield place["ob"], place["fl"], int(number), int(cost)
+                number, *counts = map(int, line.split())
+                yield place["ob"], place["fl"], number, counts
             skip = False
 
 
@@ -127,10 +129,10 @@ def count(words, library):
     """The sum of all instructions, and of the recorder's by (file, function)."""
     functions, total, ours = Functions(), 0, collections.Counter()
     with tempfile.TemporaryDirectory(prefix="breakdown-") as directory:
-        for name, file, line, cost in cost_lines(run(words, library, directory)):
-            total += cost
+        for name, file, line, counts in cost_lines(run(words, library, directory)):
+            total += counts[0]
             if library and os.path.basename(name) == os.path.basename(library):
-                ours[functions.place(file), functions.name(file, line)] += cost
+                ours[functions.place(file), functions.name(file, line)] += counts[0]
     return total, ours
 
 

@@ -32,7 +32,7 @@ class Result:
 
     def __init__(self, why=None):
         self.why = why
-        self.cpu_ns = self.wall_ns = self.helper_ns = 0
+        self.cpu_ns = self.wall_ns = self.helper_ns = self.system_ns = self.faults = 0
         self.program_kib = self.tool_kib = self.profile_bytes = 0
         self.printed = {}  # What the program said about itself, "name number" in each line.
         self.lost = None
@@ -109,6 +109,7 @@ def read_result(program, tool, out, figures, stdout, stderr):
     with open(figures, encoding="utf-8") as f:
         ended = f.read().split()[-1]
     result.cpu_ns, result.wall_ns = seen["cpu_ns"], seen["wall_ns"]
+    result.system_ns, result.faults = seen["system_ns"], seen["faults"]
     result.profile_bytes, result.printed = size_on_disk(out), numbers(stdout)
     # With one process the kernel's own figure is exact; else there is only what /proc showed.
     alone = tool.processes == 1

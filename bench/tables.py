@@ -91,7 +91,7 @@ class Tables:
         for f in figures:
             self.line(verdict_line(f))
 
-    def write(self, rows, counted):
+    def write(self, rows, counted, budgets):
         os.makedirs(self.directory, exist_ok=True)
         verdict_at = next(i for i, line in enumerate(self.lines) if line.startswith("== verdicts"))
         ordered = self.lines[verdict_at:] + [""] + self.lines[:verdict_at - 1]
@@ -102,8 +102,8 @@ class Tables:
                 """) + "\n```\n" + "\n".join(ordered) + "\n```\n")
         with open(f"{self.directory}/bench.json", "w", encoding="utf-8") as f:
             json.dump({"machine": self.facts, "figures": [x.as_dict() for x in self.figures],
-                       "rows": [row.as_dict() for row in rows], "instructions": counted}, f,
-                      indent=1)
+                       "rows": [row.as_dict() for row in rows], "instructions": counted,
+                       "budgets": budgets}, f, indent=1)
         print(f"\nwritten: {self.directory}/bench.md and bench.json")
 
 

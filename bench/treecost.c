@@ -43,7 +43,7 @@ struct process {
 static struct process seen[MAX_PROCESSES];
 static int seen_count;
 static const char *program;
-static uint64_t program_kib, tree_kib, peak_kib, cpu_ns;
+static uint64_t program_kib, tree_kib, peak_kib, cpu_ns, system_ns, faults;
 
 static uint64_t
 now_ns(void)
@@ -165,6 +165,12 @@ look_below(pid_t pid, int depth)
     return sum;
 }
 
+static uint64_t
+ns_of(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
 /* Collect ended children; 0 when none is left. The status is that of CHILD. */
 static int
 reap(pid_t child, int flags, int *status)
@@ -174,8 +180,9 @@ reap(pid_t child, int flags, int *status)
     pid_t pid;
 
     while ((pid = wait4(-1, &raw, flags, &u)) > 0) {
-        cpu_ns += (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000;
-        cpu_ns += (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+        cpu_ns += ns_of(u.ru_utime) + ns_of(u.ru_stime);
+        system_ns += ns_of(u.ru_stime);
+        faults += (uint64_t)(u.ru_minflt + u.ru_majflt);
         if ((uint64_t)u.ru_maxrss > peak_kib)
             peak_kib = (uint64_t)u.ru_maxrss;
         if (pid == child)
@@ -285,8 +292,8 @@ main(int argc, char **argv)
     }
     fprintf(f,
             "wall_ns %lu\ncpu_ns %lu\npeak_kib %lu\nprogram_kib %lu\ntree_kib %lu\n"
-            "helper_cpu_ns %lu\nstatus %d\nended %s\n",
-            now_ns() - began, cpu_ns, peak_kib, program_kib, tree_kib, helper_cpu_ns(), status,
-            ended);
+            "helper_cpu_ns %lu\nsystem_ns %lu\nfaults %lu\nstatus %d\nended %s\n",
+            now_ns() - began, cpu_ns, peak_kib, program_kib, tree_kib, helper_cpu_ns(),
+            system_ns, faults, status, ended);
     return fclose(f) ? 2 : 0;
 }
