@@ -5,7 +5,8 @@
  * In the corpus are dumps of either word size, and one with a record, so that the ledger is
  * reached.
  */
-/* covers: memory.c elf_core.c find_record.c blocks.c place.c scan.c reach.c held_profile.c */
+/* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
+/* covers: held_profile.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

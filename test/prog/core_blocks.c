@@ -15,7 +15,8 @@
  *                         every second one; says "ready" and waits for a line
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
- *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap begins
+ *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap
+ *                         begins; a block of 72 bytes is only on the stack that main() was on
  *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
  *                         seconds; another one counts the SIGTRAPs that it sends to itself, until
  *                         there is a line, and says how many of how many have come
@@ -236,6 +237,7 @@ coroutine(void)
 {
     static ucontext_t back, there;
     static char *stack;
+    char *volatile own = malloc(72);
 
     stack = calloc(1, STACK_BYTES);
     getcontext(&there);
@@ -244,6 +246,7 @@ coroutine(void)
     there.uc_link = &back;
     makecontext(&there, leaks, 0);
     swapcontext(&back, &there);
+    free(own);
 }
 
 static volatile sig_atomic_t trapped;

@@ -12,6 +12,7 @@
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/place.h"
+#include "image/scan.h"
 
 /* The dump of R with EXTRA in it, opened and read. */
 struct opened {
@@ -305,6 +306,90 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     free(r);
 }
 
+/* A page with the headers of a library whose variables end at 0x1800. */
+static void
+fill_object(unsigned char *page)
+{
+    Elf64_Ehdr file = {.e_ident = ELFMAG, .e_phoff = 64, .e_phentsize = 56, .e_phnum = 2};
+    Elf64_Phdr segments[2] = {{.p_type = PT_LOAD, .p_vaddr = 0, .p_memsz = 0x1000},
+                              {.p_type = PT_LOAD, .p_vaddr = 0x1100, .p_memsz = 0x700}};
+
+    memcpy(page, &file, sizeof file);
+    memcpy(page + 64, segments, sizeof segments);
+}
+
+/* If this fails, the heap of a runtime (Ruby's) that lies behind a library is taken for the
+ * library's variables: what it keeps is called reached, and not kept by mapped memory alone. */
+static void
+variables_end_where_the_library_says_and_not_with_the_memory(void **unused)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    unsigned char page[4096] = {0}, zeros[0x4000] = {0};
+    struct examined e = {0};
+    struct scan_range *ranges;
+    struct strbuf files = {0};
+    struct err err = {""};
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    fill_object(page);
+    build_core_memory(&c, 0x20000, 4096, PF_R, page, sizeof page);
+    build_core_memory(&c, 0x21000, 0x4000, PF_R | PF_W, zeros, sizeof zeros);
+    build_core_word(&c, &files, 1);
+    build_core_word(&c, &files, 4096);
+    build_core_word(&c, &files, 0x20000);
+    build_core_word(&c, &files, 0x21000);
+    build_core_word(&c, &files, 0);
+    strbuf_add(&files, "/lib/b.so", sizeof "/lib/b.so");
+    build_core_note(&c, NT_FILE, files.text, files.length);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &e.memory, &err), 0);
+    assert_int_equal(scan_ranges(&e, &e.arena, &ranges), 2);
+    assert_int_equal(ranges[0].kind, SCAN_VARIABLE);
+    assert_int_equal(ranges[0].start, 0x21000);
+    assert_int_equal(ranges[0].end, 0x22000);
+    assert_int_equal(ranges[1].kind, SCAN_MAPPED);
+    assert_int_equal(ranges[1].start, 0x22000);
+    assert_int_equal(ranges[1].end, 0x25000);
+    assert_int_equal(place_of(&e, 0x21abc).kind, PLACE_MODULE);
+    assert_int_equal(place_of(&e, 0x22abc).kind, PLACE_OTHER);
+    e.memory.bytes = NULL;
+    memory_close(&e.memory);
+    arena_release(&e.arena);
+    strbuf_release(&files);
+    free(file);
+}
+
+/* If this fails, what only main's stack keeps while main is inside a coroutine is said to be kept
+ * by mapped memory. */
+static void
+the_stack_that_the_kernel_made_is_one_wherever_the_thread_is(void **unused)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    unsigned char zeros[0x2000] = {0};
+    uint64_t auxiliary[] = {AT_PAGESZ, 4096, AT_RANDOM, 0x31ff0, AT_NULL, 0};
+    struct examined e = {0};
+    struct scan_range *ranges;
+    struct err err = {""};
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    build_core_memory(&c, 0x30000, 0x2000, PF_R | PF_W, zeros, sizeof zeros);
+    build_core_note(&c, NT_AUXV, auxiliary, sizeof auxiliary);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &e.memory, &err), 0);
+    assert_int_equal(scan_ranges(&e, &e.arena, &ranges), 1);
+    assert_int_equal(ranges[0].kind, SCAN_STACK);
+    assert_int_equal(ranges[0].start, 0x30000);
+    assert_int_equal(place_of(&e, 0x30010).kind, PLACE_STACK);
+    e.memory.bytes = NULL;
+    memory_close(&e.memory);
+    arena_release(&e.arena);
+    free(file);
+}
+
 int
 main(void)
 {
@@ -316,6 +401,8 @@ main(void)
         cmocka_unit_test(a_size_word_that_was_written_over_is_damage_and_no_size),
         cmocka_unit_test(a_record_elsewhere_than_it_says_is_not_believed),
         cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),
+        cmocka_unit_test(variables_end_where_the_library_says_and_not_with_the_memory),
+        cmocka_unit_test(the_stack_that_the_kernel_made_is_one_wherever_the_thread_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

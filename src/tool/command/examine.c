@@ -216,6 +216,30 @@ now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Stop the process of E and say what that did not come to. */
+static void
+stop_threads(struct examined *e)
+{
+    struct memory *m = &e->memory;
+
+    e->running = live_memory_stop(m);
+    if (m->thread_count == 0)
+        say_warning("%s could not be stopped (does a debugger hold it?), so pointers that move "
+                    "meanwhile may be missed, and so are those in registers",
+                    m->name);
+    else if (e->running > 0)
+        say_warning("%s of %s could not be stopped: pointers that %s moved meanwhile may be missed",
+                    style_plural(&e->arena, (int64_t)e->running, "thread"), m->name,
+                    e->running == 1 ? "it" : "they");
+    for (size_t i = 0; i < m->thread_count; i++)
+        e->held += m->threads[i].register_count == 0;
+    if (e->held > 0)
+        say_warning("the kernel holds %s of %s, in vfork or waiting for a disk: what only %s "
+                    "registers point to seems to be lost",
+                    style_plural(&e->arena, (int64_t)e->held, "thread"), m->name,
+                    e->held == 1 ? "its" : "their");
+}
+
 /* Read the blocks of E and find what ANSWER asks for. */
 static void
 read_blocks(struct examined *e, struct memory_answer *answer)
@@ -224,9 +248,8 @@ read_blocks(struct examined *e, struct memory_answer *answer)
                                     answer->question == MEMORY_POINTERS);
     uint64_t since_ns = now_ns();
 
-    if (stop && live_memory_stop(&e->memory) == 0)
-        say_warning("%s could not be stopped, so pointers that move meanwhile may be missed",
-                    e->memory.name);
+    if (stop)
+        stop_threads(e);
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     moment_size_blocks(&e->raw, &e->blocks);
     memory_view_search(e, &e->arena, answer);

@@ -7,6 +7,7 @@
  *     NT_PRPSINFO  the process id and what it was called
  *     NT_SIGINFO   the signal, and the address that it was about
  *     NT_FILE      which file lies where
+ *     NT_AUXV      what the kernel put onto the first stack
  *
  * Word size and byte order are those of its header, so a dump of another machine reads as well;
  * where registers lie is in a table, and of a machine that is not in it only the memory is known.
@@ -193,6 +194,21 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     }
 }
 
+/* Pairs of words: what it is, and where. */
+static void
+read_auxiliary(struct memory *m, uint64_t off, uint64_t size_bytes)
+{
+    for (uint64_t at = 0; size_bytes - at >= 2 * m->word_bytes; at += 2 * m->word_bytes) {
+        uint64_t type = word(m, off + at);
+
+        // The bytes that a program takes for its stack protector lie above the first frame.
+        if (type == AT_RANDOM)
+            m->first_stack = word(m, off + at + m->word_bytes);
+        if (type == AT_NULL)
+            return;
+    }
+}
+
 static void
 read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
 {
@@ -208,6 +224,9 @@ read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
         break;
     case NT_FILE:
         read_files(r, off, size_bytes);
+        break;
+    case NT_AUXV:
+        read_auxiliary(r->m, off, size_bytes);
         break;
     case NT_ARM_TLS:
         read_thread_pointer(r->m, off, size_bytes);

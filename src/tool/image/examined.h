@@ -12,6 +12,8 @@ struct examined {
     struct arena arena;  // Of the blocks and the profile.
     struct raw_file raw; // The profile that the sites are of.
     const char *profile; // Where stacks and names are from: a path; NULL = the memory itself.
+    size_t running; // Threads of a process that was to be stopped that went on.
+    size_t held;    // Those of which the kernel did not tell the registers.
     uint64_t stopped_ns; // How long a living process was stopped; 0 = it was not.
 };
 

@@ -68,6 +68,8 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
                                .access = (access[0] == 'r' ? (uint32_t)MEMORY_READ : 0) |
                                          (access[1] == 'w' ? (uint32_t)MEMORY_WRITE : 0) |
                                          (access[2] == 'x' ? (uint32_t)MEMORY_EXECUTE : 0)};
+    if (path_at != 0 && strcmp(line + path_at, "[stack]") == 0)
+        m->first_stack = start;
     if (inode == 0 || path_at == 0)
         return;
     arena_grow(&m->arena, &m->mappings, mapping_capacity, m->mapping_count, sizeof *m->mappings);
@@ -186,6 +188,15 @@ is_held(struct memory *m, uint32_t tid)
     return true;
 }
 
+/* Whether thread TID is gone, or is only waited for. */
+static bool
+has_ended(struct memory *m, uint32_t tid)
+{
+    const char *state = strrchr(line_of(m, tid, "stat"), ')');
+
+    return state == NULL || strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0;
+}
+
 static void
 add_thread(struct memory *m, size_t *capacity, struct memory_thread t)
 {
@@ -259,31 +270,47 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     return true;
 }
 
+/* Stop those threads of M that are not. Returns whether there were any; *RET_LEFT is how many could
+ * not be stopped, but for those that have ended. */
+static bool
+stop_others(struct memory *m, const char *path, size_t *capacity, size_t *ret_left)
+{
+    DIR *d = opendir(path);
+    struct dirent *entry;
+    bool more = false;
+
+    *ret_left = 0;
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        if (tid == 0 || is_stopped(m, tid))
+            continue;
+        if (stop_thread(m, capacity, tid))
+            more = true;
+        else if (!has_ended(m, tid))
+            ++*ret_left;
+    }
+    if (d != NULL)
+        closedir(d);
+    return more;
+}
+
 size_t
 live_memory_stop(struct memory *m)
 {
     const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
-    size_t capacity = 0;
-    bool more = true;
+    size_t capacity = 0, left = 0;
+    int round = 0;
 
-    for (int round = 0; round < ROUNDS_MAX && more; round++) {
-        DIR *d = opendir(path);
-        struct dirent *entry;
-
-        more = false;
-        while (d != NULL && (entry = readdir(d)) != NULL) {
-            uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-            if (tid != 0 && !is_stopped(m, tid) && stop_thread(m, &capacity, tid))
-                more = true;
-        }
-        if (d != NULL)
-            closedir(d);
-    }
+    while (round < ROUNDS_MAX && stop_others(m, path, &capacity, &left))
+        round++;
+    // They are made faster than they can be stopped.
+    if (round == ROUNDS_MAX && left == 0)
+        left = 1;
     read_maps(m, NULL);
     if (m->window != NULL)
         memory_watch(m);
-    return m->thread_count;
+    return left;
 }
 
 void

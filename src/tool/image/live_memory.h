@@ -9,7 +9,8 @@
 int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 
 /* Stop all threads of M, which is open, so that what is read next is of one moment; and see what
- * they are at, which is in its threads then. Returns how many could be stopped. */
+ * they are at, which is in its threads then. Returns how many go on running all the same. One that
+ * the kernel holds is in threads without registers. */
 size_t live_memory_stop(struct memory *m);
 
 /* Let them go on. M can still be read. */

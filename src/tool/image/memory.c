@@ -78,6 +78,15 @@ memory_close(struct memory *m)
     *m = (struct memory){0};
 }
 
+const struct memory_thread *
+memory_first_thread(const struct memory *m)
+{
+    for (size_t i = 0; i < m->thread_count; i++)
+        if (m->threads[i].tid == m->pid)
+            return &m->threads[i];
+    return NULL;
+}
+
 /* The index of the first region that ends behind ADDRESS. */
 static size_t
 region_behind(const struct memory *m, uint64_t address)

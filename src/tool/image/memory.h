@@ -61,6 +61,7 @@ struct memory {
     struct memory_thread *threads; // The one that died first, if one did.
     size_t thread_count;
     struct memory_signal signal;
+    uint64_t first_stack; // An address in the stack that the kernel made; 0 = not known.
     uint64_t missing_bytes; // That the dump should have, but ends before.
     bool lives;
     // A dump's bytes.
@@ -69,6 +70,9 @@ struct memory {
     // Of a live process: the part of it that was read last.
     struct memory_window *window;
 };
+
+/* The thread that the process began with; NULL if it is not among those of M. */
+const struct memory_thread *memory_first_thread(const struct memory *m);
 
 /* Give back what M has; it may be {0}. */
 void memory_close(struct memory *m);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "image/module_end.h"
+
 enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
 /* The thread whose stack REGION is, by its stack pointer. */
@@ -35,14 +37,17 @@ thread_above(const struct memory *m, uint64_t address)
     return NULL;
 }
 
-/* The mapping that REGION is a part of, or follows. */
+/* The mapping that ADDRESS in REGION is in, or whose variables are behind it. */
 static const struct memory_mapping *
-mapping_of(const struct memory *m, const struct memory_region *region)
+mapping_of(const struct examined *e, const struct memory_region *region, uint64_t address)
 {
+    const struct memory *m = &e->memory;
     const struct memory_mapping *mapping = memory_mapping_at(m, region->start);
 
     if (mapping == NULL && region->start > 0)
         mapping = memory_mapping_at(m, region->start - 1);
+    if (mapping != NULL && address >= mapping->end && address >= module_end(e, mapping))
+        return NULL;
     return mapping;
 }
 
@@ -72,7 +77,11 @@ beside_blocks(const struct examined *e, uint64_t address)
         p.kind = p.thread != NULL ? PLACE_BELOW_STACK : PLACE_NOWHERE;
     } else if ((p.thread = thread_on(m, p.region)) != NULL) {
         p.kind = PLACE_STACK;
-    } else if ((p.mapping = mapping_of(m, p.region)) != NULL) {
+    } else if (m->first_stack - p.region->start < p.region->end - p.region->start) {
+        // It has left that for a stack of its own making, or nobody has been asked.
+        p.kind = PLACE_STACK;
+        p.thread = memory_first_thread(m);
+    } else if ((p.mapping = mapping_of(e, p.region, address)) != NULL) {
         p.kind = PLACE_MODULE;
         p.off = module_off(m, p.mapping, address);
     } else {

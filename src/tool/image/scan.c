@@ -12,7 +12,8 @@
  *     other allocators       the range as a whole
  *
  * A stack may be a block itself, as those of coroutines and of signal handlers are. Then it ends
- * with the block: what is behind it is heap.
+ * with the block: what is behind it is heap. The thread's own stack, which it will come back to, is
+ * then looked at as a whole, because where it was left is not known.
  *
  * The first thread's own variables lie in memory that the dynamic linker has mapped, and are found
  * by the thread pointer.
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/module_end.h"
 #include "util/path.h"
 
 enum {
@@ -82,13 +84,20 @@ is_recorders(const struct examined *e, const struct memory_region *region)
     return record->header != 0 && record->header - region->start < bytes;
 }
 
+/* The block that ADDRESS is in, or NULL. */
+static const struct block *
+block_at(const struct examined *e, uint64_t address)
+{
+    const struct block *b = blocks_before(&e->blocks, address);
+
+    return b != NULL && block_has(b, address) ? b : NULL;
+}
+
 /* The block that T runs on; NULL if its stack is none. */
 static const struct block *
 stack_block(const struct examined *e, const struct memory_thread *t)
 {
-    const struct block *b = blocks_before(&e->blocks, t->sp);
-
-    return b != NULL && block_has(b, t->sp) ? b : NULL;
+    return block_at(e, t->sp);
 }
 
 /* The thread with the lowest stack pointer in REGION, of those that do not run on a block. */
@@ -106,6 +115,33 @@ thread_in(const struct examined *e, const struct memory_region *region)
             lowest = t;
     }
     return lowest;
+}
+
+/* Whether REGION, which no stack pointer is in, is the stack that a thread has left for another and
+ * will come back to: the kernel's, or one that libc has made, where it keeps what it knows of the
+ * thread. *RET is whose it is, NULL if that is not known. */
+static bool
+is_left_stack(const struct examined *e, const struct memory_region *region,
+              const struct memory_thread **ret)
+{
+    const struct memory *m = &e->memory;
+    const struct memory_thread *first = memory_first_thread(m);
+    uint64_t bytes = region->end - region->start;
+
+    if (m->first_stack - region->start < bytes) {
+        *ret = first;
+        return true;
+    }
+    for (size_t i = 0; i < m->thread_count; i++) {
+        const struct memory_thread *t = &m->threads[i];
+
+        // A stack that is a block lies in the heap.
+        if (t != first && t->pointer - region->start < bytes && block_at(e, t->pointer) == NULL) {
+            *ret = t;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The stacks that are blocks. */
@@ -191,15 +227,42 @@ add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind
         add(r, kind, from, region->end, NULL);
 }
 
+/* What KIND says of REGION, which begins with variables of MAPPING and may go on behind these. */
+static void
+add_variables(struct ranges *r, const struct memory_region *region,
+              const struct memory_mapping *mapping, enum scan_kind kind)
+{
+    const char *name = path_basename(mapping->path);
+    struct memory_region front = *region, rest = *region;
+    uint64_t end = module_end(r->e, mapping);
+
+    if (end < region->end)
+        front.end = rest.start = end > region->start ? end : region->start;
+    else
+        rest.start = rest.end;
+    r->in_libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0;
+    if (kind == SCAN_VARIABLE && strncmp(name, "libheaptap", 10) != 0)
+        add_besides(r, &front, kind);
+    r->in_libc = false;
+    if (kind == SCAN_MAPPED)
+        add_besides(r, &rest, kind);
+}
+
 static void
 add_region(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
 {
     const struct memory *m = &r->e->memory;
     const struct memory_thread *thread = thread_in(r->e, region);
     const struct memory_mapping *mapping;
+    bool left = thread == NULL && is_left_stack(r->e, region, &thread);
 
     if (!(region->access & MEMORY_WRITE) || region->held_bytes == 0)
         return;
+    if (left) {
+        if (kind == SCAN_STACK)
+            add(r, kind, region->start, region->end, thread);
+        return;
+    }
     if (thread != NULL) {
         if (kind == SCAN_STACK)
             add(r, kind, thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
@@ -209,16 +272,10 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
     }
     if (is_recorders(r->e, region))
         return;
-    if (is_variables(m, region, &mapping)) {
-        const char *name = path_basename(mapping->path);
-
-        r->in_libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0;
-        if (kind == SCAN_VARIABLE && strncmp(name, "libheaptap", 10) != 0)
-            add_besides(r, region, kind);
-        r->in_libc = false;
-    } else if (kind == SCAN_MAPPED) {
+    if (is_variables(m, region, &mapping))
+        add_variables(r, region, mapping, kind);
+    else if (kind == SCAN_MAPPED)
         add_besides(r, region, kind);
-    }
 }
 
 /* The variables of threads that are not on their stacks: the first one's. */

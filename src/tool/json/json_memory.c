@@ -100,6 +100,8 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_bool(j, "lives", e->memory.lives);
     json_uint(j, "missing_bytes", e->memory.missing_bytes);
     json_uint(j, "threads", e->memory.thread_count);
+    json_uint(j, "threads_running", e->running);
+    json_uint(j, "threads_held", e->held);
     json_uint(j, "blocks", e->blocks.count);
     json_uint(j, "blocks_of_unknown_size", e->blocks.unsized);
     json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);

@@ -182,6 +182,8 @@ memory_view_holder(const struct view *v, const struct examined *e, const struct 
     case SCAN_VARIABLE:
         return variable_words(v, e, pointer->at);
     case SCAN_STACK:
+        if (pointer->thread == NULL)
+            return "stack of the first thread";
         return arena_printf(v->arena, "stack or variable of thread %" PRIu32, tid);
     case SCAN_REGISTER:
         return arena_printf(v->arena, "%s of thread %" PRIu32,

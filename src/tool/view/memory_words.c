@@ -73,6 +73,8 @@ memory_place_words(struct arena *arena, const struct examined *e, const struct p
     case PLACE_ENDED:
         return arena_printf(arena, "%s a block that was freed", bytes_into(arena, place->off));
     case PLACE_STACK:
+        if (place->thread == NULL)
+            return "on the stack of the first thread";
         return arena_printf(arena, "on the stack of thread %s",
                             thread_words(arena, e, place->thread));
     case PLACE_BELOW_STACK:

@@ -211,10 +211,17 @@ def check_leaks(what, where, reached=13):
 
 
 def coroutine():
-    """What is behind a stack that is a block is heap, and no stack."""
+    """What is behind a stack that is a block is heap, and no stack; main's own is one still."""
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
     program.asleep()
-    check_leaks("a coroutine", ["--pid", str(program.pid)], reached=14)
+    where = ["--pid", str(program.pid)]
+    check_leaks("a coroutine", where, reached=15)
+    if dumps.have_gcore():
+        where = [dumps.gcore(program.pid, "coroutine")]
+        check_leaks("a coroutine's dump", where, reached=15)
+    own = [b["address"] for b in memory("--blocks", *where)["blocks"] if b["size"] == 72]
+    kinds = [p["kind"] for p in memory("--find-pointers", own[0], *where)["pointers"]]
+    tell("stack" in kinds, "a coroutine: who points to main's block", kinds)
     program.end()
 
 
@@ -227,7 +234,10 @@ def held():
         found = memory("--leaks", "--pid", str(program.pid))
         took.append(time.monotonic() - before)
     tell(max(took) < 5, "a thread in vfork: it is not waited for", took)
-    tell(found["memory"]["threads"] == 2, "a thread in vfork is seen", found["memory"])
+    tell(found["memory"]["threads"] == 2 and found["memory"]["threads_held"] == 1 and
+         found["memory"]["threads_running"] == 0, "a thread in vfork is seen", found["memory"])
+    said = run("core", "--leaks", "--pid", str(program.pid)).stderr
+    tell("the kernel holds 1 thread of process" in said, "a thread in vfork: its registers", said)
     program.go_on()
     count = program.process.stdout.readline().split()
     tell(count[0] == count[2] and int(count[0]) > 1000, "signals while it was stopped", count)

@@ -1,0 +1,97 @@
+/* module_end.c: where the variables of a program or library end.
+ *
+ * Those that start as zeros lie in memory without a file, behind what is mapped of it. The kernel
+ * joins neighbours of that kind, so what a program maps later may follow without a gap: an own heap
+ * that came to lie behind a library would be taken for that library's variables, and all that it
+ * points to for reached.
+ *
+ *     | file | .data | .bss | mapped later |
+ *                           ^ told by the headers at the beginning of the file, which are mapped
+ *                             and in most dumps; else by the profile, of modules on a stack
+ */
+#include "image/module_end.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { HEADERS_MAX = 64, PAGE_BYTES = 4096 };
+
+/* Where the first byte of MAPPING's file is mapped, by the last such mapping in front. */
+static bool
+find_start(const struct memory *m, const struct memory_mapping *mapping, uint64_t *ret)
+{
+    for (const struct memory_mapping *at = mapping; at >= m->mappings; at--)
+        if (at->file_off == 0 && strcmp(at->path, mapping->path) == 0) {
+            *ret = at->start;
+            return true;
+        }
+    return false;
+}
+
+/* Whether the bytes at START, which are there, are no object's: those of some other file. */
+static bool
+is_no_object(const struct memory *m, uint64_t start)
+{
+    char magic[SELFMAG];
+
+    return memory_read(m, start, magic, sizeof magic) == sizeof magic &&
+           memcmp(magic, ELFMAG, sizeof magic) != 0;
+}
+
+/* The end that the headers at START say; 0 if there are none. */
+static uint64_t
+end_by_headers(const struct memory *m, uint64_t start)
+{
+    Elf64_Ehdr file;
+    Elf64_Phdr segments[HEADERS_MAX];
+    uint64_t first = UINT64_MAX, end = 0;
+    size_t bytes;
+
+    if (m->word_bytes != 8 || m->big_endian ||
+        memory_read(m, start, &file, sizeof file) < sizeof file ||
+        memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof segments[0] ||
+        file.e_phnum > HEADERS_MAX)
+        return 0;
+    bytes = file.e_phnum * sizeof segments[0];
+    if (memory_read(m, start + file.e_phoff, segments, bytes) < bytes)
+        return 0;
+    for (size_t i = 0; i < file.e_phnum; i++) {
+        const Elf64_Phdr *s = &segments[i];
+
+        if (s->p_type != PT_LOAD || s->p_vaddr + s->p_memsz < s->p_vaddr)
+            continue;
+        first = s->p_vaddr < first ? s->p_vaddr : first;
+        end = s->p_vaddr + s->p_memsz > end ? s->p_vaddr + s->p_memsz : end;
+    }
+    if (end == 0)
+        return 0;
+    return start + (end - (first & -(uint64_t)PAGE_BYTES));
+}
+
+static uint64_t
+end_by_profile(const struct examined *e, uint64_t address)
+{
+    for (size_t i = 1; i < raw_count(&e->raw, DISK_MODULES); i++) {
+        const struct disk_module *d = raw_record(&e->raw, DISK_MODULES, i);
+
+        if (d->id == i && d->unloaded == 0 && address - d->start < d->end - d->start &&
+            d->start < d->end)
+            return d->end;
+    }
+    return UINT64_MAX;
+}
+
+uint64_t
+module_end(const struct examined *e, const struct memory_mapping *mapping)
+{
+    uint64_t start, end = 0;
+
+    if (find_start(&e->memory, mapping, &start)) {
+        if (is_no_object(&e->memory, start))
+            return mapping->end;
+        end = end_by_headers(&e->memory, start);
+    }
+    if (end <= mapping->start)
+        end = end_by_profile(e, mapping->start);
+    return end == UINT64_MAX ? end : (end + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES;
+}
