@@ -65,17 +65,25 @@
 #define HAS_BIRTH 0
 #endif
 
+#ifdef HEAPTAP_EMBEDDED_THREAD
+#define HAS_THREAD 1
+#else
+#define HAS_THREAD 0
+#endif
+
 enum {
     WORD = sizeof(uintptr_t),
     ALIGN = HEAPTAP_EMBEDDED_ALIGN,
     GUARD = HEAPTAP_EMBEDDED_GUARD,
-    FIXED = 16 + WORD * (1 + HAS_BIRTH), // Of an annotation, without return addresses.
+    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Of an annotation, without return addresses.
     // As many as fill it up to the alignment: room that would be padding keeps return addresses.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
              (ALIGN - (FIXED + HEAPTAP_EMBEDDED_FRAMES * WORD) % ALIGN) % ALIGN / WORD,
     KIND = 0xa0 | (sizeof(uintptr_t) == 8) | IS_BIG << 1,
     PADDED = 1, // Flags, in the last byte of the shape.
     BIRTH = 2,
+    THREAD = 4,
+    EXTRAS = HAS_BIRTH * BIRTH | HAS_THREAD * THREAD, // Those of every block.
     SPARE = 4,  // Frames of our own that a hook may find in front of the caller.
 };
 
@@ -85,6 +93,9 @@ struct annotation {
     size_t size;
 #if HAS_BIRTH
     uintptr_t birth;
+#endif
+#if HAS_THREAD
+    uintptr_t thread;
 #endif
     uintptr_t frames[FRAMES];
     uint32_t check;
@@ -317,6 +328,9 @@ check_of(const struct annotation *a)
 #if HAS_BIRTH
     sum = mix_word(sum, a->birth);
 #endif
+#if HAS_THREAD
+    sum = mix_word(sum, a->thread);
+#endif
     for (unsigned i = 0; i < FRAMES; i++)
         sum = mix_word(sum, a->frames[i]);
     return sum + (uint32_t)(uintptr_t)bytes_of(a);
@@ -328,7 +342,7 @@ static int
 has_shape(const struct annotation *a)
 {
     return is_mark(a->heap, mark_begin) && a->kind == KIND && a->frame_places == FRAMES &&
-           a->guard_bytes == GUARD && (a->flags & ~PADDED) == HAS_BIRTH * BIRTH;
+           a->guard_bytes == GUARD && (a->flags & ~PADDED) == EXTRAS;
 }
 
 static int
@@ -364,10 +378,13 @@ write_annotation(struct annotation *a, size_t size, size_t padding, const uintpt
     a->kind = KIND;
     a->frame_places = FRAMES;
     a->guard_bytes = GUARD;
-    a->flags = (uint8_t)((padding > 0 ? PADDED : 0) | HAS_BIRTH * BIRTH);
+    a->flags = (uint8_t)((padding > 0 ? PADDED : 0) | EXTRAS);
     a->size = size;
 #if HAS_BIRTH
     a->birth = (uintptr_t)HEAPTAP_EMBEDDED_CLOCK();
+#endif
+#if HAS_THREAD
+    a->thread = (uintptr_t)HEAPTAP_EMBEDDED_THREAD();
 #endif
     for (unsigned i = 0; i < FRAMES; i++)
         a->frames[i] = frames[i];

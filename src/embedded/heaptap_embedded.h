@@ -32,6 +32,7 @@
  *     HEAPTAP_EMBEDDED_UNLOCK()
  *     HEAPTAP_EMBEDDED_CLOCK()            a time in a unit of yours: each block is a word larger
  *                                         and says when it was allocated
+ *     HEAPTAP_EMBEDDED_THREAD()           a number of the running task: likewise, who did
  *     HEAPTAP_EMBEDDED_ON_DAMAGE(d)       called for damage found by free and realloc
  *     HEAPTAP_EMBEDDED_UNKNOWN_FREE(p)    what to do with a pointer that is not one of our blocks:
  *                                         nothing, and it is counted

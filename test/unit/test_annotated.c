@@ -5,6 +5,10 @@
  */
 #define HEAPTAP_EMBEDDED_POOL_BYTES 65536
 #define HEAPTAP_EMBEDDED_FRAMES 3
+#define HEAPTAP_EMBEDDED_CLOCK() (++clock_now)
+#define HEAPTAP_EMBEDDED_THREAD() thread_now
+
+static unsigned long clock_now, thread_now;
 
 // The reader has a struct of that name, too.
 #define annotation written_annotation
@@ -125,6 +129,66 @@ blocks_of_the_embedded_allocator_are_found_as_they_are(void **s)
     m = find_in_pool();
     assert_int_equal(m.count + refusals(&m), 0);
     annotated_release(&m);
+}
+
+/* If this fails, `core --block` and `rawdump` tell the age of another block, or another thread. */
+static void
+a_block_says_when_and_by_whom_it_was_allocated(void **s)
+{
+    struct annotation_shape shape;
+    struct annotated_memory m;
+    struct annotation a;
+    uint8_t *first, *second;
+
+    (void)s;
+    clock_now = 40;
+    thread_now = 7;
+    first = heaptap_embedded_malloc(100);
+    thread_now = UINT64_C(8) << 32;
+    second = heaptap_embedded_memalign(256, 10);
+    m = find_in_pool();
+    assert_int_equal(m.count, 2);
+    assert_true(m.v[0].has_birth && m.v[0].has_thread);
+    assert_int_equal(m.v[0].birth, 41);
+    assert_int_equal(m.v[0].thread, 7);
+    assert_int_equal(m.v[1].birth, 42);
+    assert_int_equal(m.v[1].thread, UINT64_C(8) << 32);
+    annotated_release(&m);
+
+    assert_true(annotation_in_front(pool.bytes, (size_t)(first - pool.bytes), (uintptr_t)first,
+                                    &shape, &a));
+    assert_int_equal(a.thread, 7);
+    assert_int_equal(a.size, 100);
+    assert_true(annotation_in_front(second - 300, 300, (uintptr_t)second, &shape, &a));
+    assert_int_equal(a.birth, 42);
+    assert_true(shape.padded);
+}
+
+/* If this fails, what somebody has written, or a copy, is taken for what a block says of itself. */
+static void
+nothing_but_a_whole_annotation_is_in_front_of_a_block(void **s)
+{
+    struct annotation_shape shape;
+    struct annotation a;
+    uint8_t *block, *copy = malloc(4096);
+    size_t count;
+
+    (void)s;
+    block = heaptap_embedded_malloc(100);
+    count = (size_t)(block - pool.bytes);
+    memcpy(copy, pool.bytes, count);
+    assert_false(annotation_in_front(copy, count, (uintptr_t)copy + count, &shape, &a));
+    assert_true(annotation_in_front(copy, count, (uintptr_t)block, &shape, &a));
+    assert_false(annotation_in_front(copy, 40, (uintptr_t)block, &shape, &a));
+    assert_false(annotation_in_front(copy, 0, (uintptr_t)block, &shape, &a));
+    for (size_t i = count - sizeof(struct written_annotation); i < count; i++) {
+        copy[i] ^= 0x10;
+        assert_false(annotation_in_front(copy, count, (uintptr_t)block, &shape, &a));
+        copy[i] ^= 0x10;
+    }
+    heaptap_embedded_free(block);
+    assert_false(annotation_in_front(pool.bytes, count, (uintptr_t)block, &shape, &a));
+    free(copy);
 }
 
 /* If this fails, a buffer with a copy of the heap doubles what a program seems to hold. */
@@ -502,6 +566,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(blocks_of_the_embedded_allocator_are_found_as_they_are, empty_pool),
+        cmocka_unit_test_setup(a_block_says_when_and_by_whom_it_was_allocated, empty_pool),
+        cmocka_unit_test_setup(nothing_but_a_whole_annotation_is_in_front_of_a_block, empty_pool),
         cmocka_unit_test_setup(a_copy_of_a_block_is_refused_as_one, empty_pool),
         cmocka_unit_test_setup(where_an_image_lay_follows_from_its_blocks, empty_pool),
         cmocka_unit_test_setup(text_with_the_letters_is_no_block, empty_pool),

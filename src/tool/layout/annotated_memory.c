@@ -39,12 +39,12 @@ enum {
 
 struct candidate {
     uint64_t off; // Of the mark.
-    uint64_t size, birth;
+    uint64_t size, birth, thread;
     uint32_t part, stack;
     uint32_t address;
     uint32_t head_bytes;
     uint8_t kind, guard_bytes, guard_changed;
-    bool has_end, has_birth, guard_unknown;
+    bool has_end, has_birth, has_thread, guard_unknown;
 };
 
 /* A mark of an end: an annotation's, or one that has lost its beginning. */
@@ -170,6 +170,7 @@ take_mark(struct finder *f, uint32_t part, uint64_t off, size_t at, size_t got)
         .off = off,
         .size = a.size,
         .birth = a.birth,
+        .thread = a.thread,
         .part = part,
         .stack = intern_stack(m, a.frames, a.frame_count),
         .address = a.address,
@@ -178,6 +179,7 @@ take_mark(struct finder *f, uint32_t part, uint64_t off, size_t at, size_t got)
         .guard_bytes = (uint8_t)shape.guard_bytes,
         .has_end = a.has_end,
         .has_birth = shape.has_birth,
+        .has_thread = shape.has_thread,
     };
     look_at_guard(&c, bytes + shape.bytes, got - at - shape.bytes);
     f->v = grown(f->v, &f->capacity, f->count, sizeof *f->v);
@@ -349,12 +351,14 @@ block_of(const struct annotated_memory *m, const struct candidate *c)
         .off = c->off + c->head_bytes,
         .size = c->size,
         .birth = c->birth,
+        .thread = c->thread,
         .part = c->part,
         .stack = c->stack,
         .head_bytes = c->head_bytes,
         .guard_bytes = c->guard_bytes,
         .guard_changed = c->guard_changed,
         .has_birth = c->has_birth,
+        .has_thread = c->has_thread,
         .cut_off = c->size > left && !goes_on(m, part, c->size - left),
     };
 }

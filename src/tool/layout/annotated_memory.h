@@ -33,12 +33,12 @@ enum refusal {
 struct annotated_block {
     uint64_t off;  // Of the user's bytes, in its part.
     uint64_t size; // As requested.
-    uint64_t birth;
+    uint64_t birth, thread; // If it has them.
     uint32_t part;
     uint32_t stack; // Index; see annotated_stack.
     uint32_t head_bytes;
     uint8_t guard_bytes, guard_changed; // The first that has changed; guard_bytes if none has.
-    bool has_birth;
+    bool has_birth, has_thread;
     bool cut_off; // The memory ends before the block does.
 };
 

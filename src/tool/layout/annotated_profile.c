@@ -171,7 +171,7 @@ node_of_stack(struct maker *k, uint32_t stack, bool is_cut)
 static uint32_t
 places_of(const struct annotated_memory *m, const struct annotated_block *b)
 {
-    return (b->head_bytes - 16) / annotation_word_bytes(m->kind) - 1 - b->has_birth;
+    return (b->head_bytes - 16) / annotation_word_bytes(m->kind) - 1 - b->has_birth - b->has_thread;
 }
 
 static uint32_t

@@ -17,7 +17,7 @@ static const uint8_t mark[ANNOTATION_MARK_BYTES] = {'H', 'e', 'a', 'P'};
 static const uint8_t mark_end[ANNOTATION_MARK_BYTES] = {'P', 'r', 'o', 'F'};
 static const uint8_t mark_guard[ANNOTATION_MARK_BYTES] = {'T', 'a', 'i', 'L'};
 
-enum { KIND_BASE = 0xa0, FLAG_PADDED = 1, FLAG_BIRTH = 2, FIXED_BYTES = 16 };
+enum { KIND_BASE = 0xa0, FLAG_PADDED = 1, FLAG_BIRTH = 2, FLAG_THREAD = 4, FIXED_BYTES = 16 };
 
 #if defined(__SSE2__)
 
@@ -84,7 +84,7 @@ annotation_shape(const uint8_t *bytes, struct annotation_shape *ret)
     enum annotation_kind kind = (enum annotation_kind)(bytes[4] - KIND_BASE);
 
     if (bytes[4] < KIND_BASE || bytes[4] >= KIND_BASE + ANNOTATION_KINDS || bytes[5] == 0 ||
-        (flags & ~(uint32_t)(FLAG_PADDED | FLAG_BIRTH)) != 0)
+        (flags & ~(uint32_t)(FLAG_PADDED | FLAG_BIRTH | FLAG_THREAD)) != 0)
         return false;
     *ret = (struct annotation_shape){
         .kind = kind,
@@ -92,8 +92,10 @@ annotation_shape(const uint8_t *bytes, struct annotation_shape *ret)
         .guard_bytes = bytes[6],
         .padded = (flags & FLAG_PADDED) != 0,
         .has_birth = (flags & FLAG_BIRTH) != 0,
+        .has_thread = (flags & FLAG_THREAD) != 0,
     };
-    ret->bytes = FIXED_BYTES + annotation_word_bytes(kind) * (1 + ret->has_birth + ret->places);
+    ret->bytes = FIXED_BYTES + annotation_word_bytes(kind) *
+                                   (1u + ret->has_birth + ret->has_thread + ret->places);
     return true;
 }
 
@@ -139,9 +141,12 @@ annotation_read(const struct annotation_shape *shape, const uint8_t *bytes, cons
     const uint8_t *at = bytes + ANNOTATION_SHAPE_BYTES;
 
     ret->size = annotation_word(kind, at);
-    ret->birth = shape->has_birth ? annotation_word(kind, at + word) : 0;
+    at += word;
+    ret->birth = shape->has_birth ? annotation_word(kind, at) : 0;
+    at += shape->has_birth ? word : 0;
+    ret->thread = shape->has_thread ? annotation_word(kind, at) : 0;
+    at += shape->has_thread ? word : 0;
     ret->padding = shape->padded ? annotation_word(kind, before) : 0;
-    at += shape->has_birth ? (size_t)2 * word : word;
     sum = mix(sum, bytes[4] | (uint32_t)bytes[5] << 8 | (uint32_t)bytes[6] << 16 |
                        (uint32_t)bytes[7] << 24);
     sum = mix_word(kind, sum, ret->size);
@@ -149,6 +154,8 @@ annotation_read(const struct annotation_shape *shape, const uint8_t *bytes, cons
         sum = mix_word(kind, sum, ret->padding);
     if (shape->has_birth)
         sum = mix_word(kind, sum, ret->birth);
+    if (shape->has_thread)
+        sum = mix_word(kind, sum, ret->thread);
     ret->frame_count = 0;
     for (uint32_t i = 0; i < shape->places; i++, at += word) {
         ret->frames[i] = annotation_word(kind, at);
@@ -158,6 +165,25 @@ annotation_read(const struct annotation_shape *shape, const uint8_t *bytes, cons
     }
     ret->address = read_check(kind, at) - sum;
     ret->has_end = memcmp(at + 4, mark_end, sizeof mark_end) == 0;
+}
+
+bool
+annotation_in_front(const uint8_t *bytes, size_t count, uint64_t address,
+                    struct annotation_shape *ret_shape, struct annotation *ret)
+{
+    for (size_t back = ANNOTATION_BYTES_MIN; back <= count && back <= ANNOTATION_BYTES_MAX;
+         back += ANNOTATION_MARK_BYTES) {
+        const uint8_t *at = bytes + count - back;
+
+        if (memcmp(at, mark, sizeof mark) != 0 || !annotation_shape(at, ret_shape) ||
+            ret_shape->bytes != back ||
+            (ret_shape->padded && count - back < annotation_word_bytes(ret_shape->kind)))
+            continue;
+        annotation_read(ret_shape, at, at - annotation_word_bytes(ret_shape->kind), ret);
+        if (ret->has_end && ret->address == (uint32_t)address)
+            return true;
+    }
+    return false;
 }
 
 uint32_t

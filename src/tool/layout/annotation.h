@@ -10,7 +10,8 @@ enum {
     ANNOTATION_MARK_BYTES = 4,
     ANNOTATION_SHAPE_BYTES = 8, // The mark, and what says how long the annotation is.
     ANNOTATION_PLACES_MAX = 255,
-    ANNOTATION_BYTES_MAX = 16 + 8 * (2 + ANNOTATION_PLACES_MAX),
+    ANNOTATION_BYTES_MIN = 16 + 4 * (1 + 1),
+    ANNOTATION_BYTES_MAX = 16 + 8 * (3 + ANNOTATION_PLACES_MAX),
     ANNOTATION_BEFORE_BYTES = 8, // The length of padding is in so many bytes before it at most.
 };
 
@@ -40,7 +41,7 @@ struct annotation_shape {
     enum annotation_kind kind;
     uint32_t places; // For return addresses; not 0.
     uint32_t guard_bytes;
-    bool padded, has_birth;
+    bool padded, has_birth, has_thread;
     uint32_t bytes; // From the mark to the user's bytes.
 };
 
@@ -48,7 +49,8 @@ struct annotation_shape {
 struct annotation {
     uint64_t size;    // As requested.
     uint64_t birth;   // If it has one, else 0.
-    uint64_t padding; // Likewise.
+    uint64_t thread;  // Likewise,
+    uint64_t padding; // likewise.
     uint32_t frame_count;
     uint64_t frames[ANNOTATION_PLACES_MAX];
     bool has_end;     // ProF is where it should be.
@@ -70,6 +72,12 @@ bool annotation_shape(const uint8_t *bytes, struct annotation_shape *ret);
  * is the word in front of it, of its word size; it is read if there is padding. */
 void annotation_read(const struct annotation_shape *shape, const uint8_t *bytes,
                      const uint8_t *before, struct annotation *ret);
+
+/* Find the annotation of a block at ADDRESS, of whose memory in front the COUNT bytes at BYTES are
+ * known, the last of which is the one before the block. False if there is none that is whole, shape
+ * and check included; what the RETs point to may have changed then. */
+bool annotation_in_front(const uint8_t *bytes, size_t count, uint64_t address,
+                         struct annotation_shape *ret_shape, struct annotation *ret);
 
 /* The first of the COUNT guard bytes at GUARD that is not as it was written; COUNT if all are. */
 uint32_t annotation_guard(const uint8_t *guard, uint32_t count);

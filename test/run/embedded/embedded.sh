@@ -51,7 +51,8 @@ compiles native "${CC:-gcc}"
 selftest words-of-8 '' "${CC:-gcc}" -g -fsanitize=address,undefined -fno-sanitize-recover=all
 selftest without-guards '' "${CC:-gcc}" -O2 -DHEAPTAP_EMBEDDED_GUARD=0
 selftest other-shapes '' "${CC:-gcc}" -O2 -DHEAPTAP_EMBEDDED_GUARD=3 -DHEAPTAP_EMBEDDED_ALIGN=32 \
-    -DHEAPTAP_EMBEDDED_FRAMES=1 '-DHEAPTAP_EMBEDDED_CLOCK()=7'
+    -DHEAPTAP_EMBEDDED_FRAMES=1 '-DHEAPTAP_EMBEDDED_CLOCK()=7' \
+    '-DHEAPTAP_EMBEDDED_THREAD()=9'
 
 if command -v i686-linux-gnu-gcc >/dev/null; then
     compiles i686 i686-linux-gnu-gcc
