@@ -6,12 +6,13 @@
  * reached.
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
-/* covers: held_profile.c */
+/* covers: held_profile.c birth.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
+#include "image/birth.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
@@ -29,6 +30,7 @@ read_recorded(struct examined *e)
 
     struct pointers pointers;
     struct reached reached;
+    struct birth birth;
     uint64_t blocks = 0, missing;
     struct strbuf file = {0};
     struct err err;
@@ -46,6 +48,7 @@ read_recorded(struct examined *e)
         if (blocks_before(&e->blocks, b->address) < b)
             abort();
         place_of(e, b->address + b->size_bytes);
+        birth_find(e, b, &e->arena, &birth);
     }
     for (size_t i = 0; i < countof(looked_at); i++)
         place_of(e, looked_at[i]);

@@ -22,6 +22,9 @@
  *                         there is a line, and says how many of how many have come
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
+ *   core_blocks births    allocates in early(), after a second in middle(), in another thread, and
+ *                         last in late(), after which this thread makes 7 more; says of each
+ *                         where, by whom and when, in a line, then "ready", and waits for a line
  *   core_blocks child     forks a child that allocates nothing; says "ready" and waits for a line
  *
  * In each case main() keeps a block of 48 bytes first.
@@ -327,6 +330,94 @@ stacks(void)
 }
 
 static void
+churn(void)
+{
+    struct timespec a_while = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < 300; i++)
+        free(malloc(100));
+    nanosleep(&a_while, NULL);
+}
+
+static uint64_t
+unix_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static char told[1024];
+
+/* Keep what ALLOCATE returns, and tell of it. */
+static void
+tell_birth(const char *who, void *(*allocate)(void))
+{
+    uint64_t before = unix_ns();
+    void *p = allocate();
+    size_t used = strlen(told);
+
+    keep(p);
+    snprintf(told + used, sizeof told - used, "%s %p %d %llu %llu\n", who, p, (int)gettid(),
+             (unsigned long long)before, (unsigned long long)unix_ns());
+}
+
+static void *
+early(void)
+{
+    return malloc(1001);
+}
+
+static void *
+middle(void)
+{
+    return malloc(1002);
+}
+
+static void *
+threads_own(void)
+{
+    return malloc(1003);
+}
+
+static void *
+late(void)
+{
+    return malloc(1004);
+}
+
+static void *
+tell_in_thread(void *unused)
+{
+    tell_birth("thread", threads_own);
+    for (int i = 0; i < 30; i++)
+        churn();
+    return unused;
+}
+
+static void
+births(void)
+{
+    pthread_t thread;
+
+    tell_birth("early", early);
+    for (int i = 0; i < 100; i++)
+        churn();
+    tell_birth("middle", middle);
+    for (int i = 0; i < 30; i++)
+        churn();
+    pthread_create(&thread, NULL, tell_in_thread, NULL);
+    pthread_join(thread, NULL);
+    tell_birth("late", late);
+    for (int i = 0; i < 7; i++)
+        keep(malloc(8));
+    if (write(1, told, strlen(told)) < 0)
+        exit(1);
+    wait_for_line();
+}
+
+static void
 child(void)
 {
     pid_t pid = fork();
@@ -371,6 +462,8 @@ main(int count, char **arguments)
         held();
     } else if (strcmp(what, "stacks") == 0) {
         stacks();
+    } else if (strcmp(what, "births") == 0) {
+        births();
     } else if (strcmp(what, "child") == 0) {
         child();
     }

@@ -9,6 +9,7 @@
 
 #include "build_core.h"
 
+#include "image/birth.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/place.h"
@@ -390,6 +391,58 @@ the_stack_that_the_kernel_made_is_one_wherever_the_thread_is(void **unused)
     free(file);
 }
 
+static uint32_t
+mixed(uint32_t sum, uint32_t v)
+{
+    sum = (sum ^ v) * UINT32_C(0x9e3779b1);
+    return sum ^ sum >> 15;
+}
+
+/* If this fails, of a block of `run --annotate` the time and the thread that it says are not shown,
+ * or those of what only looks like an annotation are. */
+static void
+an_annotated_block_says_itself_who_and_when(void **unused)
+{
+    enum { BLOCK = 0x10100, START = 5000000 };
+
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    unsigned char page[4096] = {0}, *annotation = page + 0x100 - 48;
+    uint64_t words[] = {40, START + 777, 4711, 0x401000};
+    struct examined e = {.raw.header.start_monotonic_ns = START};
+    struct block b = {.address = BLOCK, .size_bytes = 40, .site = 5};
+    uint32_t sum = mixed(0x50616548, 0xa1 | 1u << 8 | 6u << 24);
+    struct err err = {""};
+    struct birth birth;
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    memcpy(annotation, "HeaP\xa1\1\0\6", 8);
+    memcpy(annotation + 8, words, sizeof words);
+    for (size_t i = 0; i < countof(words); i++)
+        sum = mixed(mixed(sum, (uint32_t)words[i]), (uint32_t)(words[i] >> 32));
+    sum += BLOCK;
+    memcpy(annotation + 40, &sum, sizeof sum);
+    memcpy(annotation + 44, "ProF", 4);
+    build_core_memory(&c, 0x10000, 4096, PF_R | PF_W, page, sizeof page);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &e.memory, &err), 0);
+    birth_find(&e, &b, &e.arena, &birth);
+    assert_true(birth.annotated && birth.has_time);
+    assert_int_equal(birth.thread_count, 1);
+    assert_int_equal(birth.threads[0].tid, 4711);
+    assert_int_equal(birth.from_ns, 777);
+    assert_int_equal(birth.to_ns, 777);
+    b.address += 16;
+    birth_find(&e, &b, &e.arena, &birth);
+    assert_false(birth.annotated || birth.has_time);
+    assert_int_equal(birth.thread_count, 0);
+    e.memory.bytes = NULL;
+    memory_close(&e.memory);
+    arena_release(&e.arena);
+    free(file);
+}
+
 int
 main(void)
 {
@@ -402,6 +455,7 @@ main(void)
         cmocka_unit_test(a_record_elsewhere_than_it_says_is_not_believed),
         cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),
         cmocka_unit_test(variables_end_where_the_library_says_and_not_with_the_memory),
+        cmocka_unit_test(an_annotated_block_says_itself_who_and_when),
         cmocka_unit_test(the_stack_that_the_kernel_made_is_one_wherever_the_thread_is),
     };
 

@@ -24,6 +24,8 @@ enum {
     CORE_SIDES = 12,
     CORE_TABLES = 24,
     CORE_PATH_BYTES = 4096,
+    CORE_THREADS = 1024, // Rows of threads whose latest blocks are told.
+    CORE_RECENT = 256,   // So many of each.
 };
 
 /* What an entry of the ledger says. Of malloc's blocks it has 32 bits:
@@ -62,6 +64,16 @@ enum core_usable {
     CORE_USABLE_CALL = 1,  // What malloc_usable_size says, minus the slack.
     CORE_USABLE_GLIBC = 2, // The word in front of the block without its three low bits, minus it.
 };
+
+/* The key of the block at ADDRESS of SITE among the latest of its thread. */
+static inline uint64_t
+core_recent_key(uint64_t address, uint32_t site)
+{
+    uint64_t sub = address >> 3 & 3;
+
+    return (uint64_t)((site & CORE_SITE_MASK) | sub << CORE_SUB_SHIFT) << (64 - CORE_SLACK_SHIFT) ^
+           address;
+}
 
 enum core_flags {
     CORE_SELF_CONTAINED = 1 << 0, // The profile's tables are in memory that a core holds.
@@ -106,7 +118,12 @@ struct core_record {
     uint64_t sides[CORE_SIDES];        // Addresses; 0 = none.
     uint64_t header;                   // Of the profile, if it is self-contained.
     struct core_table tables[CORE_TABLES];
-    uint64_t reserved[64];
+    uint64_t last_ns; // Atomic: elapsed when the clock was last looked at; 0 = not known.
+    uint64_t threads; // Address of CORE_THREADS addresses, by row of the profile; 0 = none.
+    // In what is at such an address: CORE_RECENT keys of 64 bits, by birth, and the number of the
+    // next birth, a byte.
+    uint32_t recent_off, births_off;
+    uint64_t reserved[61];
     char path[CORE_PATH_BYTES]; // Of the profile, absolute; ends with NUL.
 };
 static_assert(offsetof(struct core_record, leaf_chunks) == 80, "internals/core.md");

@@ -4,8 +4,11 @@
 #ifndef ACCOUNT_DUMPED_H
 #define ACCOUNT_DUMPED_H
 
+#include "base/atomics.h"
 #include "format/core_record.h"
 #include "platform/state.h"
+
+struct thread;
 
 /* Make the record, as yet without its magic. False without memory. Where it was never called, the
  * others here do nothing. */
@@ -19,5 +22,16 @@ void dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
 
 /* The ledger has side table I at TABLE. */
 void dumped_side(uint32_t i, const void *table);
+
+/* T is a new row: have dumps hold its latest blocks. */
+void dumped_thread(const struct thread *t);
+
+/* The clock says ELAPSED_NS. */
+static inline void
+dumped_moment(uint64_t elapsed_ns)
+{
+    if (state->core != NULL)
+        store_relaxed(&state->core->last_ns, elapsed_ns);
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "account/dumped.h"
 #include "account/file.h"
 #include "account/peak.h"
 #include "account/recent.h"
@@ -120,6 +121,7 @@ new_row(uint32_t tid)
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&state->threads[row], t);
+    dumped_thread(t);
     return t;
 }
 

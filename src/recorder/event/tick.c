@@ -10,6 +10,7 @@
  */
 #include "event/tick.h"
 
+#include "account/dumped.h"
 #include "account/file.h"
 #include "account/history.h"
 #include "account/peak.h"
@@ -34,6 +35,7 @@ tick_clock(void)
         store_relaxed(&h->last_cycles_ns, now_ns);
     }
     store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
+    dumped_moment(now_ns - state->start_ns);
 }
 
 /* Drop every second point. Returns how many are left. */

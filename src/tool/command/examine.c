@@ -250,7 +250,12 @@ read_blocks(struct examined *e, struct memory_answer *answer)
 
     if (stop)
         stop_threads(e);
+    e->read_ns = now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
+    // Whose a block is and since when its counters tell, which must not be from before it.
+    if (e->memory.lives && answer->question == MEMORY_ADDRESS)
+        e->raw_is_older =
+            e->profile == NULL || read_profile(e->profile, &e->arena, &e->raw) != 0;
     moment_size_blocks(&e->raw, &e->blocks);
     memory_view_search(e, &e->arena, answer);
     if (stop) {

@@ -351,3 +351,56 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
     }
     return false;
 }
+
+/* The birth of the block of KEY in the side table at TABLE. */
+static bool
+find_side_birth(const struct memory *m, uint64_t table, uint64_t key, uint8_t *ret)
+{
+    struct core_side_slot slots[256];
+    uint64_t mask, count;
+    size_t got;
+
+    if (!memory_word(m, table, sizeof mask, &mask) || mask >= SIDE_SLOTS_MAX)
+        return false;
+    count = mask + 1;
+    for (uint64_t i = 0; i < count; i += got) {
+        size_t some = count - i < countof(slots) ? (size_t)(count - i) : countof(slots);
+
+        got = memory_read(m, table + SIDE_HEAD_BYTES + i * sizeof *slots, slots,
+                          some * sizeof *slots) /
+              sizeof *slots;
+        for (size_t k = 0; k < got; k++)
+            if (slots[k].key == key) {
+                *ret = (uint8_t)(slots[k].how >> CORE_HOW_BITS);
+                return true;
+            }
+        if (got == 0)
+            break;
+    }
+    return false;
+}
+
+bool
+blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
+             const struct block *block, uint8_t *ret)
+{
+    const struct core_leaf *leaf = leaf_of(b, block->address);
+    uint64_t key = block->address | (block->flags & BLOCK_HOOKED ? CORE_HOOKED_KEY : 0);
+    uint64_t index, entry, birth, sub_mask = (UINT64_C(1) << (r->granule_shift - 3)) - 1;
+
+    if (leaf != NULL && !(block->flags & BLOCK_HOOKED)) {
+        index = (block->address - span_of(leaf)) >> r->granule_shift;
+        if (memory_word(m, leaf->leaf + index * 4, 4, &entry) && entry != 0 &&
+            entry >> CORE_SLACK_SHIFT < CORE_SLACK_SIDE &&
+            (entry & CORE_SITE_MASK) == block->site &&
+            (entry >> CORE_SUB_SHIFT & 3) == (block->address >> 3 & sub_mask) &&
+            memory_word(m, leaf->leaf + (SPAN_BYTES >> r->granule_shift) * 4 + index, 1, &birth)) {
+            *ret = (uint8_t)birth;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < CORE_SIDES; i++)
+        if (r->sides[i] != 0 && find_side_birth(m, r->sides[i], key, ret))
+            return true;
+    return false;
+}

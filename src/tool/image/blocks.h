@@ -57,6 +57,11 @@ block_has(const struct block *b, uint64_t address)
     return address - b->address < block_extent(b);
 }
 
+/* The number of BLOCK among those of its thread, modulo 256, from the ledger in M; false if that is
+ * not there. Looks through the side tables if BLOCK is in one of those. */
+bool blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
+                  const struct block *block, uint8_t *ret);
+
 /* A block that has ended, of which the ledger still knows where it began. */
 struct ended_block {
     uint64_t address;

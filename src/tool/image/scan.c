@@ -47,6 +47,7 @@ struct ranges {
     struct scan_range *v;
     size_t count, capacity;
     bool in_libc; // The region that is looked at is libc's.
+    uint64_t threads[CORE_THREADS]; // What the recorder keeps of each; 0 = none.
 };
 
 static void
@@ -62,8 +63,9 @@ add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
 
 /* Whether the recorder's own memory is in REGION. */
 static bool
-is_recorders(const struct examined *e, const struct memory_region *region)
+is_recorders(const struct ranges *r, const struct memory_region *region)
 {
+    const struct examined *e = r->e;
     const struct core_record *record = &e->record;
     uint64_t bytes = region->end - region->start;
 
@@ -75,13 +77,17 @@ is_recorders(const struct examined *e, const struct memory_region *region)
     for (size_t i = 0; i < CORE_SIDES; i++)
         if (record->sides[i] != 0 && record->sides[i] - region->start < bytes)
             return true;
+    for (size_t i = 0; i < CORE_THREADS; i++)
+        if (r->threads[i] != 0 && r->threads[i] - region->start < bytes)
+            return true;
     for (size_t i = 0; i < CORE_TABLES; i++)
         if (record->tables[i].kind != 0 && record->tables[i].address - region->start < bytes)
             return true;
     for (size_t i = 0; i < e->blocks.leaves; i++)
         if (e->blocks.ledger[i].leaf - region->start < bytes)
             return true;
-    return record->header != 0 && record->header - region->start < bytes;
+    return (record->threads != 0 && record->threads - region->start < bytes) ||
+           (record->header != 0 && record->header - region->start < bytes);
 }
 
 /* The block that ADDRESS is in, or NULL. */
@@ -270,7 +276,7 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
                 region->end, thread);
         return;
     }
-    if (is_recorders(r->e, region))
+    if (is_recorders(r, region))
         return;
     if (is_variables(m, region, &mapping))
         add_variables(r, region, mapping, kind);
@@ -303,6 +309,8 @@ scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **r
     static const enum scan_kind kinds[] = {SCAN_VARIABLE, SCAN_STACK, SCAN_MAPPED};
     struct ranges r = {.e = e, .arena = arena};
 
+    if (e->record.threads != 0)
+        memory_read(&e->memory, e->record.threads, r.threads, sizeof r.threads);
     for (size_t k = 0; k < countof(kinds); k++) {
         for (size_t i = 0; i < e->memory.region_count; i++)
             add_region(&r, &e->memory.regions[i], kinds[k]);

@@ -130,6 +130,45 @@ put_blocks(struct json_tables *t, const struct view *v, const struct memory_view
     json_end(t->j);
 }
 
+/* VALUE, or null if it is not KNOWN. */
+static void
+put_if(struct json *j, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        json_uint(j, key, value);
+    else
+        json_string(j, key, NULL);
+}
+
+/* When the block at the address was allocated, and by whom. */
+static void
+put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
+{
+    const struct birth *b = &answer->birth;
+
+    if (answer->place.block == NULL || answer->place.kind == PLACE_ENDED) {
+        json_string(j, "birth", NULL);
+        return;
+    }
+    json_object(j, "birth");
+    json_bool(j, "annotated", b->annotated);
+    put_if(j, "from_ns", b->has_time, b->from_ns);
+    put_if(j, "to_ns", b->has_time && b->to_ns != UINT64_MAX, b->to_ns);
+    put_if(j, "now_ns", birth_now(e) != 0, birth_now(e));
+    put_if(j, "later_blocks", b->has_later, b->later_count);
+    json_uint(j, "thread_count", b->thread_count);
+    json_array(j, "threads");
+    for (uint32_t i = 0; i < b->thread_count && i < BIRTH_THREADS; i++) {
+        json_object_line(j, NULL);
+        put_if(j, "tid", b->threads[i].tid != 0, b->threads[i].tid);
+        json_known(j, "name", *b->threads[i].name != '\0' ? b->threads[i].name : NULL);
+        json_uint(j, "uses", b->threads[i].uses);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
 static void
 put_neighbours(struct json_tables *t, const struct view *v, const struct memory_view *m)
 {
@@ -137,6 +176,7 @@ put_neighbours(struct json_tables *t, const struct view *v, const struct memory_
     const struct block *b = m->answer->place.block;
 
     put_place(t, "place", v, m->e, m->answer->address);
+    put_birth(t->j, m->e, m->answer);
     put_block_or_null(t, "before", v, m->e, b != NULL && b > all->v ? b - 1 : NULL);
     put_block_or_null(t, "behind", v, m->e,
                       b != NULL && b + 1 < all->v + all->count ? b + 1 : NULL);

@@ -67,6 +67,30 @@ put_neighbour(struct text_view *v, const struct memory_view *m, const char *wher
                            style_plural(a, (int64_t)gap_bytes, "byte"), function_of(v, m, b)));
 }
 
+/* When the block was allocated and by whom, or how to find out the next time. */
+static void
+put_birth(struct text_view *v, const struct memory_view *m)
+{
+    const struct birth *birth = &m->answer->birth;
+    struct arena *a = v->base.arena;
+    const char *thread = memory_birth_thread(a, birth);
+    const char *time = memory_birth_time(a, m->e, birth);
+
+    if (thread != NULL)
+        text_line(v, INK_PLAIN, arena_printf(a, "  allocated: %s", thread));
+    if (time != NULL)
+        text_line(v, INK_PLAIN, arena_printf(a, "  allocated: %s", time));
+    if (birth->annotated)
+        return;
+    if (thread == NULL || time == NULL)
+        text_line(v, INK_DIM,
+                  arena_printf(a,
+                               "  %s is not known; with `heaptap run --annotate` each block tells",
+                               thread == NULL && time == NULL ? "when, and by which thread,"
+                               : time == NULL                 ? "when"
+                                                              : "by which thread"));
+}
+
 static void
 put_address(struct text_view *v, const struct memory_view *m)
 {
@@ -84,6 +108,7 @@ put_address(struct text_view *v, const struct memory_view *m)
               arena_printf(a, "  the block: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", b->address,
                            b->address + b->size_bytes, memory_block_size(a, b),
                            b->flags & BLOCK_HOOKED ? ", not of malloc" : ""));
+    put_birth(v, m);
     if (b > all->v)
         put_neighbour(v, m, "before it", b - 1,
                       b->address - b[-1].address - b[-1].size_bytes);

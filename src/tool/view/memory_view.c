@@ -43,6 +43,8 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
 
     if (ret->question == MEMORY_ADDRESS || ret->question == MEMORY_POINTERS)
         ret->place = place_of(e, ret->address);
+    if (ret->place.block != NULL && ret->place.kind != PLACE_ENDED)
+        birth_find(e, ret->place.block, arena, &ret->birth);
     if (ret->question == MEMORY_POINTERS && ret->place.kind == PLACE_BLOCK) {
         start = ret->place.block->address;
         end = start + block_extent(ret->place.block);

@@ -4,6 +4,7 @@
 #define VIEW_MEMORY_VIEW_H
 
 #include "analyse/block_stacks.h"
+#include "image/birth.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
@@ -22,6 +23,7 @@ struct memory_answer {
     enum memory_question question;
     uint64_t address; // ADDRESS, POINTERS
     struct place place;
+    struct birth birth; // Of the place's block, if there is one.
     struct pointers pointers;
     struct reached reached;
 };

@@ -91,6 +91,80 @@ memory_place_words(struct arena *arena, const struct examined *e, const struct p
     return "in memory that is no block";
 }
 
+/* "4711 (worker)", or "named worker, one of 3". */
+static const char *
+birth_thread(struct arena *arena, const struct birth_thread *t)
+{
+    const char *name = style_clean(arena, t->name);
+
+    if (t->tid == 0 && *name == '\0')
+        return "without a name";
+    if (t->tid == 0)
+        return arena_printf(arena, "named %s, one of %u", name, t->uses);
+    return *name != '\0' ? arena_printf(arena, "%u (%s)", t->tid, name)
+                         : arena_printf(arena, "%u", t->tid);
+}
+
+const char *
+memory_birth_thread(struct arena *arena, const struct birth *b)
+{
+    const char *words;
+
+    if (b->thread_count == 0)
+        return NULL;
+    words = arena_printf(arena, "by %sthread %s", b->thread_count > 1 ? "one of these: " : "",
+                         birth_thread(arena, &b->threads[0]));
+    for (uint32_t i = 1; i < b->thread_count && i < BIRTH_THREADS; i++)
+        words = arena_printf(arena, "%s, %s", words, birth_thread(arena, &b->threads[i]));
+    if (b->thread_count > BIRTH_THREADS)
+        words = arena_printf(arena, "%s and %u more", words, b->thread_count - BIRTH_THREADS);
+    if (!b->has_later)
+        return words;
+    if (b->later_count == 0)
+        return arena_printf(arena, "%s, of which it is the latest", words);
+    return arena_printf(arena, "%s, which has allocated %s since", words,
+                        style_plural(arena, b->later_count, "block"));
+}
+
+/* "12.1 s to 12.4 s", or "12.1 s" if these are the same. */
+static const char *
+span_words(struct arena *arena, uint64_t from_ns, uint64_t to_ns)
+{
+    const char *from = arena_strdup(arena, style_duration(arena, from_ns));
+    const char *to = style_duration(arena, to_ns);
+
+    return strcmp(from, to) == 0 ? from : arena_printf(arena, "%s to %s", from, to);
+}
+
+const char *
+memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b)
+{
+    uint64_t now = birth_now(e);
+    const char *words;
+
+    if (!b->has_time)
+        return NULL;
+    if (b->to_ns == UINT64_MAX)
+        words = arena_printf(arena, "later than %s after the start",
+                             style_duration(arena, b->from_ns));
+    else if (b->from_ns == 0 && b->to_ns != 0)
+        words = arena_printf(arena, "up to %s after the start", style_duration(arena, b->to_ns));
+    else
+        words = arena_printf(arena, "%s after the start",
+                             span_words(arena, b->from_ns, b->to_ns));
+    if (now == 0)
+        return words;
+    if (!e->memory.lives)
+        return arena_printf(arena, "%s; the dump is of %s or a little later", words,
+                            style_duration(arena, now));
+    if (b->to_ns == UINT64_MAX)
+        return arena_printf(arena, "%s, less than %s ago", words,
+                            style_duration(arena, now > b->from_ns ? now - b->from_ns : 0));
+    return arena_printf(arena, "%s, %s ago", words,
+                        span_words(arena, now > b->to_ns ? now - b->to_ns : 0,
+                                   now > b->from_ns ? now - b->from_ns : 0));
+}
+
 const char *
 memory_signal_name(struct arena *arena, uint32_t number)
 {

@@ -2,6 +2,7 @@
 #ifndef VIEW_MEMORY_WORDS_H
 #define VIEW_MEMORY_WORDS_H
 
+#include "image/birth.h"
 #include "image/place.h"
 
 /* What PLACE is: "8 bytes behind the end of a block of 64 bytes". */
@@ -11,6 +12,13 @@ const char *memory_place_words(struct arena *arena, const struct examined *e,
 /* The same in one word, for programs: "block", "behind", "ended", "stack", "below_stack", "module",
  * "null", "other" or "nowhere". */
 const char *memory_place_name(enum place_kind kind);
+
+/* Who allocated a block: "by thread 4711 (worker), of which it is the latest"; NULL if that is not
+ * known. */
+const char *memory_birth_thread(struct arena *arena, const struct birth *b);
+
+/* When: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if that is not known. */
+const char *memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b);
 
 /* "64 B", "about 64 B" if it is the mean of its site, or "of unknown size". */
 const char *memory_block_size(struct arena *arena, const struct block *b);

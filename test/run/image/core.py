@@ -244,7 +244,37 @@ def held():
     program.end()
 
 
+def births():
+    """Who has allocated a block, and when, as far as a ledger of five bytes a block tells."""
+    program = dumps.Waiting(library, "births.heaptap", [BLOCKS, "births"], lines=4)
+    places = [["--pid", str(program.pid)]]
+    if dumps.have_gcore():
+        places.append([dumps.gcore(program.pid, "births")])
+    for where in places:
+        for line in program.lines:
+            who, address, tid, before, after = line.split()
+            got = memory("--block", address, *where)
+            birth, start = got["birth"], got["process"]["start_unix_ns"]
+            name = "%s, %s: " % ("a dump" if len(where) == 1 else "a process", who)
+            tids = [t["tid"] for t in birth["threads"]]
+            tell(tids == [int(tid)], name + "its thread", birth, tid)
+            low = birth["from_ns"]
+            high = birth["to_ns"] if birth["to_ns"] is not None else float("inf")
+            slack = 2000000 # Of two clocks.
+            before, after = int(before) - start, int(after) - start
+            tell(low <= after + slack and before - slack <= high, name + "its time", birth, before,
+                 after)
+            if who in ("early", "middle"):
+                tell(high - low < 500000000, name + "its time to half a second", birth)
+            later = birth["later_blocks"]
+            tell(later == (7 if who == "late" else None), name + "how many came later", birth)
+        text = shown("--block", program.lines[3].split()[1], *where)
+        tell("which has allocated 7 blocks since\n" in text, "its thread in words", text)
+    program.end()
+
+
 def blocks():
+    births()
     coroutine()
     held()
     program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])

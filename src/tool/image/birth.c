@@ -1,0 +1,319 @@
+/* birth.c: whose a block is and how old, from what is kept anyway.
+ *
+ * The ledger has five bytes for a block and no room for a time or a thread, and an event has no
+ * time to look at a clock. What tells all the same, the surest first:
+ *
+ *     annotation       with `heaptap run --annotate` the block carries time and thread itself
+ *     latest blocks    each thread keeps the keys of its latest 256, by which lives are counted:
+ *                      whose key is there was allocated by that thread, and so many came later
+ *     counters         each is of a thread and a site: if one thread alone has allocated at the
+ *                      block's site, or since the time below, it was that one
+ *     history          says what the counters were at the snapshots. If nothing of the site lived
+ *                      at one, the block is younger; if none was allocated after one, it is older
+ *
+ * So of what is made once, or seldom, the time is known to the distance of two snapshots, which is
+ * a 128th of the run or better; of a site where blocks come and go, but never all of them, only
+ * that it is not older than the site.
+ *
+ * The profile may be younger than a dump. A snapshot that was taken after the dump tells nothing of
+ * the dump's blocks when it has none; and that nothing was allocated since, only if that is still
+ * so in the profile. A process that runs on is read before its counters are.
+ *
+ * Where it may err: threads hear of a snapshot one after the other, within microseconds. A block
+ * that is allocated by one that has and freed by one that has not could make a site look empty that
+ * was not.
+ */
+#include "image/birth.h"
+
+#include <string.h>
+
+#include "layout/annotation.h"
+
+enum { NS = 1000000000, ROWS_MAX = 1 << 15, SNAPSHOTS_MAX = 1 << 14 }; // More than there are.
+
+/* A row's counter at the block's site. */
+struct row_counter {
+    uint32_t row;
+    uint32_t known; // Up to this snapshot its values have been noted.
+    const struct disk_counter *now;
+    uint64_t before; // Allocations at the snapshot that was asked for.
+};
+
+/* What the counters of one site were at each snapshot, all rows together. */
+struct past {
+    const struct raw_file *raw;
+    struct row_counter *rows;
+    size_t row_count;
+    uint32_t *row_of; // By record of COUNTERS: index of its row plus 1.
+    uint32_t place;   // Of the site in such a record.
+    uint32_t snapshots;
+    uint64_t *allocations, *frees; // By snapshot.
+    uint64_t all;                  // Allocations by now.
+};
+
+static bool
+is_of_a_moment(const struct raw_file *raw)
+{
+    for (size_t i = 0; i < raw_count(raw, DISK_NOTES); i++)
+        if (((const struct disk_note *)raw_record(raw, DISK_NOTES, i))->kind == DISK_NOTE_MOMENT)
+            return true;
+    return false;
+}
+
+static void
+find_rows(struct past *p, uint32_t site, struct arena *arena)
+{
+    size_t count = raw_count(p->raw, DISK_COUNTERS), capacity = 0;
+
+    p->place = site % DISK_BLOCK_SITES;
+    p->row_of = arena_array(arena, count + 1, sizeof *p->row_of);
+    for (size_t i = 0; i < count && p->row_count < ROWS_MAX; i++) {
+        const struct disk_block *d = raw_record(p->raw, DISK_COUNTERS, i);
+
+        if (d->thread == 0 || d->first_site != site - p->place ||
+            d->counters[p->place].allocations == 0)
+            continue;
+        arena_grow(arena, &p->rows, &capacity, p->row_count, sizeof *p->rows);
+        p->rows[p->row_count] =
+            (struct row_counter){.row = d->thread, .now = &d->counters[p->place]};
+        p->row_of[i] = (uint32_t)++p->row_count;
+        p->all += d->counters[p->place].allocations;
+    }
+}
+
+/* ROW had these values from the snapshot after the last one that is known up to UNTIL. Sums them
+ * up, or, if AT is not 0, notes what they were at that. */
+static void
+note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocations, uint64_t frees,
+     uint32_t at)
+{
+    if (until > p->snapshots)
+        until = p->snapshots;
+    if (at != 0) {
+        if (row->known < at && at <= until)
+            row->before = allocations;
+    } else {
+        for (uint32_t i = row->known + 1; i <= until; i++) {
+            p->allocations[i] += allocations;
+            p->frees[i] += frees;
+        }
+    }
+    row->known = until > row->known ? until : row->known;
+}
+
+static void
+walk(struct past *p, uint32_t at)
+{
+    size_t blocks = raw_count(p->raw, DISK_COUNTERS);
+
+    for (size_t i = 0; i < p->row_count; i++)
+        p->rows[i].known =
+            p->rows[i].now->born < p->snapshots ? p->rows[i].now->born : p->snapshots;
+    for (size_t i = 0; i < raw_count(p->raw, DISK_HISTORY); i++) {
+        const struct disk_history *d = raw_record(p->raw, DISK_HISTORY, i);
+        uint64_t block = d->counter / DISK_BLOCK_SITES;
+
+        if (d->snapshot != 0 && block < blocks && p->row_of[block] != 0 &&
+            d->counter % DISK_BLOCK_SITES == p->place)
+            note(p, &p->rows[p->row_of[block] - 1], d->snapshot, d->allocations, d->frees, at);
+    }
+    for (size_t i = 0; i < p->row_count; i++)
+        note(p, &p->rows[i], p->snapshots, p->rows[i].now->allocations, p->rows[i].now->frees, at);
+}
+
+/* When snapshot ID was taken, elapsed; UINT64_MAX if that is not known. */
+static uint64_t
+time_of(const struct past *p, uint32_t id)
+{
+    const struct disk_snapshot *d = raw_record(p->raw, DISK_SNAPSHOTS, id - 1);
+
+    return d->elapsed_ns != 0 && d->id == id ? d->elapsed_ns - 1 : UINT64_MAX;
+}
+
+/* Set the time of RET by what was there at the snapshots. Returns the one that it is younger than,
+ * or 0. */
+static uint32_t
+limit_time(const struct examined *e, const struct past *p, struct birth *ret)
+{
+    uint64_t now = birth_now(e);
+    uint32_t from = 0;
+
+    for (uint32_t i = p->snapshots; i > 0 && from == 0; i--)
+        if (p->allocations[i] == p->frees[i] && time_of(p, i) <= now)
+            from = i;
+    ret->from_ns = from != 0 ? time_of(p, from) : 0;
+    ret->to_ns = UINT64_MAX;
+    for (uint32_t i = from + 1; i <= p->snapshots && !e->raw_is_older; i++)
+        if (p->allocations[i] == p->all && time_of(p, i) != UINT64_MAX) {
+            if (time_of(p, i) <= now)
+                ret->to_ns = time_of(p, i);
+            break;
+        }
+    ret->has_time = from != 0 || (ret->to_ns < now && p->snapshots > 0);
+    return from;
+}
+
+static const struct disk_thread *
+thread_row(const struct raw_file *raw, uint32_t row)
+{
+    const struct disk_thread *d =
+        row < raw_count(raw, DISK_THREADS) ? raw_record(raw, DISK_THREADS, row) : NULL;
+
+    return d != NULL && d->id == row ? d : NULL;
+}
+
+static struct birth_thread
+thread_of(const struct raw_file *raw, uint32_t row, struct arena *arena)
+{
+    const struct disk_thread *d = thread_row(raw, row);
+
+    if (d == NULL)
+        return (struct birth_thread){.name = ""};
+    return (struct birth_thread){
+        .tid = d->uses <= 1 ? d->tid : 0,
+        .uses = d->uses,
+        .name = arena_strndup(arena, d->name, strnlen(d->name, sizeof d->name)),
+    };
+}
+
+/* By the counters of the block's site. */
+static void
+find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, struct birth *ret)
+{
+    size_t snapshots = raw_count(&e->raw, DISK_SNAPSHOTS);
+    struct past p = {.raw = &e->raw};
+    uint32_t from;
+
+    if (is_of_a_moment(&e->raw) || snapshots > SNAPSHOTS_MAX)
+        return;
+    p.snapshots = (uint32_t)snapshots;
+    find_rows(&p, site, arena);
+    if (p.row_count == 0)
+        return;
+    p.allocations = arena_array(arena, (size_t)p.snapshots + 1, sizeof *p.allocations);
+    p.frees = arena_array(arena, (size_t)p.snapshots + 1, sizeof *p.frees);
+    walk(&p, 0);
+    from = limit_time(e, &p, ret);
+    if (from != 0)
+        walk(&p, from);
+    for (size_t i = 0; i < p.row_count; i++) {
+        if (p.rows[i].now->allocations == p.rows[i].before)
+            continue;
+        if (ret->thread_count < BIRTH_THREADS)
+            ret->threads[ret->thread_count] = thread_of(&e->raw, p.rows[i].row, arena);
+        ret->thread_count++;
+    }
+}
+
+/* Whether the thread TID is in the memory of E. */
+static bool
+is_there(const struct examined *e, uint32_t tid)
+{
+    for (size_t i = 0; i < e->memory.thread_count; i++)
+        if (e->memory.threads[i].tid == tid)
+            return true;
+    return e->memory.lives;
+}
+
+/* By the latest blocks of each thread. */
+static bool
+find_by_latest(const struct examined *e, const struct block *b, struct arena *arena,
+               struct birth *ret)
+{
+    const struct core_record *r = &e->record;
+    uint64_t key = core_recent_key(b->address, b->site), births;
+    uint8_t birth;
+
+    if (r->threads == 0 || b->flags & BLOCK_SAMPLE ||
+        !blocks_birth(&e->memory, r, &e->blocks, b, &birth))
+        return false;
+    for (uint32_t row = 0; row < CORE_THREADS; row++) {
+        const struct disk_thread *d = thread_row(&e->raw, row);
+        uint64_t thread, found;
+
+        if (!memory_word(&e->memory, r->threads + row * sizeof thread, sizeof thread, &thread) ||
+            thread == 0 ||
+            !memory_word(&e->memory, thread + r->recent_off + birth * sizeof found, sizeof found,
+                         &found) ||
+            found != key || !memory_word(&e->memory, thread + r->births_off, 1, &births))
+            continue;
+        ret->threads[0] = thread_of(&e->raw, row, arena);
+        ret->thread_count = 1;
+        // The row's latest thread, unless another has taken it since.
+        if (d != NULL && is_there(e, d->tid))
+            ret->threads[0].tid = d->tid;
+        ret->has_later = true;
+        ret->later_count = (uint8_t)(births - 1 - birth);
+        return true;
+    }
+    return false;
+}
+
+/* The name of thread TID, from ARENA; "" if it is not known. */
+static const char *
+name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
+{
+    for (uint32_t i = 1; i < raw_count(raw, DISK_THREADS); i++) {
+        const struct disk_thread *d = thread_row(raw, i);
+
+        if (d != NULL && d->tid == tid)
+            return arena_strndup(arena, d->name, strnlen(d->name, sizeof d->name));
+    }
+    return "";
+}
+
+/* By what stands in front of the block. */
+static void
+find_by_annotation(const struct examined *e, const struct block *b, struct arena *arena,
+                   struct birth *ret)
+{
+    uint8_t bytes[ANNOTATION_BYTES_MAX];
+    const struct memory_region *region = memory_region_at(&e->memory, b->address - 1);
+    uint64_t since = e->raw.header.start_monotonic_ns;
+    uint64_t count = region != NULL ? b->address - region->start : 0;
+    struct annotation_shape shape;
+    struct annotation a;
+
+    if (count > sizeof bytes)
+        count = sizeof bytes;
+    if (count == 0 || memory_read(&e->memory, b->address - count, bytes, count) < count ||
+        !annotation_in_front(bytes, count, b->address, &shape, &a))
+        return;
+    if (shape.has_thread) {
+        ret->annotated = true;
+        ret->threads[0] = (struct birth_thread){
+            (uint32_t)a.thread, 1, name_of(&e->raw, (uint32_t)a.thread, arena)};
+        ret->thread_count = 1;
+    }
+    // Another writer may have another clock.
+    if (shape.has_birth && a.birth >= since && a.birth - since <= birth_now(e) + NS) {
+        ret->annotated = ret->has_time = true;
+        ret->from_ns = ret->to_ns = a.birth - since;
+    }
+}
+
+uint64_t
+birth_now(const struct examined *e)
+{
+    uint64_t since = e->raw.header.start_monotonic_ns;
+
+    if (!e->memory.lives)
+        return e->record.last_ns;
+    return e->read_ns > since ? e->read_ns - since : 0;
+}
+
+void
+birth_find(const struct examined *e, const struct block *b, struct arena *arena, struct birth *ret)
+{
+    struct birth latest = {0};
+
+    *ret = (struct birth){0};
+    find_by_counters(e, b->site, arena, ret);
+    if (find_by_latest(e, b, arena, &latest)) {
+        ret->threads[0] = latest.threads[0];
+        ret->thread_count = 1;
+        ret->has_later = true;
+        ret->later_count = latest.later_count;
+    }
+    find_by_annotation(e, b, arena, ret);
+}
