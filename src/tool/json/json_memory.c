@@ -9,14 +9,11 @@
 #include "json/json_stack.h"
 #include "view/memory_words.h"
 
-/* The members of block B. */
+/* The members of block B, which was allocated by STACK. */
 static void
-put_block(struct json_tables *t, const struct view *v, const struct examined *e,
-          const struct block *b)
+put_block_of(struct json_tables *t, const struct block *b, const struct stack *stack)
 {
-    static const struct stack none;
     struct json *j = t->j;
-    struct stack stack;
 
     json_address(j, "address", b->address);
     if (b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED))
@@ -26,7 +23,17 @@ put_block(struct json_tables *t, const struct view *v, const struct examined *e,
     json_bool(j, "size_is_exact",
               !(b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED | BLOCK_GUESSED)));
     json_bool(j, "damaged", b->flags & BLOCK_DAMAGED);
-    json_stack(t, "stack", memory_view_stack(v, e, b->site, &stack) ? &stack : &none);
+    json_stack(t, "stack", stack);
+}
+
+static void
+put_block(struct json_tables *t, const struct view *v, const struct examined *e,
+          const struct block *b)
+{
+    static const struct stack none;
+    struct stack stack;
+
+    put_block_of(t, b, memory_view_stack(v, e, b->site, &stack) ? &stack : &none);
 }
 
 static void
@@ -124,7 +131,7 @@ put_blocks(struct json_tables *t, const struct view *v, const struct memory_view
     json_array(t->j, "blocks");
     for (size_t i = 0; i < m->block_count && i < limit; i++) {
         json_object_line(t->j, NULL);
-        put_block(t, v, m->e, m->blocks[i]);
+        put_block_of(t, m->blocks[i], memory_view_shown(v, m, m->blocks[i]));
         json_end(t->j);
     }
     json_end(t->j);

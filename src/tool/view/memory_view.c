@@ -126,6 +126,12 @@ memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,
     return node != 0;
 }
 
+const struct stack *
+memory_view_shown(const struct view *v, const struct memory_view *m, const struct block *b)
+{
+    return &v->stacks->v[m->stacks.stack_of[b - m->e->blocks.v] - 1];
+}
+
 const char *
 memory_view_function(const struct view *v, const struct stack *s)
 {

@@ -59,6 +59,10 @@ void memory_view_build(const struct view *v, const struct examined *e,
 bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,
                        struct stack *ret);
 
+/* The same of B, a block that M lists, at once. */
+const struct stack *memory_view_shown(const struct view *v, const struct memory_view *m,
+                                      const struct block *b);
+
 /* The innermost function of the user's own code in S; "" if S has no frame. From V's arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
 

@@ -347,8 +347,71 @@ def grown():
              least, totals, got.stderr, report.stderr)
 
 
+def by_stack(document_):
+    """By stack, as places in modules: all counters."""
+    got = {}
+    for site in document_["sites"]:
+        stack = tuple((f["module"], f["offset"], f["function"]) for f in site["stack"])
+        got[stack] = {k: v for k, v in site.items() if isinstance(v, int) or v is None}
+    assert len(got) == len(document_["sites"])
+    return got
+
+
+PYTHON_WORK = """
+import ast, json, re, sys
+kept = []
+for module in (ast, json, re):
+    with open(module.__file__) as source:
+        kept.append(ast.parse(source.read()))
+        json.dumps(ast.dump(kept[-1]))
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+SQLITE_WORK = """create table t (a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+insert into t select i, hex(i * i) from n;
+create index s on t (b);
+select 'ready' from (select b from t order by length(b), b desc) limit 1;
+"""
+
+
+def foreign():
+    """Programs of others, each run once with a file and once without: the dump of one has what the
+    file of the other has, each counter of each stack."""
+    programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-E", "-c", PYTHON_WORK]}
+    if shutil.which("sqlite3"):
+        programs_["sqlite3"] = ["sqlite3", "-batch", "-init", "/dev/null", ":memory:"]
+    for name, command in programs_.items():
+        found = []
+        for alone in "0", "1":
+            profile = "%s%s.heaptap" % (name, alone)
+            program = dumps.Waiting(library, profile, command,
+                                    {"HEAPTAP_SELF_CONTAINED": alone, "PYTHONHASHSEED": "0"},
+                                    asks=SQLITE_WORK if name == "sqlite3" else "")
+            program.asleep()
+            if alone == "0":
+                where = "report", "--json", "--no-fold", str(program.pid)
+            elif dumps.have_gcore():
+                where = "core", "--json", "--no-fold", dumps.gcore(program.pid, name)
+                os.remove(profile)
+            else:
+                where = "core", "--json", "--no-fold", "--pid", str(program.pid)
+            found.append(documents.loads(run(*where).stdout))
+            program.end()
+        file, dump = (by_stack(d) for d in found)
+        differ = {s: (file.get(s), dump.get(s)) for s in set(file) | set(dump)
+                  if file.get(s) != dump.get(s)}
+        tell(not differ and len(file) > 300, "%s from the dump alone: all counters of %d stacks" %
+             (name, len(file)), list(differ.items())[:2], len(differ))
+        for document_ in found:
+            del document_["totals"]["peak_elapsed_ns"]
+        tell(found[0]["totals"] == found[1]["totals"], name + " from the dump alone: the totals",
+             found[0]["totals"], found[1]["totals"])
+
+
 def contained():
     grown()
+    foreign()
     alone = {"HEAPTAP_SELF_CONTAINED": "1"}
     ordinary = dumps.Waiting(library, "ordinary.heaptap", [BLOCKS, "leaks"])
     truth = documents.loads(run("report", "--json", "--no-fold", str(ordinary.pid)).stdout)
@@ -388,8 +451,11 @@ def contained():
         tell(not got["losses"]["file_failed"], "16 threads with %s: nothing is missing" % name,
              got["losses"])
         site = [s for s in got["sites"] if s["stack"][0]["function"] == "work"]
-        got = [[s[k] for k in ("allocations", "frees", "live_blocks", "live_bytes")] for s in site]
-        tell(got == [[16000, 8000, 8000, 320000]], "16 threads with %s: counters" % name, got)
+        keys = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations",
+                "live_blocks", "live_bytes", "size_min", "size_max")
+        got = [[s[k] for k in keys] for s in site]
+        tell(got == [[16000, 640000, 8000, 320000, 0, 8000, 320000, 40, 40]],
+             "16 threads with %s: counters" % name, got)
         listed = [b for b in memory("--blocks", *where)["blocks"]
                   if b["stack"][0]["function"] == "work"]
         tell(len(listed) == 8000 and all(b["size"] == 40 for b in listed),
@@ -448,6 +514,51 @@ def debugger():
          "gdb on a live process: what is lost", text)
 
 
+CRASHING_WORK = """
+import ast, asyncio, decimal, dis, hashlib, json, logging.config, os, signal, sqlite3, zlib
+kept = []
+for name in "argparse", "ast", "dis", "inspect", "tarfile", "typing", "zipfile":
+    with open(os.path.join(os.path.dirname(ast.__file__), name + ".py")) as source:
+        text = source.read()
+    kept += [ast.parse(text), list(dis.get_instructions(compile(text, name, "exec"))),
+             json.dumps(text), hashlib.sha256(text.encode()), zlib.compress(text.encode())]
+db = sqlite3.connect(":memory:")
+db.execute("create table t (a, b)")
+db.executemany("insert into t values (?, ?)", [(i, str(i)) for i in range(1000)])
+kept.append(db.execute("select * from t order by b").fetchall())
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+
+
+def interpreter():
+    """Python, killed, with all its blocks from malloc: thousands of stacks have names, without gdb
+    and addr2line."""
+    if not dumps.kernel_dumps():
+        print("ok - python3 # SKIP the kernel writes dumps elsewhere")
+        return
+    command = [os.path.realpath(sys.executable), "-c", CRASHING_WORK]
+    dump = dumps.crash(library, "dump_python", "python.heaptap", command,
+                       {"PYTHONMALLOC": "malloc"})
+    before = time.monotonic()
+    got = run("core", "--json", "--no-fold", dump, path="/nonexistent")
+    took = time.monotonic() - before
+    sites_ = documents.loads(got.stdout)["sites"] if got.returncode == 0 else []
+    program = library_ = 0
+    for site in sites_:
+        stack = [(f["function"], ".so" in (f["module"] or "")) for f in site["stack"]]
+        program += any(function and not shared for function, shared in stack)
+        # Everything but what all stacks begin with.
+        library_ += any(function and shared for function, shared in stack[:-3])
+    numbers = {"stacks": len(sites_), "program": program, "library": library_, "seconds": took}
+    print("# python3 killed by SIGSEGV:", numbers)
+    tell(program > 2000 and library_ > 500, "python3: thousands of stacks with names", numbers,
+         got.stderr)
+    text = shown(dump, path="/nonexistent")
+    tell("\n  Killed by SIGSEGV, which was sent to it\n" in text, "python3: what killed it",
+         text[:500])
+
+
 {"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks,
- "contained": contained, "debugger": debugger}[part]()
+ "contained": contained, "interpreter": interpreter,
+ "debugger": debugger}[part]()
 finish()

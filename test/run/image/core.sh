@@ -13,5 +13,6 @@ part crashes
 part refused
 part blocks
 part contained
+part interpreter
 part debugger "$SRCDIR/src/gdb/heaptap-gdb.py"
 finish

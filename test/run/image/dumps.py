@@ -38,14 +38,16 @@ def crash(library, directory, profile, command, options=()):
 
 class Waiting:
     """A recorded program that says "ready" and then waits for a line; before that it may say LINES
-    of something else."""
+    of something else. It is told ASKS first."""
 
-    def __init__(self, library, profile, command, options=(), lines=0):
+    def __init__(self, library, profile, command, options=(), lines=0, asks=""):
         environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
         environment.update(options)
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
+        self.process.stdin.write(asks)
+        self.process.stdin.flush()
         self.lines = [self.process.stdout.readline() for _ in range(lines)]
         self.ready()
 
