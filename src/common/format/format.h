@@ -89,6 +89,33 @@ struct disk_losses {
 };
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 
+enum disk_counting_flags {
+    DISK_COUNTING = 1 << 0,        // Accesses to blocks are counted; without it the rest is zero.
+    DISK_COUNTING_APART = 1 << 1,  // Reads and writes are known apart.
+    DISK_COUNTING_ATOMIC = 1 << 2, // No count is lost between threads.
+    DISK_COUNTING_ENDED = 1 << 3,  // The latest merge was the one at exit.
+};
+
+/* How accesses were counted, and what of them is not known. */
+struct disk_counting {
+    uint32_t flags;         // enum disk_counting_flags
+    uint32_t granule_bytes; // What has one counter: 8, 16 or 64 bytes.
+    uint32_t words_max;     // Granules of a block, from its front on, of which FIELDS knows.
+    uint32_t reserved0;
+    uint64_t merge;    // The latest merge of live blocks that is complete; 0 = none. Written last.
+    uint64_t merge_ns; // Elapsed when it began.
+    // Losses, in blocks that had ended or were being merged:
+    uint64_t unmerged_blocks; // There was no memory for what was known of them.
+    uint64_t undated_blocks;  // When and where they began is not known.
+    uint64_t unaligned_blocks; // They may share a granule, and have accesses of a neighbour.
+    uint64_t unfielded_blocks; // FIELDS had no room for their granules.
+    uint64_t outside_blocks;   // Their addresses have no counters.
+    uint64_t resets;           // Times that all was forgotten, as asked for.
+    uint64_t reset_ns;         // Elapsed, at the latest.
+    uint64_t reserved[5];
+};
+static_assert(sizeof(struct disk_counting) == 128, "format.md 2.7");
+
 struct disk_header {
     uint64_t magic;
     uint32_t version;
@@ -130,15 +157,23 @@ struct disk_header {
     uint64_t control_taken;  // The latest generation that was answered; written last.
     uint64_t control_answer; // enum disk_answer.
     uint64_t early_events;   // Losses: of other threads, while one was starting the recorder.
-    uint64_t reserved1[421];
+    struct disk_counting counting; // At 728.
+    uint64_t reserved1[405];
 };
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
+static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* control[0], and what the words after it are. */
 enum disk_control {
     DISK_CONTROL_PHASE = 1,    // enum disk_mode, period.
     DISK_CONTROL_SNAPSHOT = 2, // DISK_SNAPSHOT_NAME_BYTES of a name, then enum disk_snapshot_kind.
+    DISK_CONTROL_ACCESS = 3,   // enum disk_access_wish
+};
+
+enum disk_access_wish {
+    DISK_ACCESS_MERGE = 1, // Merge what is live now.
+    DISK_ACCESS_RESET = 2, // Forget all that was counted; blocks that live begin anew.
 };
 
 enum disk_answer {
@@ -169,7 +204,9 @@ enum disk_kind {
     DISK_LABELS = 18,        // struct disk_label_set
     DISK_PROGRAMS = 19,      // struct disk_program; merged files only
     DISK_NOTES = 20,         // struct disk_note; written by tools only
-    DISK_KINDS = 21,
+    DISK_ACCESS = 21,        // struct disk_access; where accesses are counted
+    DISK_FIELDS = 22,        // struct disk_fields; the same
+    DISK_KINDS = 23,
 };
 
 enum disk_segment_flags {
@@ -480,6 +517,68 @@ struct disk_label_set {
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_label_set) == 32, "format.md 4.14");
+
+/* Which blocks of a site a record is about; format.md 4.16 says how they add up. */
+enum disk_access_part {
+    DISK_ACCESS_ENDED = 0,  // Blocks that have ended and are in no other part.
+    DISK_ACCESS_LIVE_0 = 1, // Blocks that lived at merge `merge`, an even one,
+    DISK_ACCESS_LIVE_1 = 2, // and an odd one.
+    DISK_ACCESS_LATE_0 = 3, // Those of an even merge that have ended since, as they were at their
+    DISK_ACCESS_LATE_1 = 4, // end, and those of an odd one.
+    DISK_ACCESS_PARTS = 5,
+};
+
+/* One number of each block. */
+struct disk_spread {
+    uint64_t total, min, max; // min is all ones until there is a block.
+};
+
+/* How blocks of a site were used: each is merged once, when it ends or at a merge. Words are added
+ * to atomically where there is more than one thread. */
+struct disk_access {
+    uint32_t site;   // Written last; 0 = unused.
+    uint32_t part;   // enum disk_access_part
+    uint64_t merge;  // Of parts LIVE: which. A record of another than the header's is old.
+    uint64_t blocks;
+    struct disk_spread accesses; // Reads and writes.
+    struct disk_spread writes;   // With DISK_COUNTING_APART.
+    struct disk_spread size_bytes;
+    struct disk_spread lifetime_us; // Of dated blocks.
+    struct disk_spread utilised;    // Granules touched, in 1/100 %.
+    struct disk_spread density;          // Accesses * 100 / size.
+    struct disk_spread lifetime_density; // Density * 1000 / lifetime in ms, which is at least 1.
+    uint64_t granules, touched_granules;
+    uint64_t untouched_bytes; // In granules that were not touched.
+    uint64_t never;           // Blocks without any access.
+    uint64_t write_only;      // Blocks with writes and no reads; with DISK_COUNTING_APART.
+    uint64_t dated;           // Blocks of which it is known when and where they began. Of these:
+    uint64_t migrated;        // began and ended on different cpus,
+    uint64_t overlaps;        // lived at a time when the one merged before did,
+    uint64_t same_alloc_cpu;  // began on the cpu on which that had,
+    uint64_t same_dealloc_cpu;
+    uint64_t alloc_us, dealloc_us; // Elapsed, of the latest that was merged.
+    uint32_t alloc_cpu, dealloc_cpu;
+    uint64_t reserved[5];
+};
+static_assert(sizeof(struct disk_access) == 336, "format.md 4.16");
+
+enum { DISK_FIELD_WORDS = 32 };
+
+/* How the granules of blocks of a site were used, by their place in the block. */
+struct disk_fields {
+    uint32_t site;  // Written last; 0 = unused.
+    uint32_t part;  // enum disk_access_part
+    uint64_t merge; // As in struct disk_access.
+    uint32_t first; // Of its granules, from the front of a block: a multiple of DISK_FIELD_WORDS.
+    uint32_t reserved0;
+    struct disk_field {
+        uint64_t accesses; // Reads and writes.
+        uint64_t writes;   // With DISK_COUNTING_APART.
+        uint64_t blocks;   // That had an access there.
+        uint64_t reached;  // That were large enough to have the granule, in part at least.
+    } fields[DISK_FIELD_WORDS];
+};
+static_assert(sizeof(struct disk_fields) == 24 + (size_t)32 * DISK_FIELD_WORDS, "format.md 4.17");
 
 /* Packed files only: symbols. */
 struct disk_location {

@@ -56,6 +56,8 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_LABELS] = "labels",
     [DISK_PROGRAMS] = "programs",
     [DISK_NOTES] = "notes",
+    [DISK_ACCESS] = "access",
+    [DISK_FIELDS] = "fields",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -79,6 +81,8 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_LABELS] = sizeof(struct disk_label_set),
     [DISK_PROGRAMS] = sizeof(struct disk_program),
     [DISK_NOTES] = sizeof(struct disk_note),
+    [DISK_ACCESS] = sizeof(struct disk_access),
+    [DISK_FIELDS] = sizeof(struct disk_fields),
 };
 
 static const struct {
