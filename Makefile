@@ -93,7 +93,8 @@ page_made := src/page/made/page.html
 kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
-every_recorder_source := $(filter-out $(operators_source),$(common_sources) \
+access_sources := $(wildcard src/recorder/access/*.c)
+every_recorder_source := $(filter-out $(operators_source) $(access_sources),$(common_sources) \
                                       $(wildcard src/recorder/*/*.c))
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
                 $(embedded_sources)
@@ -101,6 +102,9 @@ recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
 linked_sources := $(call without,linked dynamic,$(every_recorder_source))
 static_sources := $(call without,linked static glibc,$(every_recorder_source))
 musl_sources := $(call without,linked static musl,$(every_recorder_source))
+# What counts accesses has all of the recorder's sources, built once more, and a room of its own.
+access_preloaded_sources := $(recorder_sources) $(access_sources)
+access_linked_sources := $(linked_sources) $(access_sources)
 main_source := src/tool/command/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/common/base/version.h)
 
@@ -135,6 +139,7 @@ no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_allo
 recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -g -fPIC \
                  -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
+access_flags := $(recorder_flags) -DHEAPTAP_ACCESS
 recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
                 -Wl,--version-script=src/recorder/entry/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
@@ -229,6 +234,7 @@ cover_archive := $(BUILD)/obj/clang-cover/libtool.a
 
 $(eval $(call compile-rules,$(config),$(CC),$(tool_flags)))
 $(eval $(call compile-rules,$(compiler)-recorder,$(CC),$(recorder_flags)))
+$(eval $(call compile-rules,$(compiler)-access,$(CC),$(access_flags)))
 $(eval $(call compile-rules,$(compiler)-replay,$(CC),$(replay_flags)))
 $(eval $(call compile-rules,clang-fuzz,$(CLANG),$(fuzz_flags)))
 $(eval $(call compile-rules,clang-cover,$(CLANG),$(cover_flags)))
@@ -244,7 +250,8 @@ $(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
 
 linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libheaptap_static.a \
           $(BUILD)/libheaptap_static.opt
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked)
+access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access)
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
@@ -304,6 +311,44 @@ $(eval $(call linked-rules,static,static,$(static_sources),\
     $(BUILD)/libheaptap_static.a,$(operators_object)))
 $(eval $(call linked-rules,musl,static,$(musl_sources),\
     $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
+
+# The same for what counts accesses. In it libc's functions that access the caller's memory have to
+# have libc's names, which the recorder has already for its own copies of some. So there are two
+# steps: those become local, and then counted_strlen becomes strlen.
+access_objects := $(call objects,$(compiler)-access,$(access_preloaded_sources))
+counted_object := $(call objects,$(compiler)-access,src/recorder/access/counted_calls.c)
+bytes_object := $(call objects,$(compiler)-access,src/recorder/platform/bytes.c)
+$(BUILD)/access/own.renamed: $(bytes_object)
+	@mkdir -p $(@D)
+	@nm --defined-only -g $< | sed -n 's/.* T \(.*\)/\1 heaptap_own_\1/p' >$@
+$(BUILD)/access/counted.renamed: $(counted_object)
+	@mkdir -p $(@D)
+	@nm --defined-only -g $< | sed -n 's/.* T counted_\(.*\)/counted_\1 \1/p' >$@
+
+# access-object FILE,OBJECTS: all of them as one.
+define access-object
+$(1).list: FORCE
+	@$$(call write-if-changed,$$@,$(2))
+$(1): $(2) $(1).list $(BUILD)/access/own.renamed $(BUILD)/access/counted.renamed
+	$$(Q)$$(CC) -r -nostdlib -Wl,--force-group-allocation -o $$@.all $(2)
+	$$(Q)objcopy --redefine-syms=$(BUILD)/access/own.renamed $$@.all
+	$$(Q)objcopy --redefine-syms=$(BUILD)/access/counted.renamed $$@.all $$@
+	@rm $$@.all
+endef
+access_linked_objects := $(call objects,$(compiler)-access,$(access_linked_sources))
+$(eval $(call access-object,$(BUILD)/access/preloaded.o,$(access_objects)))
+$(eval $(call access-object,$(BUILD)/access/linked.o,$(access_linked_objects)))
+$(BUILD)/libheaptap-access.so: $(BUILD)/access/preloaded.o src/recorder/entry/versions.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(subst libheaptap.so,libheaptap-access.so,$(recorder_link))
+$(BUILD)/access/dynamic.names: $(BUILD)/libheaptap-access.so Makefile
+	@nm -D --defined-only $< | sed -n 's/.* [^A] \([^@]*\).*/\1/p' >$@
+$(BUILD)/access/named.o: $(BUILD)/access/linked.o $(BUILD)/access/dynamic.names
+	$(Q)objcopy --redefine-sym __gcc_personality_v0=__gxx_personality_v0 \
+	    --keep-global-symbols=$(BUILD)/access/dynamic.names $< $@
+$(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
 # What the linker of a static executable has to be told. Unwind tables are not found without their
 # header.

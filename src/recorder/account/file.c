@@ -89,6 +89,11 @@ static const struct {
     {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS},
     {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
      sizeof(struct disk_label_set) * LIMIT_LABEL_SETS},
+#ifdef HEAPTAP_ACCESS
+    {DISK_ACCESS, sizeof(struct disk_access), 64 << 10, 0,
+     sizeof(struct disk_access) * (uint64_t)LIMIT_SITES},
+    {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX},
+#endif
 };
 
 static void

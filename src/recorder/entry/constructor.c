@@ -5,6 +5,7 @@
  * it does where a signal is to be a snapshot, before one comes. In a program that brings us, it
  * starts before there are threads: nothing else does that for sure.
  */
+#include "access/counted_blocks.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "entry/announce.h"
@@ -50,6 +51,7 @@ process_ends(void)
     if (!is_recording())
         return;
     tick_clock();
+    access_process_ends();
     mem_measure(false);
     store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
     file_copy(FILE_COPY_LAST);

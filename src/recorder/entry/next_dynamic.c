@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "access/padded.h"
 #include "base/atomics.h"
 #include "entry/outcall_next.h"
 
@@ -69,6 +70,7 @@ next_resolve(void)
         outcall_next_in_front(&n);
     if (load_acquire(&resolved))
         return;
+    padded_in_front(&n);
     next = n;
     store_release(&resolved, 1u);
 }

@@ -29,6 +29,8 @@ block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd
 
     if (!kept)
         bump(&t->disk->ledger_events);
+    else if (!ledger_is_hooked(p))
+        access_begins(p, block.size_bytes);
     return old.site != 0 ? block_ends_unseen(t, old, p) : 0;
 }
 
@@ -79,8 +81,10 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
 void
 block_keep_again(struct thread *t, void *p, struct ledger_entry old)
 {
-    if (old.site != 0)
+    if (old.site != 0) {
+        access_again(p);
         block_keep(t, p, old, !ledger_is_exact(old));
+    }
 }
 
 /* --- Samples ---------------------------------------------------------------------------------- */
@@ -142,6 +146,8 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     *ret_change = (int64_t)ret_weight->bytes;
     if (!ledger_insert_odd(p, size_bytes, site | how, birth, &old))
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
+    else if (!ledger_is_hooked(p))
+        access_begins(p, size_bytes);
     if (old.site != 0)
         *ret_change += block_ends_unseen(t, old, p);
     filter_add(p);

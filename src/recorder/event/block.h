@@ -2,6 +2,7 @@
 #ifndef EVENT_BLOCK_H
 #define EVENT_BLOCK_H
 
+#include "access/counted_blocks.h"
 #include "account/count.h"
 #include "account/ledger.h"
 #include "account/nodes.h"
@@ -27,6 +28,7 @@ block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
         likely(ledger_plain_entry(p, block.size_bytes, block.site, ledger_slot_at(at), &entry))) {
         store_relaxed(ledger_plain_birth(at), (uint8_t)block.birth);
         store_relaxed(ledger_slot_at(at), entry);
+        access_begins(p, block.size_bytes);
         return 0;
     }
     return block_keep_slowly(t, p, block, odd);

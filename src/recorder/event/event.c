@@ -12,6 +12,7 @@
  */
 #include "event/event.h"
 
+#include "access/counted_blocks.h"
 #include "account/count.h"
 #include "account/label.h"
 #include "account/ledger_ahead.h"
@@ -214,6 +215,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
         uint64_t began = event_begins(t);
         struct ledger_entry old = ledger_remove(p);
 
+        access_ends(p, old.size_bytes, old.site);
         if (likely(ledger_is_exact(old))) {
             struct disk_counter *c = thread_counter(t, old.site);
 
@@ -254,6 +256,7 @@ event_realloc_begin(void *p, struct arch_caller caller)
         old = ledger_remove(p);
         if (unlikely(old.site == 0))
             unusual_free(t, p, old, caller);
+        access_leaves(p, old.size_bytes, old.site);
     }
     enter_ends();
     return old;

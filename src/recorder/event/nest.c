@@ -28,6 +28,7 @@
  */
 #include "event/nest.h"
 
+#include "access/counted_blocks.h"
 #include "account/epoch.h"
 #include "account/label.h"
 #include "account/recent.h"
@@ -378,6 +379,7 @@ nest_inner_realloc_begins(void *p, struct arch_caller caller)
     settle_before_free(p, caller.slot);
     if (enter_cold(caller.slot) != NULL)
         old = ledger_remove(p);
+    access_leaves(p, old.size_bytes, old.site);
     enter_ends_cold();
     nest_ends(&n);
     return old;

@@ -9,6 +9,7 @@
 #ifndef EVENT_ORDINARY_H
 #define EVENT_ORDINARY_H
 
+#include "access/counted_blocks.h"
 #include "account/count.h"
 #include "account/ledger.h"
 #include "account/peak.h"
@@ -52,6 +53,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     KEEP(at.index); // Leaf and index fit into registers; the address of the slot would not.
     store_relaxed(ledger_slot_at(at), entry);
     store_relaxed(ledger_plain_birth(at), recent_begins(t, p, entry));
+    access_begins(p, size_bytes);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
     enter_ends();
@@ -83,6 +85,7 @@ ordinary_begun_free(const void *p)
     // Read again, so that no register has to be saved in order to hold it meanwhile.
     KEEP(at.index);
     entry = load_relaxed(ledger_slot_at(at));
+    access_ends(p, ledger_plain_size(entry, p), site);
     t->countdown--;
     birth = load_relaxed(ledger_plain_birth(at));
     store_relaxed(ledger_slot_at(at), ledger_ended(entry));

@@ -6,6 +6,7 @@
  */
 #include "event/request.h"
 
+#include "access/counted_blocks.h"
 #include "account/history.h"
 #include "base/atomics.h"
 #include "event/way.h"
@@ -85,6 +86,8 @@ take_request(uint64_t generation)
         answer = set_way(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_snapshot(&words[1], words[5]);
+    else if (words[0] == DISK_CONTROL_ACCESS)
+        answer = access_wish(words[1]) ? DISK_ANSWER_DONE : DISK_ANSWER_REFUSED;
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "access/counted_blocks.h"
 #include "account/dumped.h"
 #include "account/file.h"
 #include "account/history.h"
@@ -232,6 +233,7 @@ start_all(void)
         return false;
     }
     fill_header();
+    access_start();
     dumped_publish();
     file_copy(FILE_COPY_NOW);
     guard_start();

@@ -1,0 +1,171 @@
+/* counted_blocks.c: what becomes of a block's counters when it begins and ends.
+ *
+ *     begins   its facts are written behind it, and its counters set to zero: whatever had been
+ *              there before, blocks, stacks or mappings of the program, may have left something
+ *     ends     its counters are added up and go to the records of its site
+ *
+ * An instrumented instruction counts whatever it accesses. Counters of what is no block are never
+ * looked at.
+ *
+ * The recorder's state is one thing and the counters another: counters are there as soon as code
+ * begins that uses them, recorded or not. A block that begins before that needs no clearing.
+ *
+ * A reallocation may fail when the block has already been taken out of the ledger, and then nothing
+ * must have happened. It cannot be added later, since by then another block may have its place. So
+ * it is taken out of its records again.
+ */
+#include "access/counted_blocks.h"
+
+#include "access/access_state.h"
+#include "access/facts.h"
+#include "access/live.h"
+#include "access/records.h"
+#include "access/shadow.h"
+#include "account/ledger_entry.h"
+#include "platform/mem.h"
+
+struct access_state *access_state;
+
+/* The block that has left the ledger to be reallocated. */
+static __thread struct {
+    struct access_block block;
+    uint32_t site;
+    enum disk_access_part part;
+    bool stays;
+} leaving;
+
+static inline bool
+is_ready(void)
+{
+    return likely(access_state != NULL) && likely(load_acquire(&access_state->ready) != 0);
+}
+
+static inline uint64_t
+now(void)
+{
+    return cycles_now(&access_state->cycles);
+}
+
+COLD void
+access_publish(void)
+{
+    struct disk_counting *c;
+
+    if (!is_ready() || shadow.granule_bytes == 0)
+        return;
+    c = access_counting();
+    c->granule_bytes = (uint32_t)shadow.granule_bytes;
+    c->words_max = ACCESS_WORDS_MAX;
+    or_relaxed(&c->flags, (uint32_t)DISK_COUNTING);
+}
+
+COLD void
+access_start(void)
+{
+    struct access_state *s = access_state;
+
+    if (s == NULL)
+        s = mem_private(sizeof *s);
+    if (s == NULL)
+        return;
+    access_state = s;
+    s->sites = mem_private(sizeof *s->sites * (size_t)(LIMIT_SITES + 1));
+    s->runs = mem_private(sizeof *s->runs * (size_t)ACCESS_FIELD_SITES);
+    if (s->sites == NULL || s->runs == NULL)
+        return;
+    cycles_start(&s->cycles);
+    store_release(&s->ready, 1u);
+    access_publish();
+}
+
+void
+access_begins(const void *p, uint64_t size_bytes)
+{
+    uint64_t *facts;
+
+    if (!is_ready() || unlikely(ledger_is_hooked(p)))
+        return;
+    if (unlikely(leaving.stays) && leaving.block.p == (uintptr_t)p) {
+        leaving.stays = false;
+        return;
+    }
+    facts = facts_of(p, size_bytes);
+    if (likely(facts != NULL))
+        *facts = now();
+    if (likely(shadow.granule_bytes != 0) && likely(shadow_has((uintptr_t)p, size_bytes)))
+        shadow_clear((uintptr_t)p, size_bytes);
+}
+
+/* What is known of the block at P now that it ends; false if nothing is. */
+static inline bool
+read_block(struct access_block *b, const void *p, uint64_t size_bytes)
+{
+    const uint64_t *facts = facts_of(p, size_bytes);
+
+    if (unlikely(shadow.granule_bytes == 0) || unlikely(!shadow_has((uintptr_t)p, size_bytes))) {
+        access_add(&access_counting()->outside_blocks, 1);
+        return false;
+    }
+    b->p = (uintptr_t)p;
+    b->size_bytes = size_bytes;
+    live_date(b, facts != NULL ? *facts : 0, now());
+    if (unlikely((b->p & (shadow.granule_bytes - 1)) != 0))
+        access_add(&access_counting()->unaligned_blocks, 1);
+    records_read(b);
+    return true;
+}
+
+/* Is the block P of SITE one of malloc's, and its program's own? */
+static inline bool
+is_counted(const void *p, uint32_t site)
+{
+    return is_ready() && likely(site != 0) && likely(!ledger_is_hooked(p)) &&
+           likely(!ledger_is_backing((struct ledger_entry){.site = site}));
+}
+
+void
+access_ends(const void *p, uint64_t size_bytes, uint32_t site)
+{
+    struct access_block b;
+
+    if (!is_counted(p, site) || !read_block(&b, p, size_bytes))
+        return;
+    records_add(&b, site & LEDGER_SITE_MASK, live_part((uintptr_t)p), 0);
+}
+
+void
+access_leaves(const void *p, uint64_t size_bytes, uint32_t site)
+{
+    leaving.block.p = 0;
+    if (!is_counted(p, site) || !read_block(&leaving.block, p, size_bytes))
+        return;
+    leaving.site = site & LEDGER_SITE_MASK;
+    leaving.part = live_part((uintptr_t)p);
+    records_add(&leaving.block, leaving.site, leaving.part, 0);
+}
+
+COLD void
+access_again(const void *p)
+{
+    if (!is_ready() || leaving.block.p != (uintptr_t)p || p == NULL)
+        return;
+    records_take_back(&leaving.block, leaving.site, leaving.part);
+    leaving.stays = true;
+}
+
+COLD bool
+access_wish(uint64_t wish)
+{
+    if (!is_ready() || shadow.granule_bytes == 0)
+        return false;
+    if (wish == DISK_ACCESS_MERGE)
+        return live_merge(LIVE_GOES_ON);
+    return wish == DISK_ACCESS_RESET && live_forget();
+}
+
+COLD void
+access_process_ends(void)
+{
+    if (is_ready() && shadow.granule_bytes != 0)
+        live_merge(LIVE_AT_EXIT);
+}

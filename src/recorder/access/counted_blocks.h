@@ -1,0 +1,48 @@
+/* counted_blocks.h: what events tell those who count accesses of the blocks that they record. In
+ * products that count none this is nothing.
+ *
+ * All of these are called in an event, by the owner of the block, while the block is there. */
+#ifndef ACCESS_COUNTED_BLOCKS_H
+#define ACCESS_COUNTED_BLOCKS_H
+
+#include "base/base.h"
+
+#ifdef HEAPTAP_ACCESS
+
+/* Recording has begun in this process. */
+void access_start(void);
+
+/* The block P of SIZE_BYTES has come into the ledger. */
+void access_begins(const void *p, uint64_t size_bytes);
+
+/* It leaves the ledger, where its site was SITE, which may have bits above that (ledger_entry.h; 0:
+ * it was not there). It ends, or it is about to be reallocated, which may fail. */
+void access_ends(const void *p, uint64_t size_bytes, uint32_t site);
+void access_leaves(const void *p, uint64_t size_bytes, uint32_t site);
+
+/* The reallocation has failed: P is about to come into the ledger again, by access_begins. */
+void access_again(const void *p);
+
+/* A tool wishes (enum disk_access_wish). False: that makes no sense. */
+bool access_wish(uint64_t wish);
+
+/* The exit handlers have run. */
+void access_process_ends(void);
+
+/* There are counters: say so in the profile, if there is one. */
+void access_publish(void);
+
+#else
+
+// Not functions, so that not even the order in which the compiler looks at their arguments is left.
+#define access_start()                        ((void)0)
+#define access_begins(p, size_bytes)          ((void)0)
+#define access_ends(p, size_bytes, site)      ((void)0)
+#define access_leaves(p, size_bytes, site)    ((void)0)
+#define access_again(p)                       ((void)0)
+#define access_wish(wish)                     (false)
+#define access_process_ends()                 ((void)0)
+
+#endif
+
+#endif

@@ -1,0 +1,482 @@
+/* counted_calls.c: functions of libc that access the caller's memory.
+ *
+ * libc is not instrumented, so what strlen or read do to a block would not be seen. These have the
+ * names of libc's in the library (objcopy gives them those, because the recorder has some of the
+ * names for itself, bytes.c), count one access for each word of eight bytes that the function
+ * touches, and go on to libc's. A function that stops when it has found something is counted as far
+ * as that. Arguments of printf are not looked at, only what it writes.
+ *
+ * Calls from libraries that are not instrumented come here as well. What libc does inside does not.
+ */
+#include "access/counted_calls.h"
+
+#include <string.h>
+
+#include "access/shadow.h"
+#include "allocator/behind.h"
+#include "allocator/symbols.h"
+#include "base/atomics.h"
+
+static struct {
+#define MEMBER(result, name, parameters) result(*name) parameters;
+    COUNTED_FUNCTIONS(MEMBER)
+#undef MEMBER
+} real;
+
+static uint32_t found; // Atomic.
+
+static void *
+libc_function(const struct symbols *libc, const char *name)
+{
+    struct symbols_name n = symbols_name(name, NULL);
+    uint32_t index = symbols_find(libc, &n);
+
+    return index != 0 ? symbols_address(libc, index) : NULL;
+}
+
+static COLD void
+find_functions(void)
+{
+    struct symbols libc;
+
+    if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc))
+        return;
+#define FIND(result, name, parameters) *(void **)(void *)&real.name = libc_function(&libc, #name);
+    COUNTED_FUNCTIONS(FIND)
+#undef FIND
+    store_release(&found, 1u);
+}
+
+static inline void
+look(void)
+{
+    if (unlikely(!load_acquire(&found)))
+        find_functions();
+}
+
+/* How long S is with its zero byte, and no longer than MAX_BYTES. */
+static inline size_t
+whole(const char *s, size_t max_bytes)
+{
+    size_t n = real.strnlen(s, max_bytes);
+
+    return n < max_bytes ? n + 1 : n;
+}
+
+EXPORT void *
+counted_memcpy(void *to, const void *from, size_t size_bytes)
+{
+    look();
+    shadow_count(from, size_bytes);
+    shadow_count(to, size_bytes);
+    return likely(real.memcpy != NULL) ? real.memcpy(to, from, size_bytes)
+                                       : memcpy(to, from, size_bytes);
+}
+
+EXPORT void *
+counted_memmove(void *to, const void *from, size_t size_bytes)
+{
+    look();
+    shadow_count(from, size_bytes);
+    shadow_count(to, size_bytes);
+    return likely(real.memmove != NULL) ? real.memmove(to, from, size_bytes)
+                                        : memmove(to, from, size_bytes);
+}
+
+EXPORT void *
+counted_mempcpy(void *to, const void *from, size_t size_bytes)
+{
+    return (char *)counted_memcpy(to, from, size_bytes) + size_bytes;
+}
+
+EXPORT void *
+counted_memset(void *to, int c, size_t size_bytes)
+{
+    look();
+    shadow_count(to, size_bytes);
+    return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
+}
+
+/* How many bytes a comparison of A and B that is not equal looks at; ends with a zero byte unless
+ * they are WHOLE. */
+static inline size_t
+compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool whole_bytes)
+{
+    size_t n = 0;
+
+    while (n < max_bytes && a[n] == b[n] && (whole_bytes || a[n] != 0))
+        n++;
+    return n < max_bytes ? n + 1 : n;
+}
+
+static inline void
+count_compared(const void *a, const void *b, size_t size_bytes)
+{
+    shadow_count(a, size_bytes);
+    shadow_count(b, size_bytes);
+}
+
+EXPORT int
+counted_memcmp(const void *a, const void *b, size_t size_bytes)
+{
+    int order;
+
+    look();
+    order = likely(real.memcmp != NULL) ? real.memcmp(a, b, size_bytes) : memcmp(a, b, size_bytes);
+    count_compared(a, b, order == 0 ? size_bytes : compared(a, b, size_bytes, true));
+    return order;
+}
+
+EXPORT int
+counted_bcmp(const void *a, const void *b, size_t size_bytes)
+{
+    return counted_memcmp(a, b, size_bytes);
+}
+
+EXPORT void *
+counted_memchr(const void *s, int c, size_t size_bytes)
+{
+    void *at;
+
+    look();
+    at = real.memchr(s, c, size_bytes);
+    shadow_count(s, at != NULL ? (size_t)((char *)at - (const char *)s) + 1 : size_bytes);
+    return at;
+}
+
+EXPORT void *
+counted_memrchr(const void *s, int c, size_t size_bytes)
+{
+    const char *at;
+
+    look();
+    at = real.memrchr(s, c, size_bytes);
+    if (at == NULL)
+        shadow_count(s, size_bytes);
+    else
+        shadow_count(at, (size_t)((const char *)s + size_bytes - at));
+    return (void *)(uintptr_t)at;
+}
+
+EXPORT size_t
+counted_strlen(const char *s)
+{
+    size_t n;
+
+    look();
+    n = likely(real.strlen != NULL) ? real.strlen(s) : strlen(s);
+    shadow_count(s, n + 1);
+    return n;
+}
+
+EXPORT size_t
+counted_strnlen(const char *s, size_t max_bytes)
+{
+    size_t n;
+
+    look();
+    n = real.strnlen(s, max_bytes);
+    shadow_count(s, n < max_bytes ? n + 1 : n);
+    return n;
+}
+
+EXPORT char *
+counted_strcpy(char *to, const char *from)
+{
+    look();
+    return counted_memcpy(to, from, whole(from, SIZE_MAX));
+}
+
+EXPORT char *
+counted_stpcpy(char *to, const char *from)
+{
+    size_t n;
+
+    look();
+    n = whole(from, SIZE_MAX);
+    counted_memcpy(to, from, n);
+    return to + n - 1;
+}
+
+EXPORT char *
+counted_strncpy(char *to, const char *from, size_t size_bytes)
+{
+    look();
+    shadow_count(from, whole(from, size_bytes));
+    shadow_count(to, size_bytes);
+    return real.strncpy(to, from, size_bytes);
+}
+
+EXPORT char *
+counted_strcat(char *to, const char *from)
+{
+    look();
+    shadow_count(to, whole(to, SIZE_MAX));
+    shadow_count(from, whole(from, SIZE_MAX));
+    shadow_count(to + real.strlen(to), whole(from, SIZE_MAX));
+    return real.strcat(to, from);
+}
+
+EXPORT char *
+counted_strncat(char *to, const char *from, size_t max_bytes)
+{
+    look();
+    shadow_count(to, whole(to, SIZE_MAX));
+    shadow_count(from, whole(from, max_bytes));
+    shadow_count(to + real.strlen(to), real.strnlen(from, max_bytes) + 1);
+    return real.strncat(to, from, max_bytes);
+}
+
+EXPORT int
+counted_strcmp(const char *a, const char *b)
+{
+    look();
+    count_compared(a, b, compared((const void *)a, (const void *)b, SIZE_MAX, false));
+    return real.strcmp(a, b);
+}
+
+EXPORT int
+counted_strncmp(const char *a, const char *b, size_t max_bytes)
+{
+    look();
+    count_compared(a, b, compared((const void *)a, (const void *)b, max_bytes, false));
+    return real.strncmp(a, b, max_bytes);
+}
+
+/* Without regard to case: up to the end of the shorter one, which is seldom more than is read. */
+EXPORT int
+counted_strcasecmp(const char *a, const char *b)
+{
+    int order;
+
+    look();
+    order = real.strcasecmp(a, b);
+    if (order == 0)
+        count_compared(a, b, whole(a, SIZE_MAX));
+    else
+        count_compared(a, b, 1);
+    return order;
+}
+
+EXPORT int
+counted_strncasecmp(const char *a, const char *b, size_t max_bytes)
+{
+    int order;
+
+    look();
+    order = real.strncasecmp(a, b, max_bytes);
+    if (order == 0)
+        count_compared(a, b, whole(a, max_bytes));
+    else
+        count_compared(a, b, 1);
+    return order;
+}
+
+EXPORT char *
+counted_strchr(const char *s, int c)
+{
+    char *at;
+
+    look();
+    at = real.strchr(s, c);
+    shadow_count(s, at != NULL ? (size_t)(at - s) + 1 : real.strlen(s) + 1);
+    return at;
+}
+
+EXPORT char *
+counted_strrchr(const char *s, int c)
+{
+    look();
+    shadow_count(s, real.strlen(s) + 1);
+    return real.strrchr(s, c);
+}
+
+EXPORT char *
+counted_strstr(const char *s, const char *part)
+{
+    size_t n;
+    char *at;
+
+    look();
+    at = real.strstr(s, part);
+    n = real.strlen(part);
+    shadow_count(part, n + 1);
+    shadow_count(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
+    return at;
+}
+
+#define READS(name, parameters, arguments)                                                         \
+    EXPORT ssize_t counted_##name parameters                                                       \
+    {                                                                                              \
+        ssize_t n;                                                                                 \
+                                                                                                   \
+        look();                                                                                    \
+        n = real.name arguments;                                                                   \
+        if (n > 0)                                                                                 \
+            shadow_count(buffer, (size_t)n);                                                       \
+        return n;                                                                                  \
+    }
+
+READS(read, (int fd, void *buffer, size_t size_bytes), (fd, buffer, size_bytes))
+READS(pread, (int fd, void *buffer, size_t size_bytes, off_t off), (fd, buffer, size_bytes, off))
+READS(pread64, (int fd, void *buffer, size_t size_bytes, off_t off), (fd, buffer, size_bytes, off))
+READS(recv, (int fd, void *buffer, size_t size_bytes, int flags), (fd, buffer, size_bytes, flags))
+READS(write, (int fd, const void *buffer, size_t size_bytes), (fd, buffer, size_bytes))
+READS(pwrite, (int fd, const void *buffer, size_t size_bytes, off_t off),
+      (fd, buffer, size_bytes, off))
+READS(pwrite64, (int fd, const void *buffer, size_t size_bytes, off_t off),
+      (fd, buffer, size_bytes, off))
+READS(send, (int fd, const void *buffer, size_t size_bytes, int flags),
+      (fd, buffer, size_bytes, flags))
+
+EXPORT size_t
+counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
+{
+    size_t n;
+
+    look();
+    n = real.fread(to, each_bytes, count, f);
+    shadow_count(to, n * each_bytes);
+    return n;
+}
+
+EXPORT size_t
+counted_fwrite(const void *from, size_t each_bytes, size_t count, FILE *f)
+{
+    size_t n;
+
+    look();
+    n = real.fwrite(from, each_bytes, count, f);
+    shadow_count(from, n * each_bytes);
+    return n;
+}
+
+EXPORT char *
+counted_fgets(char *to, int size_bytes, FILE *f)
+{
+    char *line;
+
+    look();
+    line = real.fgets(to, size_bytes, f);
+    if (line != NULL)
+        shadow_count(line, real.strlen(line) + 1);
+    return line;
+}
+
+/* What printf has written to TO, where it found room for SIZE_BYTES. */
+static inline int
+printed(const char *to, size_t size_bytes, int length)
+{
+    if (length >= 0 && size_bytes > 0)
+        shadow_count(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
+    return length;
+}
+
+EXPORT int
+counted_vsnprintf(char *to, size_t size_bytes, const char *format, va_list arguments)
+{
+    look();
+    return printed(to, size_bytes, real.vsnprintf(to, size_bytes, format, arguments));
+}
+
+EXPORT int
+counted_vsprintf(char *to, const char *format, va_list arguments)
+{
+    look();
+    return printed(to, SIZE_MAX, real.vsprintf(to, format, arguments));
+}
+
+EXPORT int
+counted_snprintf(char *to, size_t size_bytes, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = counted_vsnprintf(to, size_bytes, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+EXPORT int
+counted_sprintf(char *to, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = counted_vsprintf(to, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+/* The forms of programs that are built with _FORTIFY_SOURCE. */
+EXPORT void *
+counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
+{
+    look();
+    shadow_count(from, size_bytes);
+    shadow_count(to, size_bytes);
+    return real.__memcpy_chk(to, from, size_bytes, there_bytes);
+}
+
+EXPORT void *
+counted___memmove_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
+{
+    look();
+    shadow_count(from, size_bytes);
+    shadow_count(to, size_bytes);
+    return real.__memmove_chk(to, from, size_bytes, there_bytes);
+}
+
+EXPORT void *
+counted___memset_chk(void *to, int c, size_t size_bytes, size_t there_bytes)
+{
+    look();
+    shadow_count(to, size_bytes);
+    return real.__memset_chk(to, c, size_bytes, there_bytes);
+}
+
+EXPORT char *
+counted___strcpy_chk(char *to, const char *from, size_t there_bytes)
+{
+    size_t n;
+
+    look();
+    n = whole(from, SIZE_MAX);
+    shadow_count(from, n);
+    shadow_count(to, n);
+    return real.__strcpy_chk(to, from, there_bytes);
+}
+
+EXPORT char *
+counted___strcat_chk(char *to, const char *from, size_t there_bytes)
+{
+    look();
+    shadow_count(to, whole(to, SIZE_MAX));
+    shadow_count(from, whole(from, SIZE_MAX));
+    shadow_count(to + real.strlen(to), whole(from, SIZE_MAX));
+    return real.__strcat_chk(to, from, there_bytes);
+}
+
+EXPORT int
+counted___vsnprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
+                        const char *format, va_list arguments)
+{
+    look();
+    return printed(to, size_bytes,
+                   real.__vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments));
+}
+
+EXPORT int
+counted___snprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
+                       const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = counted___vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments);
+    va_end(arguments);
+    return length;
+}

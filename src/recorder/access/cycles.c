@@ -1,0 +1,56 @@
+/* cycles.c: what a cycle is in microseconds.
+ *
+ * The instruction rdtscp gives the cycle counter and, as Linux has set it up, the cpu. What a cycle
+ * lasts is found by comparing with the clock: for some microseconds at the start, so that there is
+ * an answer, and then again each time that the time since has doubled, so that the answer soon has
+ * more digits than anybody needs. Blocks that are merged meanwhile have the times of the answer
+ * that there was.
+ */
+#include "access/cycles.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/atomics.h"
+#include "platform/sys.h"
+
+enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
+#define LOOK_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
+
+/* The clock that is exact; 0 = it may not be asked. */
+static uint64_t
+clock_ns(void)
+{
+    struct timespec t = {0};
+
+    if (sys_is_quiet())
+        return 0;
+    arch_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void
+cycles_look(struct cycles *c, uint64_t ticks)
+{
+    uint64_t now_ns = clock_ns();
+
+    store_relaxed(&c->next_look,
+                  ticks + (ticks < LOOK_AFTER_TICKS_MAX ? ticks : LOOK_AFTER_TICKS_MAX));
+    ticks = (arch_cycles() - c->start) >> CYCLES_SHIFT;
+    if (now_ns > c->start_ns && ticks > 0)
+        store_relaxed(&c->us_per_tick, (uint64_t)((double)(now_ns - c->start_ns) /
+                                                  (double)ticks / 1000 * 4294967296.0));
+}
+
+void
+cycles_start(struct cycles *c)
+{
+    uint64_t since_ns = clock_ns();
+
+    c->start_ns = since_ns;
+    c->start = arch_cycles();
+    c->us_per_tick = ((uint64_t)USUAL_NS_PER_TICK << 32) / 1000;
+    while (since_ns != 0 && clock_ns() - since_ns < FIRST_NS)
+        continue;
+    cycles_look(c, 1);
+}

@@ -1,0 +1,53 @@
+/* cycles.h: time and cpu in one instruction, because every block asks for both. */
+#ifndef ACCESS_CYCLES_H
+#define ACCESS_CYCLES_H
+
+#include "platform/arch_x86_64.h"
+
+/* A moment in one word: the time in ticks of 2^CYCLES_SHIFT cycles since recording began, and below
+ * it the cpu. */
+enum { CYCLES_CPU_BITS = 12, CYCLES_SHIFT = 8 };
+
+struct cycles {
+    uint64_t start; // Of the cycle counter.
+    uint64_t us_per_tick; // In 2^-32.
+    uint64_t next_look; // In ticks: when to compare with the clock again.
+    uint64_t start_ns;
+};
+
+/* Begin C. */
+void cycles_start(struct cycles *c);
+
+/* Compare with the clock. */
+void cycles_look(struct cycles *c, uint64_t ticks);
+
+static inline uint64_t
+cycles_now(const struct cycles *c)
+{
+    uint32_t cpu = 0;
+    uint64_t now;
+
+    if (unlikely(arch_cycles_forbidden))
+        return 0;
+    now = (__builtin_ia32_rdtscp(&cpu) - c->start) >> CYCLES_SHIFT;
+    return now << CYCLES_CPU_BITS | (cpu & ((1u << CYCLES_CPU_BITS) - 1));
+}
+
+static inline uint32_t
+cycles_cpu(uint64_t moment)
+{
+    return moment & ((1u << CYCLES_CPU_BITS) - 1);
+}
+
+/* The microseconds since recording began. */
+static inline uint64_t
+cycles_us(struct cycles *c, uint64_t moment)
+{
+    uint64_t ticks = moment >> CYCLES_CPU_BITS;
+
+    if (unlikely(ticks > c->next_look))
+        cycles_look(c, ticks);
+    return (uint64_t)((unsigned __int128)ticks * c->us_per_tick >> 32);
+}
+
+#endif

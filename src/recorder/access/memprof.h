@@ -1,0 +1,33 @@
+/* memprof.h: what code that was built with -fmemory-profile calls, and what heaptap cc adds to it.
+ * The names are the compiler's. */
+#ifndef ACCESS_MEMPROF_H
+#define ACCESS_MEMPROF_H
+
+#include "base/base.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* Called by each object file when it is loaded: before its constructors, and by those that heaptap
+ * cc has built, before that, one that says what they were built for. */
+void __memprof_init(void);
+void __memprof_version_mismatch_check_v1(void);
+void __heaptap_granule_8(void);
+void __heaptap_granule_16(void);
+void __heaptap_granule_64(void);
+
+/* What replaces the compiler's own copying and filling. */
+void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);
+void *__memprof_memmove(void *to, const void *from, size_t size_bytes);
+void *__memprof_memset(void *to, int c, size_t size_bytes);
+
+/* For programs: merge what lives, so that the profile has it; 0 = done. Forget what was counted. */
+int __memprof_profile_dump(void);
+void __memprof_profile_reset(void);
+
+/* With -mllvm -memprof-use-callbacks: an access at ADDRESS. */
+void __memprof_load(uintptr_t address);
+void __memprof_store(uintptr_t address);
+
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+#endif

@@ -1,0 +1,440 @@
+/* records.c: the records of sites, in ACCESS and FIELDS.
+ *
+ * The proposal of 2020 has a table of fixed size, indexed by a hash of the stack, in which a new
+ * stack drives out an old one, whose numbers are then printed and have to be added up later. Here a
+ * stack has a site and a site a number, so its records are found by an index and stay for good: in
+ * the file, where a reader sees them grow.
+ *
+ * As long as there is one thread its additions are plain; from the second on they are atomic. Then
+ * a minimum, a maximum and what is known of the latest block may come from different threads at
+ * once, each right by itself.
+ */
+#include "access/records.h"
+
+#include <string.h>
+
+#include "access/shadow.h"
+#include "account/file.h"
+#include "account/ledger_entry.h"
+
+/* --- Finding ---------------------------------------------------------------------------------- */
+
+static inline void *
+record_at(enum disk_kind kind, uint32_t index_plus_1)
+{
+    return table_record(&state->tables[kind], index_plus_1 - 1);
+}
+
+static void
+empty_spread(struct disk_spread *s)
+{
+    *s = (struct disk_spread){.min = UINT64_MAX};
+}
+
+/* Make R, of which nobody else may be reading, a record of no blocks. */
+static void
+empty_access(struct disk_access *r)
+{
+    memset(&r->merge, 0, sizeof *r - offsetof(struct disk_access, merge));
+    empty_spread(&r->accesses);
+    empty_spread(&r->writes);
+    empty_spread(&r->size_bytes);
+    empty_spread(&r->lifetime_us);
+    empty_spread(&r->utilised);
+    empty_spread(&r->density);
+    empty_spread(&r->lifetime_density);
+}
+
+static void
+empty_fields(struct disk_fields *f)
+{
+    f->merge = 0;
+    memset(f->fields, 0, sizeof f->fields);
+}
+
+static COLD struct disk_access *
+make_access(uint32_t *place, uint32_t site, enum disk_access_part part)
+{
+    uint64_t made = table_take(&state->tables[DISK_ACCESS], 1);
+    uint32_t known = 0;
+    struct disk_access *r;
+
+    if (made == TABLE_NONE)
+        return NULL;
+    r = table_record(&state->tables[DISK_ACCESS], made);
+    r->part = part;
+    empty_access(r);
+    if (!cas_acq_rel(place, &known, (uint32_t)made + 1))
+        return record_at(DISK_ACCESS, known);
+    store_release(&r->site, site);
+    return r;
+}
+
+/* The record of PART of SITE; NULL without memory. */
+static inline struct disk_access *
+access_of(uint32_t site, enum disk_access_part part)
+{
+    uint32_t *place = &access_state->sites[site].record[part];
+    uint32_t known = load_acquire(place);
+
+    return likely(known != 0) ? record_at(DISK_ACCESS, known) : make_access(place, site, part);
+}
+
+static COLD struct access_runs *
+make_runs(uint32_t *place)
+{
+    uint32_t made = add_relaxed(&access_state->runs_used, 1u) + 1, known = 0;
+
+    if (made >= ACCESS_FIELD_SITES)
+        return NULL;
+    return &access_state->runs[cas_acq_rel(place, &known, made) ? made : known];
+}
+
+static COLD struct disk_fields *
+make_fields(uint32_t *place, uint32_t site, enum disk_access_part part, uint32_t first)
+{
+    uint64_t made = table_take(&state->tables[DISK_FIELDS], 1);
+    uint32_t known = 0;
+    struct disk_fields *f;
+
+    if (made == TABLE_NONE)
+        return NULL;
+    f = table_record(&state->tables[DISK_FIELDS], made);
+    f->part = part;
+    f->first = first;
+    if (!cas_acq_rel(place, &known, (uint32_t)made + 1))
+        return record_at(DISK_FIELDS, known);
+    store_release(&f->site, site);
+    return f;
+}
+
+static inline struct access_runs *
+runs_of(uint32_t site, enum disk_access_part part)
+{
+    uint32_t *place = &access_state->sites[site].runs[part];
+    uint32_t known = load_acquire(place);
+
+    return likely(known != 0) ? &access_state->runs[known] : make_runs(place);
+}
+
+static inline struct disk_fields *
+fields_of(struct access_runs *runs, uint32_t site, enum disk_access_part part, uint32_t first)
+{
+    uint32_t *place = &runs->record[first / DISK_FIELD_WORDS];
+    uint32_t known = load_acquire(place);
+
+    return likely(known != 0) ? record_at(DISK_FIELDS, known)
+                              : make_fields(place, site, part, first);
+}
+
+/* --- Blocks ----------------------------------------------------------------------------------- */
+
+void
+records_read(struct access_block *b)
+{
+    uint64_t granule = shadow.granule_bytes, n = shadow_granules(b->p, b->size_bytes);
+    const uint64_t *counter = shadow_counter(b->p);
+    uint64_t accesses = 0, touched = 0, untouched_bytes;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t c = load_relaxed(&counter[i]);
+
+        accesses += c;
+        touched += c != 0;
+    }
+    b->accesses = accesses;
+    b->granules = n;
+    b->touched_granules = touched;
+    untouched_bytes = (n - touched) * granule;
+    if (n > 0 && counter[n - 1] == 0) // The last one need not be the block's as a whole,
+        untouched_bytes -= (0 - (b->p + b->size_bytes)) & (granule - 1);
+    if (n > 0 && counter[0] == 0) // nor the first.
+        untouched_bytes -= b->p & (granule - 1);
+    b->untouched_bytes = untouched_bytes;
+}
+
+static inline void
+lower(uint64_t *p, uint64_t v)
+{
+    uint64_t there = load_relaxed(p);
+
+    while (v < there && !cas_acq_rel(p, &there, v))
+        continue;
+}
+
+static inline void
+raise(uint64_t *p, uint64_t v)
+{
+    uint64_t there = load_relaxed(p);
+
+    while (v > there && !cas_acq_rel(p, &there, v))
+        continue;
+}
+
+static inline void
+spread_add(struct disk_spread *s, uint64_t v)
+{
+    access_add(&s->total, v);
+    if (unlikely(v < load_relaxed(&s->min)))
+        lower(&s->min, v);
+    if (unlikely(v > load_relaxed(&s->max)))
+        raise(&s->max, v);
+}
+
+static inline uint64_t
+density_of(const struct access_block *b)
+{
+    return b->accesses * 100 / (b->size_bytes > 0 ? b->size_bytes : 1);
+}
+
+static inline uint64_t
+lifetime_density_of(const struct access_block *b)
+{
+    uint64_t ms = b->lifetime_us / 1000;
+
+    return density_of(b) * 1000 / (ms > 0 ? ms : 1);
+}
+
+static inline uint64_t
+utilised_of(const struct access_block *b)
+{
+    return b->granules > 0 ? b->touched_granules * 10000 / b->granules : 0;
+}
+
+/* Add what time and cpu say of B to R, and compare them with those of the block before, of which
+ * BEFORE knows. */
+static inline void
+add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b)
+{
+    uint64_t alloc_us = cycles_us(&access_state->cycles, b->began);
+    uint64_t dealloc_us = alloc_us + b->lifetime_us;
+    uint32_t alloc_cpu = cycles_cpu(b->began), dealloc_cpu = cycles_cpu(b->ended);
+
+    spread_add(&r->lifetime_us, b->lifetime_us);
+    spread_add(&r->lifetime_density, lifetime_density_of(b));
+    access_add(&r->migrated, alloc_cpu != dealloc_cpu);
+    if (load_relaxed(&before->dated) != 0) {
+        access_add(&r->overlaps, alloc_us < load_relaxed(&before->dealloc_us) &&
+                                     load_relaxed(&before->alloc_us) < dealloc_us);
+        access_add(&r->same_alloc_cpu, alloc_cpu == load_relaxed(&before->alloc_cpu));
+        access_add(&r->same_dealloc_cpu, dealloc_cpu == load_relaxed(&before->dealloc_cpu));
+    }
+    access_add(&r->dated, 1);
+    store_relaxed(&r->alloc_us, alloc_us);
+    store_relaxed(&r->dealloc_us, dealloc_us);
+    store_relaxed(&r->alloc_cpu, alloc_cpu);
+    store_relaxed(&r->dealloc_cpu, dealloc_cpu);
+}
+
+static inline void
+add_block(struct disk_access *r, const struct disk_access *before, const struct access_block *b)
+{
+    access_add(&r->blocks, 1);
+    spread_add(&r->accesses, b->accesses);
+    spread_add(&r->size_bytes, b->size_bytes);
+    spread_add(&r->utilised, utilised_of(b));
+    spread_add(&r->density, density_of(b));
+    access_add(&r->granules, b->granules);
+    access_add(&r->touched_granules, b->touched_granules);
+    access_add(&r->untouched_bytes, b->untouched_bytes);
+    access_add(&r->never, b->accesses == 0);
+    if (likely(b->dated))
+        add_dates(r, before, b);
+}
+
+/* Add N times (1, or -1 to take it back) what is known of the COUNT first granules to F. */
+static inline void
+add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t c = load_relaxed(&counter[i]);
+
+        access_add(&f->fields[i].reached, n);
+        if (c == 0)
+            continue;
+        access_add(&f->fields[i].accesses, c * n);
+        access_add(&f->fields[i].blocks, n);
+    }
+}
+
+static bool
+add_all_fields(const struct access_block *b, uint32_t site, enum disk_access_part part,
+               uint64_t merge, uint64_t n)
+{
+    const uint64_t *counter = shadow_counter(b->p);
+    uint64_t left = b->granules < ACCESS_WORDS_MAX ? b->granules : ACCESS_WORDS_MAX;
+    struct access_runs *runs = runs_of(site, part);
+
+    if (runs == NULL)
+        return false;
+    for (uint32_t first = 0; left > 0; first += DISK_FIELD_WORDS) {
+        uint64_t count = left < DISK_FIELD_WORDS ? left : DISK_FIELD_WORDS;
+        struct disk_fields *f = fields_of(runs, site, part, first);
+
+        if (f == NULL)
+            return false;
+        if (unlikely(merge != f->merge)) {
+            empty_fields(f);
+            store_release(&f->merge, merge);
+        }
+        add_fields(f, counter + first, count, n);
+        left -= count;
+    }
+    return true;
+}
+
+void
+records_add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge)
+{
+    struct disk_access *r = access_of(site, part), *before = r;
+
+    if (unlikely(r == NULL)) {
+        access_add(&access_counting()->unmerged_blocks, 1);
+        return;
+    }
+    if (unlikely(merge != 0)) {
+        if (r->merge != merge) {
+            empty_access(r);
+            store_release(&r->merge, merge);
+        }
+        if (r->dated == 0 && access_state->sites[site].record[DISK_ACCESS_ENDED] != 0)
+            before = access_of(site, DISK_ACCESS_ENDED);
+    }
+    add_block(r, before, b);
+    if (unlikely(!b->dated))
+        access_add(&access_counting()->undated_blocks, 1);
+    if (unlikely(!add_all_fields(b, site, part, merge, 1)))
+        access_add(&access_counting()->unfielded_blocks, 1);
+}
+
+COLD void
+records_take_back(const struct access_block *b, uint32_t site, enum disk_access_part part)
+{
+    struct disk_access *r = access_of(site, part);
+
+    if (r == NULL)
+        return;
+    access_add(&r->blocks, UINT64_MAX);
+    access_add(&r->accesses.total, 0 - b->accesses);
+    access_add(&r->size_bytes.total, 0 - b->size_bytes);
+    access_add(&r->utilised.total, 0 - utilised_of(b));
+    access_add(&r->density.total, 0 - density_of(b));
+    access_add(&r->granules, 0 - b->granules);
+    access_add(&r->touched_granules, 0 - b->touched_granules);
+    access_add(&r->untouched_bytes, 0 - b->untouched_bytes);
+    access_add(&r->never, 0 - (uint64_t)(b->accesses == 0));
+    if (b->dated) {
+        access_add(&r->dated, UINT64_MAX);
+        access_add(&r->lifetime_us.total, 0 - b->lifetime_us);
+        access_add(&r->lifetime_density.total, 0 - lifetime_density_of(b));
+        access_add(&r->migrated, 0 - (uint64_t)(cycles_cpu(b->began) != cycles_cpu(b->ended)));
+    }
+    add_all_fields(b, site, part, 0, UINT64_MAX);
+}
+
+/* --- All of them ------------------------------------------------------------------------------ */
+
+static void
+settle_word(uint64_t *to, uint64_t *from)
+{
+    access_add(to, __atomic_exchange_n(from, UINT64_C(0), __ATOMIC_RELAXED));
+}
+
+static void
+settle_spread(struct disk_spread *to, struct disk_spread *from)
+{
+    settle_word(&to->total, &from->total);
+    lower(&to->min, from->min);
+    raise(&to->max, from->max);
+    empty_spread(from);
+}
+
+static void
+settle_access(struct disk_access *to, struct disk_access *from)
+{
+    settle_word(&to->blocks, &from->blocks);
+    settle_spread(&to->accesses, &from->accesses);
+    settle_spread(&to->writes, &from->writes);
+    settle_spread(&to->size_bytes, &from->size_bytes);
+    settle_spread(&to->lifetime_us, &from->lifetime_us);
+    settle_spread(&to->utilised, &from->utilised);
+    settle_spread(&to->density, &from->density);
+    settle_spread(&to->lifetime_density, &from->lifetime_density);
+    settle_word(&to->granules, &from->granules);
+    settle_word(&to->touched_granules, &from->touched_granules);
+    settle_word(&to->untouched_bytes, &from->untouched_bytes);
+    settle_word(&to->never, &from->never);
+    settle_word(&to->write_only, &from->write_only);
+    settle_word(&to->migrated, &from->migrated);
+    settle_word(&to->overlaps, &from->overlaps);
+    settle_word(&to->same_alloc_cpu, &from->same_alloc_cpu);
+    settle_word(&to->same_dealloc_cpu, &from->same_dealloc_cpu);
+    if (from->dated != 0 && from->dealloc_us >= to->dealloc_us) {
+        to->alloc_us = from->alloc_us;
+        to->dealloc_us = from->dealloc_us;
+        to->alloc_cpu = from->alloc_cpu;
+        to->dealloc_cpu = from->dealloc_cpu;
+    }
+    settle_word(&to->dated, &from->dated);
+}
+
+static void
+settle_fields(struct access_runs *to_runs, struct access_runs *from_runs, uint32_t site)
+{
+    for (uint32_t i = 0; i < ACCESS_RUNS; i++) {
+        uint32_t known = load_acquire(&from_runs->record[i]);
+        struct disk_fields *from, *to;
+
+        if (known == 0)
+            continue;
+        from = record_at(DISK_FIELDS, known);
+        to = fields_of(to_runs, site, DISK_ACCESS_ENDED, from->first);
+        for (uint32_t j = 0; to != NULL && j < DISK_FIELD_WORDS; j++) {
+            settle_word(&to->fields[j].accesses, &from->fields[j].accesses);
+            settle_word(&to->fields[j].writes, &from->fields[j].writes);
+            settle_word(&to->fields[j].blocks, &from->fields[j].blocks);
+            settle_word(&to->fields[j].reached, &from->fields[j].reached);
+        }
+    }
+}
+
+static uint32_t
+site_count(void)
+{
+    uint64_t sites = load_relaxed(&state->sites);
+
+    return sites <= LIMIT_SITES ? (uint32_t)sites : LIMIT_SITES + 1;
+}
+
+void
+records_settle(enum disk_access_part part)
+{
+    for (uint32_t site = 1; site < site_count(); site++) {
+        struct access_site *s = &access_state->sites[site];
+        uint32_t record = load_acquire(&s->record[part]), runs = load_acquire(&s->runs[part]);
+        struct disk_access *to = record != 0 ? access_of(site, DISK_ACCESS_ENDED) : NULL;
+        struct access_runs *to_runs = runs != 0 ? runs_of(site, DISK_ACCESS_ENDED) : NULL;
+
+        if (to != NULL)
+            settle_access(to, record_at(DISK_ACCESS, record));
+        if (to_runs != NULL)
+            settle_fields(to_runs, &access_state->runs[runs], site);
+    }
+}
+
+void
+records_forget(void)
+{
+    for (uint32_t site = 1; site < site_count(); site++) {
+        for (uint32_t part = 0; part < DISK_ACCESS_PARTS; part++) {
+            struct access_site *s = &access_state->sites[site];
+            uint32_t record = load_acquire(&s->record[part]), runs = load_acquire(&s->runs[part]);
+
+            if (record != 0)
+                empty_access(record_at(DISK_ACCESS, record));
+            for (uint32_t i = 0; runs != 0 && i < ACCESS_RUNS; i++)
+                if (access_state->runs[runs].record[i] != 0)
+                    empty_fields(record_at(DISK_FIELDS, access_state->runs[runs].record[i]));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+/* shadow.c: where the counters are.
+ *
+ * Instrumented code adds one, in 64 bits, to what is at ((address & -granule) >> scale) + base. The
+ * first two are constants in the code, chosen by options of the compiler, so that each granule has
+ * a counter of its own beside that of its neighbour:
+ *
+ *     granule  scale   of memory   whose
+ *     64       3       1/8         the compiler's default
+ *     16       1       1/2         glibc's alignment: no two blocks share one
+ *     8        0       all of it   each word of a block: as near as one comes to its fields
+ *
+ * The base is a variable, ours to set. All counters are one mapping that takes memory where it is
+ * written to. It must not lie where the program's memory may be, wherever the kernel puts that:
+ * programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
+ *
+ *     0x0000…  programs that are not position-independent, and their heap
+ *     0x1000…  to 0x5000…   counters of granules of 16, for all addresses
+ *     0x1500…  to 0x4000…   counters of words, for addresses from 0x5500… on
+ *     0x5555…  to 0x6556…   position-independent programs, and their heap
+ *     0x6fff…  to 0x8000…   libraries, mappings, stacks
+ *
+ * So words have counters only in position-independent programs. Counters of 64 bytes fit anywhere.
+ * Each word's counter is 2048 bytes further on than it would have to be: at the same place in its
+ * page as the word, each would wait for the store to the other (x86 compares the low 12 bits).
+ *
+ * Without counters an instrumented program cannot go on, since its code writes to them whatever
+ * becomes of us. So this is the one place where we end a process, before its main.
+ */
+#include "access/shadow.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "platform/arch_x86_64.h"
+#include "platform/process.h"
+#include "platform/sys.h"
+
+#define ADDRESS_END (UINT64_C(1) << ARCH_ADDRESS_BITS)
+#define WORDS_FROM  UINT64_C(0x550000000000) // Position-independent programs begin above this.
+
+/* From so many bytes of counters on they are given back instead of written to. */
+#define DROPPED_BYTES ((uint64_t)128 << 10)
+
+enum { EXIT_STATUS = 1 };
+
+struct shadow shadow;
+EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
+
+static const struct placement {
+    uint32_t granule_bytes, granule_shift, scale;
+    uint64_t low; // First address with a counter.
+    uint64_t at;  // Where the first counter is; 0 = anywhere.
+    uint64_t skew;
+} placements[] = {
+    {64, 6, 3, 0, 0, 0},
+    {16, 4, 1, 0, UINT64_C(0x100000000000), 0},
+    {8, 3, 0, WORDS_FROM, UINT64_C(0x150000000000), 2048},
+};
+
+_Noreturn void
+shadow_fails(const char *why)
+{
+    char line[512];
+    struct fmt f = fmt_init(line, sizeof line - 1);
+
+    fmt_str(&f, "heaptap: this program counts its accesses, and cannot: ");
+    fmt_str(&f, why);
+    fmt_char(&f, '\n');
+    sys_write_all(2, line, f.length);
+    for (;;)
+        arch_syscall(SYS_exit_group, EXIT_STATUS, 0, 0, 0, 0, 0);
+}
+
+static const struct placement *
+placement_of(uint32_t granule_bytes)
+{
+    for (size_t i = 0; i < countof(placements); i++)
+        if (placements[i].granule_bytes == granule_bytes)
+            return &placements[i];
+    shadow_fails("nothing is known of granules of that size");
+}
+
+static COLD void
+map_counters(const struct placement *p)
+{
+    uint64_t size_bytes = ((ADDRESS_END - p->low) >> p->scale) + 4096;
+    void *wanted = (void *)p->at;
+    void *got = sys_mmap(wanted, size_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                             (wanted != NULL ? MAP_FIXED_NOREPLACE : 0),
+                         -1, 0);
+
+    if (sys_failed(got) && (intptr_t)got == -EEXIST)
+        shadow_fails("other memory lies where the counters must be. Is the address space laid out "
+                     "from below (ulimit -s unlimited)? --granule=64 needs less of it");
+    if (sys_failed(got))
+        shadow_fails("the counters need 16 to 64 TiB of address space, of which only what is used "
+                     "becomes memory. Raise the limit (ulimit -v unlimited), and let memory be "
+                     "overcommitted (sysctl vm.overcommit_memory=0)");
+    if (wanted != NULL && got != wanted)
+        shadow_fails("this kernel puts the counters elsewhere; Linux 4.17 or later does not");
+    sys_madvise(got, size_bytes, MADV_NOHUGEPAGE);
+    sys_madvise(got, size_bytes, MADV_DONTDUMP);
+    shadow.low = p->low;
+    shadow.high = ADDRESS_END;
+    shadow.granule_shift = p->granule_shift;
+    shadow.scale = p->scale;
+    shadow.granule_bytes = p->granule_bytes;
+    store_release(&__memprof_shadow_memory_dynamic_address,
+                  (uintptr_t)got + p->skew - (p->low >> p->scale));
+}
+
+COLD void
+shadow_start(uint32_t granule_bytes)
+{
+    static uint32_t begun; // Atomic: the size, once somebody has decided.
+    uint32_t there = 0;
+
+    if (!cas_acq_rel(&begun, &there, granule_bytes)) {
+        if (there != granule_bytes)
+            shadow_fails("its parts were built with different --granule sizes. Build all of them "
+                         "with the same, and with heaptap cc");
+        return;
+    }
+    if (granule_bytes == 8 && process_value(AT_ENTRY) < WORDS_FROM)
+        shadow_fails("--granule=8 counts in position-independent programs only. Build it with "
+                     "-fPIE and link it with -pie, or use --granule=16");
+    map_counters(placement_of(granule_bytes));
+}
+
+/* Zero is written only where something else is, so that memory which is never used has no
+ * counters either. */
+static inline void
+clear_counters(uint64_t *counter, uint64_t count)
+{
+    for (; count >= 4; count -= 4, counter += 4)
+        if ((counter[0] | counter[1] | counter[2] | counter[3]) != 0)
+            counter[0] = counter[1] = counter[2] = counter[3] = 0;
+    for (; count > 0; count--, counter++)
+        if (*counter != 0)
+            *counter = 0;
+}
+
+static COLD void
+drop_counters(uint64_t *counter, uint64_t count)
+{
+    uintptr_t from = (uintptr_t)counter, to = (uintptr_t)(counter + count);
+    uintptr_t first = round_up(from, 4096), last = round_down(to, 4096);
+
+    if (sys_madvise((void *)first, last - first, MADV_DONTNEED) != 0) {
+        clear_counters(counter, count);
+        return;
+    }
+    clear_counters(counter, (first - from) / sizeof *counter);
+    clear_counters((uint64_t *)last, (to - last) / sizeof *counter);
+}
+
+void
+shadow_clear(uintptr_t p, uint64_t size_bytes)
+{
+    uint64_t count = shadow_granules(p, size_bytes);
+
+    if (unlikely(count * sizeof(uint64_t) >= DROPPED_BYTES))
+        drop_counters(shadow_counter(p), count);
+    else if (count > 0)
+        clear_counters(shadow_counter(p), count);
+}
+
+void
+shadow_count(const void *p, uint64_t size_bytes)
+{
+    uint32_t shift = shadow.granule_shift - 3;
+    uint64_t first = (uintptr_t)p >> 3, last = ((uintptr_t)p + size_bytes - 1) >> 3;
+    uint64_t *counter;
+
+    if (size_bytes == 0 || unlikely(!shadow_has((uintptr_t)p, size_bytes)))
+        return;
+    counter = shadow_counter((uintptr_t)p);
+    while (first <= last) {
+        uint64_t end = ((first >> shift) + 1) << shift; // The first word of the next granule.
+
+        end = end <= last ? end : last + 1;
+        *counter++ += end - first;
+        first = end;
+    }
+}
