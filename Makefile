@@ -250,7 +250,7 @@ $(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
 
 linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libheaptap_static.a \
           $(BUILD)/libheaptap_static.opt
-access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a
+access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h
 all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access)
 
 # Which compiler and flags the product came from, since several configs share its name.
@@ -350,6 +350,10 @@ $(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
+# What heaptap cc has each file of a program begin with.
+$(BUILD)/granule_mark.h: src/recorder/access/granule_mark.h
+	@cp $< $@
+
 # What the linker of a static executable has to be told. Unwind tables are not found without their
 # header.
 $(BUILD)/libheaptap_static.opt: $(BUILD)/linked/wrapped.names
@@ -404,6 +408,7 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
 	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
+	install -m 644 $(access) $(to)/lib/heaptap/
 	install -m 644 $(BUILD)/libheaptap_static.opt $(to)/lib/heaptap/static.opt
 	install -d $(to)/lib/heaptap/musl
 	install -m 644 $(BUILD)/musl/libheaptap_static.a $(to)/lib/heaptap/musl/

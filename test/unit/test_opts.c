@@ -61,6 +61,27 @@ parse(const char *line, bool stop_at_first)
     return opts_parse(&c, &got, count, arguments, &left, &err);
 }
 
+/* If this fails, heaptap cc takes an option of the compiler's for its own, or refuses it. */
+static void
+options_may_end_at_the_first_unknown(void **state)
+{
+    const struct command c = {.options = table,
+                              .defaults = &defaults,
+                              .defaults_bytes = sizeof defaults,
+                              .stop_at_first = true,
+                              .stop_at_unknown = true};
+    char *words[] = {"--wide", "-n", "3", "-nostdinc", "--wide", "-w", "--unknown=1", ""};
+
+    (void)state;
+    got = defaults;
+    assert_int_equal(opts_parse(&c, &got, countof(words), words, &left, &err), 0);
+    assert_int_equal(left, 5);
+    assert_string_equal(words[0], "-nostdinc");
+    assert_string_equal(words[1], "--wide");
+    assert_true(got.wide);
+    assert_int_equal(got.limit, 3);
+}
+
 /* If this fails, --by label=tenant is refused, or groups by another label. */
 static void
 a_choice_may_take_a_value(void **state)
@@ -374,6 +395,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_of_an_option_is_read),
         cmocka_unit_test(a_choice_may_take_a_value),
+        cmocka_unit_test(options_may_end_at_the_first_unknown),
         cmocka_unit_test(a_flag_may_take_a_choice_behind_an_equals_sign),
         cmocka_unit_test(arguments_stay_in_their_order),
         cmocka_unit_test(options_end_at_two_dashes),

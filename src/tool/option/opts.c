@@ -35,6 +35,19 @@ struct parser {
 static void *place_of(const struct parser *p, const struct opt *o);
 static int parse_long(struct parser *p, const char *text);
 static int parse_letters(struct parser *p, const char *letters);
+static const struct opt *find_long(const struct opt *options, const char *name, size_t length);
+static const struct opt *find_letter(const struct opt *options, char letter);
+
+/* Is TEXT an option of the command's, or "--"? */
+static bool
+is_known(const struct parser *p, const char *text)
+{
+    if (strncmp(text, "--", 2) != 0)
+        return text[0] == '-' && (text[1] == 'h' || find_letter(p->options, text[1]) != NULL) &&
+               text[2] == '\0';
+    return text[2] == '\0' || strcmp(text, "--help") == 0 ||
+           find_long(p->options, text + 2, strcspn(text + 2, "=")) != NULL;
+}
 
 int
 opts_parse(const struct command *c, void *values, int count, char **arguments, int *ret_left,
@@ -54,6 +67,7 @@ opts_parse(const struct command *c, void *values, int count, char **arguments, i
         char *text = arguments[p.next++];
         int rc = 0;
 
+        ended |= c->stop_at_unknown && !is_known(&p, text);
         if (ended || text[0] != '-' || text[1] == '\0') {
             arguments[left++] = text;
             ended |= c->stop_at_first;

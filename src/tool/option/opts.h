@@ -69,7 +69,8 @@ struct command {
     const void *defaults; // The command's struct of options. NULL: rows point to plain variables,
                           // so the command can run only once in a process.
     size_t defaults_bytes;
-    bool stop_at_first;      // Options end at the first argument that is not one (run).
+    bool stop_at_first;      // Options end at the first argument that is not one (run),
+    bool stop_at_unknown;    // and at the first that is none of the command's own (cc).
     int min_arguments, max_arguments; // max -1 = any.
     // Returns the exit code after saying what went wrong (say.h). OPTIONS is a copy of the defaults
     // with what was given, ARGUMENTS are what is left.

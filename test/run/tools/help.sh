@@ -27,7 +27,7 @@ fits() {
     [ -s "$1" ] && ! grep -nE '.{81}|[[:blank:]]$' "$1"
 }
 
-commands=$("$HEAPTAP" --help | awk '/^  [a-z]+  / { print $1 }' | grep -vx heaptap)
+commands=$("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }' | grep -vx heaptap)
 check "there are commands" test "$(echo "$commands" | wc -l)" -ge 7
 mkdir man
 check "man pages are written" "$HEAPTAP" generate man man

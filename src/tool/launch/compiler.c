@@ -1,0 +1,243 @@
+/* compiler.c: the options that make a compiler count accesses, around those that it was given.
+ *
+ * A build calls the compiler for many things: to compile, to link, for both at once, to look what
+ * it can do. What is put in front of the caller's options may be overridden by them (-g); what is
+ * put behind them may not (granules, vectorisers). Options that the present call has no use for do
+ * no harm. Only what is linked needs care: an executable gets the recorder, but not a shared
+ * library, whose calls find the executable's, and not a call without any input, which is a
+ * question.
+ *
+ * So it has to be known of each argument whether it is an input, that is, no option and not the
+ * value of one. Compilers have hundreds of options, but only the few in `with_value` take their
+ * value from the next argument.
+ *
+ * Loops that are made to work on several elements at once count once for all of them, at the first
+ * one's granule. So with granules of 8 and 16 bytes the vectorisers are switched off.
+ */
+#include "launch/compiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+enum { CLANG_OLDEST = 14, CLANG_NEWEST = 40, OPTIONS_MAX = 48 };
+
+struct line {
+    struct arena *arena;
+    char **items;
+    size_t count;
+};
+
+static void
+add(struct line *l, const char *text)
+{
+    l->items[l->count++] = arena_strdup(l->arena, text);
+}
+
+static void
+add_all(struct line *l, const char *const *texts)
+{
+    for (; *texts != NULL; texts++)
+        add(l, *texts);
+}
+
+/* --- Files of ours ---------------------------------------------------------------------------- */
+
+/* The file NAME beside this executable, or where make install puts it. */
+static int
+find_file(struct arena *arena, const char *name, const char **ret_path, struct err *err)
+{
+    static const char *const places[] = {"", "../lib/heaptap/", "../lib/"};
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    self[length > 0 ? length : 0] = '\0';
+    slash = strrchr(self, '/');
+    if (slash != NULL)
+        slash[1] = '\0';
+    for (size_t i = 0; i < countof(places); i++) {
+        *ret_path = arena_printf(arena, "%s%s%s", self, places[i], name);
+        if (access(*ret_path, R_OK) == 0)
+            return 0;
+    }
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "%s is neither in %s nor in ../lib/heaptap beside it; run `make` or "
+                   "`make install`",
+                   name, self);
+}
+
+/* --- The compiler ----------------------------------------------------------------------------- */
+
+/* Is NAME, without a slash, a command? */
+static bool
+is_command(struct arena *arena, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *p = path != NULL ? path : "/usr/bin:/bin"; *p != '\0';) {
+        size_t length = strcspn(p, ":");
+
+        if (access(arena_printf(arena, "%.*s/%s", (int)length, p, name), X_OK) == 0)
+            return true;
+        p += length + (p[length] == ':');
+    }
+    return false;
+}
+
+/* clang by its plain name, or else the latest release that there is. */
+static const char *
+find_clang(struct arena *arena, const char *name)
+{
+    if (is_command(arena, name))
+        return name;
+    for (int release = CLANG_NEWEST; release >= CLANG_OLDEST; release--) {
+        const char *with_release = arena_printf(arena, "%s-%d", name, release);
+
+        if (is_command(arena, with_release))
+            return with_release;
+    }
+    return NULL;
+}
+
+static int
+find_compiler(const struct compiler_wishes *w, struct arena *arena, const char **ret_path,
+              struct err *err)
+{
+    const char *clang = w->language == COMPILER_CXX ? "clang++" : "clang";
+
+    if (strcmp(w->compiler, "clang") != 0) {
+        *ret_path = w->compiler;
+        return 0;
+    }
+    *ret_path = find_clang(arena, clang);
+    if (*ret_path != NULL)
+        return 0;
+    return err_set(err, HEAPTAP_NOT_FOUND,
+                   "there is no clang; install release %d or later, or name one with --cc=PATH",
+                   CLANG_OLDEST);
+}
+
+/* --- What the call is for --------------------------------------------------------------------- */
+
+static const char *const with_value[] = {
+    "-o",         "-I",           "-D",         "-U",         "-L",        "-l",       "-x",
+    "-include",   "-imacros",     "-isystem",   "-iquote",    "-idirafter", "-iprefix", "-isysroot",
+    "-MF",        "-MT",          "-MQ",        "-Xlinker",   "-Xclang",   "-Xassembler",
+    "-Xpreprocessor", "-mllvm",   "-T",         "-u",         "-z",        "-arch",    "-target",
+    "-e",         "-Xanalyzer",   "--param",    "-B",         "-A",        "-G",       "-aux-info",
+    "--sysroot",  "-framework",   "-rpath",     "-soname",    "-h",
+};
+
+static bool
+is_one_of(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Do ARGUMENTS ask for an executable? */
+static bool
+links_executable(int count, char **arguments)
+{
+    static const char *const no_link[] = {"-c",  "-S",  "-E", "-M", "-MM", "-fsyntax-only", "-r",
+                                          "--analyze", "-shared", "-###", "-emit-ast"};
+    bool has_input = false;
+
+    for (int i = 0; i < count; i++) {
+        const char *a = arguments[i];
+
+        if (is_one_of(a, no_link, countof(no_link)))
+            return false;
+        if (is_one_of(a, with_value, countof(with_value)))
+            i++;
+        else if (a[0] != '-' || a[1] == '\0')
+            has_input = true;
+    }
+    return has_input;
+}
+
+static bool
+has_argument(int count, char **arguments, const char *text)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(arguments[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* --- The line --------------------------------------------------------------------------------- */
+
+static void
+add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
+{
+    static const char *const exact[] = {"-mllvm", "-memprof-use-callbacks", NULL};
+    static const char *const apart[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
+    uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
+
+    // The run-time library is ours; and -Werror is about the program's own options.
+    add(l, "-fno-sanitize-link-runtime");
+    add(l, "-Qunused-arguments");
+    add(l, "-mllvm");
+    add(l, arena_printf(l->arena, "-memprof-mapping-granularity=%u", w->granule_bytes));
+    add(l, "-mllvm");
+    add(l, arena_printf(l->arena, "-memprof-mapping-scale=%u", scale));
+    if (w->exact_threads)
+        add_all(l, exact);
+    if (w->granule_bytes < 64)
+        add_all(l, apart);
+    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u\"", w->granule_bytes));
+    add(l, "-include");
+    add(l, mark);
+}
+
+/* The recorder comes in by its malloc, whether the program calls that or not, and libraries that
+ * count, too, find in the executable what they call. */
+static void
+add_recorder(struct line *l, const char *archive)
+{
+    static const char *const options[] = {
+        "-Wl,-u,malloc",
+        "-Wl,--export-dynamic-symbol=heaptap_recorder_v1",
+        "-Wl,--export-dynamic-symbol=__memprof_*",
+        "-Wl,--export-dynamic-symbol=__heaptap_*",
+        NULL,
+    };
+
+    add(l, "-Xlinker"); // Not an input, whose language -x may have named.
+    add(l, archive);
+    add_all(l, options);
+}
+
+int
+compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
+              char ***ret_line, struct err *err)
+{
+    struct line l = {.arena = arena,
+                     .items = arena_array(arena, (size_t)count + OPTIONS_MAX, sizeof(char *))};
+    const char *compiler, *mark, *archive;
+    int r;
+
+    if ((r = find_compiler(w, arena, &compiler, err)) != 0 ||
+        (r = find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
+        (r = find_file(arena, "libheaptap-access.a", &archive, err)) != 0)
+        return r;
+    if (has_argument(count, arguments, "-static") ||
+        has_argument(count, arguments, "-static-pie"))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "accesses are counted in dynamic executables only; link without -static");
+    add(&l, compiler);
+    add(&l, "-g");
+    add(&l, "-fmemory-profile");
+    for (int i = 0; i < count; i++)
+        add(&l, arguments[i]);
+    add_counting(&l, w, mark);
+    if (links_executable(count, arguments))
+        add_recorder(&l, archive);
+    *ret_line = l.items;
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* compiler.h: the command line by which a compiler builds a program that counts its accesses. */
+#ifndef LAUNCH_COMPILER_H
+#define LAUNCH_COMPILER_H
+
+#include "util/arena.h"
+#include "util/err.h"
+
+enum compiler_language { COMPILER_C, COMPILER_CXX };
+
+struct compiler_wishes {
+    enum compiler_language language;
+    const char *compiler; // A name or a path; "clang" is any release of it.
+    uint32_t granule_bytes; // 8, 16 or 64.
+    bool exact_threads;
+};
+
+/* The command line for the COUNT ARGUMENTS of a compiler, ended by NULL and from ARENA.
+ * HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND with ERR set. */
+int compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
+                  char ***ret_line, struct err *err);
+
+#endif

@@ -1,0 +1,312 @@
+/* truth.c: blocks of which it is known how often they are accessed, and where. Built by truth.py
+ * with the compilers that are there; each kind of block has a size of its own, by which its site is
+ * found.
+ *
+ * What is counted is volatile, so that each access in the source is one in the program, whatever
+ * the compiler is asked to do; but for the loops of `vectors`, which are to be made faster.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+static void *volatile kept; // What must not be optimised away.
+static volatile uint64_t seen;
+char copied[192];
+
+/* 192 bytes: 4 writes, then 1000 times 4 reads, in the first 4 words. */
+static NOINLINE void
+list(void)
+{
+    volatile uint64_t *nodes[100];
+
+    for (int i = 0; i < 100; i++) {
+        nodes[i] = malloc(192);
+        for (int j = 0; j < 4; j++)
+            nodes[i][j] = (uint64_t)j;
+    }
+    for (int turn = 0; turn < 1000; turn++)
+        for (int i = 0; i < 100; i++)
+            for (int j = 0; j < 4; j++)
+                seen += nodes[i][j];
+    for (int i = 0; i < 100; i++)
+        free((void *)nodes[i]);
+}
+
+/* SIZE bytes, 50 times in the same place: 600 to 698 writes to the first byte. Beside it lies one
+ * of 40 bytes that nobody touches. */
+static NOINLINE void
+reuse(size_t size)
+{
+    void *next = NULL;
+
+    for (int i = 0; i < 50; i++) {
+        volatile char *p = malloc(size);
+
+        if (next == NULL)
+            kept = next = malloc(40);
+        for (int j = 0; j < 600 + 2 * i; j++)
+            p[0] = 1;
+        free((void *)p);
+    }
+    free(next);
+}
+
+/* 1 MiB, live at the end: 8192 writes, each to a granule of 32 bytes in the first quarter, and one
+ * read. */
+static NOINLINE void
+large(void)
+{
+    volatile char *p = malloc(1 << 20);
+
+    for (int i = 0; i < 1 << 18; i += 32)
+        p[i] = 1;
+    seen += (uint64_t)p[32];
+    kept = (void *)p;
+}
+
+/* 4096 bytes, twice: 512 reads, and the second time 192 bytes are copied out of it: 24 words. */
+static NOINLINE void
+zeros(void)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        volatile uint64_t *p = calloc(512, 8);
+
+        for (int i = 0; i < 512; i++)
+            seen += p[i];
+        if (turn == 1)
+            memcpy(copied, (void *)p, sizeof copied);
+        free((void *)p);
+    }
+}
+
+/* 80 bytes: 16 writes; then 272: 64 writes. */
+static NOINLINE void
+grown(void)
+{
+    volatile int *p = malloc(80);
+
+    for (int i = 0; i < 16; i++)
+        p[i] = i;
+    p = realloc((void *)p, 272);
+    for (int i = 0; i < 64; i++)
+        p[i] = i;
+    free((void *)p);
+}
+
+/* 1000 bytes that nobody touches. */
+static NOINLINE void
+untouched(void)
+{
+    kept = malloc(1000);
+    free(kept);
+}
+
+/* 104 bytes, three times: a word of it has 3 x 70000 writes, one 70001, and so on. */
+static NOINLINE void
+words(void)
+{
+    for (int turn = 0; turn < 3; turn++) {
+        volatile uint64_t *p = malloc(104);
+
+        for (int i = 0; i < 70000; i++)
+            p[0]++; // A read and a write.
+        p[1] = 1;
+        for (int i = 0; i < 7000; i++)
+            p[8] = 1;
+        for (int i = 0; i < 5; i++)
+            ((volatile char *)p)[103] = 1;
+        free((void *)p);
+    }
+}
+
+static NOINLINE void
+fill(uint64_t *a, int count)
+{
+    for (int i = 0; i < count; i++)
+        a[i] = (uint64_t)i * 3;
+}
+
+static NOINLINE uint64_t
+sum(const uint64_t *a, int count)
+{
+    uint64_t s = 0;
+
+    for (int i = 0; i < count; i++)
+        s += a[i];
+    return s;
+}
+
+/* 528 bytes: each of 66 words is written once and read once, in loops that vectorise. */
+static NOINLINE void
+vectors(void)
+{
+    uint64_t *a = malloc(528);
+
+    fill(a, 66);
+    seen += sum(a, 66);
+    free(a);
+}
+
+/* 48 bytes: strcpy of 17 (3 words), strlen (3 words), memset of 48 (6 words), memcmp (6 words). */
+static NOINLINE void
+strings(void)
+{
+    static const char text[] = "sixteen letters.";
+    static const char zero[48];
+    char *p = malloc(48);
+
+    kept = p;
+    strcpy(kept, text);
+    seen += strlen(kept);
+    memset(kept, 0, 48);
+    seen += (uint64_t)memcmp(kept, zero, 48);
+    free(kept);
+}
+
+/* Run on the COUNTth processor that we may run on. */
+static void
+run_on(const cpu_set_t *all, int count)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, all) && count-- == 0)
+            CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* 336 bytes: ten blocks, of which seven end on another processor. */
+static NOINLINE void
+migrated(void)
+{
+    void *blocks[10];
+    cpu_set_t all;
+
+    sched_getaffinity(0, sizeof all, &all);
+    run_on(&all, 0);
+    for (int i = 0; i < 10; i++)
+        kept = blocks[i] = malloc(336);
+    run_on(&all, 1);
+    for (int i = 0; i < 7; i++)
+        free(blocks[i]);
+    run_on(&all, 0);
+    for (int i = 7; i < 10; i++)
+        free(blocks[i]);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+static NOINLINE void *
+taken(void)
+{
+    kept = malloc(352);
+    usleep(2000);
+    return kept;
+}
+
+/* 352 bytes: five that follow each other, then four that live at once, each 2 ms at least. */
+static NOINLINE void
+overlapping(void)
+{
+    void *blocks[4];
+
+    for (int i = 0; i < 5; i++) {
+        free(taken());
+        usleep(1000);
+    }
+    for (int i = 0; i < 4; i++)
+        blocks[i] = taken();
+    for (int i = 0; i < 4; i++)
+        free(blocks[i]);
+}
+
+/* 368 bytes: 30 ms and 60 ms. */
+static NOINLINE void
+lifetimes(void)
+{
+    for (int i = 1; i <= 2; i++) {
+        kept = malloc(368);
+        usleep((useconds_t)i * 30000);
+        free(kept);
+    }
+}
+
+static void *
+hit(void *p)
+{
+    for (int i = 0; i < 1000000; i++)
+        *(volatile uint64_t *)p = 1;
+    return NULL;
+}
+
+/* 400 bytes: a million writes to one word by each of two threads. */
+static NOINLINE void
+threads(void)
+{
+    void *p = malloc(400);
+    pthread_t other;
+
+    pthread_create(&other, NULL, hit, p);
+    hit(p);
+    pthread_join(other, NULL);
+    free(p);
+}
+
+int __memprof_profile_dump(void) __attribute__((weak));
+void __memprof_profile_reset(void) __attribute__((weak));
+
+/* 416 bytes: two live at the first merge, with a write each; one ends then, with another; and one
+ * more is allocated. Then the process is killed, or merges once more. */
+static NOINLINE void
+merges(int killed)
+{
+    volatile char *p[3];
+
+    for (int i = 0; i < 2; i++) {
+        p[i] = malloc(416);
+        p[i][0] = 1;
+    }
+    if (__memprof_profile_dump() != 0)
+        abort();
+    p[0][0] = 1;
+    free((void *)p[0]);
+    kept = malloc(416);
+    if (killed)
+        kill(getpid(), SIGKILL);
+    __memprof_profile_dump();
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "killed") == 0)
+        merges(1);
+    else if (argc > 1 && strcmp(argv[1], "merges") == 0)
+        merges(0);
+    else if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        threads();
+    else {
+        list();
+        reuse(24);
+        reuse(100);
+        large();
+        zeros();
+        grown();
+        untouched();
+        words();
+        vectors();
+        strings();
+        migrated();
+        overlapping();
+        lifetimes();
+    }
+    return 0;
+}

@@ -1,0 +1,154 @@
+"""truth.py: builds truth.c by `heaptap cc` and compares what was counted with what is true.
+
+    truth.py HEAPTAP CLANG
+
+In the directory where it stands it makes programs and profiles. """
+import os
+import subprocess
+import sys
+
+import counters
+from telling import finish, tell
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "truth.c")
+FLAGS = {8: ["-O1", "-O3 -mavx2"], 16: ["-O0", "-O1", "-O2"], 64: ["-O1"]}
+
+
+def spread(total, least, most):
+    return (total, least, most)
+
+
+def fraction(touched, granules):
+    return touched * 10000 // granules
+
+
+def granules(size, granule):
+    return -(-size // granule)
+
+
+def wanted(granule):
+    """By size: the number of blocks, accesses, and touched granules of one block."""
+    reused = spread(sum(600 + 2 * i for i in range(50)), 600, 698)
+    return {
+        192: (100, spread(400400, 4004, 4004), 32 // granule or 1),
+        24: (50, reused, 1),
+        100: (50, reused, 1),
+        40: (2, spread(0, 0, 0), 0),
+        1 << 20: (1, spread(8193, 8193, 8193), 8192 if granule <= 32 else 4096),
+        4096: (2, spread(512 + 536, 512, 536), 4096 // granule),
+        80: (1, spread(16, 16, 16), granules(64, granule)),
+        272: (1, spread(64, 64, 64), granules(256, granule)),
+        1000: (1, spread(0, 0, 0), 0),
+        104: (3, spread(3 * 147006, 147006, 147006), {8: 4, 16: 3, 64: 2}[granule]),
+        48: (1, spread(18, 18, 18), granules(48, granule)),
+    }
+
+
+def build(heaptap, clang, granule, flags, out):
+    return subprocess.run([heaptap, "cc", f"--cc={clang}", f"--granule={granule}", *flags.split(),
+                           "-Wall", "-Werror", "-pthread", "-fno-unroll-loops", "-o", out, SOURCE],
+                          capture_output=True, text=True, check=False)
+
+
+def run(program, profile, *arguments):
+    if os.path.exists(profile):
+        os.remove(profile)
+    return subprocess.run(["./" + program, *arguments], env={**os.environ, "HEAPTAP_OUT": profile},
+                          capture_output=True, text=True, check=False)
+
+
+def judge_table(what, granule, sites):
+    for size, (blocks, accesses, touched) in wanted(granule).items():
+        s = counters.of_size(sites, size)
+        all_granules = granules(size, granule)
+        got = (s.get("blocks"), s.get("accesses"), s.get("touched_granules"), s.get("granules"),
+               s.get("utilised", (0, 0, 0))[1:])
+        part = fraction(touched, all_granules)
+        tell(got == (blocks, accesses, blocks * touched, blocks * all_granules, (part, part)),
+             f"{what}: {size} bytes", "got", got)
+        untouched = s.get("untouched_bytes", -1) // blocks
+        least = size - touched * granule
+        tell(max(least, 0) <= untouched <= least + granule, f"{what}: {size} bytes, not touched",
+             untouched)
+
+
+def judge_fields(what, granule, sites):
+    count = {0: 140000, 1: 1, 8: 7000, 12: 5}
+    truth = {}
+    for word, n in count.items():
+        truth[word * 8 // granule] = truth.get(word * 8 // granule, 0) + n
+    fields = counters.of_size(sites, 104).get("fields", {})
+    got = {i: f for i, f in fields.items() if f[0]}
+    tell(got == {i: (3 * n, 0, 3, 3) for i, n in truth.items()} and
+         len(fields) == granules(104, granule), f"{what}: each field has what is its own", fields)
+    fields = counters.of_size(sites, 528).get("fields", {})
+    whole = granule // 8 * 2
+    last = 528 % granule // 8 * 2 or whole
+    if granule < 64:
+        tell([f[0] for _, f in sorted(fields.items())] == [whole] * (len(fields) - 1) + [last] and
+             len(fields) == granules(528, granule), f"{what}: loops that vectorise", fields)
+
+
+def judge_lives(what, sites):
+    s = counters.of_size(sites, 352)
+    tell((s.get("blocks"), s.get("overlaps"), s.get("dated")) == (9, 3, 9), f"{what}: overlaps", s)
+    s = counters.of_size(sites, 368)
+    total, least, most = s.get("lifetime_us", (0, 0, 0))
+    tell(30000 <= least < 60000 <= most < 1000000 and total == least + most, f"{what}: lifetimes",
+         s)
+    if len(os.sched_getaffinity(0)) < 2:
+        print(f"ok - {what}: migrated # SKIP needs two processors")
+        return
+    s = counters.of_size(sites, 336)
+    tell((s.get("blocks"), s.get("migrated"), s.get("same_alloc_cpu"),
+          s.get("same_dealloc_cpu")) == (10, 7, 9, 8), f"{what}: migrated", s)
+
+
+def judge_densities(what, sites):
+    s = counters.of_size(sites, 192)
+    tell(s.get("density") == (100 * 2085, 2085, 2085), f"{what}: density", s)
+    s = counters.of_size(sites, 1 << 20)
+    tell(s.get("density") == (0, 0, 0) and s.get("never") == 0, f"{what}: density of the large", s)
+    s = counters.of_size(sites, 1000)
+    tell(s.get("never") == 1 and s.get("untouched_bytes") == 1000, f"{what}: never accessed", s)
+
+
+def judge_merges(what, program):
+    """After the kill: one block live at merge 1, another that has ended since as it was then, and
+    one that nobody knows. After the end: one ended, two live."""
+    run(program, "killed.heaptap", "killed")
+    counting, sites = counters.read("killed.heaptap")
+    s = counters.of_size(sites, 416)
+    tell((counting["merge"], s.get("blocks"), s.get("accesses")) == (1, 2, (2, 1, 1)),
+         f"{what}: killed", counting, s)
+    r = run(program, "merges.heaptap", "merges")
+    counting, sites = counters.read("merges.heaptap")
+    s = counters.of_size(sites, 416)
+    tell((r.returncode, counting["merge"], counting["flags"] & 8, s.get("blocks"),
+          s.get("accesses")) == (0, 3, 8, 3, (3, 0, 2)), f"{what}: merged", counting, s)
+
+
+def main():
+    heaptap, clang = sys.argv[1:]
+    for granule, all_flags in FLAGS.items():
+        for flags in all_flags:
+            what = f"{clang} {flags}, granules of {granule}"
+            r = build(heaptap, clang, granule, flags, "truth")
+            tell(r.returncode == 0, f"{what}: can be built", r.stderr)
+            if r.returncode != 0:
+                continue
+            r = run("truth", "truth.heaptap")
+            tell(r.returncode == 0 and r.stderr == "", f"{what}: runs", r)
+            counting, sites = counters.read("truth.heaptap")
+            tell(counting["granule_bytes"] == granule and counting["flags"] == 9 and
+                 not any(v for k, v in counting.items() if k.endswith("_blocks")),
+                 f"{what}: nothing is lost", counting)
+            judge_table(what, granule, sites)
+            judge_fields(what, granule, sites)
+            judge_lives(what, sites)
+            judge_densities(what, sites)
+        judge_merges(what, "truth")
+    finish()
+
+
+main()
