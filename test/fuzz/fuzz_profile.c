@@ -10,7 +10,7 @@
  * read them, but the fuzzer would only see that memory is finite.
  */
 /* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
-/* covers: loader.c load_history.c at.c */
+/* covers: loader.c load_history.c load_access.c at.c */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size_bytes, 
 enum {
     TABLES_BYTES_MAX = 64 << 20,
     EXPANDED_BYTES_MAX = 1 << 20, // Of a compressed table that is changed.
-    HEADER_BYTES = 728,           // What has a meaning in the header.
+    HEADER_BYTES = 816,           // What has a meaning in the header.
     FRONT_BYTES = 4096,           // Of a table: where small profiles have their records.
 };
 

@@ -19,17 +19,20 @@
 /* covers: pprof_proto.c pprof_text.c timeline_svg.c timeline_flame.c time_frame.c */
 /* covers: thread_shares.c callgrind.c line_text.c massif.c dhat.c */
 /* covers: json_page.c page_writer.c */
+/* covers: access_sites.c access_words.c text_access.c json_access.c load_access.c access.c */
 /* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
+#include "analyse/access_sites.h"
 #include "analyse/stack_numbers.h"
 #include "command/exporters.h"
 #include "flame/flamegraph.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
 #include "html/page_writer.h"
+#include "json/json_access.h"
 #include "json/json_bins.h"
 #include "json/json_callgraph.h"
 #include "json/json_diff.h"
@@ -41,6 +44,7 @@
 #include "json/json_timeline.h"
 #include "text/classic_callgraph.h"
 #include "text/dot_callgraph.h"
+#include "text/text_access.h"
 #include "text/text_bins.h"
 #include "text/text_callgraph.h"
 #include "text/text_diff.h"
@@ -271,6 +275,20 @@ show_metric(struct looked_at *l, enum metric metric)
     export_all(l, metric);
 }
 
+static void
+show_accesses(struct looked_at *l)
+{
+    struct access_table t;
+    struct json j;
+
+    access_build(l->p, &l->stacks, &l->arena, &t);
+    for (int pick = 0; pick <= ACCESS_PICK_NEVER; pick++) {
+        text_access(&l->view, &t, (enum access_pick)pick);
+        json_begin(&j, &l->out, l->version);
+        json_access(&j, &l->view.base, &t, (enum access_pick)pick, SIZE_MAX);
+    }
+}
+
 static const char *
 source_of(void *arg, const char *file)
 {
@@ -318,6 +336,7 @@ show_all(struct looked_at *l, bool wide)
     text_brief(&l->view);
     json_begin(&j, &l->out, l->version);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
+    show_accesses(l);
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);

@@ -16,10 +16,11 @@ import threading
 SECONDS, MEMORY_BYTES = 60, 1 << 30
 SHOWN = 1 << 22  # Of an output. A child's peak memory begins as that of this process.
 STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
-HEAPS, LABELS = 17, 18
+SITE_TYPES, HEAPS, LABELS, ACCESS, FIELDS = 15, 17, 18, 21, 22
 RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
           BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
-          HEAPS: 64, LABELS: 32}
+          SITE_TYPES: 16, HEAPS: 64, LABELS: 32, ACCESS: 336, FIELDS: 1048}
+NEVER = (1 << 64) - 1  # The least of no blocks.
 PACKED, GONE, ZSTD = 3, 4, 1
 DATA_OFF = 16384
 EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae drowssap",
@@ -49,6 +50,8 @@ class Maker:
         self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
         self.command = self.executable = (0, 0)
         self.incompatible = 0
+        self.counting = b""
+        self.elapsed_ns = 0
 
     def string(self, text):
         data = text if isinstance(text, bytes) else text.encode()
@@ -90,12 +93,49 @@ class Maker:
             struct.pack("<QIIII", 1 << 48 | a, 0, first, count, 0)
             for a, first, count in locations))
 
+    def count_accesses(self, granule, flags=1 | 2 | 8, words_max=512, merge=1, losses=()):
+        """Say that accesses were counted, as the header does (format.md 2.7)."""
+        losses = (list(losses) + [0] * 5)[:5]
+        self.counting = struct.pack("<IIII2Q5Q7Q", flags, granule, words_max, 0, merge, 0, *losses,
+                                    *[0] * 7)
+
+    def access(self, rows):
+        """ROWS of dictionaries with the members of an ACCESS record; a spread is three numbers."""
+        out = b""
+        for row in rows:
+            spreads = b"".join(
+                struct.pack("<3Q", *row.get(name, (0, NEVER, 0)))
+                for name in ("accesses", "writes", "size_bytes", "lifetime_us", "utilised",
+                             "density", "lifetime_density"))
+            out += struct.pack("<IIQQ", row["site"], row.get("part", 0), row.get("merge", 0),
+                               row["blocks"]) + spreads
+            out += struct.pack("<12Q2I5Q", *[row.get(name, 0) for name in (
+                "granules", "touched_granules", "untouched_bytes", "never", "write_only", "dated",
+                "migrated", "overlaps", "same_alloc_cpu", "same_dealloc_cpu", "alloc_us",
+                "dealloc_us", "alloc_cpu", "dealloc_cpu")], *[0] * 5)
+        self.segment(ACCESS, out)
+
+    def fields(self, rows):
+        """ROWS of (site, part, merge, first, list of (accesses, writes, blocks, reached))."""
+        out = b""
+        for site, part, merge, first, words in rows:
+            words = (list(words) + [(0, 0, 0, 0)] * 32)[:32]
+            out += struct.pack("<IIQII", site, part, merge, first, 0)
+            out += b"".join(struct.pack("<4Q", *w) for w in words)
+        self.segment(FIELDS, out)
+
+    def site_types(self, rows):
+        """ROWS of (site, verdict, name)."""
+        self.segment(SITE_TYPES, b"".join(
+            struct.pack("<4I", site, verdict, *self.string(name)) for site, verdict, name in rows))
+
     def bytes(self):
         self.segment(STRINGS, bytes(self.strings))
         header = struct.pack("<QIIQQ", 0x0150415450414548, 1, 4096, self.incompatible, 0)
         header += struct.pack("<IIII", PACKED if self.packed else 2, GONE, 0, 0)
         header = header.ljust(136, b"\0") + struct.pack("<4I", *self.command, *self.executable)
-        header = header.ljust(512, b"\0") + struct.pack("<Q", 1)
+        header = header.ljust(512, b"\0") + struct.pack("<QqqQQ", 1, 0, 0, 0, self.elapsed_ns)
+        header = header.ljust(728, b"\0") + self.counting
         out, directory = bytearray(header.ljust(DATA_OFF, b"\0")), b""
         for kind, data, table_off, claimed, flags in self.segments:
             out += bytes(-len(out) % 8)

@@ -6,6 +6,7 @@
  */
 #include "json/json_report.h"
 
+#include "json/json_access.h"
 #include "json/json_heaps.h"
 #include "json/json_members.h"
 #include "json/json_memory.h"
@@ -139,6 +140,7 @@ report_head(struct json *j, const struct view *v, enum metric metric)
     json_head(j, "heaptap-report", v->p, &v->stacks->total, &v->stacks->errors);
     json_string(j, "metric", metric_name(metric));
     json_self_report(j, v->p);
+    json_counting(j, v->p);
     json_modules(j, v->p);
 }
 

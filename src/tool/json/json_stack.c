@@ -119,6 +119,13 @@ site(struct json_tables *t, const struct stack *s)
 void
 json_sites(struct json_tables *t, const char *key, const struct stack *const *v, size_t count)
 {
+    json_sites_more(t, key, v, count, NULL, NULL);
+}
+
+void
+json_sites_more(struct json_tables *t, const char *key, const struct stack *const *v,
+                size_t count, json_site_more *more, const void *arg)
+{
     struct json *j = t->j;
     const struct stack none = {.counters = COUNTERS_ZERO};
 
@@ -133,6 +140,8 @@ json_sites(struct json_tables *t, const char *key, const struct stack *const *v,
         else
             json_row(j);
         site(t, v[i]);
+        if (more != NULL)
+            more(t, i, arg);
         json_end(j);
     }
     if (json_is_nested(j)) {
@@ -142,6 +151,8 @@ json_sites(struct json_tables *t, const char *key, const struct stack *const *v,
     if (count == 0) {
         json_row(j);
         site(t, &none);
+        if (more != NULL)
+            more(t, SIZE_MAX, arg);
         json_end(j);
     }
     json_columns_end(j, count);

@@ -13,4 +13,11 @@ void json_stack(struct json_tables *t, const char *key, const struct stack *s);
 /* The COUNT sites V as KEY: columns, or a list. */
 void json_sites(struct json_tables *t, const char *key, const struct stack *const *v, size_t count);
 
+/* Add members to site I of them, or, with SIZE_MAX, to one that only stands for their names. */
+typedef void json_site_more(struct json_tables *t, size_t i, const void *arg);
+
+/* The same, each with what MORE adds. */
+void json_sites_more(struct json_tables *t, const char *key, const struct stack *const *v,
+                     size_t count, json_site_more *more, const void *arg);
+
 #endif

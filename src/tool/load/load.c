@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "load/load_access.h"
 #include "load/load_counters.h"
 #include "load/load_fit.h"
 #include "load/load_heaps.h"
@@ -280,6 +281,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_threads(&l);
     homeless = load_blocks(&l);
     homeless += load_errors(&l);
+    homeless += load_accesses(&l);
     if (homeless)
         raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
                  homeless);

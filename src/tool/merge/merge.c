@@ -3,6 +3,7 @@
  *     profile ─┬─ modules, stacks, sites ─► merge_tree.c ───────┐
  *     profile ─┤  heaps, labels ─► merge_heaps.c ───────────────┤
  *     profile ─┤  counters, threads, bins, losses ─► here ──────┼─► struct profile ─► write_model
+ *     profile ─┤  accesses ─► merge_access.c ───────────────────┤
  *     profile ─┴─ timeline ─► merge_timeline.c ─────────────────┘
  *
  * The sum is a profile like any other and grows only with what is new in an input: stacks, names,
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "merge/merge_access.h"
 #include "merge/merge_heaps.h"
 #include "merge/merge_history.h"
 #include "merge/merge_notes.h"
@@ -273,6 +275,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_backings(m, &in);
     merge_threads(m, &in);
     merge_counters(m, &in);
+    merge_accesses(m, &in);
     merge_history(m, &in);
     merge_notes(m, p);
     merge_bins(m, p);
@@ -345,6 +348,7 @@ merge_finish(struct merge *m)
     time_sum_finish(&m->time, m->end_unix_ns, p);
     merge_history_finish(m);
     merge_heaps_finish(m);
+    merge_accesses_finish(m);
     if (p->totals.lives_unknown)
         profile_forget_lives(p); // Of all, or the sum would depend on the order of the inputs.
     ENSURE_VALID(profile_is_valid(p));
@@ -357,7 +361,8 @@ merge_free(struct merge *m)
 {
     struct map *maps[] = {&m->modules,  &m->locations,  &m->code,        &m->nodes, &m->sites,
                           &m->threads,  &m->types,      &m->frees,       &m->heaps, &m->programs,
-                          &m->backings, &m->label_sets, &m->thread_sites, &m->changes};
+                          &m->backings, &m->label_sets, &m->thread_sites, &m->changes,
+                          &m->accesses, &m->access_fields};
 
     for (size_t i = 0; i < countof(maps); i++)
         map_release(maps[i]);

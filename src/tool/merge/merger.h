@@ -14,7 +14,8 @@ struct merge {
     struct profile *p; // The sum so far.
     size_t module_capacity, location_capacity, node_capacity, site_capacity, thread_capacity,
         thread_site_capacity, type_capacity, free_capacity, program_capacity, heap_capacity,
-        label_set_capacity, backing_capacity, note_capacity;
+        label_set_capacity, backing_capacity, note_capacity, access_capacity,
+        access_field_capacity;
     struct strtab build_ids;  // In hexadecimal.
     struct map modules;       // By the id of the build id, or of the path; see module_key.
     uint64_t module_next;     // Where there may be room for the next one that has to move.
@@ -25,6 +26,8 @@ struct merge {
     struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
     struct strtab label_keys; // The labels of each set as one text, and
     struct map label_sets;    // which set has them.
+    struct map accesses;      // By site: their index, and
+    struct map access_fields; // by site and place.
     struct map changes;       // By row and interval: their index.
     size_t change_capacity;
     uint64_t history_from_ns, history_to_ns; // Where a history is wanted.

@@ -17,6 +17,8 @@
 #define PROFILE_PROFILE_H
 
 #include "base/base.h"
+#include "profile/access.h"
+#include "profile/structure.h"
 #include "util/arena.h"
 #include "util/err.h"
 #include "util/map.h"
@@ -524,6 +526,9 @@ struct profile {
     struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
     size_t type_count;
     bool typed; // types is filled in, and the types of sites are.
+    struct profile_structure *structures; // Those that type/structures.h was asked for.
+    size_t structure_count;
+    struct profile_accesses accesses; // Of the whole run, whatever the counters are cut to.
     struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
     const char **notes;

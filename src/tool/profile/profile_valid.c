@@ -170,6 +170,56 @@ times_are_valid(const struct profile *p)
     return true;
 }
 
+static bool
+accesses_are_valid(const struct profile *p)
+{
+    const struct profile_accesses *a = &p->accesses;
+
+    HOLDS(a->granule_bytes == 0 || a->granule_bytes == 8 || a->granule_bytes == 16 ||
+          a->granule_bytes == 64); // Others cannot be counted,
+    HOLDS(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0)); // and nothing is of 0.
+    for (size_t i = 0; i < a->count; i++)
+        HOLDS(a->v[i].site < p->site_count); // Those of unknown sites are at "other",
+    for (size_t i = 0; i < a->field_count; i++)
+        HOLDS(a->fields[i].site < p->site_count); // and so are these.
+    return true;
+}
+
+static bool
+accesses_are_in_order(const struct profile *p)
+{
+    const struct profile_accesses *a = &p->accesses;
+
+    for (size_t i = 1; i < a->count; i++)
+        HOLDS(a->v[i - 1].site < a->v[i].site); // Each site comes once.
+    for (size_t i = 1; i < a->field_count; i++) {
+        const struct profile_access_field *x = &a->fields[i - 1], *y = &a->fields[i];
+
+        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index)); // Each place, too.
+    }
+    return true;
+}
+
+/* Members lie in their structure, one behind the other. */
+static bool
+structures_are_valid(const struct profile *p)
+{
+    for (size_t i = 0; i < p->structure_count; i++) {
+        const struct profile_structure *s = &p->structures[i];
+
+        HOLDS(is_string(p, s->name)); // That of a type.
+        HOLDS(s->size > 0);           // Blocks are divided by it.
+        for (size_t k = 0; k < s->member_count; k++) {
+            const struct profile_member *m = &s->members[k];
+
+            HOLDS(is_string(p, m->name) && is_string(p, m->type)); // Interned.
+            HOLDS(m->size > 0 && m->offset <= s->size && m->size <= s->size - m->offset);
+            HOLDS(k == 0 || m[-1].offset <= m->offset); // In order.
+        }
+    }
+    return true;
+}
+
 /* Of a profile that was cut, what the history does not know is gone. */
 static bool
 extent_is_valid(const struct profile *p)
@@ -232,7 +282,8 @@ profile_ids_are_valid(const struct profile *p)
 {
     return strtab_is_valid(&p->strings) && texts_are_valid(p) && modules_are_valid(p) &&
            places_are_valid(p) && nodes_are_valid(p) && owners_are_valid(p) && sites_are_valid(p) &&
-           rows_are_valid(p) && times_are_valid(p) && extent_is_valid(p) && tables_are_valid(p);
+           rows_are_valid(p) && times_are_valid(p) && extent_is_valid(p) &&
+           tables_are_valid(p) && accesses_are_valid(p) && structures_are_valid(p);
 }
 
 bool
@@ -389,7 +440,7 @@ profile_is_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->type_count; i++)
         HOLDS(p->types[i - 1].size <= p->types[i].size); // A size is searched for.
-    return profile_ids_are_valid(p) && profile_sums_are_valid(p);
+    return profile_ids_are_valid(p) && accesses_are_in_order(p) && profile_sums_are_valid(p);
 }
 
 /* Whether the ids of sites are what the file needs, each its own. TAKEN has one for each. */

@@ -431,6 +431,94 @@ write_notes(struct writer *w)
     write_table(w, DISK_NOTES, d, p->run_note_count * sizeof *d, sizeof *d);
 }
 
+static struct disk_spread
+spread_of(const struct access_range *r)
+{
+    return (struct disk_spread){r->total, r->min, r->max};
+}
+
+static struct disk_access
+disk_access_of(const struct profile_access *a, uint32_t site)
+{
+    return (struct disk_access){
+        .site = site,
+        .blocks = a->blocks,
+        .accesses = spread_of(&a->accesses),
+        .writes = spread_of(&a->writes),
+        .size_bytes = spread_of(&a->size_bytes),
+        .lifetime_us = spread_of(&a->lifetime_us),
+        .utilised = spread_of(&a->utilised),
+        .density = spread_of(&a->density),
+        .lifetime_density = spread_of(&a->lifetime_density),
+        .granules = a->granules,
+        .touched_granules = a->touched_granules,
+        .untouched_bytes = a->untouched_bytes,
+        .never = a->never,
+        .write_only = a->write_only,
+        .dated = a->dated,
+        .migrated = a->migrated,
+        .overlaps = a->overlaps,
+        .same_alloc_cpu = a->same_alloc_cpu,
+        .same_dealloc_cpu = a->same_dealloc_cpu,
+        .alloc_us = a->alloc_us,
+        .dealloc_us = a->dealloc_us,
+        .alloc_cpu = a->alloc_cpu,
+        .dealloc_cpu = a->dealloc_cpu,
+    };
+}
+
+/* All blocks are among those that ended: a model does not know others. */
+static void
+write_accesses(struct writer *w)
+{
+    const struct profile_accesses *a = &w->p->accesses;
+    struct disk_access *d = arena_array(&w->arena, a->count, sizeof *d);
+
+    for (size_t i = 0; i < a->count; i++)
+        d[i] = disk_access_of(&a->v[i], w->p->sites[a->v[i].site].id);
+    write_table(w, DISK_ACCESS, d, a->count * sizeof *d, sizeof *d);
+}
+
+static void
+write_fields(struct writer *w)
+{
+    const struct profile_accesses *a = &w->p->accesses;
+    struct disk_fields *d = arena_array(&w->arena, a->field_count, sizeof *d);
+    size_t count = 0;
+
+    for (size_t i = 0; i < a->field_count; i++) {
+        const struct profile_access_field *f = &a->fields[i];
+        uint32_t site = w->p->sites[f->site].id;
+        uint32_t first = f->index - f->index % DISK_FIELD_WORDS;
+
+        if (count == 0 || d[count - 1].site != site || d[count - 1].first != first)
+            d[count++] = (struct disk_fields){.site = site, .first = first};
+        d[count - 1].fields[f->index % DISK_FIELD_WORDS] =
+            (struct disk_field){f->accesses, f->writes, f->blocks, f->reached};
+    }
+    write_table(w, DISK_FIELDS, d, count * sizeof *d, sizeof *d);
+}
+
+static struct disk_counting
+counting_of(const struct profile_accesses *a)
+{
+    if (a->granule_bytes == 0)
+        return (struct disk_counting){0};
+    return (struct disk_counting){
+        .flags = (uint32_t)DISK_COUNTING | (a->apart ? (uint32_t)DISK_COUNTING_APART : 0) |
+                 (a->atomic ? (uint32_t)DISK_COUNTING_ATOMIC : 0) |
+                 (a->ended ? (uint32_t)DISK_COUNTING_ENDED : 0),
+        .granule_bytes = a->granule_bytes,
+        .words_max = a->granules_max,
+        .unmerged_blocks = a->losses.unmerged,
+        .undated_blocks = a->losses.undated,
+        .unaligned_blocks = a->losses.unaligned,
+        .unfielded_blocks = a->losses.unfielded,
+        .outside_blocks = a->losses.outside,
+        .resets = a->resets,
+    };
+}
+
 static void
 fill_process(struct writer *w, struct disk_header *h)
 {
@@ -484,6 +572,7 @@ header_of(struct writer *w)
         .losses.label_sets = p->losses.label_sets,
         .losses.heap_events = p->losses.heap_events,
         .losses.unseen_allocators = p->losses.unseen_allocators,
+        .counting = counting_of(&p->accesses),
     };
 
     fill_process(w, &h);
@@ -514,6 +603,8 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_label_sets(&w);
     write_programs(&w);
     write_notes(&w);
+    write_accesses(&w);
+    write_fields(&w);
     if (w.has_tags)
         header.incompatible |= DISK_INCOMPATIBLE_TAGS;
     return write_finish(&w, &header, ret, err);

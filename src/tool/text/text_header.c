@@ -7,6 +7,7 @@
 #include "analyse/frame_name.h"
 #include "text/text_notes.h"
 #include "text/text_recording.h"
+#include "view/access_words.h"
 #include "view/phrases.h"
 #include "view/sampling.h"
 
@@ -174,6 +175,25 @@ about_short_lived(struct text_view *v, size_t room)
     return c->lives_unknown || style_width(all) > room ? phrase_short_lived(c) : all;
 }
 
+/* How often blocks were read and written, if that was counted. */
+static void
+put_accesses(struct text_view *v, const struct totals_widths *w)
+{
+    const struct profile_accesses *all = &v->base.p->accesses;
+    struct arena *a = v->base.arena;
+    struct profile_access sum = ACCESS_NONE;
+
+    if (all->granule_bytes == 0 || v->base.p->extent != EXTENT_WHOLE)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        if (v->base.stacks->site_stacks == NULL || v->base.stacks->site_stacks[all->v[i].site] != 0)
+            access_add(&sum, &all->v[i]);
+    put_total(v, w, "Accesses", access_number(a, (double)sum.accesses.total),
+              style_bytes(a, (int64_t)sum.size_bytes.total),
+              arena_printf(a, "of %s, counted %s", style_plural(a, (int64_t)sum.blocks, "block"),
+                           access_granule_words(a, all)));
+}
+
 static void
 put_totals(struct text_view *v)
 {
@@ -195,6 +215,7 @@ put_totals(struct text_view *v)
                   about_peak(v));
     put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
               style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
+    put_accesses(v, &w);
     if (!c->partial)
         put_total(v, &w, phrase_short_lived_title(c), style_count(a, counters_within_16(c)),
                   style_percent(a, counters_within_16(c), c->allocations),

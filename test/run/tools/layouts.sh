@@ -12,6 +12,7 @@ record recursive.heaptap "$PROG/recursive"
 "$HEAPTAP" run --quiet --no-pack -o history.heaptap -- "$PROG/slowleak" 30000 20000 >leak.out
 record forks.heaptap "$PROG/forks"
 "$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/sampled" >/dev/null 2>&1
+run_python "$area/access_made.py" "$PROG/access_structs" accesses.heaptap
 "$HEAPTAP" merge -o merged.heaptap containers.heaptap recursive.heaptap >merge.log 2>&1
 
 run_python "$area/layouts.py" same "$HEAPTAP" || failures=$((failures + 1))

@@ -1,0 +1,241 @@
+/* access_sites.c: accesses by stack.
+ *
+ * How hot memory is depends on how much of it there is and for how long: so the measure is accesses
+ * for each byte and second that blocks lived. A table that is read a million times in a run is
+ * hotter than a log of the same number of accesses and a thousand times the size; and a temporary
+ * block is not cold because it is gone soon.
+ *
+ * Hot are the stacks with most accesses that together have ACCESS_HOT_SHARE of all, unless their
+ * rate is below the average: those take part only by their size. Cold is what has less than a
+ * ACCESS_COLD_TIMES-th of the average rate. Both compare with the same profile, so they say where
+ * this program spends its accesses, not whether that is much.
+ *
+ * Blocks whose beginning is not known have no lifetime; they count as if they had lived as long as
+ * the others of their stack. If none is dated there is no rate: then only the number of accesses
+ * tells hot from cold.
+ */
+#include "analyse/access_sites.h"
+
+#include <stdlib.h>
+
+#define US_PER_S 1e6
+
+enum { WORD_BYTES = 8 };
+
+/* Bytes times seconds of A's blocks. A life too short to be measured is one of a microsecond. */
+static double
+byte_seconds_of(const struct profile_access *a)
+{
+    double blocks = (double)a->blocks, dated = (double)a->dated;
+    double life_us = (double)a->lifetime_us.total;
+
+    if (a->blocks == 0 || a->dated == 0)
+        return 0;
+    if (life_us < dated)
+        life_us = dated;
+    return (double)a->size_bytes.total / blocks * (life_us / US_PER_S) * (blocks / dated);
+}
+
+/* Whether no 8-byte word that was touched had a second access, on average. */
+static bool
+is_touched_once(const struct profile_access *a)
+{
+    uint64_t touched = a->size_bytes.total - a->untouched_bytes;
+
+    return a->accesses.total <= touched / WORD_BYTES + a->blocks;
+}
+
+static enum access_verdict
+verdict_of(const struct profile *p, const struct access_row *r)
+{
+    const struct profile_access *a = &r->a;
+    double run_us = (double)p->process.elapsed_ns / 1000;
+    bool lives_long = a->dated > 0 && run_us > 0 &&
+                      (double)a->lifetime_us.total / (double)a->dated >= run_us / 2;
+
+    if (a->accesses.total == 0)
+        return ACCESS_NEVER;
+    if (p->accesses.apart && a->writes.total >= a->accesses.total)
+        return ACCESS_WRITE_ONLY;
+    if (is_touched_once(a))
+        return ACCESS_ONCE;
+    if (a->untouched_bytes > a->size_bytes.total / 2)
+        return ACCESS_MOSTLY_UNUSED;
+    if (r->heat == HEAT_HOT)
+        return (double)a->size_bytes.total / (double)a->blocks <= ACCESS_SMALL_BYTES
+                   ? ACCESS_HOT_SMALL
+                   : ACCESS_HOT;
+    if (r->heat == HEAT_COLD)
+        return lives_long ? ACCESS_COLD_LONG : ACCESS_COLD;
+    return ACCESS_USED;
+}
+
+static int
+by_accesses(const void *left, const void *right)
+{
+    const struct access_row *a = left, *b = right;
+
+    if (a->a.accesses.total != b->a.accesses.total)
+        return a->a.accesses.total > b->a.accesses.total ? -1 : 1;
+    if (a->a.size_bytes.total != b->a.size_bytes.total)
+        return a->a.size_bytes.total > b->a.size_bytes.total ? -1 : 1;
+    return a->a.site < b->a.site ? -1 : a->a.site > b->a.site;
+}
+
+/* Add the sites' numbers up by stack. */
+static void
+collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+        struct access_table *t)
+{
+    size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of); // Index plus 1.
+
+    t->v = arena_array(arena, stacks->count, sizeof *t->v);
+    for (size_t i = 0; i < p->accesses.count; i++) {
+        const struct profile_access *a = &p->accesses.v[i];
+        const struct profile_site *site = &p->sites[a->site];
+        uint32_t stack = stacks->site_stacks[a->site];
+        struct access_row *r;
+
+        if (stack == 0)
+            continue;
+        if (row_of[stack - 1] == 0) {
+            row_of[stack - 1] = ++t->count;
+            r = &t->v[t->count - 1];
+            *r = (struct access_row){.stack = &stacks->v[stack - 1],
+                                     .a = ACCESS_NONE,
+                                     .type = site->type,
+                                     .type_verdict = site->verdict};
+            r->a.site = a->site;
+        }
+        r = &t->v[row_of[stack - 1] - 1];
+        if (r->type != site->type)
+            r->type = 0;
+        if (site->verdict < r->type_verdict)
+            r->type_verdict = site->verdict;
+        access_add(&r->a, a);
+        access_add(&t->total, a);
+    }
+    if (t->count > 1)
+        qsort(t->v, t->count, sizeof *t->v, by_accesses);
+}
+
+static void
+measure(struct access_table *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct access_row *r = &t->v[i];
+        double accesses = (double)r->a.accesses.total;
+
+        r->byte_seconds = byte_seconds_of(&r->a);
+        t->byte_seconds += r->byte_seconds;
+        if (r->a.size_bytes.total > 0)
+            r->per_byte = accesses / (double)r->a.size_bytes.total;
+        if (r->byte_seconds > 0)
+            r->rate = accesses / r->byte_seconds;
+    }
+    if (t->byte_seconds > 0)
+        t->rate = (double)t->total.accesses.total / t->byte_seconds;
+}
+
+void
+access_build(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+             struct access_table *ret)
+{
+    double before = 0; // Accesses of rows further up.
+
+    *ret = (struct access_table){.total = ACCESS_NONE};
+    collect(p, stacks, arena, ret);
+    measure(ret);
+    for (size_t i = 0; i < ret->count; i++) {
+        struct access_row *r = &ret->v[i];
+        double accesses = (double)r->a.accesses.total;
+        bool has_rate = r->byte_seconds > 0;
+
+        r->heat = HEAT_WARM;
+        if (accesses == 0 || (has_rate && r->rate * ACCESS_COLD_TIMES < ret->rate))
+            r->heat = HEAT_COLD;
+        else if (before < (double)ret->total.accesses.total * ACCESS_HOT_SHARE &&
+                 (!has_rate || r->rate >= ret->rate))
+            r->heat = HEAT_HOT;
+        before += accesses;
+        if (r->heat == HEAT_HOT) {
+            ret->hot_count++;
+            ret->hot_accesses += r->a.accesses.total;
+            ret->hot_byte_seconds += r->byte_seconds;
+        }
+        r->verdict = verdict_of(p, r);
+    }
+}
+
+uint64_t
+access_unread_bytes(const struct profile_access *a)
+{
+    if (a->blocks == 0)
+        return 0;
+    return (uint64_t)((double)a->size_bytes.total / (double)a->blocks *
+                      ((double)a->never + (double)a->write_only));
+}
+
+static bool
+is_picked(const struct access_row *r, enum access_pick pick)
+{
+    switch (pick) {
+    case ACCESS_PICK_ALL:
+        return true;
+    case ACCESS_PICK_HOT:
+        return r->heat == HEAT_HOT;
+    case ACCESS_PICK_COLD:
+        return r->heat == HEAT_COLD;
+    case ACCESS_PICK_NEVER:
+        return r->a.never > 0 || r->a.write_only > 0;
+    }
+    return false;
+}
+
+/* Rows of one rank keep the order of accesses, in which they are. */
+static int
+by_place(const struct access_row *a, const struct access_row *b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int
+by_byte_seconds(const void *left, const void *right)
+{
+    const struct access_row *a = *(const struct access_row *const *)left;
+    const struct access_row *b = *(const struct access_row *const *)right;
+
+    if (a->byte_seconds != b->byte_seconds)
+        return a->byte_seconds > b->byte_seconds ? -1 : 1;
+    return by_place(a, b);
+}
+
+static int
+by_unread(const void *left, const void *right)
+{
+    const struct access_row *a = *(const struct access_row *const *)left;
+    const struct access_row *b = *(const struct access_row *const *)right;
+    uint64_t x = access_unread_bytes(&a->a), y = access_unread_bytes(&b->a);
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return by_place(a, b);
+}
+
+const struct access_row **
+access_picked(const struct access_table *t, enum access_pick pick, struct arena *arena,
+              size_t *ret_count)
+{
+    const struct access_row **v = arena_array(arena, t->count, sizeof *v);
+    size_t count = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (is_picked(&t->v[i], pick))
+            v[count++] = &t->v[i];
+    if (count > 1 && pick == ACCESS_PICK_COLD)
+        qsort(v, count, sizeof *v, by_byte_seconds);
+    if (count > 1 && pick == ACCESS_PICK_NEVER)
+        qsort(v, count, sizeof *v, by_unread);
+    *ret_count = count;
+    return v;
+}

@@ -1,0 +1,120 @@
+/* cmd_access.c: `heaptap access`, how the blocks of a program were used, if it was built to count
+ * that.
+ *
+ * A profile without counts is refused before anything that takes long, with what to do. In a
+ * session such processes are left out, unless all are: a make that was recorded whole has a
+ * compiler in it that nobody has built anew.
+ */
+#include "analyse/access_sites.h"
+#include "analyse/stack_numbers.h"
+#include "command/runner.h"
+#include "command/symbolise.h"
+#include "json/json_access.h"
+#include "text/text_access.h"
+
+struct access_options {
+    struct view_options view;
+    bool hot, cold, never;
+};
+static const struct access_options defaults;
+
+static enum access_pick
+pick_of(const struct access_options *o)
+{
+    return o->hot     ? ACCESS_PICK_HOT
+           : o->cold  ? ACCESS_PICK_COLD
+           : o->never ? ACCESS_PICK_NEVER
+                      : ACCESS_PICK_ALL;
+}
+
+static int
+check(struct shown *s)
+{
+    return s->p->accesses.granule_bytes != 0 ? 0 : HEAPTAP_NOT_FOUND;
+}
+
+static int
+show(struct shown *s)
+{
+    const struct access_options *o = s->runner->own;
+    struct access_table t;
+
+    symbolise_types(s->p, &o->view.symbols);
+    access_build(s->p, &s->stacks, s->text.base.arena, &t);
+    if (o->view.json)
+        json_access(s->j, &s->text.base, &t, pick_of(o),
+                    o->view.limit ? o->view.limit : SIZE_MAX);
+    else
+        text_access(&s->text, &t, pick_of(o));
+    return 0;
+}
+
+static int
+run_access(const void *given, int count, char **arguments)
+{
+    const struct access_options *o = given;
+    const char *what = count > 0 ? arguments[0] : NULL;
+    const struct runner r = {.options = &o->view,
+                             .own = o,
+                             .stacks = STACKS_FOLDED_IN_TEXT,
+                             .numbered = true,
+                             .check = check,
+                             .show = show};
+    int rc;
+
+    if (o->hot + o->cold + o->never > 1) {
+        say_error("--hot, --cold and --never are different lists; give one of them");
+        return EXIT_USAGE;
+    }
+    rc = runner_run(&r, what);
+    if (rc != HEAPTAP_NOT_FOUND)
+        return rc;
+    say_error("%s: no accesses were counted, because the program was not built for that",
+              what ? what : "this session");
+    say_hint("build it with CC=\"heaptap cc\" (or CXX=\"heaptap c++\") and record it again; "
+             "docs/guide/access.md");
+    return EXIT_BAD_INPUT;
+}
+
+static const struct opt options[] = {
+    {OPT_FLAG, 0, "hot", &defaults.hot, NULL,
+     "Show what is hot: the sites that together have 90 % of all accesses, and no fewer than the "
+     "average for each byte and second.",
+     NULL},
+    {OPT_FLAG, 0, "cold", &defaults.cold, NULL,
+     "Show what is cold: sites with less than a hundredth of the average accesses for each byte "
+     "and second, the largest first.",
+     NULL},
+    {OPT_FLAG, 0, "never", &defaults.never, NULL,
+     "Show sites with blocks that were never read, written or not, most bytes first.", NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
+     "Show at most N sites. The default is 5 of each kind, 10 of one, and all in JSON.", NULL},
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N",
+     "Show at most N frames of a stack. The default is 12.", NULL},
+    VIEW_FOLD_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
+    {.kind = OPT_END},
+};
+
+const struct command command_access = {
+    .name = "access",
+    .arguments = "[PROFILE|PID|DIRECTORY]",
+    .summary = "show what of the memory is used: hot, cold, never read",
+    .description =
+        "Of a program that was built with `heaptap cc`: how often the blocks of each site were "
+        "read and written, how much of each was touched at all, how long they lived, and whether "
+        "they ended on another cpu than they began on.\n\n"
+        "A site's verdict is the first of these that is true: never read or written; written, "
+        "never read; touched once; most of each block unused; hot (and small: up to 256 bytes); "
+        "cold (and long-lived: half of the run or longer); used. Hot and cold are by accesses for "
+        "each byte and second, compared with the average of the program.",
+    .examples = "heaptap access app.heaptap\twhat is hot, what is cold, what nobody reads\n"
+                "heaptap access --cold --limit 20 app.heaptap\tmemory that is hardly used\n"
+                "heaptap access --json app.heaptap\tall numbers\n",
+    .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = run_access,
+};

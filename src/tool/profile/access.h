@@ -1,0 +1,102 @@
+/* access.h: how often blocks were read and written, in a program that was built to count that.
+ *
+ * A block enters these numbers when it ends, or, if it never does, at a merge of live blocks: that
+ * at exit, or an earlier one. So blocks here and allocations in the counters of a site may differ.
+ */
+#ifndef PROFILE_ACCESS_H
+#define PROFILE_ACCESS_H
+
+#include "base/base.h"
+
+/* What each block has one of: the sum over blocks, the least and the most of any. */
+struct access_range {
+    uint64_t total, min, max; // min is UINT64_MAX if there is no block.
+};
+
+/* The blocks of a site together. As struct disk_access, which format.md 4.16 explains. */
+struct profile_access {
+    uint32_t site; // Index into sites; no two have the same.
+    uint64_t blocks;
+    struct access_range accesses; // Reads and writes.
+    struct access_range writes;   // 0 unless they are counted apart.
+    struct access_range size_bytes;
+    struct access_range lifetime_us;      // Of dated blocks.
+    struct access_range utilised;         // Granules that were touched, in 1/100 %.
+    struct access_range density;          // Accesses * 100 / size.
+    struct access_range lifetime_density; // Density * 1000 / lifetime in ms, which is at least 1.
+    uint64_t granules, touched_granules;
+    uint64_t untouched_bytes;
+    uint64_t never;      // Blocks without any access.
+    uint64_t write_only; // Blocks with writes and no reads; 0 unless they are counted apart.
+    uint64_t dated;      // Blocks of which it is known when and where they began. Of these:
+    uint64_t migrated;   // began and ended on different cpus,
+    uint64_t overlaps;   // lived at a time when the one merged before them did,
+    uint64_t same_alloc_cpu; // began, or ended, on the cpu on which that had.
+    uint64_t same_dealloc_cpu;
+    uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
+    uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
+};
+
+/* What was counted at one place, a granule, in the blocks of a site. */
+struct profile_access_field {
+    uint32_t site;  // Index into sites.
+    uint32_t index; // Of the granule, from the front of the block.
+    uint64_t accesses, writes;
+    uint64_t blocks;  // That had an access there.
+    uint64_t reached; // That were large enough to have it.
+};
+
+/* What is not known, in blocks. */
+struct profile_access_losses {
+    uint64_t unmerged;  // Nothing was kept of them.
+    uint64_t undated;   // When and where they began is not known.
+    uint64_t unaligned; // They may have accesses of a neighbour.
+    uint64_t unfielded; // Their granules found no room.
+    uint64_t outside;   // They lay where nothing is counted.
+};
+
+struct profile_accesses {
+    uint32_t granule_bytes; // Memory that has one counter: 8, 16 or 64; 0 = nothing was counted.
+    uint32_t granules_max;  // Granules from the front of a block of which fields tell.
+    bool apart;             // Reads and writes are counted apart.
+    bool atomic;            // Threads lose no count to each other.
+    bool ended;             // What lived at exit is there as it was then.
+    uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
+    uint64_t resets;        // How often all was forgotten, as asked for.
+    struct profile_access_losses losses;
+    struct profile_access *v; // By site.
+    size_t count;
+    struct profile_access_field *fields; // By site, then by index.
+    size_t field_count;
+};
+
+#define ACCESS_RANGE_NONE ((struct access_range){.min = UINT64_MAX})
+
+#define ACCESS_NONE                                                                                \
+    ((struct profile_access){.accesses = ACCESS_RANGE_NONE,                                        \
+                             .writes = ACCESS_RANGE_NONE,                                          \
+                             .size_bytes = ACCESS_RANGE_NONE,                                      \
+                             .lifetime_us = ACCESS_RANGE_NONE,                                     \
+                             .utilised = ACCESS_RANGE_NONE,                                        \
+                             .density = ACCESS_RANGE_NONE,                                         \
+                             .lifetime_density = ACCESS_RANGE_NONE})
+
+/* Add A to SUM, wrapping: ranges by least and most, what is of the last block from the one that
+ * ended later. A fresh sum is ACCESS_NONE; its site stays. */
+void access_add(struct profile_access *sum, const struct profile_access *a);
+
+/* Add F to SUM, which is about the same place; wrapping. */
+void access_field_add(struct profile_access_field *sum, const struct profile_access_field *f);
+
+/* Add L to SUM. */
+void access_losses_add(struct profile_access_losses *sum, const struct profile_access_losses *l);
+
+/* Take into SUM how A was counted, apart from numbers: what is not the same in both is the less
+ * that is known. Granules of different sizes cannot be compared: then fields are of no use, and
+ * granules_max becomes 0. SUM may be of nothing yet. */
+void access_join(struct profile_accesses *sum, const struct profile_accesses *a);
+
+/* Put the entries of A in order, and those of one site (and index) together. */
+void access_sort(struct profile_accesses *a);
+
+#endif

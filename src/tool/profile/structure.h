@@ -1,0 +1,30 @@
+/* structure.h: what a type that blocks have looks like inside. */
+#ifndef PROFILE_STRUCTURE_H
+#define PROFILE_STRUCTURE_H
+
+#include "base/base.h"
+
+/* A member, or one of a structure inside: "next", "list.next". Unions, arrays and what the C++
+ * library defines are one member each. */
+struct profile_member {
+    uint32_t name; // String.
+    uint32_t type; // String: as a declaration would name it.
+    uint64_t offset, size; // In bytes; of bit-fields the bytes that they touch.
+    uint32_t alignment;    // That its type asks for; at least 1.
+    uint32_t bits;         // Of a bit-field; else 0.
+    uint32_t part;         // Members of one part (a structure inside, bit-fields) move together.
+    bool fixed;            // A base class or the pointer to virtual functions: it cannot be moved.
+    bool shared;           // Atomic, or a lock: threads use it together.
+};
+
+struct profile_structure {
+    uint32_t name; // String, as the type of a site has it, without "[]".
+    uint64_t size;
+    uint32_t alignment;
+    bool is_union;    // Then it has one member.
+    bool is_complete; // All members are known: there were not too many, and none was strange.
+    struct profile_member *members; // By offset; none reaches beyond size.
+    size_t member_count;
+};
+
+#endif

@@ -1,0 +1,16 @@
+/* structure_die.h: the members of a structure as DWARF has it. Includes elfutils' headers. */
+#ifndef TYPE_STRUCTURE_DIE_H
+#define TYPE_STRUCTURE_DIE_H
+
+#include "profile/profile.h"
+#include "type/type_die.h"
+
+/* Fill *RET, but for its name, with the members of AGGREGATE, a complete structure, union or class.
+ * Strings and members are P's. False if it has no size. */
+bool structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
+                    struct profile_structure *ret);
+
+/* NAME, which came out of a stranger's file, as a string of P. */
+uint32_t structure_string(struct profile *p, const char *name);
+
+#endif

@@ -1,0 +1,97 @@
+/* access_words.c: verdicts, numbers and remarks on accesses, the same in all views. */
+#include "view/access_words.h"
+
+#include <inttypes.h>
+
+#include "view/style.h"
+
+static const struct {
+    const char *words, *name;
+} verdicts[ACCESS_VERDICTS] = {
+    [ACCESS_NEVER] = {"never read or written", "never"},
+    [ACCESS_WRITE_ONLY] = {"written, never read", "write-only"},
+    [ACCESS_ONCE] = {"touched once", "touched-once"},
+    [ACCESS_MOSTLY_UNUSED] = {"most of each block unused", "mostly-unused"},
+    [ACCESS_HOT_SMALL] = {"hot and small", "hot-small"},
+    [ACCESS_HOT] = {"hot", "hot"},
+    [ACCESS_COLD_LONG] = {"cold and long-lived", "cold-long-lived"},
+    [ACCESS_COLD] = {"cold", "cold"},
+    [ACCESS_USED] = {"used", "used"},
+};
+
+const char *
+access_verdict_words(enum access_verdict v)
+{
+    return verdicts[v].words;
+}
+
+const char *
+access_verdict_name(enum access_verdict v)
+{
+    return verdicts[v].name;
+}
+
+const char *
+access_heat_name(enum access_heat h)
+{
+    return h == HEAT_HOT ? "hot" : h == HEAT_COLD ? "cold" : "warm";
+}
+
+const char *
+access_granule_words(struct arena *arena, const struct profile_accesses *a)
+{
+    return arena_printf(arena, "by %" PRIu32 " bytes", a->granule_bytes);
+}
+
+const char *
+access_number(struct arena *arena, double x)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+
+    for (size_t i = 0; i < countof(units); i++)
+        if (x >= units[i].unit)
+            return x >= units[i].unit * 1e6
+                       ? "very many"
+                       : arena_printf(arena, "%.1f%s", x / units[i].unit, units[i].name);
+    if (x >= 1000)
+        return style_count(arena, (int64_t)(x + 0.5));
+    if (x == (double)(int64_t)x)
+        return style_count(arena, (int64_t)x);
+    return arena_printf(arena, x >= 0.1 ? "%.1f" : x >= 0.001 ? "%.3f" : "%.1e", x);
+}
+
+size_t
+access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACCESS_REMARKS])
+{
+    const struct profile_accesses *a = &p->accesses;
+    const struct {
+        uint64_t blocks;
+        const char *text;
+    } losses[] = {
+        {a->losses.unmerged, "are missing, for want of memory"},
+        {a->losses.outside, "are missing: they lay where nothing is counted"},
+        {a->losses.unaligned, "may have accesses to a neighbour"},
+        {a->losses.undated, "have no lifetime: they began before counting did"},
+        {a->losses.unfielded, "are missing in what is known of fields"},
+    };
+    size_t count = 0;
+
+    if (!a->atomic && (p->thread_count > 1 || p->merged_processes > 1))
+        ret[count++] = "Threads may have lost accesses to each other: the counts are at least that";
+    if (!a->ended && a->merge_ns == 0)
+        ret[count++] = "Only blocks that have ended are in here: what lives was not merged";
+    else if (!a->ended)
+        ret[count++] = arena_printf(arena, "What lives is in here as it was after %s",
+                                    style_duration(arena, a->merge_ns));
+    if (a->resets > 0)
+        ret[count++] = "What was counted before a reset is not in here";
+    for (size_t i = 0; i < countof(losses) && count < ACCESS_REMARKS; i++)
+        if (losses[i].blocks > 0)
+            ret[count++] = arena_printf(
+                arena, "%s %s", style_plural(arena, (int64_t)losses[i].blocks, "block"),
+                losses[i].text);
+    return count;
+}

@@ -1,0 +1,26 @@
+/* access_words.h: what is said of how blocks were used, in words. */
+#ifndef VIEW_ACCESS_WORDS_H
+#define VIEW_ACCESS_WORDS_H
+
+#include "analyse/access_sites.h"
+
+/* V for people, "most of each block unused", and its name in JSON, "mostly-unused". */
+const char *access_verdict_words(enum access_verdict v);
+const char *access_verdict_name(enum access_verdict v);
+
+/* H in JSON: "hot", "warm" or "cold". */
+const char *access_heat_name(enum access_heat h);
+
+/* How finely accesses were counted: "by 8 bytes". From ARENA. */
+const char *access_granule_words(struct arena *arena, const struct profile_accesses *a);
+
+/* A number for people with the digits that tell something: "1.2M", "823.1", "0.03". From ARENA. */
+const char *access_number(struct arena *arena, double x);
+
+/* What is to be known of how P's accesses were counted: losses, and what threads may have lost to
+ * each other. One sentence each, from ARENA; returns their number, at most ACCESS_REMARKS. */
+enum { ACCESS_REMARKS = 8 };
+size_t access_remarks(const struct profile *p, struct arena *arena,
+                      const char *ret[ACCESS_REMARKS]);
+
+#endif

@@ -1,0 +1,49 @@
+/* access_structs.c: structures for the picture of fields, whose layouts are known by construction.
+ * It is never run: a made profile names it, and its debug information is read. */
+/* cflags: -g */
+#include <stdatomic.h>
+
+struct inner {
+    long left, right;
+};
+
+struct node {
+    long key;           // 0
+    char name[56];      // 8
+    int count;          // 64
+    unsigned dirty : 1; // 68
+    unsigned pinned : 2;
+    long never;         // 72
+    struct inner links; // 80
+    char flag;          // 96
+    long total;         // 104
+};
+
+struct pair {
+    long first, second;
+};
+
+struct shared {
+    _Atomic long hits; // 0
+    long limit;        // 8
+};
+
+typedef struct {
+    short low;
+    long high;
+} nameless;
+
+struct node node;
+struct pair pair;
+struct shared shared;
+nameless typedefed;
+union both {
+    long whole;
+    int half;
+} both;
+
+int
+main(void)
+{
+    return (int)(node.key + pair.first + shared.limit + typedefed.high + both.whole);
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# access.sh: how blocks were used, of a profile whose numbers are made (access_made.py): as text, as
+# JSON, packed and merged. If it fails, what nobody reads is said to be read, blocks are counted
+# twice or not at all, or somebody without counts is not told what to do.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+run_python "$area/access_made.py" "$PROG/access_structs" words.heaptap || skip_all "no profile"
+run_python "$area/access_made.py" "$PROG/access_structs" lines.heaptap 64
+"$HEAPTAP" pack -o packed.heaptap words.heaptap >pack.log 2>&1
+"$HEAPTAP" merge -o merged.heaptap words.heaptap packed.heaptap >merge.log 2>&1
+"$HEAPTAP" merge -o mixed.heaptap words.heaptap lines.heaptap >merge.log 2>&1
+record plain.heaptap "$PROG/containers"
+
+run_python "$area/access.py" "$HEAPTAP" || failures=$((failures + 1))
+
+# fails NAME STATUS MESSAGE COMMAND...
+fails() {
+    local name=$1 wanted=$2 message=$3
+    shift 3
+    "$HEAPTAP" "$@" >shown 2>shown.err </dev/null
+    same "$name: exit status" "$wanted" $?
+    check "$name: message" grep -qF -- "$message" shown.err
+}
+fails "a program that counts nothing" 3 'plain.heaptap: no accesses were counted' \
+    access plain.heaptap
+check "what to do then" grep -qF 'build it with CC="heaptap cc"' shown.err
+fails "two lists at once" 2 "give one of them" access --hot --cold words.heaptap
+
+for form in "" --hot --cold --never "--limit 1"; do
+    # shellcheck disable=SC2086
+    COLUMNS=80 LC_ALL=C.UTF-8 "$HEAPTAP" access $form words.heaptap >shown 2>shown.err
+    same "access $form: exit status" 0 $?
+    if LC_ALL=C.UTF-8 grep -nE '.{81}|[[:blank:]]$' shown; then
+        failed "access $form fits into 80 columns"
+    else
+        passed "access $form fits into 80 columns"
+    fi
+done
+"$HEAPTAP" report words.heaptap >report.out 2>&1
+check "a report has the accesses" grep -qE '^  Accesses +5.0M +1.2 MiB' report.out
+"$HEAPTAP" diff words.heaptap lines.heaptap >diff.out 2>&1
+same "diff shows profiles with accesses" 0 $?
+finish

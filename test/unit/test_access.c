@@ -1,0 +1,345 @@
+/* test_access.c: what is hot, cold and never read, and sums of accesses, with numbers known by
+ * construction. If this fails, somebody makes the wrong memory smaller.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/access_sites.h"
+#include "build_profile.h"
+#include "load/load.h"
+#include "merge/merge.h"
+#include "profile/profile_valid.h"
+#include "profile/write_model.h"
+#include "view/access_words.h"
+
+static struct arena arena;
+
+#define SECOND_US UINT64_C(1000000)
+
+/* BLOCKS alike of SIZE bytes, each with so many accesses, which lived LIFE_US. */
+static struct profile_access
+alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t life_us)
+{
+    return (struct profile_access){
+        .site = site,
+        .blocks = blocks,
+        .accesses = {blocks * accesses, accesses, accesses},
+        .size_bytes = {blocks * size, size, size},
+        .lifetime_us = {blocks * life_us, life_us, life_us},
+        .utilised = {blocks * 10000, 10000, 10000},
+        .density = {blocks * accesses * 100 / size, accesses * 100 / size, accesses * 100 / size},
+        .granules = blocks * size / 8,
+        .touched_granules = blocks * size / 8,
+        .never = accesses == 0 ? blocks : 0,
+        .dated = blocks,
+        .dealloc_us = life_us,
+    };
+}
+
+/* A profile with a site for each of COUNT records, whose functions are a, b, c and so on. */
+static struct profile *
+profile_of(const struct profile_access *v, uint32_t count)
+{
+    struct profile *p = build_profile_new();
+
+    p->process.elapsed_ns = 2 * SECOND_US * 1000;
+    p->accesses = (struct profile_accesses){
+        .granule_bytes = 8, .granules_max = 512, .apart = true, .atomic = true, .ended = true};
+    p->accesses.v = arena_array(&p->arena, count, sizeof *v);
+    p->accesses.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        char frame[] = {(char)('a' + i), '\0'};
+
+        assert_int_equal(build_site(p, build_counters(1, 64, 0, 0), frame, NULL), i);
+        p->accesses.v[i] = v[i];
+    }
+    return p;
+}
+
+static struct access_table
+table_of(const struct profile *p)
+{
+    struct stacks_options options = {0};
+    struct access_table t;
+    struct stacks stacks;
+    struct err err = {""};
+    struct stacks *kept = arena_alloc(&arena, sizeof *kept);
+
+    assert_int_equal(stacks_build(p, &options, &arena, &stacks, &err), 0);
+    *kept = stacks;
+    access_build(p, kept, &arena, &t);
+    return t;
+}
+
+static const struct access_row *
+row_of_site(const struct access_table *t, uint32_t site)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->v[i].a.site == site)
+            return &t->v[i];
+    fail_msg("no row of site %u", site);
+    return NULL;
+}
+
+/* If this fails, the number that hot and cold are told by is another than the page says. */
+static void
+rate_is_accesses_by_byte_and_second(void **state)
+{
+    // Two blocks of 100 bytes for half a second, 1000 accesses each.
+    struct profile_access v[] = {alike(0, 2, 100, 1000, SECOND_US / 2)};
+    struct profile *p = profile_of(v, 1);
+    struct access_table t = table_of(p);
+
+    (void)state;
+    assert_true(t.v[0].byte_seconds == 100);
+    assert_true(t.v[0].per_byte == 10);
+    assert_true(t.v[0].rate == 20);
+    profile_free(p);
+}
+
+/* If this fails, large memory that is used as much as the rest is called hot, or small memory that
+ * takes most of the accesses is not. */
+static void
+hot_is_what_has_most_accesses_for_its_bytes(void **state)
+{
+    struct profile_access v[] = {
+        alike(0, 10, 64, 100000, SECOND_US),            // 640 byte-seconds, 1,000,000.
+        alike(1, 1, UINT64_C(100) << 20, 900000, SECOND_US), // Many accesses to a lot of memory.
+        alike(2, 1, 1000, 1000, SECOND_US),             // What is left.
+    };
+    struct profile *p = profile_of(v, 3);
+    struct access_table t = table_of(p);
+
+    (void)state;
+    assert_int_equal(row_of_site(&t, 0)->heat, HEAT_HOT);
+    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_HOT_SMALL);
+    assert_int_equal(row_of_site(&t, 1)->heat, HEAT_WARM);
+    assert_int_equal(row_of_site(&t, 2)->heat, HEAT_WARM);
+    assert_int_equal(t.hot_count, 1);
+    assert_int_equal(t.hot_accesses, 1000000);
+    assert_int_equal(t.v[0].a.site, 0); // Most accesses first.
+    profile_free(p);
+}
+
+/* If this fails, a block that nobody reads looks used, or one that is used looks wasted. */
+static void
+each_verdict_has_its_case(void **state)
+{
+    struct profile_access v[] = {
+        alike(0, 10, 4096, 1000000, SECOND_US), // Hot.
+        alike(1, 3, 64, 0, SECOND_US),          // Never touched.
+        alike(2, 3, 6400, 900, SECOND_US),      // Written, never read.
+        alike(3, 3, 6400, 800, SECOND_US / 10), // Each word once.
+        alike(4, 1, 64000, 100000, SECOND_US),  // Only a corner.
+        alike(5, 1, 64000, 9000, SECOND_US),    // Cold for half of the run.
+        alike(6, 1, 64000, 9000, SECOND_US / 2), // Cold, but not for long.
+        alike(7, 1, 64000, 900000, SECOND_US / 2), // Neither hot nor cold.
+    };
+    static const enum access_verdict wanted[] = {
+        ACCESS_HOT,           ACCESS_NEVER,     ACCESS_WRITE_ONLY, ACCESS_ONCE,
+        ACCESS_MOSTLY_UNUSED, ACCESS_COLD_LONG, ACCESS_COLD,       ACCESS_USED};
+    struct profile *p;
+    struct access_table t;
+
+    (void)state;
+    v[2].writes = v[2].accesses;
+    v[2].write_only = v[2].blocks;
+    v[4].untouched_bytes = 63000;
+    p = profile_of(v, 8);
+    t = table_of(p);
+    for (uint32_t i = 0; i < 8; i++)
+        if (row_of_site(&t, i)->verdict != wanted[i])
+            fail_msg("site %u: %s", i, access_verdict_name(row_of_site(&t, i)->verdict));
+    profile_free(p);
+}
+
+/* If this fails, --never lists what was read, or leaves out a site because one block of it was. */
+static void
+picked_rows_are_those_asked_for(void **state)
+{
+    struct profile_access v[] = {
+        alike(0, 10, 4096, 1000000, SECOND_US),
+        alike(1, 3, 64, 0, SECOND_US),
+        alike(2, 100, 1000, 500, SECOND_US),
+    };
+    const struct access_row **rows;
+    struct access_table t;
+    struct profile *p;
+    size_t count;
+
+    (void)state;
+    v[2].never = 10;
+    p = profile_of(v, 3);
+    t = table_of(p);
+    rows = access_picked(&t, ACCESS_PICK_NEVER, &arena, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(rows[0]->a.site, 2); // 10,000 bytes,
+    assert_int_equal(access_unread_bytes(&rows[0]->a), 10000);
+    assert_int_equal(rows[1]->a.site, 1); // and 192.
+    rows = access_picked(&t, ACCESS_PICK_HOT, &arena, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0]->a.site, 0);
+    rows = access_picked(&t, ACCESS_PICK_COLD, &arena, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(rows[0]->a.site, 2); // The most byte-seconds first.
+    access_picked(&t, ACCESS_PICK_ALL, &arena, &count);
+    assert_int_equal(count, 3);
+    profile_free(p);
+}
+
+/* If this fails, a site whose blocks began before counting is called cold, or divides by zero. */
+static void
+without_lifetimes_nothing_has_a_rate(void **state)
+{
+    struct profile_access v[] = {alike(0, 10, 64, 1000, 0), alike(1, 10, 64, 1, 0)};
+    struct profile *p;
+    struct access_table t;
+
+    (void)state;
+    v[0].dated = v[1].dated = 0;
+    p = profile_of(v, 2);
+    t = table_of(p);
+    assert_true(t.rate == 0 && t.v[0].rate == 0);
+    assert_int_equal(row_of_site(&t, 0)->heat, HEAT_HOT);
+    assert_int_equal(row_of_site(&t, 1)->heat, HEAT_WARM);
+    profile_free(p);
+}
+
+/* If this fails, merged profiles have a wrong least or most, or the cpu of an old block. */
+static void
+sums_keep_the_least_and_the_most(void **state)
+{
+    struct profile_access a = alike(0, 2, 100, 10, 50), b = alike(0, 1, 40, 3, 90);
+    struct profile_access sum = ACCESS_NONE;
+
+    (void)state;
+    a.dealloc_cpu = 3;
+    b.dealloc_cpu = 1;
+    b.dealloc_us = 40; // Earlier.
+    access_add(&sum, &a);
+    access_add(&sum, &b);
+    assert_int_equal(sum.blocks, 3);
+    assert_int_equal(sum.accesses.total, 23);
+    assert_int_equal(sum.accesses.min, 3);
+    assert_int_equal(sum.accesses.max, 10);
+    assert_int_equal(sum.size_bytes.total, 240);
+    assert_int_equal(sum.lifetime_us.min, 50);
+    assert_int_equal(sum.lifetime_us.max, 90);
+    assert_int_equal(sum.dealloc_cpu, 3);
+}
+
+/* If this fails, fields of a program built by words are added to those of one built by 64 bytes. */
+static void
+granules_of_other_sizes_have_no_fields(void **state)
+{
+    struct profile_accesses sum = {0}, words = {.granule_bytes = 8, .granules_max = 512,
+                                                .apart = true, .atomic = true};
+    struct profile_accesses lines = {.granule_bytes = 64, .granules_max = 64, .apart = true};
+    struct profile_accesses nothing = {0};
+
+    (void)state;
+    access_join(&sum, &nothing);
+    assert_int_equal(sum.granule_bytes, 0);
+    access_join(&sum, &words);
+    access_join(&sum, &nothing);
+    assert_int_equal(sum.granule_bytes, 8);
+    assert_int_equal(sum.granules_max, 512);
+    assert_true(sum.apart && sum.atomic);
+    access_join(&sum, &lines);
+    assert_int_equal(sum.granules_max, 0);
+    assert_true(sum.apart);
+    assert_false(sum.atomic);
+}
+
+/* P written and loaded again. */
+static struct profile *
+reread(const struct profile *p)
+{
+    struct strbuf file = {0};
+    struct err err = {""};
+    struct profile *ret;
+
+    assert_int_equal(write_model(p, &file, &err), 0);
+    assert_int_equal(load_bytes(file.text, file.length, "sum", &ret, &err), 0);
+    assert_int_equal(ret->note_count, 0);
+    strbuf_release(&file);
+    return ret;
+}
+
+/* If this fails, a merged file has other accesses than its inputs together. */
+static void
+merged_profiles_have_the_sum_of_accesses(void **state)
+{
+    struct profile_access v[] = {alike(0, 10, 64, 1000, 7), alike(1, 10, 64, 1, 9)};
+    struct profile_access_field fields[] = {{0, 0, 50, 20, 5, 10}, {0, 40, 7, 7, 1, 2}};
+    struct profile *p = profile_of(v, 2), *sum;
+    struct merge *m = merge_new();
+
+    (void)state;
+    p->accesses.fields = fields;
+    p->accesses.field_count = 2;
+    p->accesses.losses.undated = 3;
+    merge_add(m, p);
+    merge_add(m, p);
+    sum = reread(merge_finish(m));
+    assert_true(profile_is_valid(sum));
+    assert_int_equal(sum->accesses.count, 2);
+    assert_int_equal(sum->accesses.granule_bytes, 8);
+    assert_true(sum->accesses.ended);
+    assert_int_equal(sum->accesses.losses.undated, 6);
+    assert_int_equal(sum->accesses.v[0].accesses.total, 20000);
+    assert_int_equal(sum->accesses.v[0].accesses.min, 1000);
+    assert_int_equal(sum->accesses.v[1].blocks, 20);
+    assert_int_equal(sum->accesses.field_count, 2);
+    assert_int_equal(sum->accesses.fields[0].accesses, 100);
+    assert_int_equal(sum->accesses.fields[1].index, 40);
+    assert_int_equal(sum->accesses.fields[1].reached, 4);
+    merge_free(m);
+    profile_free(sum);
+    p->accesses.fields = NULL;
+    profile_free(p);
+}
+
+/* If this fails, a number of a report cannot be read. */
+static void
+numbers_have_the_digits_that_tell_something(void **state)
+{
+    (void)state;
+    assert_string_equal(access_number(&arena, 0), "0");
+    assert_string_equal(access_number(&arena, 12), "12");
+    assert_string_equal(access_number(&arena, 0.25), "0.2");
+    assert_string_equal(access_number(&arena, 0.0123), "0.012");
+    assert_string_equal(access_number(&arena, 4004.6), "4,005");
+    assert_string_equal(access_number(&arena, 1234567), "1.2M");
+    assert_string_equal(access_number(&arena, 5e300), "very many");
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rate_is_accesses_by_byte_and_second),
+        cmocka_unit_test(hot_is_what_has_most_accesses_for_its_bytes),
+        cmocka_unit_test(each_verdict_has_its_case),
+        cmocka_unit_test(picked_rows_are_those_asked_for),
+        cmocka_unit_test(without_lifetimes_nothing_has_a_rate),
+        cmocka_unit_test(sums_keep_the_least_and_the_most),
+        cmocka_unit_test(granules_of_other_sizes_have_no_fields),
+        cmocka_unit_test(merged_profiles_have_the_sum_of_accesses),
+        cmocka_unit_test(numbers_have_the_digits_that_tell_something),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}
