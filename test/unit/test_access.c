@@ -157,6 +157,32 @@ each_verdict_has_its_case(void **state)
     profile_free(p);
 }
 
+/* If this fails, the buffers of libc look like waste. */
+static void
+what_a_library_keeps_to_itself_is_unseen(void **state)
+{
+    struct profile_access v[] = {alike(0, 10, 4096, 1000, SECOND_US)};
+    struct profile *p = profile_of(v, 1);
+    struct profile_access more[] = {v[0], alike(1, 1, 4096, 0, SECOND_US),
+                                    alike(2, 1, 4096, 5, SECOND_US)};
+    struct access_table t;
+    size_t count;
+
+    (void)state;
+    build_site(p, build_counters(1, 4096, 0, 0), "buffer@x.c:1!/usr/lib/libc.so.6", "a", NULL);
+    build_site(p, build_counters(1, 4096, 0, 0), "copy@x.c:2!/usr/lib/libc.so.6", "a", NULL);
+    p->accesses.v = more;
+    p->accesses.count = 3;
+    t = table_of(p);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_UNSEEN);
+    assert_int_not_equal(row_of_site(&t, 2)->verdict, ACCESS_UNSEEN); // Others read it.
+    assert_int_equal(t.unseen_count, 1);
+    assert_int_equal(t.unseen_bytes, 4096);
+    access_picked(&t, ACCESS_PICK_NEVER, &arena, &count);
+    assert_int_equal(count, 0);
+    profile_free(p);
+}
+
 /* If this fails, --never lists what was read, or leaves out a site because one block of it was. */
 static void
 picked_rows_are_those_asked_for(void **state)
@@ -333,6 +359,7 @@ main(void)
         cmocka_unit_test(rate_is_accesses_by_byte_and_second),
         cmocka_unit_test(hot_is_what_has_most_accesses_for_its_bytes),
         cmocka_unit_test(each_verdict_has_its_case),
+        cmocka_unit_test(what_a_library_keeps_to_itself_is_unseen),
         cmocka_unit_test(picked_rows_are_those_asked_for),
         cmocka_unit_test(without_lifetimes_nothing_has_a_rate),
         cmocka_unit_test(sums_keep_the_least_and_the_most),

@@ -760,10 +760,13 @@ static void
 exporting_twice_gives_the_same_bytes(void **state)
 {
     struct profile *p = build_profile_small();
+    struct profile_access access = ACCESS_NONE;
     size_t count;
     const struct exporter *v = export_list(&count);
 
     (void)state;
+    access.blocks = 1;
+    p->accesses = (struct profile_accesses){.granule_bytes = 8, .v = &access, .count = 1};
     for (size_t i = 0; i < count; i++) {
         struct strbuf a = exported(p, v[i].name, METRIC_INUSE, NULL),
                       b = exported(p, v[i].name, METRIC_INUSE, NULL);

@@ -10,6 +10,9 @@
  * ACCESS_COLD_TIMES-th of the average rate. Both compare with the same profile, so they say where
  * this program spends its accesses, not whether that is much.
  *
+ * What a library such as libc allocates for itself and nobody else touches looks unused, but only
+ * because nothing is counted there; that is no finding.
+ *
  * Blocks whose beginning is not known have no lifetime; they count as if they had lived as long as
  * the others of their stack. If none is dated there is no rate: then only the number of accesses
  * tells hot from cold.
@@ -17,6 +20,8 @@
 #include "analyse/access_sites.h"
 
 #include <stdlib.h>
+
+#include "analyse/own_code.h"
 
 #define US_PER_S 1e6
 
@@ -45,8 +50,15 @@ is_touched_once(const struct profile_access *a)
     return a->accesses.total <= touched / WORD_BYTES + a->blocks;
 }
 
+/* Whether S allocates in a library that is not the user's, who builds nothing but his own code. */
+static bool
+is_unseen(const struct own_code *own, const struct stack *s)
+{
+    return s->depth > 0 && own->kinds[own->p->frames[s->frames[0]].module] != CODE_OWN;
+}
+
 static enum access_verdict
-verdict_of(const struct profile *p, const struct access_row *r)
+verdict_of(const struct profile *p, const struct own_code *own, const struct access_row *r)
 {
     const struct profile_access *a = &r->a;
     double run_us = (double)p->process.elapsed_ns / 1000;
@@ -54,7 +66,7 @@ verdict_of(const struct profile *p, const struct access_row *r)
                       (double)a->lifetime_us.total / (double)a->dated >= run_us / 2;
 
     if (a->accesses.total == 0)
-        return ACCESS_NEVER;
+        return is_unseen(own, r->stack) ? ACCESS_UNSEEN : ACCESS_NEVER;
     if (p->accesses.apart && a->writes.total >= a->accesses.total)
         return ACCESS_WRITE_ONLY;
     if (is_touched_once(a))
@@ -142,7 +154,9 @@ access_build(const struct profile *p, const struct stacks *stacks, struct arena 
              struct access_table *ret)
 {
     double before = 0; // Accesses of rows further up.
+    struct own_code own;
 
+    own_code_init(&own, p, arena);
     *ret = (struct access_table){.total = ACCESS_NONE};
     collect(p, stacks, arena, ret);
     measure(ret);
@@ -163,7 +177,11 @@ access_build(const struct profile *p, const struct stacks *stacks, struct arena 
             ret->hot_accesses += r->a.accesses.total;
             ret->hot_byte_seconds += r->byte_seconds;
         }
-        r->verdict = verdict_of(p, r);
+        r->verdict = verdict_of(p, &own, r);
+        if (r->verdict == ACCESS_UNSEEN) {
+            ret->unseen_count++;
+            ret->unseen_bytes += r->a.size_bytes.total;
+        }
     }
 }
 
@@ -185,9 +203,9 @@ is_picked(const struct access_row *r, enum access_pick pick)
     case ACCESS_PICK_HOT:
         return r->heat == HEAT_HOT;
     case ACCESS_PICK_COLD:
-        return r->heat == HEAT_COLD;
+        return r->heat == HEAT_COLD && r->verdict != ACCESS_UNSEEN;
     case ACCESS_PICK_NEVER:
-        return r->a.never > 0 || r->a.write_only > 0;
+        return (r->a.never > 0 || r->a.write_only > 0) && r->verdict != ACCESS_UNSEEN;
     }
     return false;
 }

@@ -6,7 +6,8 @@
 
 /* What is to be said of the blocks of a stack first. Those before go before those behind. */
 enum access_verdict {
-    ACCESS_NEVER = 0,    // Neither read nor written.
+    ACCESS_UNSEEN = 0,   // Made by a library that counts nothing, and not accessed elsewhere.
+    ACCESS_NEVER,        // Neither read nor written.
     ACCESS_WRITE_ONLY,   // Written and never read.
     ACCESS_ONCE,         // No word more than once, on average.
     ACCESS_MOSTLY_UNUSED, // Of less than half of the bytes anything is known to be used.
@@ -46,6 +47,8 @@ struct access_table {
     size_t hot_count;
     uint64_t hot_accesses;
     double hot_byte_seconds;
+    size_t unseen_count;
+    uint64_t unseen_bytes;
 };
 
 /* How the blocks of STACKS, which are of P, were used. From ARENA. */
@@ -57,7 +60,8 @@ enum access_pick {
     ACCESS_PICK_ALL,   // Most accesses first.
     ACCESS_PICK_HOT,   // Likewise.
     ACCESS_PICK_COLD,  // Most byte-seconds first: what memory is kept for little.
-    ACCESS_PICK_NEVER, // With blocks that nobody has read; most of their bytes first.
+    ACCESS_PICK_NEVER, // With blocks that nobody has read; most of their bytes first. Neither has
+                       // what is unseen.
 };
 
 /* The rows of T that PICK means; their number in *RET_COUNT. From ARENA. */

@@ -123,8 +123,8 @@ check(struct shown *s)
     int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
     if (rc == 0 && s->p->extent != EXTENT_WHOLE && export_needs_whole(run->exporter)) {
-        say_error("%s shows the peak, which is known of a whole run only, not of a moment or a "
-                  "stretch of time",
+        say_error("%s shows what is known of a whole run only, such as the peak, not of a moment "
+                  "or a stretch of time",
                   run->exporter->name);
         return EXIT_USAGE;
     }
@@ -249,6 +249,7 @@ const struct command command_export = {
         "heaptap export -o app.speedscope.json app.heaptap\tfor npx speedscope\n"
         "heaptap export -o app.massif app.heaptap && ms_print app.massif\tthe heap over time\n"
         "heaptap export -o app.heaptrack.gz app.heaptap\tfor heaptrack_gui\n"
+        "heaptap export -o app.memprof app.heaptap\tfor llvm-profdata, if accesses were counted\n"
         "heaptap export -o app.csv app.heaptap\tone row per stack, all counters\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,

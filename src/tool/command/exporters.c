@@ -18,6 +18,7 @@
 #include "lines/heaptrack.h"
 #include "lines/massif.h"
 #include "lines/speedscope.h"
+#include "memprof/memprof_raw.h"
 #include "pprof/pprof_proto.h"
 #include "pprof/pprof_text.h"
 
@@ -55,6 +56,11 @@ static const struct exporter exporters[] = {
      .can_root = true,
      .in_time = true,
      .write = export_massif},
+    {.name = "memprof",
+     .extensions = ".memprof .profraw",
+     .summary = "accesses by stack, for llvm-profdata and clang's -fmemory-profile-use",
+     .binary = true,
+     .write = export_memprof},
     {.name = "perfetto",
      .extensions = "",
      .summary = "the same as pprof, which ui.perfetto.dev opens",
@@ -139,7 +145,7 @@ export_knows(const struct exporter *e, enum metric metric)
 bool
 export_needs_whole(const struct exporter *e)
 {
-    return e->write == export_dhat || e->write == export_heaptrack;
+    return e->write == export_dhat || e->write == export_heaptrack || e->write == export_memprof;
 }
 
 const struct exporter *

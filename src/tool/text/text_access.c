@@ -220,6 +220,11 @@ put_summary(struct text_view *v, const struct access_table *t)
                                style_plural(a, (int64_t)t->hot_count, "site"),
                                percent(v, (double)t->hot_accesses, (double)x->accesses.total),
                                percent(v, t->hot_byte_seconds, t->byte_seconds)));
+    if (t->unseen_count > 0)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "  %s of %s are of libraries where nothing is counted",
+                               style_bytes(a, (int64_t)t->unseen_bytes),
+                               style_plural(a, (int64_t)t->unseen_count, "site")));
     for (size_t i = 0; i < count; i++)
         text_line(v, INK_DIM, arena_printf(a, "  %s", remarks[i]));
 }

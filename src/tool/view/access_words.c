@@ -8,6 +8,7 @@
 static const struct {
     const char *words, *name;
 } verdicts[ACCESS_VERDICTS] = {
+    [ACCESS_UNSEEN] = {"used where nothing is counted, if at all", "unseen"},
     [ACCESS_NEVER] = {"never read or written", "never"},
     [ACCESS_WRITE_ONLY] = {"written, never read", "write-only"},
     [ACCESS_ONCE] = {"touched once", "touched-once"},

@@ -84,12 +84,12 @@ NODE_WORDS = [(2000000, 400000, 100, 100)] + [(0, 0, 0, 100)] * 7 + [
 PAIR_WORDS = [(30, 10, 1, 1), (20, 0, 1, 1)] * 8
 
 
-def made(program, granule=8):
+def made(program, granule=8, build_id=None):
     m = maker.Maker()
     rows = sites(granule)
     m.command = m.string("made by construction")
     m.executable = m.string(program)
-    m.module(program, build_id_of(program), 0x400000, 0x500000)
+    m.module(program, build_id_of(program) if build_id is None else build_id, 0x400000, 0x500000)
     addresses = [FIRST_ADDRESS + 16 * i for i in range(len(rows))]
     m.nodes([(0, address, 5 + i) for i, address in enumerate(addresses)])
     m.counters(4 + len(rows))

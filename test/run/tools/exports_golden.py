@@ -1,18 +1,21 @@
 """exports_golden.py: a small profile with something of everything, and exports as text.
 
-    exports_golden.py HEAPTAP small              make profile.heaptap
+    exports_golden.py HEAPTAP small              make profile.heaptap and accesses.heaptap
     exports_golden.py HEAPTAP text FORMAT        stdin, an export, as text that can be compared
 
-pprof's messages are written out field by field; of a flame graph the script and the style are left
-out, which have tests of their own. If it fails, no format can be compared.
+pprof's messages are written out field by field, memprof's records number by number; of a flame
+graph the script and the style are left out, which have tests of their own. If it fails, no format
+can be compared.
 """
 import gzip
 import os
 import re
+import struct
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import access_made  # noqa: E402
 import past  # noqa: E402
 
 # Fields of profile.proto that are messages, and theirs.
@@ -42,6 +45,7 @@ def small():
     p.wait(1)
     p.start_unix_ns = 1700000000 * 10 ** 9
     p.write("profile.heaptap")
+    access_made.made("/nowhere/prog", build_id=bytes(range(20))).write("accesses.heaptap")
 
 
 def varint(data, at):
@@ -80,6 +84,32 @@ def message(data, nested, indent=""):
             yield f"{indent}{tag >> 3}: [{' '.join(values)}]"
 
 
+RECORD = struct.Struct("<QI3QQII2IQII6IQQIIQII")
+
+
+def memprof(data):
+    """Version 3, a line for each number, segment, record or stack."""
+    header = struct.unpack_from("<6Q", data)
+    yield f"header {header[0]:#x} {header[1:]}"
+    at = header[3]
+    (count,) = struct.unpack_from("<Q", data, at)
+    for i in range(count):
+        *numbers, build_id = struct.unpack_from("<4Q32s", data, at + 8 + 64 * i)
+        yield f"segment {[hex(n) for n in numbers]} {build_id.hex()}"
+    at = header[4]
+    (count,) = struct.unpack_from("<Q", data, at)
+    for i in range(count):
+        yield f"record {RECORD.unpack_from(data, at + 8 + RECORD.size * i)}"
+    at = header[5]
+    (count,) = struct.unpack_from("<Q", data, at)
+    at += 8
+    for _ in range(count):
+        number, depth = struct.unpack_from("<2Q", data, at)
+        yield f"stack {number} {[hex(a) for a in struct.unpack_from(f'<{depth}Q', data, at + 16)]}"
+        at += 16 + 8 * depth
+    yield f"bytes {at} of {len(data)}"
+
+
 def main():
     if sys.argv[2] == "small":
         small()
@@ -87,6 +117,8 @@ def main():
     data = sys.stdin.buffer.read()
     if sys.argv[3] == "pprof":
         text = "\n".join(message(gzip.decompress(data), PROFILE)) + "\n"
+    elif sys.argv[3] == "memprof":
+        text = "\n".join(memprof(data)) + "\n"
     else:
         text = data.decode()
     if sys.argv[3] == "flamegraph":

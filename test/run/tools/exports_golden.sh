@@ -9,10 +9,12 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-python3 "$area/exports_golden.py" "$HEAPTAP" small || exit 1
+run_python "$area/exports_golden.py" "$HEAPTAP" small || exit 1
 for format in $("$HEAPTAP" export --list | sed 's/ .*//'); do
     [ "$format" != perfetto ] || continue
-    "$HEAPTAP" export -f "$format" --no-fold -o out profile.heaptap || exit 1
+    profile=profile.heaptap
+    [ "$format" != memprof ] || profile=accesses.heaptap
+    "$HEAPTAP" export -f "$format" --no-fold -o out $profile 2>export.log || exit 1
     python3 "$area/exports_golden.py" "$HEAPTAP" text "$format" <out >"small.$format"
     check "$format: as it was" diff -u "$area/exported/small.$format" "small.$format"
 done

@@ -1,0 +1,10 @@
+/* memprof_raw.h: the raw memory profile of LLVM. */
+#ifndef MEMPROF_MEMPROF_RAW_H
+#define MEMPROF_MEMPROF_RAW_H
+
+#include "export/exporter.h"
+
+/* How blocks were used, whatever the metric. HEAPTAP_USAGE if no accesses were counted. */
+export_fn export_memprof;
+
+#endif
