@@ -219,6 +219,12 @@ struct next next = {
 
 /* The sanitizer is not behind the recorder, but around it. */
 bool
+behind_is_ours(void)
+{
+    return true;
+}
+
+bool
 behind_is_sanitizer(void)
 {
     return false;

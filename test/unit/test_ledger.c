@@ -10,6 +10,8 @@
 
 #include "fake_recorder.h"
 
+#include "account/annotated_map.c"
+#include "account/annotation_form.c"
 #include "account/dumped.c"
 #include "account/ledger_hooked.c"
 #include "account/ledger.c"

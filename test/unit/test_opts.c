@@ -21,6 +21,7 @@ struct values {
     int colour;
     struct opt_choice by;
     int form;
+    uint64_t depth;
 };
 static const struct values defaults = {.limit = 10};
 static struct values got;
@@ -34,6 +35,7 @@ static const struct opt table[] = {
     {OPT_CHOICE, 0, "colour", &defaults.colour, "WHICH", "Colour.", colours},
     {OPT_CHOICE_OF, 0, "by", &defaults.by, "WHAT", "Group.", groups},
     {OPT_FLAG_OF, 'f', "form", &defaults.form, "FORM", "Form.", colours},
+    {OPT_COUNT_OF, 0, "depth", &defaults.depth, "N", "Depth.", NULL},
     {.kind = OPT_END},
 };
 
@@ -116,6 +118,20 @@ a_flag_may_take_a_choice_behind_an_equals_sign(void **state)
     assert_int_equal(parse("--form=", false), HEAPTAP_USAGE);
     assert_int_equal(parse("--form=blu", false), HEAPTAP_USAGE);
     assert_non_null(strstr(err.text, "option '--form': 'blu' is not one of red, green, blue"));
+}
+
+/* If this fails, `run --annotate PROGRAM` takes the program for a number. */
+static void
+a_flag_may_take_a_number_behind_an_equals_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--depth 7", false), 0);
+    assert_true(got.depth == OPT_ALONE);
+    assert_int_equal(left, 1);
+    assert_int_equal(parse("--depth=7", false), 0);
+    assert_int_equal(got.depth, 7);
+    assert_int_equal(parse("--depth=", false), HEAPTAP_USAGE);
+    assert_int_equal(parse("--depth=x", false), HEAPTAP_USAGE);
 }
 
 /* If this fails, one of the documented ways to write an option is refused or misread. */
@@ -393,6 +409,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flag_may_take_a_number_behind_an_equals_sign),
         cmocka_unit_test(every_form_of_an_option_is_read),
         cmocka_unit_test(a_choice_may_take_a_value),
         cmocka_unit_test(options_may_end_at_the_first_unknown),

@@ -102,6 +102,25 @@ struct core_table {
     uint64_t max_bytes; // Of address space.
 };
 
+/* What a process writes in front of blocks that it annotates is that of internals/annotated.md. A
+ * leaf has a byte for each granule of a span, whether such a block is there and where. */
+enum core_annotated {
+    CORE_ANNOTATED_GRANULE = 64,
+    CORE_ANNOTATED_SUB = 7,          // Where in the granule it begins, in steps of 8.
+    CORE_ANNOTATED_LIVE = 1 << 3,    // It lives. Else it has ended.
+    CORE_ANNOTATED_LOOKED = 1 << 4,  // Somebody looks at it just now.
+    CORE_ANNOTATED_PADDED = 1 << 5,  // There is padding before its annotation.
+    CORE_ANNOTATED_REPORTED = 1 << 6, // It was found damaged.
+};
+
+struct core_annotated_leaf {
+    uint64_t span;    // Where its 2^24 bytes of address space begin.
+    uint64_t next;    // Address of the next leaf; 0 = this is the last.
+    uint64_t seen_ns; // When its blocks were last looked at, by CLOCK_MONOTONIC; 0 = never.
+    uint64_t reserved;
+    // The bytes follow.
+};
+
 struct core_record {
     uint64_t magic; // Written last.
     uint32_t version;
@@ -123,7 +142,11 @@ struct core_record {
     // In what is at such an address: CORE_RECENT keys of 64 bits, by birth, and the number of the
     // next birth, a byte.
     uint32_t recent_off, births_off;
-    uint64_t reserved[61];
+    // Blocks carry annotations: address of a word with that of the first core_annotated_leaf, the
+    // length of an annotation, of a guard. 0 = they do not.
+    uint64_t annotated;
+    uint32_t annotation_bytes, guard_bytes;
+    uint64_t reserved[59];
     char path[CORE_PATH_BYTES]; // Of the profile, absolute; ends with NUL.
 };
 static_assert(offsetof(struct core_record, leaf_chunks) == 80, "internals/core.md");

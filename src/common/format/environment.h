@@ -24,6 +24,11 @@
 #define ENVIRONMENT_SNAPSHOT_GROWTH "HEAPTAP_SNAPSHOT_GROWTH" // Each time after so many bytes more,
 #define ENVIRONMENT_SNAPSHOT_SIGNAL "HEAPTAP_SNAPSHOT_SIGNAL" // or at the signal of this number.
 
+/* Blocks carry who allocated them: so many return addresses, and so many bytes behind. */
+#define ENVIRONMENT_ANNOTATE "HEAPTAP_ANNOTATE"
+#define ENVIRONMENT_GUARD "HEAPTAP_GUARD"
+#define ENVIRONMENT_CHECK_EVERY "HEAPTAP_CHECK_EVERY" // Events from one look at blocks to the next.
+
 #define ENVIRONMENT_SELF_CONTAINED "HEAPTAP_SELF_CONTAINED" // 1: in memory that core dumps hold.
 
 /* What the recorder may take. */

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "account/annotated_map.h"
+#include "account/annotation_form.h"
 #include "account/ledger_entry.h"
 #include "account/thread.h"
 #include "base/atomics.h"
@@ -85,6 +87,11 @@ dumped_publish(void)
                     (struct core_table){.kind = kind,
                                         .address = (uintptr_t)state->tables[kind].base,
                                         .max_bytes = state->tables[kind].max_bytes};
+    }
+    if (annotation_is_on()) {
+        r->annotated = (uintptr_t)annotated_leaves();
+        r->annotation_bytes = annotation_form.head_bytes;
+        r->guard_bytes = annotation_form.guard_bytes;
     }
     memcpy(r->path, state->path, sizeof r->path - 1);
     store_release(&r->magic, CORE_MAGIC);

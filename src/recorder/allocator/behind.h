@@ -70,6 +70,7 @@ struct behind_operator {
     // Not 0: it is the C++ library's own, without alignment, and does nothing but call our malloc
     // or free as long as that succeeds.
     uint8_t plain;
+    uint8_t is_allocators; // Not 0: it is of the same object as malloc, and none of libc's.
 };
 
 /* Constants of the process once behind_resolve has run. */
@@ -97,6 +98,9 @@ bool behind_is_libc(void);
 
 /* How may sizes be asked for: an enum usable_mode. */
 uint32_t behind_usable_mode(void);
+
+/* Does malloc lead to us, for everybody who calls it by name? */
+bool behind_is_ours(void);
 
 /* Is the allocator behind us that of a sanitizer's run-time library? */
 bool behind_is_sanitizer(void);

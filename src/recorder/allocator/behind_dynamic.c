@@ -176,7 +176,7 @@ is_library(const struct link_map *map)
 }
 
 static void
-take_operators(const struct definition *found)
+take_operators(const struct definition *found, const struct link_map *allocator_map)
 {
     // The C++ library's are made of malloc, free and these two by these names.
     bool plain = is_library(found[BEHIND__Znwm].map) && is_library(found[BEHIND__ZdlPv].map) &&
@@ -186,6 +186,7 @@ take_operators(const struct definition *found)
         behind_operators[i] = (struct behind_operator){
             .function = found[i].address,
             .plain = plain && !operators[i].aligned && is_library(found[i].map),
+            .is_allocators = found[i].map != NULL && found[i].map == allocator_map,
         };
 }
 
@@ -376,7 +377,7 @@ behind_resolve(void)
     sizer = found[USABLE].map;
     libc = found[LIBC].map;
     malloc_is_ours = is_ours("malloc");
-    take_operators(found + OPERATORS_FROM);
+    take_operators(found + OPERATORS_FROM, allocator != libc ? allocator : NULL);
     step_aside(found);
     calls_back = allocator != NULL && allocator != libc && may_call_back(allocator);
     functions_found = n;
@@ -422,6 +423,13 @@ behind_is_libc(void)
 {
     behind_resolve();
     return allocator == libc;
+}
+
+bool
+behind_is_ours(void)
+{
+    behind_resolve();
+    return malloc_is_ours;
 }
 
 uint32_t

@@ -60,6 +60,12 @@ behind_usable_mode(void)
 }
 
 bool
+behind_is_ours(void)
+{
+    return true;
+}
+
+bool
 behind_is_sanitizer(void)
 {
     return false; // No sanitizer supports static executables.

@@ -6,6 +6,7 @@
 
 #include "access/padded.h"
 #include "base/atomics.h"
+#include "entry/annotate_next.h"
 #include "entry/outcall_next.h"
 
 static alloc_fn first_malloc, first_valloc, first_pvalloc;
@@ -68,6 +69,7 @@ next_resolve(void)
     n = completed(behind_functions());
     if (behind_calls_back())
         outcall_next_in_front(&n);
+    annotate_next_in_front(&n);
     if (load_acquire(&resolved))
         return;
     padded_in_front(&n);

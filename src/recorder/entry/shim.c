@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/atomics.h"
+#include "entry/annotate_origin.h"
 #include "entry/bypass.h"
 #include "entry/next.h"
 #include "entry/outcall.h"
@@ -48,6 +49,7 @@ malloc_unusual(size_t size_bytes)
     if (gate == GATE_PASS)
         return next.malloc(size_bytes);
     NESTING(nesting, ARCH_SLOT());
+    ORIGIN(nesting.kind, ARCH_CALLER());
     p = next.malloc(size_bytes);
     allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());
     return p;
@@ -80,6 +82,7 @@ calloc_recorded(size_t count, size_t each_bytes)
     if (gate == GATE_PASS)
         return next.calloc(count, each_bytes);
     NESTING(nesting, ARCH_SLOT());
+    ORIGIN(nesting.kind, ARCH_CALLER());
     p = next.calloc(count, each_bytes);
     allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
@@ -98,6 +101,7 @@ static TAIL void
 free_nested(void *p)
 {
     NESTING(nesting, ARCH_SLOT());
+    ORIGIN(nesting.kind, ARCH_CALLER());
 
     freed(&nesting, p, ARCH_CALLER());
     next.free(p);
@@ -111,6 +115,7 @@ free_unusual(void *p)
         return;
     }
     event_free(p, ARCH_CALLER());
+    ORIGIN(NEST_RECORDED, ARCH_CALLER());
     next.free(p);
 }
 
@@ -173,6 +178,7 @@ realloc(void *p, size_t size_bytes)
     if (gate == GATE_PASS && (p == NULL || gate_leaves_out(p)))
         return next.realloc(p, size_bytes);
     NESTING(nesting, caller.slot);
+    ORIGIN(nesting.kind, caller);
     return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
 }
 
@@ -185,6 +191,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     if (gate == GATE_PASS)
         return next.posix_memalign(ret_p, align, size_bytes);
     NESTING(nesting, ARCH_SLOT());
+    ORIGIN(nesting.kind, ARCH_CALLER());
     error = next.posix_memalign(ret_p, align, size_bytes);
     allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     return error;
@@ -199,6 +206,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (gate == GATE_PASS)                                                                     \
             return next.name(align, size_bytes);                                                   \
         NESTING(nesting, ARCH_SLOT());                                                             \
+        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         p = next.name(align, size_bytes);                                                          \
         allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
@@ -214,6 +222,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         if (gate == GATE_PASS)                                                                     \
             return next.name(size_bytes);                                                          \
         NESTING(nesting, ARCH_SLOT());                                                             \
+        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         p = next.name(size_bytes);                                                                 \
         allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
@@ -302,6 +311,7 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
         charged_begins(gate, count * each_bytes);
     NESTING(nesting, caller.slot);
+    ORIGIN(nesting.kind, caller);
 
     if (unlikely(nesting.kind != NEST_RECORDED))
         return next.reallocarray(p, count, each_bytes);
@@ -383,6 +393,7 @@ pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_
     {                                                                                              \
         enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
         NESTING(nesting, ARCH_SLOT());                                                             \
+        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         void *p;                                                                                   \
                                                                                                    \
         {                                                                                          \
@@ -414,6 +425,7 @@ pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_
     static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
     {                                                                                              \
         NESTING(nesting, ARCH_SLOT());                                                             \
+        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         OUTCALL(stay);                                                                             \
                                                                                                    \
         if (likely(nesting.kind == NEST_RECORDED))                                                 \

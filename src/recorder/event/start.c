@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "access/counted_blocks.h"
+#include "account/annotation_form.h"
 #include "account/dumped.h"
 #include "account/file.h"
 #include "account/history.h"
@@ -156,6 +157,10 @@ choose_ledger(void)
     state->usable = behind_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         state->usable = USABLE_GLIBC;
+    // In front of an annotated block is no word of the allocator's, and what we say of its size is
+    // as true as what is left of the annotation.
+    if (annotation_is_on())
+        state->usable = USABLE_NONE;
     state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "event/way.h"
 
+#include "account/annotation_form.h"
 #include "account/file.h"
 #include "account/ledger_entry.h"
 #include "account/recent.h"
@@ -124,8 +125,8 @@ way_adopt(void)
     tls.way = index;
     tls.charge_mask = p->mask;
     tls.reserve = -1; // No distance yet.
-    tls.exact = p->mode == DISK_MODE_EXACT;
-    tls.credit = tls.exact ? WAY_EXACT_CREDIT : -1;
+    tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
+    tls.credit = p->mode == DISK_MODE_EXACT ? WAY_EXACT_CREDIT : -1;
     if (tls.self != NULL)
         recent_forget(tls.self); // Calls that follow may go unseen.
 }

@@ -209,6 +209,12 @@ struct tls {
     const void *freed_block;
     int64_t freed_credit;
     int64_t block_credit; // The credit after the thread's latest sample.
+
+    /* Of annotated blocks; entry/annotate_origin.h. */
+    uint64_t origin_slot; // Who has called the intercepted function; 0 = not known.
+    uint64_t origin_rbp;
+    uint64_t annotating;  // The frame that has called the allocator behind; 0 = none.
+    uint32_t check_countdown; // Events until this thread looks at blocks.
 };
 
 extern __thread struct tls tls;

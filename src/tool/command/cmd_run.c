@@ -39,6 +39,7 @@ extern const struct command command_run;
 
 static struct run_options asked;
 static bool no_pack;
+static uint64_t annotate, guard_bytes = OPT_ALONE;
 // The texts of --hook, which are read before they can be part of `asked`.
 static struct opt_list hooks;
 static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
@@ -82,6 +83,20 @@ static const struct opt options[] = {
      "dump. The file is a copy, made at most once a second while the program allocates, and when "
      "it exits; one that is killed, or ends by _exit or exec, may leave a copy that lacks what "
      "came last.",
+     NULL},
+    {OPT_COUNT_OF, 0, "annotate", &annotate, "FRAMES",
+     "Let every block carry in memory who allocated it: its size, when, the thread and the FRAMES "
+     "innermost return addresses (15 if not given), and guard bytes behind it. Blocks whose "
+     "annotation or guard has been written over are told when they are freed, by heaptap check and "
+     "by heaptap core --check, with who most likely did it; any copy of the memory shows its "
+     "blocks (heaptap rawdump). A block takes 168 bytes more, and its events several times as "
+     "long.",
+     NULL},
+    {OPT_COUNT, 0, "guard", &guard_bytes, "BYTES",
+     "With --annotate: so many guard bytes behind each block, 0 to 255. The default is 8.", NULL},
+    {OPT_COUNT, 0, "check-every", &asked.recording.check_every, "N",
+     "With --annotate, which it implies: with every Nth allocation or free of a thread look at the "
+     "next 256 blocks, in the order of their addresses, and so at all of them again and again.",
      NULL},
     {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
      "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
@@ -180,6 +195,42 @@ check_snapshots(struct err *err)
     return 0;
 }
 
+enum { USUAL_ANNOTATED_FRAMES = 15, USUAL_GUARD_BYTES = 8, ANNOTATION_BYTE_MAX = 255 };
+
+static int
+check_annotation(struct err *err)
+{
+    struct recording *r = &asked.recording;
+    bool guard_given = guard_bytes != OPT_ALONE;
+
+    if (annotate == 0 && r->check_every != 0)
+        annotate = OPT_ALONE;
+    if (annotate == 0 && guard_given)
+        return err_set(err, HEAPTAP_USAGE, "--guard needs --annotate");
+    if (annotate == 0)
+        return 0;
+    if (annotate == OPT_ALONE)
+        annotate = USUAL_ANNOTATED_FRAMES;
+    if (!guard_given)
+        guard_bytes = USUAL_GUARD_BYTES;
+    if (annotate > ANNOTATION_BYTE_MAX || guard_bytes > ANNOTATION_BYTE_MAX)
+        return err_set(err, HEAPTAP_USAGE,
+                       "options '--annotate' and '--guard': at most %d return addresses and guard "
+                       "bytes have room",
+                       ANNOTATION_BYTE_MAX);
+    if (r->reserve_bytes != 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "--annotate and --reserve exclude each other: what tells annotated blocks "
+                       "from others grows with the heap");
+    if (r->sample_bytes != 0 || r->sample_count != 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "--annotate and --sample exclude each other: every block carries its "
+                       "stack, and that is what a sample saves");
+    r->annotate_frames = annotate;
+    r->guard_bytes = guard_bytes;
+    return 0;
+}
+
 /* What is asked of the recorder, refused here because it can only ignore it. */
 static int
 check_recording(struct err *err)
@@ -191,6 +242,8 @@ check_recording(struct err *err)
         r = err_set(err, HEAPTAP_USAGE,
                     "--self-contained-core and --reserve exclude each other: the first writes the "
                     "file again and again, the second never opens it once the program has begun");
+    if (r == 0)
+        r = check_annotation(err);
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
                     "option '--frames': at most %d frames of a stack are kept, also without it",

@@ -89,6 +89,9 @@ recording_environment(const struct recording *r, const struct recording_run *run
     if (r->reserve_bytes != 0)
         e = with_variable(a, e, ENVIRONMENT_RESERVE, number_text(a, r->reserve_bytes));
     e = with_variable(a, e, ENVIRONMENT_SELF_CONTAINED, r->self_contained ? "1" : NULL);
+    e = with_variable(a, e, ENVIRONMENT_ANNOTATE, number_text(a, r->annotate_frames));
+    e = with_variable(a, e, ENVIRONMENT_GUARD, number_text(a, r->guard_bytes));
+    e = with_variable(a, e, ENVIRONMENT_CHECK_EVERY, number_text(a, r->check_every));
     e = with_variable(a, e, ENVIRONMENT_FRAMES, number_text(a, r->frames));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE, number_text(a, r->sample_bytes));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE_COUNT, number_text(a, r->sample_count));

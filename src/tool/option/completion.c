@@ -163,13 +163,13 @@ zsh_option(struct strbuf *out, const struct opt *o)
         strbuf_fmt(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
                    flag ? "" : "+", o->name, flag ? "" : "=");
     else
-        strbuf_fmt(out, "'--%s%s[", o->name, o->kind == OPT_FLAG_OF ? "=-" : flag ? "" : "=");
+        strbuf_fmt(out, "'--%s%s[", o->name, opts_may_have_value(o) ? "=-" : flag ? "" : "=");
     if (length > 0 && o->help[length - 1] == '.')
         length--;
     quoted(out, o->help, length, "[]:\\");
     strbuf_char(out, ']');
     if (o->kind != OPT_FLAG) {
-        strbuf_str(out, o->kind == OPT_FLAG_OF ? "::" : ":");
+        strbuf_str(out, opts_may_have_value(o) ? "::" : ":");
         quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }

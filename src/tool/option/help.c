@@ -98,7 +98,7 @@ help_option_label(const struct opt *o, struct strbuf *out)
     if (o->letter != 0)
         strbuf_fmt(out, "-%c, ", o->letter);
     strbuf_fmt(out, "--%s", o->name);
-    if (o->kind == OPT_FLAG_OF)
+    if (opts_may_have_value(o))
         strbuf_fmt(out, "[=%s]", o->argument);
     else if (o->kind != OPT_FLAG)
         strbuf_fmt(out, " %s", o->argument);

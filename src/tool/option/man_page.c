@@ -90,9 +90,9 @@ man_option(struct strbuf *out, const struct opt *o)
     roff_text(out, o->name);
     strbuf_str(out, "\\fR");
     if (o->kind != OPT_FLAG) {
-        strbuf_str(out, o->kind == OPT_FLAG_OF ? "[=\\fI" : "=\\fI");
+        strbuf_str(out, opts_may_have_value(o) ? "[=\\fI" : "=\\fI");
         roff_text(out, o->argument);
-        strbuf_str(out, o->kind == OPT_FLAG_OF ? "\\fR]" : "\\fR");
+        strbuf_str(out, opts_may_have_value(o) ? "\\fR]" : "\\fR");
     }
     strbuf_char(out, '\n');
 

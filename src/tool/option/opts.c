@@ -169,7 +169,13 @@ opts_after_choice(const char *choice)
 bool
 opts_is_flag(const struct opt *o)
 {
-    return o->kind == OPT_FLAG || o->kind == OPT_FLAG_OF;
+    return o->kind == OPT_FLAG || opts_may_have_value(o);
+}
+
+bool
+opts_may_have_value(const struct opt *o)
+{
+    return o->kind == OPT_FLAG_OF || o->kind == OPT_COUNT_OF;
 }
 
 bool
@@ -263,9 +269,14 @@ store(struct parser *p, const struct opt *o, const char *text)
             err, HEAPTAP_USAGE,
             "option '--%s': '%.60s' is no size; write a number such as 4096, 64K, 1.5M or 2G",
             o->name, text);
-    case OPT_COUNT: {
-        uint64_t n;
+    case OPT_COUNT:
+    case OPT_COUNT_OF: {
+        uint64_t n = OPT_ALONE;
 
+        if (text == NULL) {
+            *(uint64_t *)place = n;
+            return 0;
+        }
         if (!parse_digits(&rest, &n) || *rest != '\0')
             return err_set(err, HEAPTAP_USAGE,
                            "option '--%s': '%.60s' is not a whole number in range", o->name, text);

@@ -22,11 +22,14 @@ enum opt_kind {
     OPT_STRING,    // const char **
     OPT_SIZE,      // uint64_t *; accepts 10, 64K, 1.5M, 2G
     OPT_COUNT,     // uint64_t *; a plain number
+    OPT_COUNT_OF,  // uint64_t *; OPT_ALONE if given alone, and --name=N is N
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
     OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
     OPT_LIST,      // struct opt_list *; each time it is given adds a value
     OPT_FLAG_OF,   // int *; 1 if given, and --name=CHOICE is the choice's index plus 1
 };
+
+#define OPT_ALONE UINT64_MAX
 
 struct opt_choice {
     int choice;     // Index into the choices.
@@ -51,6 +54,9 @@ struct opt {
 
 /* Whether O stands alone: what follows it after a blank is not its value. */
 bool opts_is_flag(const struct opt *o);
+
+/* Whether O stands alone, but may have a value behind an equals sign. */
+bool opts_may_have_value(const struct opt *o);
 
 /* Whether O has choices. */
 bool opts_has_choices(const struct opt *o);

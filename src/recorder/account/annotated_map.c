@@ -1,0 +1,305 @@
+/* annotated_map.c: a byte for each 64 bytes of address space in which annotated blocks are.
+ *
+ * Whoever is given a pointer, to free it or to say how large it is, must know whether there is an
+ * annotation in front of it before he reads there: it may be of another allocator, or older than
+ * we are, and then what is in front of it may not be readable. The ledger (ledger.c) would know,
+ * but a block leaves that before it is given back, and some blocks never enter it; and a forked
+ * child has a new ledger, while the blocks of its parent live on in it with all they carry. So this
+ * is a map of its own, in memory that children inherit.
+ *
+ *     address ── top 23 bits ──► top level (pointers, touched on demand)
+ *                                 └► leaf: a byte for each 64 bytes of 2^24, and a link
+ *
+ *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED
+ *
+ * LIVE has one owner, the thread that holds the block. LOOKED is of somebody who goes over all
+ * blocks: while it is set, the memory stays. An owner who gives the block up meanwhile clears LIVE,
+ * and leaves the rest to him who looks: nobody waits for anybody. What has ended keeps its other
+ * bits until a block begins there, so that a second free of it finds the same memory as the first.
+ *
+ * Leaves are in a list, the latest first, which dumps have; internals/core.md says how.
+ */
+#include "account/annotated_map.h"
+
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "platform/arch_x86_64.h"
+#include "platform/sys.h"
+
+enum {
+    GRANULE = CORE_ANNOTATED_GRANULE,
+    SPAN_BITS = CORE_SPAN_BITS,
+    SPAN_BYTES = 1 << SPAN_BITS,
+    LEAF_BYTES = SPAN_BYTES / GRANULE,
+    TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - SPAN_BITS),
+};
+
+struct map_leaf {
+    struct core_annotated_leaf head;
+    uint8_t state[LEAF_BYTES];
+};
+static_assert(sizeof(struct core_annotated_leaf) == 32, "internals/core.md");
+
+static struct map_leaf **map_top; // Atomic pointers.
+static struct map_leaf *map_leaves; // Atomic.
+
+/* Memory that a forked child inherits, and dumps hold if DUMPED. */
+static void *
+map_memory(size_t size_bytes, bool dumped)
+{
+    void *p = sys_mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (sys_failed(p))
+        return NULL;
+    sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
+    if (!dumped)
+        sys_madvise(p, size_bytes, MADV_DONTDUMP);
+    return p;
+}
+
+bool
+annotated_map_start(void)
+{
+    struct map_leaf **made, **none = NULL;
+
+    if (load_acquire(&map_top) != NULL)
+        return true;
+    made = map_memory(sizeof *made * TOP_ENTRIES, false);
+    if (made == NULL)
+        return false;
+    if (!cas_acq_rel(&map_top, &none, made))
+        sys_munmap(made, sizeof *made * TOP_ENTRIES);
+    return true;
+}
+
+static struct map_leaf *
+leaf_of(uintptr_t address)
+{
+    struct map_leaf **t = load_acquire(&map_top);
+
+    return t != NULL && address >> ARCH_ADDRESS_BITS == 0 ? load_acquire(&t[address >> SPAN_BITS])
+                                                          : NULL;
+}
+
+static inline uint8_t
+sub_of(uintptr_t address)
+{
+    return (uint8_t)(address % GRANULE / 8);
+}
+
+static inline uint8_t *
+place_in(struct map_leaf *l, uintptr_t address)
+{
+    return &l->state[address % SPAN_BYTES / GRANULE];
+}
+
+/* The byte of P; NULL if there is none. */
+static uint8_t *
+place_of(const void *p)
+{
+    struct map_leaf *l = leaf_of((uintptr_t)p);
+
+    return l != NULL && (uintptr_t)p % 8 == 0 ? place_in(l, (uintptr_t)p) : NULL;
+}
+
+static void
+link_leaf(struct map_leaf *l)
+{
+    struct map_leaf *first = load_acquire(&map_leaves);
+
+    do {
+        l->head.next = (uintptr_t)first;
+    } while (!cas_acq_rel(&map_leaves, &first, l));
+}
+
+bool
+annotated_reserve(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    struct map_leaf *made, *none = NULL;
+
+    if (address % 8 != 0 || address >> ARCH_ADDRESS_BITS != 0 || load_acquire(&map_top) == NULL)
+        return false;
+    if (leaf_of(address) != NULL)
+        return true;
+    made = map_memory(sizeof *made, true);
+    if (made == NULL)
+        return false;
+    made->head.span = round_down(address, (uint64_t)SPAN_BYTES);
+    if (cas_acq_rel(&map_top[address >> SPAN_BITS], &none, made))
+        link_leaf(made);
+    else
+        sys_munmap(made, sizeof *made);
+    return true;
+}
+
+void
+annotated_begins(const void *p, bool padded)
+{
+    uint8_t *place = place_of(p);
+
+    // Released after the annotation; paired with annotated_look.
+    if (place != NULL)
+        store_release(place, (uint8_t)(sub_of((uintptr_t)p) | CORE_ANNOTATED_LIVE |
+                                       (padded ? CORE_ANNOTATED_PADDED : 0)));
+}
+
+void
+annotated_forget(const void *p)
+{
+    uint8_t *place = place_of(p);
+
+    if (place != NULL && (load_relaxed(place) & CORE_ANNOTATED_LIVE) == 0 &&
+        load_relaxed(place) != 0)
+        store_relaxed(place, (uint8_t)0);
+}
+
+uint8_t
+annotated_at(const void *p)
+{
+    const uint8_t *place = place_of(p);
+    uint8_t byte = place != NULL ? load_acquire(place) : 0;
+
+    return (byte & CORE_ANNOTATED_SUB) == sub_of((uintptr_t)p) ? byte : 0;
+}
+
+enum annotated_end
+annotated_ends(const void *p)
+{
+    uint8_t byte = annotated_at(p);
+
+    while ((byte & CORE_ANNOTATED_LIVE) != 0)
+        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LIVE)))
+            return (byte & CORE_ANNOTATED_LOOKED) != 0 ? ANNOTATED_LEFT : ANNOTATED_ENDED;
+    return ANNOTATED_NOT;
+}
+
+bool
+annotated_takes(const void *p)
+{
+    uint8_t byte = annotated_at(p);
+
+    while ((byte & (CORE_ANNOTATED_LIVE | CORE_ANNOTATED_LOOKED)) == CORE_ANNOTATED_LIVE)
+        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LIVE)))
+            return true;
+    return false;
+}
+
+bool
+annotated_look(const void *p)
+{
+    uint8_t byte = annotated_at(p);
+
+    while ((byte & (CORE_ANNOTATED_LIVE | CORE_ANNOTATED_LOOKED)) == CORE_ANNOTATED_LIVE)
+        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte | CORE_ANNOTATED_LOOKED)))
+            return true;
+    return false;
+}
+
+bool
+annotated_looked(const void *p)
+{
+    uint8_t *place = place_of(p);
+    uint8_t byte = load_relaxed(place);
+
+    while (!cas_acq_rel(place, &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LOOKED)))
+        ;
+    return (byte & CORE_ANNOTATED_LIVE) == 0;
+}
+
+bool
+annotated_reports(const void *p)
+{
+    uint8_t *place = place_of(p);
+
+    return place != NULL && (__atomic_fetch_or(place, (uint8_t)CORE_ANNOTATED_REPORTED,
+                                               __ATOMIC_RELAXED) &
+                             CORE_ANNOTATED_REPORTED) == 0;
+}
+
+/* The block of the granule in L that AT is in; NULL if none lives there. */
+static void *
+block_in(const struct map_leaf *l, uintptr_t at)
+{
+    uint8_t byte = load_relaxed(&l->state[at % SPAN_BYTES / GRANULE]);
+    uintptr_t address = round_down(at, (uint64_t)GRANULE) + (byte & CORE_ANNOTATED_SUB) * 8;
+
+    return (byte & CORE_ANNOTATED_LIVE) != 0 ? (void *)address : NULL;
+}
+
+/* Where the first leaf is whose span ends above AT; 0 = there is none. */
+static uintptr_t
+first_span(uintptr_t at)
+{
+    uintptr_t best = 0;
+
+    for (const struct map_leaf *l = load_acquire(&map_leaves); l != NULL;
+         l = (const struct map_leaf *)(uintptr_t)l->head.next)
+        if (l->head.span + SPAN_BYTES > at && (best == 0 || l->head.span < best))
+            best = l->head.span;
+    return best;
+}
+
+void *
+annotated_next(uintptr_t at, uint64_t span_bytes, uintptr_t *ret_next)
+{
+    uintptr_t end;
+    struct map_leaf *l = leaf_of(at);
+
+    if (l == NULL) {
+        at = first_span(at);
+        l = at != 0 ? leaf_of(at) : NULL;
+        if (l == NULL) {
+            *ret_next = 0;
+            return NULL;
+        }
+    }
+    end = round_down(at, (uint64_t)SPAN_BYTES) + SPAN_BYTES;
+    if (end - at > span_bytes)
+        end = at + span_bytes;
+    for (at = round_down(at, (uint64_t)GRANULE); at < end; at += GRANULE) {
+        const uint64_t *eight = (const uint64_t *)(const void *)place_in(l, at);
+
+        if (at % (GRANULE * 8) == 0 && load_relaxed(eight) == 0) {
+            at += (uintptr_t)GRANULE * 7;
+            continue;
+        }
+        if (block_in(l, at) != NULL) {
+            *ret_next = at + GRANULE;
+            return block_in(l, at);
+        }
+    }
+    *ret_next = at;
+    return NULL;
+}
+
+void *
+annotated_before(const void *p, uint64_t span_bytes)
+{
+    uintptr_t at = round_down((uintptr_t)p, (uint64_t)GRANULE);
+
+    for (uint64_t back = GRANULE; back <= span_bytes && back < at; back += GRANULE) {
+        const struct map_leaf *l = leaf_of(at - back);
+        void *found = l != NULL ? block_in(l, at - back) : NULL;
+
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+uint64_t *
+annotated_seen_ns(const void *p)
+{
+    struct map_leaf *l = leaf_of((uintptr_t)p);
+
+    return l != NULL ? &l->head.seen_ns : NULL;
+}
+
+const void *
+annotated_leaves(void)
+{
+    return &map_leaves;
+}

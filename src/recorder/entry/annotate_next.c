@@ -1,0 +1,603 @@
+/* annotate_next.c: every block carries its annotation (docs/internals/annotated.md).
+ *
+ *     program ─► shim ─► here: malloc(head + n + guard) ─► the allocator behind
+ *                          └► writes who, when and how large in front, TaiL behind
+ *
+ * The mode is chosen when the next functions are found, by what the environment says: then these
+ * stand in their table, and without it nothing here is ever called.
+ *
+ * What is given out is a pointer into the allocator's block. So whoever takes one back must know
+ * which kind it is, and that is what annotated_map.h is for: what it does not know goes to the
+ * allocator as it came. That may be a block from before we were there, from another allocator, from
+ * a time when memory was short, or no block at all.
+ *
+ * What must hold is what the allocator behind promises: its alignments, its errors, its errno, and
+ * what it does with sizes of zero. So requests that it would refuse reach it as they are, and where
+ * the room for an annotation is what makes a request fail, it is made once more without.
+ *
+ * Allocators may be made of their own functions by names that lead to us (outcall_next.c). While
+ * one is at work, what it asks for inside is passed on as it is: tls.annotating is the frame of the
+ * call, and a frame further out than that shows that it has returned, or was jumped out of.
+ *
+ * An allocator that has operators new and delete of its own gives out blocks by these, too, and
+ * takes back by them what malloc gave out. They are replaced as well, in the table of operators; a
+ * program's own operators, and the C++ library's, call malloc and free.
+ *
+ * malloc_usable_size is the size requested: what the program may use without a trace.
+ */
+#include "entry/annotate_next.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "account/annotated_map.h"
+#include "account/annotation_form.h"
+#include "base/atomics.h"
+#include "entry/outcall.h"
+#include "event/stack_frames.h"
+#include "format/environment.h"
+#include "platform/arch_x86_64.h"
+#include "platform/dormant.h"
+#include "platform/host.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    USUAL_ALIGNMENT = 16,
+    ORIGIN_NEAR_BYTES = 16384, // The intercepted function's frame is no further out than that.
+};
+
+#define ALIGNMENT_MAX ((size_t)1 << 40)
+
+static struct next behind;
+
+/* Is the call from SLOT one by the allocator behind, within a function of its? */
+static inline bool
+is_within(uint64_t slot)
+{
+    return unlikely(slot < tls.annotating);
+}
+
+/* Is a call from SLOT for SIZE_BYTES one whose block is to be annotated, with MORE_BYTES? */
+static inline bool
+is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
+{
+    return !is_within(slot) && likely(size_bytes <= PTRDIFF_MAX - more_bytes) &&
+           (state == NULL || load_relaxed(&state->ready) != READY_OFF);
+}
+
+/* A call of the allocator behind, which may call back. */
+struct stay {
+    uint64_t before;
+};
+
+static inline void
+stay_ends(const struct stay *s)
+{
+    signal_fence();
+    tls.annotating = s->before;
+}
+
+static inline struct stay
+stay_begins(uint64_t slot)
+{
+    struct stay s = {tls.annotating};
+
+    tls.annotating = slot;
+    signal_fence();
+    return s;
+}
+
+#define STAY()                                                                                     \
+    UNUSED struct stay stay __attribute__((cleanup(stay_ends))) = stay_begins(ARCH_SLOT())
+
+static inline size_t
+more_bytes(void)
+{
+    return annotation_form.head_bytes + annotation_form.guard_bytes;
+}
+
+/* --- Blocks ----------------------------------------------------------------------------------- */
+
+/* Who has called the intercepted function, as far as it is one that is at work. */
+static struct arch_caller
+origin_of(uint64_t slot)
+{
+    if (tls.origin_slot - slot >= ORIGIN_NEAR_BYTES && tls.busy != BUSY_NEXT)
+        return (struct arch_caller){0};
+    return (struct arch_caller){tls.origin_slot, tls.origin_rbp};
+}
+
+static NOINLINE void
+write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t slot)
+{
+    uint64_t frames[ANNOTATION_FRAMES_MAX];
+    struct annotation_facts facts = {
+        .size_bytes = size_bytes,
+        .padding_bytes = padding_bytes,
+        .frames = frames,
+    };
+
+    facts.frame_count =
+        frames_of(origin_of(slot), frames, annotation_form.places, &facts.tid);
+    facts.birth_ns = sys_clock_ns();
+    annotation_write(block, &facts);
+    annotated_begins(block, padding_bytes != 0);
+}
+
+/* The block of SIZE_BYTES whose annotation is behind HEAD_BYTES, padding included, of what the
+ * allocator has given at START; NULL if that cannot be. */
+static void *
+annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
+{
+    unsigned char *block = (unsigned char *)start + head_bytes;
+
+    if (!annotated_reserve(block))
+        return NULL;
+    write_annotation(block, size_bytes, head_bytes - annotation_form.head_bytes, slot);
+    return block;
+}
+
+/* P was given out as it came. */
+static inline void *
+plain(void *p)
+{
+    if (p != NULL)
+        annotated_forget(p);
+    return p;
+}
+
+/* Where the memory of block P begins; NULL if that is not known any more. STATE is P's byte. */
+static void *
+start_of(void *p, uint8_t state_of_p)
+{
+    unsigned char *start = (unsigned char *)p - annotation_form.head_bytes;
+    struct annotation_state judged;
+
+    if ((state_of_p & CORE_ANNOTATED_PADDED) == 0)
+        return start;
+    judged = annotation_judge(p);
+    return judged.whole ? start - annotation_padding(p) : NULL;
+}
+
+static void *
+outer_malloc(size_t size_bytes)
+{
+    STAY();
+    return behind.malloc(size_bytes);
+}
+
+static void
+outer_free(void *p)
+{
+    STAY();
+    behind.free(p);
+}
+
+/* As malloc, for a call whose intercepted function is around SLOT. Without memory for an annotation
+ * it goes on without. */
+static void *
+allocate(size_t size_bytes, uint64_t slot)
+{
+    void *start = outer_malloc(size_bytes + more_bytes());
+    void *block = start != NULL ? annotated(start, annotation_form.head_bytes, size_bytes, slot)
+                                : NULL;
+
+    if (unlikely(block == NULL)) {
+        if (start != NULL)
+            outer_free(start);
+        block = plain(outer_malloc(size_bytes));
+    }
+    return block;
+}
+
+static void *
+annotate_malloc(size_t size_bytes)
+{
+    uint64_t slot = ARCH_SLOT();
+
+    return likely(is_wanted(slot, size_bytes, more_bytes())) ? allocate(size_bytes, slot)
+                                                            : plain(behind.malloc(size_bytes));
+}
+
+static void *
+outer_calloc(size_t count, size_t each_bytes)
+{
+    STAY();
+    return behind.calloc(count, each_bytes);
+}
+
+static void *
+annotate_calloc(size_t count, size_t each_bytes)
+{
+    uint64_t slot = ARCH_SLOT();
+    size_t size_bytes;
+    void *start, *block;
+
+    if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
+        !is_wanted(slot, size_bytes, more_bytes()))
+        return plain(behind.calloc(count, each_bytes));
+    start = outer_calloc(1, size_bytes + more_bytes());
+    block = start != NULL ? annotated(start, annotation_form.head_bytes, size_bytes, slot) : NULL;
+    if (unlikely(block == NULL)) {
+        if (start != NULL)
+            outer_free(start);
+        block = plain(outer_calloc(count, each_bytes));
+    }
+    return block;
+}
+
+void
+annotate_next_release(void *p)
+{
+    void *start = start_of(p, annotated_at(p));
+
+    // Where it began is not known any more: to leave it is better than to guess.
+    if (start == NULL)
+        return;
+    annotation_clear(p);
+    outer_free(start);
+}
+
+static void
+annotate_free(void *p)
+{
+    enum annotated_end end;
+
+    if (p == NULL)
+        return;
+    end = annotated_ends(p);
+    if (likely(end == ANNOTATED_ENDED))
+        annotate_next_release(p);
+    else if (end == ANNOTATED_NOT)
+        // The second free of a block of ours is to look to the allocator like that of one of its.
+        behind.free(annotated_at(p) != 0 ? (char *)p - annotation_form.head_bytes : p);
+}
+
+/* --- Reallocation ----------------------------------------------------------------------------- */
+
+/* How many bytes of P can be copied, whose annotation may be damaged. */
+static size_t
+copied_bytes(void *p, uint8_t state_of_p)
+{
+    size_t room;
+
+    if (annotation_judge(p).whole)
+        return annotation_size(p);
+    if ((state_of_p & CORE_ANNOTATED_PADDED) != 0)
+        return 0;
+    room = behind.malloc_usable_size((char *)p - annotation_form.head_bytes);
+    return room > more_bytes() ? room - more_bytes() : 0;
+}
+
+/* P, which is ours, in another place. */
+static void *
+moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
+{
+    size_t bytes = copied_bytes(p, state_of_p);
+    void *to = allocate(size_bytes, slot);
+
+    if (to == NULL)
+        return NULL;
+    memcpy(to, p, bytes < size_bytes ? bytes : size_bytes);
+    if (annotated_ends(p) == ANNOTATED_ENDED)
+        annotate_next_release(p);
+    return to;
+}
+
+static void *
+outer_realloc(void *p, size_t size_bytes)
+{
+    STAY();
+    return behind.realloc(p, size_bytes);
+}
+
+/* P, which is ours, whole, not padded and taken, by the allocator's own way. */
+static void *
+resized(void *p, size_t size_bytes, uint64_t slot)
+{
+    char *start = (char *)p - annotation_form.head_bytes;
+    size_t before_bytes = annotation_size(p);
+    void *to, *block;
+
+    // Where it was must not look like a block, should it be moved.
+    annotation_clear(p);
+    to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + more_bytes());
+    if (size_bytes == 0)
+        return plain(to); // Freed, and perhaps there is a new one.
+    if (to == NULL) {
+        annotation_restore(p);
+        annotated_begins(p, false);
+        return NULL;
+    }
+    block = annotated(to, annotation_form.head_bytes, size_bytes, slot);
+    if (likely(block != NULL))
+        return block;
+    // No room to know of it. It is where it is, so its bytes go where the annotation would be.
+    memmove(to, (char *)to + annotation_form.head_bytes,
+            before_bytes < size_bytes ? before_bytes : size_bytes);
+    return plain(to);
+}
+
+static void *
+reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
+{
+    struct annotation_state judged = annotation_judge(p);
+    bool whole = judged.whole && (state_of_p & CORE_ANNOTATED_PADDED) == 0;
+
+    if (whole && annotated_takes(p))
+        return resized(p, size_bytes, slot);
+    if (size_bytes == 0) {
+        if (annotated_ends(p) == ANNOTATED_ENDED)
+            annotate_next_release(p);
+        return plain(outer_realloc(outer_malloc(1), 0)); // Whatever comes of that.
+    }
+    return moved(p, state_of_p, size_bytes, slot);
+}
+
+static void *
+annotate_realloc(void *p, size_t size_bytes)
+{
+    uint64_t slot = ARCH_SLOT();
+    uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
+
+    if (p == NULL && is_wanted(slot, size_bytes, more_bytes()))
+        return allocate(size_bytes, slot);
+    if ((state_of_p & CORE_ANNOTATED_LIVE) == 0)
+        return plain(behind.realloc(p, size_bytes));
+    if (size_bytes > PTRDIFF_MAX - more_bytes()) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return reallocate(p, state_of_p, size_bytes, slot);
+}
+
+static void *
+annotate_reallocarray(void *p, size_t count, size_t each_bytes)
+{
+    uint64_t slot = ARCH_SLOT();
+    uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
+    size_t size_bytes;
+
+    if (p != NULL && (state_of_p & CORE_ANNOTATED_LIVE) == 0)
+        return plain(behind.reallocarray(p, count, each_bytes));
+    if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
+        size_bytes > PTRDIFF_MAX - more_bytes()) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (p == NULL)
+        return is_wanted(slot, size_bytes, more_bytes())
+                   ? allocate(size_bytes, slot)
+                   : plain(behind.reallocarray(p, count, each_bytes));
+    return reallocate(p, state_of_p, size_bytes, slot);
+}
+
+/* --- Alignments ------------------------------------------------------------------------------- */
+
+/* From the beginning of what the allocator has aligned to ALIGN to the block. */
+static size_t
+aligned_head(size_t align)
+{
+    return round_up(annotation_form.head_bytes, align > USUAL_ALIGNMENT ? align : USUAL_ALIGNMENT);
+}
+
+/* Is the call from SLOT one for a block that is to be annotated? */
+static bool
+is_aligned_wanted(uint64_t slot, size_t align, size_t size_bytes)
+{
+    return align != 0 && (align & (align - 1)) == 0 && align <= ALIGNMENT_MAX &&
+           is_wanted(slot, size_bytes, aligned_head(align) + annotation_form.guard_bytes);
+}
+
+static void *
+outer_memalign(memalign_fn *f, size_t align, size_t size_bytes)
+{
+    STAY();
+    return f(align, size_bytes);
+}
+
+/* As F, a function of the allocator's like memalign. */
+static void *
+aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
+{
+    size_t head_bytes = aligned_head(align);
+    void *start, *block;
+
+    if (!is_aligned_wanted(slot, align, size_bytes))
+        return plain(f(align, size_bytes));
+    start = outer_memalign(f, align, head_bytes + size_bytes + annotation_form.guard_bytes);
+    block = start != NULL ? annotated(start, head_bytes, size_bytes, slot) : NULL;
+    if (unlikely(block == NULL)) {
+        if (start != NULL)
+            outer_free(start);
+        block = plain(outer_memalign(f, align, size_bytes));
+    }
+    return block;
+}
+
+static void *
+annotate_memalign(size_t align, size_t size_bytes)
+{
+    return aligned(behind.memalign, align, size_bytes, ARCH_SLOT());
+}
+
+static void *
+annotate_aligned_alloc(size_t align, size_t size_bytes)
+{
+    return aligned(behind.aligned_alloc, align, size_bytes, ARCH_SLOT());
+}
+
+static int
+outer_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    STAY();
+    return behind.posix_memalign(ret_p, align, size_bytes);
+}
+
+static int
+annotate_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    uint64_t slot = ARCH_SLOT();
+    size_t head_bytes = aligned_head(align);
+    void *start = NULL, *block;
+    int error;
+
+    if (!is_aligned_wanted(slot, align, size_bytes)) {
+        error = behind.posix_memalign(ret_p, align, size_bytes);
+        if (error == 0)
+            plain(*ret_p);
+        return error;
+    }
+    error = outer_posix_memalign(&start, align,
+                                 head_bytes + size_bytes + annotation_form.guard_bytes);
+    block = error == 0 && start != NULL ? annotated(start, head_bytes, size_bytes, slot) : NULL;
+    if (likely(block != NULL)) {
+        *ret_p = block;
+        return 0;
+    }
+    if (error == 0 && start != NULL)
+        outer_free(start);
+    error = outer_posix_memalign(ret_p, align, size_bytes);
+    if (error == 0)
+        plain(*ret_p);
+    return error;
+}
+
+static void *
+outer_paged(alloc_fn *f, size_t size_bytes)
+{
+    STAY();
+    return f(size_bytes);
+}
+
+/* As F, the allocator's valloc or pvalloc. */
+static void *
+paged(alloc_fn *f, size_t size_bytes, uint64_t slot)
+{
+    void *start, *block;
+
+    if (!is_aligned_wanted(slot, PAGE_BYTES, size_bytes))
+        return plain(f(size_bytes));
+    start = outer_paged(f, PAGE_BYTES + size_bytes + annotation_form.guard_bytes);
+    block = start != NULL ? annotated(start, PAGE_BYTES, size_bytes, slot) : NULL;
+    if (unlikely(block == NULL)) {
+        if (start != NULL)
+            outer_free(start);
+        block = plain(outer_paged(f, size_bytes));
+    }
+    return block;
+}
+
+static void *
+annotate_valloc(size_t size_bytes)
+{
+    return paged(behind.valloc, size_bytes, ARCH_SLOT());
+}
+
+/* A block of pvalloc's has whole pages, and its owner may use them. */
+static void *
+annotate_pvalloc(size_t size_bytes)
+{
+    bool fits = size_bytes <= PTRDIFF_MAX - PAGE_BYTES;
+
+    return paged(behind.pvalloc, fits ? round_up(size_bytes, PAGE_BYTES) : size_bytes,
+                 ARCH_SLOT());
+}
+
+static size_t
+annotate_usable(void *p)
+{
+    uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
+
+    return (state_of_p & CORE_ANNOTATED_LIVE) != 0 ? copied_bytes(p, state_of_p)
+                                                   : behind.malloc_usable_size(p);
+}
+
+/* --- The allocator's own operators ------------------------------------------------------------ */
+
+typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
+typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
+
+static void *operators[BEHIND_OPERATOR_COUNT]; // Those that were replaced.
+
+/* NULL if it is better left to the operator. */
+static void *
+annotate_new(size_t size_bytes, size_t align, uint64_t slot)
+{
+    if (is_within(slot))
+        return NULL;
+    return align != 0 ? aligned(behind.memalign, align, size_bytes != 0 ? size_bytes : 1, slot)
+                      : annotate_malloc(size_bytes != 0 ? size_bytes : 1);
+}
+
+#define IS_NEW(name) (#name[2] == 'n')
+
+/* The operators as one shape, as in shim.c: new gives a block, delete takes one. */
+#define OPERATOR(name, aligns, version)                                                            \
+    static void *annotate##name(uintptr_t first, uintptr_t second, uintptr_t third)                \
+    {                                                                                              \
+        void *original = operators[BEHIND_##name];                                                 \
+                                                                                                   \
+        if (IS_NEW(name)) {                                                                        \
+            void *p = annotate_new(first, (aligns) ? second : 0, ARCH_SLOT());                     \
+                                                                                                   \
+            return p != NULL ? p : plain(((new_fn *)original)(first, second, third));              \
+        }                                                                                          \
+        if (first != 0 && (annotated_at((void *)first) & CORE_ANNOTATED_LIVE) != 0)                \
+            annotate_free((void *)first);                                                          \
+        else                                                                                       \
+            ((delete_fn *)original)((void *)first, second, third);                                 \
+        return NULL;                                                                               \
+    }
+
+BEHIND_OPERATORS(OPERATOR)
+
+#define OPERATOR_ENTRY(name, aligns, version) [BEHIND_##name] = (void *)annotate##name,
+static void *const wrappers[BEHIND_OPERATOR_COUNT] = {BEHIND_OPERATORS(OPERATOR_ENTRY)};
+
+static void
+take_operators(void)
+{
+    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++) {
+        if (!behind_operators[i].is_allocators || behind_operators[i].function == NULL)
+            continue;
+        operators[i] = behind_operators[i].function;
+        signal_fence();
+        behind_operators[i].function = wrappers[i];
+    }
+}
+
+/* --- The mode --------------------------------------------------------------------------------- */
+
+/* Are blocks to be annotated in this process? */
+static bool
+is_asked(void)
+{
+    // What comes to us where malloc is another's are another's blocks.
+    return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !behind_is_sanitizer() &&
+           behind_is_ours();
+}
+
+void
+annotate_next_in_front(struct next *n)
+{
+    if (!is_asked() || !annotated_map_start())
+        return;
+    behind = *n;
+    annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
+    signal_fence(); // One of ours may be called as soon as it is there.
+    n->malloc = annotate_malloc;
+    n->free = annotate_free;
+    n->calloc = annotate_calloc;
+    n->realloc = annotate_realloc;
+    n->reallocarray = annotate_reallocarray;
+    n->posix_memalign = annotate_posix_memalign;
+    n->aligned_alloc = annotate_aligned_alloc;
+    n->memalign = annotate_memalign;
+    n->valloc = annotate_valloc;
+    n->pvalloc = annotate_pvalloc;
+    n->malloc_usable_size = annotate_usable;
+    take_operators();
+}

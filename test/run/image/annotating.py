@@ -1,0 +1,134 @@
+"""annotating.py: the checks of annotating.sh. If one fails, annotated programs behave otherwise
+than bare ones, or what their blocks carry is wrong.
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import documents
+import dumps
+from telling import finish, tell
+
+heaptap, programs, library, part = sys.argv[1:5]
+CALLS = os.path.join(programs, "annotated_calls")
+OPERATORS = os.path.join(programs, "annotated_operators")
+ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
+              "libtcmalloc_minimal.so.4"]
+ANNOTATED = {"HEAPTAP_ANNOTATE": "15", "HEAPTAP_GUARD": "8"}
+
+
+def run(command, before=(), **environment):
+    got = subprocess.run([*before, *command], capture_output=True, text=True,
+                         env=dict(os.environ, **environment))
+    return got.returncode, got.stdout, got.stderr
+
+
+def recorded(name, *options):
+    return [heaptap, "run", "-q", "--no-pack", "-o", name + ".heaptap", *options, "--"]
+
+
+def as_alone(name, command, *options, **environment):
+    bare = run(command, **environment)
+    got = run(command, recorded(name, *options), **environment)
+    tell(bare == got, "as alone: " + name, bare, got)
+
+
+def find_allocator(name):
+    for where in ("/usr/lib/x86_64-linux-gnu/", "/usr/lib64/", "/usr/lib/"):
+        if os.path.exists(where + name):
+            return where + name
+    return None
+
+
+def same():
+    for options in (["--annotate"], ["--annotate=1", "--guard", "0"],
+                    ["--annotate=255", "--guard", "255"], ["--check-every", "3"]):
+        as_alone("calls " + " ".join(options), [CALLS, "5"], *options)
+        as_alone("operators " + " ".join(options), [OPERATORS], *options)
+    for name in ALLOCATORS:
+        path = find_allocator(name)
+        if path is None:
+            print("ok - as alone with %s # SKIP it is not installed" % name)
+            continue
+        as_alone("operators with " + name, [OPERATORS], "--annotate", LD_PRELOAD=path)
+        code, out, error = run([CALLS], recorded("calls with " + name, "--check-every", "5"),
+                               LD_PRELOAD=path)
+        good = run([CALLS], LD_PRELOAD=path)
+        tell((code, out) == (good[0], good[1]) or (code, out) == (0, "ok\n"),
+             "as alone: calls with " + name, error)
+    script = "import json, threading, re, ctypes; print(len(json.dumps(list(range(1000)))))"
+    for name, command in (
+            ("shell", ["sh", "-c", "echo x | cat | sort; ls / >/dev/null; exit 3"]),
+            ("python", ["python3", "-c", script]),
+            ("perl", ["perl", "-e", "print join q(,), sort map { $_ x 9 } 1 .. 99"]),
+            ("threads", [os.path.join(programs, "manythreads"), "8"])):
+        as_alone(name, command, "--annotate")
+
+
+def place(frame):
+    """Calls in one line are one frame in documents, whatever their addresses."""
+    return (frame["function"], frame["file"], frame.get("line")) if frame.get("line") else (
+        frame["function"] or frame["address"])
+
+
+def by_stack(document, frames):
+    """The innermost FRAMES -> blocks and bytes."""
+    got = {}
+    for site in document["sites"]:
+        key = tuple(place(f) for f in site["stack"] if not f.get("inlined"))[:frames]
+        blocks, bytes_ = got.get(key, (0, 0))
+        got[key] = (blocks + site["live_blocks"], bytes_ + site["live_bytes"])
+    return got
+
+
+def both_tell_the_same(name, command, **environment):
+    """rawdump, which knows nothing but the memory, against core, which has the ledger."""
+    dump = dumps.crash(library, name, name + ".heaptap", command, {**ANNOTATED, **environment})
+    if dump is None:
+        tell(False, name + " leaves a dump")
+        return
+    stacks = []
+    for view in (["rawdump"], ["core"]):
+        got = subprocess.run([heaptap, *view, "--json", "--no-fold", dump], capture_output=True,
+                             text=True)
+        stacks.append(by_stack(documents.loads(got.stdout), 15))
+        total = tuple(map(sum, zip(*stacks[-1].values())))
+        print("# %s: %s: %d stacks, blocks and bytes %s" % (name, view[0], len(stacks[-1]), total))
+    differ = [(key, stacks[0].get(key), stacks[1].get(key)) for key in {*stacks[0], *stacks[1]}
+              if stacks[0].get(key) != stacks[1].get(key)]
+    tell(not differ and len(stacks[0]) > 1, name + ": the memory tells what the ledger knows",
+         *differ[:3])
+    os.remove(dump)
+
+
+def dumped():
+    if not dumps.kernel_dumps():
+        print("ok - dumps # SKIP the kernel puts cores elsewhere")
+        return
+    both_tell_the_same("dump-calls", [CALLS, "500", "crash"])
+    python = run(["python3", "-c", "import sys; print(sys.executable)"])[1].strip()
+    script = ("import ctypes, json, os, signal\n"
+              "kept = [ctypes.create_string_buffer(5000) for i in range(100)]\n"
+              "os.kill(os.getpid(), signal.SIGSEGV)")
+    both_tell_the_same("dump-python", [python, "-c", script])
+    path = find_allocator("libjemalloc.so.2")
+    if path is not None:
+        both_tell_the_same("dump-jemalloc", [python, "-c", script],
+                           LD_PRELOAD=library + " " + path)
+
+
+def refused():
+    for options, words in (
+            (["--annotate", "--reserve", "64M"], "--annotate and --reserve exclude each other"),
+            (["--annotate", "--sample", "64K"], "--annotate and --sample exclude each other"),
+            (["--annotate=256"], "at most 255"), (["--guard", "300", "--annotate"], "at most 255"),
+            (["--guard", "8"], "--guard needs --annotate")):
+        code, out, error = run(["true"], recorded("refused", *options))
+        tell(code == 2 and words in error, "refused: " + " ".join(options), code, error)
+
+
+{"same": same, "dumps": dumped, "refused": refused}[part]()
+finish()

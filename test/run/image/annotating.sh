@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# annotating.sh: `heaptap run --annotate`: programs do what they do without, every block of theirs
+# carries what the profile says of it, and damage is told with who did it. If it fails, the option
+# breaks programs, or names the wrong culprit.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+part() {
+    run_python "$area/annotating.py" "$HEAPTAP" "$PROG" "$LIBHEAPTAP" "$@" ||
+        failures=$((failures + 1))
+}
+part same
+part dumps
+part refused
+finish
