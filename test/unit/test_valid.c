@@ -345,7 +345,7 @@ a_profile_that_cannot_be_written_is_found(void **unused)
     p = m->p;
     BREAKS_IF(profile_is_writable(p), "p->node_count >= 2", p->node_count, 1);
     BREAKS_IF(profile_is_writable(p), "p->nodes[1].flags & NODE_OTHER", p->nodes[1].flags, 0);
-    BREAKS_IF(profile_is_writable(p), "p->module_count <=", p->module_count, DISK_TAG_LABELS + 1);
+    BREAKS_IF(profile_is_writable(p), "p->module_count <=", p->module_count, DISK_NAMED_FRAME + 1);
     BREAKS_IF(profile_is_writable(p), "p->label_set_count < 2", p->label_sets[1].count, 1);
     BREAKS_IF(profile_is_writable(p), "!(p->nodes[i].flags", p->nodes[2].flags, NODE_OTHER);
     BREAKS_FOR_A_WHILE(profile_is_writable(p), "s->id == s->size_class + 1", p->sites[0].node = 1,

@@ -34,7 +34,9 @@ enum {
 enum disk_incompatible {
     DISK_INCOMPATIBLE_TAGS = 1 << 0,    // Some nodes are tags (DISK_NODE_TAG), not frames.
     DISK_INCOMPATIBLE_COLUMNS = 1 << 1, // Some segments are DISK_SEGMENT_COLUMNS.
-    DISK_INCOMPATIBLE_KNOWN = DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS,
+    DISK_INCOMPATIBLE_NAMED = 1 << 2,   // Some nodes are named frames (DISK_NAMED_FRAME).
+    DISK_INCOMPATIBLE_KNOWN =
+        DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS | DISK_INCOMPATIBLE_NAMED,
 };
 
 enum disk_compatible {
@@ -206,7 +208,8 @@ enum disk_kind {
     DISK_NOTES = 20,         // struct disk_note; written by tools only
     DISK_ACCESS = 21,        // struct disk_access; where accesses are counted
     DISK_FIELDS = 22,        // struct disk_fields; the same
-    DISK_KINDS = 23,
+    DISK_NAMED = 23,         // struct disk_named
+    DISK_KINDS = 24,
 };
 
 enum disk_segment_flags {
@@ -274,7 +277,13 @@ enum disk_node_flags {
     DISK_NODE_GUESSED = 1 << 0, // No unwind information at this frame: its callers are a guess.
     DISK_NODE_EXACT = 1 << 1,   // The address is an interrupted instruction, not a return address.
     DISK_NODE_TAG = 1 << 2,     // No frame: says something of the sites of the stack above it.
+    DISK_NODE_RUNTIME = 1 << 3, // Code of a runtime, which named frames near it stand for.
 };
+
+/* The frame of a function of the program's own language has this in place of a module, and an index
+ * into NAMED in place of the address. It stands inside of the C frame that is its parent, or inside
+ * of another such function. */
+enum { DISK_NAMED_FRAME = 0xFFFC };
 
 /* The frame of a tag has one of these in place of a module, and an id in place of the address. On
  * one path tags are innermost and in this order, outer ones first. */
@@ -579,6 +588,16 @@ struct disk_fields {
     } fields[DISK_FIELD_WORDS];
 };
 static_assert(sizeof(struct disk_fields) == 24 + (size_t)32 * DISK_FIELD_WORDS, "format.md 4.17");
+
+/* A frame that has a name and no address: a function of an interpreted language at a line. */
+struct disk_named {
+    uint32_t id;   // Its index; written last. Record 0 is never used.
+    uint32_t line; // 0 = not known.
+    struct disk_string function, file;
+    struct disk_string language; // "Lua"; empty only in record 1, which stands for all others.
+    uint64_t reserved;
+};
+static_assert(sizeof(struct disk_named) == 40, "format.md 4.18");
 
 /* Packed files only: symbols. */
 struct disk_location {

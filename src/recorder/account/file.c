@@ -94,6 +94,7 @@ static const struct {
      sizeof(struct disk_access) * (uint64_t)LIMIT_SITES},
     {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX},
 #endif
+    {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, sizeof(struct disk_named) * LIMIT_NAMED},
 };
 
 static void

@@ -6,8 +6,8 @@
  * The profile has a table of its own: a set gets its record when a process first counts something
  * under it, and blocks are charged to a node below that of their stack, a tag with the record.
  *
- * Threads without labels pay nothing. One that has some is THREAD_LABELLED instead of THREAD_READY,
- * so that its allocations miss every short way, and on the general way label_sites finds the tag.
+ * Threads without labels pay nothing. One that has some is THREAD_APART instead of THREAD_READY,
+ * so that its allocations miss every short way, and on the general way label_here finds the tag.
  *
  * There are no more sets than the profile has records for. Beyond, events go to record 1, "other",
  * and that is counted. When even the texts find no room, the thread has the set "other" until a

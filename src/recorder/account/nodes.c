@@ -259,15 +259,35 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     return nodes_is_site(there) ? there : other;
 }
 
-/* A reader that does not know of tags would take them for frames. */
+/* The frame of what has number ID of KIND in place of an address. A reader that does not know of
+ * that, as FLAG says, would take it for one. */
 static uint64_t
-tag_frame(uint32_t tag, uint32_t id)
+numbered_frame(uint32_t kind, uint32_t id, enum disk_incompatible flag)
 {
     uint64_t *flags = &state->header->incompatible;
 
-    if (unlikely(!(load_relaxed(flags) & DISK_INCOMPATIBLE_TAGS)))
-        or_relaxed(flags, (uint64_t)DISK_INCOMPATIBLE_TAGS);
-    return (uint64_t)tag << DISK_ADDRESS_BITS | id;
+    if (unlikely(!(load_relaxed(flags) & flag)))
+        or_relaxed(flags, (uint64_t)flag);
+    return (uint64_t)kind << DISK_ADDRESS_BITS | id;
+}
+
+static uint64_t
+tag_frame(uint32_t tag, uint32_t id)
+{
+    return numbered_frame(tag, id, DISK_INCOMPATIBLE_TAGS);
+}
+
+uint32_t
+nodes_named(uint32_t node, uint32_t record)
+{
+    return nodes_child(node, numbered_frame(DISK_NAMED_FRAME, record, DISK_INCOMPATIBLE_NAMED), 0);
+}
+
+void
+nodes_flag(uint32_t node, uint32_t flags)
+{
+    if (node >= DISK_NODE_FIRST && (load_relaxed(&state->nodes[node].flags) & flags) != flags)
+        or_relaxed(&state->nodes[node].flags, flags);
 }
 
 uint32_t

@@ -73,6 +73,12 @@ nodes_of(const uint32_t *sites)
 /* Like nodes_child, for a tag, an enum disk_tag, with index ID below NODE. */
 uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
 
+/* The same for a named frame, of which there is RECORD in the profile. */
+uint32_t nodes_named(uint32_t node, uint32_t record);
+
+/* A native frame turned out to be one of a runtime's: NODE gets FLAGS besides what it has. */
+void nodes_flag(uint32_t node, uint32_t flags);
+
 /* A new node for a tag below "other", with all its sites: to be kept by the caller, nodes_tag does
  * not find it. 0 without room. */
 uint32_t nodes_make_tag(uint32_t tag, uint32_t id);

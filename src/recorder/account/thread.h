@@ -48,11 +48,15 @@ enum {
 struct stack_target {
     uint32_t *sites; // Of its node in the call tree.
     uint32_t frames; // Of the stack.
+    // Another one whenever a stack was walked, so that equal ones mean the same C frames at the
+    // same addresses, as long as the memo is the same too. 0 = this one cannot be told again.
+    uint32_t stamp;
     // By size class, as far as known: this thread's counters, or one that no block fits; their
     // site.
     uint32_t site[DISK_SIZE_CLASSES];
     struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
+static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
 /* An earlier stack that went on from a remembered frame, but was not remembered itself. */
 struct stack_passing {
@@ -90,7 +94,7 @@ enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
     THREAD_READY = 1,
     THREAD_STALE = 2,    // Joined, and must look up what has changed before its next event.
-    THREAD_LABELLED = 3, // As READY, but its allocations carry labels.
+    THREAD_APART = 3,    // As READY, but tls.apart: what it allocates goes the general way.
 };
 
 /* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
@@ -152,6 +156,8 @@ struct thread {
     struct inner_block inner[INNER_BLOCKS];
     uint64_t outer_entered;      // tls.entered of the event of `outer` that was interrupted last.
     struct stack_target strange; // Of the latest stack that could not be remembered.
+    uint32_t stamps;             // Of struct stack_target; the latest.
+    struct language_memo *language; // language_frames.c; NULL until it was needed.
     uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
     // By hash of the innermost frames, in one of two places that differ in the lowest bit.
     struct stack_passing passings[PASSINGS] __attribute__((aligned(64)));

@@ -15,7 +15,7 @@
 #include "event/filter.h"
 #include "event/heap_backing.h"
 #include "event/way.h"
-#include "stack/stack.h"
+#include "stack/language_frames.h"
 
 /* --- Recorded as they are --------------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
     const struct draw_way *way = &sample.ways[tls.sampled_way];
-    uint32_t site = nodes_site(state->nodes[label_here(stack_node(t, caller))].site, size_bytes);
+    uint32_t site = nodes_site(state->nodes[label_here(language_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
     bool up = draw_rounds_up(way, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_way + 1) << LEDGER_WAY_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);

@@ -9,7 +9,7 @@ enter_slowly(struct thread *t)
 {
     if (!thread_is_ready(t))
         t = join_thread();
-    if (t != NULL && load_relaxed(&t->ready) != THREAD_LABELLED) {
+    if (t != NULL && load_relaxed(&t->ready) != THREAD_APART) {
         join_look_up(t);
         way_adopt();
     }

@@ -26,6 +26,7 @@
 #include "event/enter.h"
 #include "event/ordinary.h"
 #include "event/sampled.h"
+#include "stack/language_frames.h"
 #include "stack/modules.h"
 #include "stack/stack.h"
 
@@ -39,7 +40,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         int64_t change;
 
         if (likely(p != NULL)) {
-            block_begins(t, p, size_bytes, odd, label_sites(stack_target(t, caller)->sites),
+            block_begins(t, p, size_bytes, odd, language_sites(t, stack_target(t, caller)),
                          &change);
             peak_change(t, change);
             if (unlikely(t->countdown == 0))
@@ -201,7 +202,7 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
         kind = DISK_FREE_TWICE;
     else if (state->forked)
         kind = DISK_FREE_INHERITED;
-    unknown_count(t, kind, stack_node(t, caller), old.freed_site, p);
+    unknown_count(t, kind, language_node(t, caller), old.freed_site, p);
 }
 
 enum unknown { UNKNOWN_COUNTED, UNKNOWN_PASSED };
@@ -282,7 +283,7 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
 
         left = block_moves(t, old, p, result != NULL);
         c = result != NULL ? block_begins(t, result, size_bytes, false,
-                                          label_sites(stack_target(t, caller)->sites), &change)
+                                          language_sites(t, stack_target(t, caller)), &change)
                            : NULL;
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);

@@ -45,7 +45,7 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "platform/texts.h"
-#include "stack/stack.h"
+#include "stack/language_frames.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
@@ -313,7 +313,7 @@ site_of(struct thread *t, uint64_t handle, enum disk_tag tag, uint64_t size_byte
         struct arch_caller caller)
 {
     struct heap_name *n = name_of_handle(handle);
-    uint32_t node = stack_node(t, caller);
+    uint32_t node = language_node(t, caller);
     uint32_t site;
 
     node = label_here(skip_frames(node, handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS)));
@@ -467,7 +467,7 @@ take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller
         bump(&t->disk->unrecorded_frees);
     else
         unknown_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
-                      stack_node(t, caller), 0, p);
+                      language_node(t, caller), 0, p);
     return b;
 }
 
@@ -657,7 +657,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
 static void
 back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
 {
-    uint32_t *sites = label_sites(state->nodes[stack_node(t, caller)].site);
+    uint32_t *sites = language_sites(t, stack_target(t, caller));
     struct ledger_entry now = {.site = nodes_site(sites, size_bytes), .size_bytes = size_bytes};
     struct disk_counter *c = thread_counter(t, now.site);
 

@@ -24,6 +24,7 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
+#include "stack/language_frames.h"
 #include "stack/stack.h"
 
 enum {
@@ -236,9 +237,13 @@ forget_stale(struct thread *t)
 COLD void
 join_look_up(struct thread *t)
 {
+    bool languages = language_is_there();
     uint32_t generation;
 
-    exchange_seq_cst(&t->ready, (uint32_t)(tls.labels == 0 ? THREAD_READY : THREAD_LABELLED));
+    tls.apart = tls.labels != 0 || languages;
+    exchange_seq_cst(&t->ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY));
+    if (unlikely(language_is_there() != languages))
+        thread_tell(t); // It came meanwhile: look again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;

@@ -39,6 +39,7 @@
 #include "event/join.h"
 #include "event/ordinary.h"
 #include "platform/sys.h"
+#include "stack/language_frames.h"
 #include "stack/stack.h"
 #include "stack/walk.h"
 
@@ -298,7 +299,7 @@ hold_back(void *p, size_t size_bytes, struct arch_caller caller)
         uint32_t source = source_of(t, 0, p);
         struct inner_block b = {.p = p,
                                 .size_bytes = size_bytes,
-                                .sites = label_sites(stack_target(t, caller)->sites)};
+                                .sites = language_sites(t, stack_target(t, caller))};
 
         // What asks for blocks in there may itself be made of others.
         if (source < t->inner_count)

@@ -14,6 +14,7 @@
 #include "event/enter.h"
 #include "event/filter.h"
 #include "event/way.h"
+#include "stack/language_frames.h"
 #include "stack/stack.h"
 
 void
@@ -39,7 +40,7 @@ sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
 {
     if (freed_site != 0 && p == tls.freed_block && tls.credit == tls.freed_credit &&
         freed_site == tls.freed_site && !load_relaxed(&state->multi)) {
-        unknown_count(t, DISK_FREE_TWICE, stack_node(t, caller), freed_site, p);
+        unknown_count(t, DISK_FREE_TWICE, language_node(t, caller), freed_site, p);
         return;
     }
     if (load_relaxed(&sample.mode) == DISK_MODE_EXACT)

@@ -14,6 +14,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/enter.h"
+#include "stack/language_frames.h"
 #include "stack/stack.h"
 
 /* Is there nothing to be had in this process? */
@@ -60,7 +61,7 @@ frames_node(struct arch_caller caller)
 
     if (t == NULL)
         return 0;
-    node = stack_node(t, caller);
+    node = language_node(t, caller);
     end(busy, entered);
     return node;
 }
@@ -69,14 +70,14 @@ uint32_t
 frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_t *ret_tid)
 {
     uint64_t entered;
-    uint32_t busy, count = 0;
+    uint32_t busy, node, count = 0;
     struct thread *t = begin(caller.slot, &busy, &entered);
 
     *ret_tid = 0;
     if (t == NULL)
         return 0;
-    for (uint32_t node = stack_node(t, caller); node >= DISK_NODE_FIRST && count < max;
-         node = state->nodes[node].parent)
+    node = nodes_of(stack_target(t, caller)->sites);
+    for (; node >= DISK_NODE_FIRST && count < max; node = state->nodes[node].parent)
         ret_frames[count++] = state->nodes[node].frame & DISK_ADDRESS_MASK;
     *ret_tid = t->disk->tid;
     end(busy, entered);

@@ -18,6 +18,7 @@
 #include "account/history.h"
 #include "account/label.h"
 #include "account/ledger.h"
+#include "account/named.h"
 #include "account/nodes.h"
 #include "account/thread.h"
 #include "account/unknown.h"
@@ -202,7 +203,8 @@ start_tables(void)
     bounds_process_begins();
     return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
            dumped_start() && ledger_start() && nodes_start() && rules_start() &&
-           modules_start() && unknown_start() && label_start() && heap_names_start();
+           modules_start() && unknown_start() && label_start() && named_start() &&
+           heap_names_start();
 }
 
 static bool

@@ -36,6 +36,9 @@ enum {
     /* Names of the program's own heaps, and sets of labels. Others go to one record. */
     LIMIT_HEAPS = 1024,
     LIMIT_LABEL_SETS = 4096,
+    /* Frames with names, each a function and a line. A large script has some 10^4 lines that
+     * allocate. 5 MiB of the file. */
+    LIMIT_NAMED = 1 << 17,
     /* Points of the timeline; when it is full every second one goes and the interval doubles. */
     LIMIT_TIME_POINTS = 1024,
     /* Events between two looks at the clock and the control words. */

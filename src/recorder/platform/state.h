@@ -85,6 +85,7 @@ struct state {
     struct heaps *heaps;         // NULL until the program makes a heap.
     struct heap_slab *heap_slab; // Atomic; heap_table.c.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
+    struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
 
     /* mem.c */
     struct {
@@ -191,6 +192,9 @@ struct tls {
     uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; way.c.
     uint32_t labels;  // The thread's set; label.h. 0 = none.
+    // Its blocks are charged to another node than that of their C stack: it has labels, or frames
+    // of another language may run. As of the latest look.
+    uint32_t apart;
     uint64_t namespace_slot; // Of the call of dlmopen that is under way; 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
     // Return addresses of calls back from the next allocator, the latest first: seen before without

@@ -48,12 +48,13 @@ enum {
 static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
 
 static struct stack_target
-target_of(uint32_t node, uint32_t frames)
+target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 {
     static_assert(DISK_SIZE_CLASSES == 4, "the list");
     return (struct stack_target){
         .sites = state->nodes[node].site,
         .frames = frames,
+        .stamp = stamp,
         .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
     };
 }
@@ -429,7 +430,7 @@ remember_leaf(struct thread *t, uint32_t node)
     t->leaf_slot = leaf->slot;
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
-    t->leaf = target_of(node, t->memo_count);
+    t->leaf = target_of(node, t->memo_count, ++t->stamps);
     t->memo_version++;
     t->history = 0;
     return &t->leaf;
@@ -524,7 +525,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
         return NULL;
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
-    p->target = target_of(node, p->join + walked_count(w));
+    p->target = target_of(node, p->join + walked_count(w), ++t->stamps);
     signal_fence();
     p->slot = caller.slot;
     t->frames_reused += p->join;
@@ -537,7 +538,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
 static COLD struct stack_target *
 walk_strange(struct thread *t, struct arch_caller caller)
 {
-    t->strange = target_of(walk_full(t, caller), 0);
+    t->strange = target_of(walk_full(t, caller), 0, 0);
     return &t->strange;
 }
 
@@ -637,10 +638,4 @@ stack_target_elsewhere(struct thread *t, struct arch_caller caller)
         return &t->passings[i].target;
     }
     return walk_to_target(t, caller, key);
-}
-
-uint32_t
-stack_node(struct thread *t, struct arch_caller caller)
-{
-    return nodes_of(stack_target(t, caller)->sites);
 }

@@ -6,8 +6,6 @@
 #include "account/thread.h"
 #include "platform/arch_x86_64.h"
 
-/* The node of the stack that called the intercepted function from CALLER. */
-uint32_t stack_node(struct thread *t, struct arch_caller caller);
 
 /* Where that stack's blocks are counted, if it is neither the one that T remembers nor foreseen.
  * Valid until the next call. */

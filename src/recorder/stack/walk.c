@@ -247,6 +247,7 @@ walk_out(struct walk *w, uint32_t *ret_count)
         const struct rule_entry *e = rule_at(w);
 
         f->frame = e->frame;
+        f->slot = w->r.r[UNWIND_RSP] - 8;
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
         outcome = step_out(w, &e->rule, &guessed);
         f->flags |= guessed ? DISK_NODE_GUESSED : 0;
@@ -271,6 +272,7 @@ walk_full(struct thread *t, struct arch_caller caller)
     } else {
         // Nobody can tell where this stack lies, but the caller is known.
         t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;
+        t->walked[0].slot = caller.slot;
         t->walked[0].flags = 0;
     }
     bump_by(&t->disk->frames_unwound, count);

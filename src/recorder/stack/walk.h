@@ -6,7 +6,7 @@
 #include "platform/arch_x86_64.h"
 
 /* The node of the stack behind CALLER, on whatever stack it runs, by the complete unwind tables.
- * Leaves T's memo alone. */
+ * Leaves T's memo alone. Slots and frames are in T's walked ones. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
 enum walk_between {

@@ -240,7 +240,7 @@ moment_write(const struct raw_file *raw, const struct blocks *b, const char *nam
 {
     // Names and types that a packed file has are of stacks, which stay.
     static const enum disk_kind stays[] = {DISK_MODULES, DISK_NODES,  DISK_PHASES,
-                                           DISK_HEAPS,   DISK_LABELS, DISK_FRAMES,
+                                           DISK_HEAPS,   DISK_LABELS, DISK_NAMED, DISK_FRAMES,
                                            DISK_LOCATIONS, DISK_TYPES, DISK_SITE_TYPES};
     static const struct profile no_symbols;
     struct disk_header header;

@@ -42,6 +42,7 @@ struct json_frame_row {
     bool inlined, exact;
     uint64_t address, offset; // Of a profile,
     uint64_t function_offset; // as this is; 0 = it has a name, or nobody knows.
+    const char *language;     // NULL = machine code.
 };
 
 struct json_stack_row {
@@ -165,10 +166,15 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
         .exact = l->exact,
         .address = l->address,
         .offset = l->address - t->p->modules[l->module].bias,
+        .language = f->language != 0 ? profile_string(t->p, f->language) : NULL,
     };
 
     if (t->frame_of[frame] != 0)
         return t->frame_of[frame] - 1;
+    if (row.language != NULL) {
+        row.address = row.offset = 0;
+        t->has_languages = true;
+    }
     if (f->function == 0 && l->function_start != 0)
         row.function_offset = l->function_start - t->p->modules[l->module].bias;
     row.module = module_index(t, f->module);
@@ -358,7 +364,8 @@ put_modules(const struct json_tables *t, struct json *j)
     json_end(j);
 }
 
-/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO. */
+/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO, and of what
+ * has no address. */
 static void
 put_addresses(const struct json_tables *t, struct json *j, const char *key, size_t offset,
               bool without_zero)
@@ -367,11 +374,20 @@ put_addresses(const struct json_tables *t, struct json *j, const char *key, size
     for (size_t i = 0; i < t->frame_count; i++) {
         uint64_t value = *(const uint64_t *)((const char *)&t->frames[i] + offset);
 
-        if (without_zero && value == 0)
+        if ((without_zero && value == 0) || t->frames[i].language != NULL)
             json_string(j, NULL, NULL);
         else
             json_address(j, NULL, value);
     }
+    json_end(j);
+}
+
+static void
+put_languages(const struct json_tables *t, struct json *j)
+{
+    json_array_filled(j, "language");
+    for (size_t i = 0; i < t->frame_count; i++)
+        json_string(j, NULL, t->frames[i].language);
     json_end(j);
 }
 
@@ -415,6 +431,8 @@ put_frames(const struct json_tables *t, struct json *j)
             json_bool(j, NULL, v[i].exact);
         json_end(j);
     }
+    if (t->has_languages)
+        put_languages(t, j);
     json_end(j);
 }
 

@@ -57,6 +57,7 @@ struct json_tables {
     struct own_code own; // Of P.
     bool has_sites;      // Heaps and labels are referred to as well.
     bool has_types;      // And types.
+    bool has_languages;  // Some frames are named ones.
     struct json_picks heaps, labels;
     struct strtab types;
     struct map type_ids;

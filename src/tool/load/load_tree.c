@@ -8,6 +8,8 @@
  *
  *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
  *
+ * Named frames are locations too, with one frame and no module; their names are in the file.
+ *
  * The header's flag for tags is not asked for. A live process may have set it after the header was
  * copied and before the nodes were; it is there for readers that know no tags.
  *
@@ -36,8 +38,8 @@ load_modules(struct loader *l)
     struct profile *p = l->p;
 
     p->module_count = count > 1 ? count : 1;
-    if (p->module_count > DISK_TAG_LABELS)
-        p->module_count = DISK_TAG_LABELS;
+    if (p->module_count > DISK_NAMED_FRAME)
+        p->module_count = DISK_NAMED_FRAME;
     p->modules = arena_array(&p->arena, p->module_count, sizeof *p->modules);
     p->modules[0].path = "";
     for (size_t i = 1; i < p->module_count; i++) {
@@ -81,6 +83,48 @@ add_location(struct loader *l, uint64_t frame, bool exact)
     return (uint32_t)p->location_count++;
 }
 
+/* The name of record INDEX of the named frames, or that of what is not in the file. */
+static struct profile_frame
+named_frame(struct loader *l, uint64_t index)
+{
+    struct profile *p = l->p;
+    struct profile_frame f = {0};
+    const struct disk_named *d =
+        index < raw_count(l->raw, DISK_NAMED) ? raw_record(l->raw, DISK_NAMED, index) : NULL;
+
+    if (d != NULL && d->id == index) {
+        f.function = loader_string(l, d->function);
+        f.file = loader_string(l, d->file);
+        f.language = loader_string(l, d->language);
+        f.line = d->line;
+    }
+    if (f.function == 0)
+        f.function = strtab_id(&p->strings, "(unknown function)");
+    if (f.language == 0)
+        f.language = strtab_id(&p->strings, "other language");
+    return f;
+}
+
+/* The location of FRAME, a named one. */
+static uint32_t
+add_named(struct loader *l, uint64_t frame)
+{
+    struct profile *p = l->p;
+    size_t count = p->location_count;
+    uint32_t id = add_location(l, frame, false);
+    struct profile_frame f;
+
+    if (p->location_count == count)
+        return id;
+    f = named_frame(l, frame & DISK_ADDRESS_MASK);
+    p->locations[id].module = 0;
+    p->locations[id].first_frame = (uint32_t)p->frame_count;
+    p->locations[id].frame_count = 1;
+    profile_add_frame(p, &f);
+    l->named_count++;
+    return id;
+}
+
 /* The node for LOCATION under PARENT: the known one if there is one, else new. */
 static uint32_t
 add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
@@ -119,7 +163,10 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
     }
     if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX)
         return false;
-    location = add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+    location = d->frame >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME
+                   ? add_named(l, d->frame)
+                   : add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+    p->locations[location].runtime |= (d->flags & DISK_NODE_RUNTIME) != 0;
     // What an interrupted function "called" is the trampoline of its signal handler.
     if (p->locations[p->nodes[parent - 1].location].exact)
         p->locations[location].at_start = true;
@@ -348,7 +395,7 @@ load_symbols(struct loader *l)
         }
         found++;
     }
-    p->symbolised = p->location_count > 0 && found + 1 == p->location_count;
+    p->symbolised = p->location_count > 0 && found + l->named_count + 1 == p->location_count;
 }
 
 void

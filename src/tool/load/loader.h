@@ -35,6 +35,7 @@ struct loader {
     size_t backing_capacity;
     size_t unknown_tags; // Tags of heaps or sets of labels that are not in the file.
     struct map known_locations;
+    size_t named_count;       // Locations that are named frames.
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.
     uint32_t *depth;          // By node: nodes from the root to it.

@@ -8,9 +8,10 @@
  *
  * Code outside of modules (compiled while the program ran) has addresses that mean nothing in
  * another process. Where it has a name, equal names are one place: the methods of 500 runs add up,
- * and the result does not grow with the number of runs. What has no name is the same where its
- * address is: so it is in processes that were forked after it was made, and hardly ever in others,
- * whose addresses are random. Both get addresses with bit 47 set, where no process has code.
+ * and the result does not grow with the number of runs; so it is with named frames. What has no
+ * name is the same where its address is: so it is in processes that were forked after it was made,
+ * and hardly ever in others, whose addresses are random. Both get addresses with bit 47 set, where
+ * no process has code.
  *
  *     site ─► node ─► location (module + place, or name, or address)
  *              └───► parent node ─► …
@@ -219,8 +220,8 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     for (uint32_t i = 0; i < l->frame_count; i++) {
         const struct profile_frame *f = &p->frames[l->first_frame + i];
 
-        strbuf_fmt(&name, "%u,%u,%u;", merge_string(m, in, f->function),
-                   merge_string(m, in, f->file), f->line);
+        strbuf_fmt(&name, "%u,%u,%u,%u;", merge_string(m, in, f->function),
+                   merge_string(m, in, f->file), f->line, merge_string(m, in, f->language));
     }
     strbuf_str(&name, l->exact ? "exact" : "");
     known = map_put(&m->code, strtab_id(&m->code_names, strbuf_text(&name)), NULL);
@@ -275,6 +276,7 @@ take_frames(struct merge *m, struct merge_input *in, const struct profile_locati
         f.function = merge_string(m, in, f.function);
         f.linkage = merge_string(m, in, f.linkage);
         f.file = merge_string(m, in, f.file);
+        f.language = merge_string(m, in, f.language);
         f.module = to->module;
         profile_add_frame(m->p, &f);
     }
@@ -295,6 +297,7 @@ merge_location(struct merge *m, struct merge_input *in, uint32_t id)
     else
         to = code_location(m, in, from);
     take_frames(m, in, from, &m->p->locations[to]);
+    m->p->locations[to].runtime |= from->runtime;
     in->locations[id] = to;
     return to;
 }

@@ -185,6 +185,7 @@ struct profile_frame {
     uint32_t file;     // String: the path as the debug information has it; 0 if unknown.
     uint32_t line;     // 0 = unknown.
     uint32_t module;   // Module id.
+    uint32_t language; // String: "Lua", of a named frame, which has no address; 0 = machine code.
     bool inlined;      // Inlined into the next frame of the same location.
 };
 
@@ -200,6 +201,7 @@ struct profile_location {
     uint32_t same;
     bool at_start;        // A return address that nobody called from: a signal handler's.
     bool exact;           // The address is that of an instruction, not of the one after a call.
+    bool runtime; // Code of a runtime, which named frames in the same stack stand for.
 };
 
 enum profile_node_flags {
@@ -585,6 +587,14 @@ static inline uint32_t
 profile_pid_here(const struct profile *p)
 {
     return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
+}
+
+/* The language of which L, a location of P, is a named frame, as a string's id: its address means
+ * nothing then. 0 if it is machine code. */
+static inline uint32_t
+profile_language(const struct profile *p, const struct profile_location *l)
+{
+    return l->frame_count > 0 ? p->frames[l->first_frame].language : 0;
 }
 
 /* The string ID, which is valid as long as P. */

@@ -63,6 +63,7 @@ places_are_valid(const struct profile *p)
         HOLDS(is_string(p, f->function));   // Interned before the frame was added,
         HOLDS(is_string(p, f->linkage));    // and so is this,
         HOLDS(is_string(p, f->file));       // and this.
+        HOLDS(is_string(p, f->language));   // 0 for machine code.
         HOLDS(f->module < p->module_count); // That of the frame's location.
     }
     return true;
@@ -468,7 +469,7 @@ profile_is_writable(const struct profile *p)
 
     HOLDS(p->node_count >= 2);                 // The file has "other" whether it is needed or not,
     HOLDS(p->nodes[1].flags & NODE_OTHER);     // at this place.
-    HOLDS(p->module_count <= DISK_TAG_LABELS); // Numbers above are tags.
+    HOLDS(p->module_count <= DISK_NAMED_FRAME); // That and those above are no modules.
     HOLDS(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)

@@ -58,6 +58,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_NOTES] = "notes",
     [DISK_ACCESS] = "access",
     [DISK_FIELDS] = "fields",
+    [DISK_NAMED] = "named frames",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -83,6 +84,7 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_NOTES] = sizeof(struct disk_note),
     [DISK_ACCESS] = sizeof(struct disk_access),
     [DISK_FIELDS] = sizeof(struct disk_fields),
+    [DISK_NAMED] = sizeof(struct disk_named),
 };
 
 static const struct {

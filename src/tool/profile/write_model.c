@@ -55,18 +55,53 @@ disk_node_id(uint32_t node)
     return node < NODE_FIRST ? node : node - NODE_FIRST + DISK_NODE_FIRST;
 }
 
+/* Record 1 of a file stands for frames that found no room, so the model's begin behind it. */
+enum { NAMED_FIRST = 2 };
+
+/* Write the named frames. Returns, by location, the index of their records; 0 = it is none. */
+static uint32_t *
+write_named(struct writer *w)
+{
+    const struct profile *p = w->p;
+    uint32_t *record_of = arena_array(&w->arena, p->location_count, sizeof *record_of);
+    struct disk_named *d = arena_array(&w->arena, p->location_count + NAMED_FIRST, sizeof *d);
+    uint32_t count = NAMED_FIRST;
+
+    for (size_t i = 1; i < p->location_count; i++) {
+        const struct profile_frame *f = &p->frames[p->locations[i].first_frame];
+
+        if (profile_language(p, &p->locations[i]) == 0)
+            continue;
+        d[count] = (struct disk_named){
+            .id = count,
+            .line = f->line,
+            .function = write_text(w, profile_string(p, f->function)),
+            .file = write_text(w, profile_string(p, f->file)),
+            .language = write_text(w, profile_string(p, f->language)),
+        };
+        record_of[i] = count++;
+    }
+    w->has_named = count > NAMED_FIRST;
+    if (w->has_named)
+        write_table(w, DISK_NAMED, d, count * sizeof *d, sizeof *d);
+    return record_of;
+}
+
 static struct disk_node
-disk_node_of(const struct profile *p, const struct profile_node *n)
+disk_node_of(const struct profile *p, const struct profile_node *n, const uint32_t *record_of)
 {
     const struct profile_location *l = &p->locations[n->location];
+    uint32_t record = record_of[n->location];
 
     return (struct disk_node){
-        .frame = l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
+        .frame = record != 0 ? record | (uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS
+                             : l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
         .parent = n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
                   : n->flags & NODE_BROKEN  ? (uint32_t)DISK_NODE_BROKEN
                                             : disk_node_id(n->parent),
         .flags = (n->flags & NODE_GUESSED ? (uint32_t)DISK_NODE_GUESSED : 0) |
-                 (l->exact ? (uint32_t)DISK_NODE_EXACT : 0),
+                 (l->exact ? (uint32_t)DISK_NODE_EXACT : 0) |
+                 (l->runtime ? (uint32_t)DISK_NODE_RUNTIME : 0),
     };
 }
 
@@ -130,11 +165,12 @@ write_nodes(struct writer *w)
     size_t nodes = p->node_count - NODE_FIRST + DISK_NODE_FIRST;
     size_t count_max = nodes + 2 * p->site_count + p->backing_count;
     struct node_table t = {arena_array(&w->arena, count_max, sizeof *t.v), nodes, {0}};
+    const uint32_t *record_of = write_named(w);
 
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
         t.v[DISK_NODE_OTHER].site[c] = c + 1;
     for (size_t i = NODE_FIRST; i < p->node_count; i++)
-        t.v[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i]);
+        t.v[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i], record_of);
     write_tags(w, &t);
     w->has_tags = t.count > nodes;
     write_table(w, DISK_NODES, t.v, t.count * sizeof *t.v, sizeof *t.v);
@@ -607,5 +643,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_fields(&w);
     if (w.has_tags)
         header.incompatible |= DISK_INCOMPATIBLE_TAGS;
+    if (w.has_named)
+        header.incompatible |= DISK_INCOMPATIBLE_NAMED;
     return write_finish(&w, &header, ret, err);
 }

@@ -204,7 +204,8 @@ static void
 write_symbols(struct writer *w)
 {
     for (size_t i = 1; w->p->symbolised && i < w->p->location_count; i++)
-        collect_location(w, &w->p->locations[i]);
+        if (profile_language(w->p, &w->p->locations[i]) == 0) // Those have a table of their own.
+            collect_location(w, &w->p->locations[i]);
     if (w->p->typed)
         collect_types(w);
     write_table(w, DISK_STRINGS, w->strings.text, w->strings.length, 1);

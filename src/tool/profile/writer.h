@@ -20,6 +20,7 @@ struct writer {
     struct disk_segment segment; // The open one.
     uint32_t segment_count;
     bool has_tags;    // Some nodes are tags.
+    bool has_named;   // Some are named frames.
     bool has_columns; // Some segments are in columns.
     void *zstd;         // Of the open segment.
     const char *failed; // Why nothing more can be written; NULL = all is well.

@@ -1,0 +1,240 @@
+/* named.c: names of frames of the program's own language.
+ *
+ * An adapter (stack/language_frames.c) tells each name once and gets an id, which it keeps as long
+ * as it likes: so do children made by fork, which is why ids and texts lie in memory that a child
+ * sees as it was. It is address space until there is an adapter.
+ *
+ *     id ──► {function, file, line, language} ──► texts
+ *      │                                             │
+ *      └► record in the profile's NAMED table        └► place in the profile's STRINGS
+ *
+ * What is below belongs to the process: a profile gets a record of a frame when it is first part of
+ * a stack, and each text once. Two threads that come first at once may leave a record behind that
+ * was never published, or write a text twice; both cost a few bytes.
+ *
+ * Beyond the last record, and for what found no room among the ids, stands record 1, "other
+ * functions".
+ */
+#include "account/named.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "account/file.h"
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+#include "platform/sys.h"
+#include "platform/texts.h"
+
+enum {
+    WINDOW = 64,
+    FRAME_PLACES = 2 * LIMIT_NAMED,
+    TEXT_PLACES = 2 * LIMIT_NAMED,
+    POOL_BYTES = 16 << 20,
+    TEXT_BYTES_MAX = 1000,
+    RECORD_OTHER = 1,
+};
+
+/* What an id stands for: numbers of texts, TEXTS_NONE for an empty one. */
+struct named {
+    uint32_t function, file, line, language;
+};
+
+struct names {
+    uint32_t places[FRAME_PLACES]; // Atomic: an index into frames plus 1; 0 = free.
+    uint32_t used;                 // Atomic: frames; may run past the end.
+    struct named frames[LIMIT_NAMED];
+    uint32_t text_places[TEXT_PLACES];
+    unsigned char pool[POOL_BYTES];
+    struct texts texts;
+};
+
+/* Of one profile. */
+struct named_records {
+    uint32_t record[LIMIT_NAMED + 1]; // Atomic, by id: index in NAMED; 0 = none yet.
+    uint64_t strings[TEXT_PLACES];    // Atomic, by text: offset and bytes; 0 = not written.
+};
+
+static struct names *names; // Atomic; a process constant.
+
+static const char other_functions[] = "(other functions)";
+
+bool
+named_start(void)
+{
+    struct table *t = &state->tables[DISK_NAMED];
+
+    return table_take(t, 1) == 0 && table_take(t, 1) == RECORD_OTHER;
+}
+
+/* The process's names; NULL without memory. */
+static struct names *
+all_names(void)
+{
+    struct names *n = load_acquire(&names), *none = NULL;
+
+    if (likely(n != NULL))
+        return n;
+    n = sys_mmap(NULL, sizeof *n, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys_failed(n))
+        return NULL;
+    sys_madvise(n, sizeof *n, MADV_DONTDUMP);
+    n->texts = (struct texts){.places = n->text_places,
+                              .place_count = TEXT_PLACES,
+                              .pool = n->pool,
+                              .pool_bytes = POOL_BYTES};
+    if (cas_acq_rel(&names, &none, n))
+        return n;
+    sys_munmap(n, sizeof *n);
+    return none;
+}
+
+/* The number of TEXT; false if there is no room for it. */
+static bool
+text_number(struct names *n, const char *text, uint32_t *ret_number)
+{
+    size_t size_bytes = text != NULL ? strlen(text) : 0;
+
+    *ret_number = TEXTS_NONE;
+    if (size_bytes == 0)
+        return true;
+    if (size_bytes > TEXT_BYTES_MAX)
+        size_bytes = TEXT_BYTES_MAX;
+    *ret_number = texts_intern(&n->texts, text, size_bytes);
+    return *ret_number != TEXTS_NONE;
+}
+
+/* Put F among the frames: its index plus 1, or 0 without room. */
+static uint32_t
+add_frame(struct names *n, const struct named *f)
+{
+    uint32_t index = load_relaxed(&n->used);
+
+    do {
+        if (index >= LIMIT_NAMED)
+            return 0;
+    } while (!cas_acq_rel(&n->used, &index, index + 1));
+    n->frames[index] = *f;
+    return index + 1;
+}
+
+uint32_t
+named_id(const char *function, const char *file, uint32_t line, const char *language)
+{
+    struct names *n = all_names();
+    struct named f = {.line = line};
+    uint32_t made = 0;
+    uint64_t hash;
+
+    if (n == NULL || !text_number(n, function, &f.function) || !text_number(n, file, &f.file) ||
+        !text_number(n, language, &f.language))
+        return 0;
+    hash = hash_bytes(&f, sizeof f);
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        uint32_t *place = &n->places[(hash + i) % FRAME_PLACES];
+        uint32_t there = load_acquire(place);
+
+        if (there == 0) {
+            if (made == 0 && (made = add_frame(n, &f)) == 0)
+                return 0;
+            if (cas_acq_rel(place, &there, made))
+                return made;
+        }
+        if (memcmp(&n->frames[there - 1], &f, sizeof f) == 0)
+            return there;
+    }
+    return 0;
+}
+
+/* The profile's records; NULL without memory. */
+static struct named_records *
+all_records(void)
+{
+    struct named_records *r = load_acquire(&state->named), *none = NULL;
+
+    if (likely(r != NULL))
+        return r;
+    r = mem_private(sizeof *r);
+    if (r == NULL || cas_acq_rel(&state->named, &none, r))
+        return r;
+    mem_release(r, sizeof *r);
+    return none;
+}
+
+/* The text NUMBER of N in the profile, written if it is not there yet. */
+static struct disk_string
+string_of(struct named_records *r, const struct names *n, uint32_t number)
+{
+    struct disk_string s = {0};
+    size_t size_bytes;
+    uint64_t packed;
+    const void *text;
+
+    if (number >= TEXT_PLACES)
+        return s;
+    packed = load_acquire(&r->strings[number]);
+    if (packed != 0)
+        return (struct disk_string){(uint32_t)(packed >> 32), (uint32_t)packed};
+    text = texts_get(&n->texts, number, &size_bytes);
+    s = file_string(text, size_bytes);
+    if (s.bytes != 0)
+        store_release(&r->strings[number], (uint64_t)s.off << 32 | s.bytes);
+    return s;
+}
+
+/* Record 1, which may have been written already. */
+static uint32_t
+other_record(struct named_records *r)
+{
+    struct disk_named *d = table_record(&state->tables[DISK_NAMED], RECORD_OTHER);
+    uint32_t none = 0;
+
+    if (load_acquire(&d->id) == 0 && cas_acq_rel(&r->record[0], &none, (uint32_t)RECORD_OTHER)) {
+        d->function = file_string(other_functions, sizeof other_functions - 1);
+        store_release(&d->id, (uint32_t)RECORD_OTHER);
+    }
+    return RECORD_OTHER;
+}
+
+/* Give the frame ID a record in this process's profile. */
+static COLD uint32_t
+make_record(struct named_records *r, uint32_t id)
+{
+    const struct names *n = load_acquire(&names);
+    struct table *t = &state->tables[DISK_NAMED];
+    struct disk_named *d;
+    uint32_t none = 0;
+    uint64_t index = TABLE_NONE;
+
+    if (id != 0 && n != NULL && load_relaxed(&t->used) < LIMIT_NAMED)
+        index = table_take(t, 1);
+    if (index >= LIMIT_NAMED)
+        return other_record(r);
+    d = table_record(t, index);
+    d->line = n->frames[id - 1].line;
+    d->function = string_of(r, n, n->frames[id - 1].function);
+    d->file = string_of(r, n, n->frames[id - 1].file);
+    d->language = string_of(r, n, n->frames[id - 1].language);
+    if (!cas_acq_rel(&r->record[id], &none, (uint32_t)index))
+        return none;
+    store_release(&d->id, (uint32_t)index);
+    return (uint32_t)index;
+}
+
+uint32_t
+named_node(uint32_t node, uint32_t id)
+{
+    struct named_records *r = all_records();
+    uint32_t record = RECORD_OTHER;
+
+    if (id > LIMIT_NAMED)
+        id = 0;
+    if (likely(r != NULL)) {
+        record = load_acquire(&r->record[id]);
+        if (unlikely(record == 0))
+            record = make_record(r, id);
+    }
+    return nodes_named(node, record);
+}

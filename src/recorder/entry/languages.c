@@ -1,0 +1,62 @@
+/* languages.c: what adapters for languages call through heaptap/language.h.
+ *
+ * One exported object, heaptap_languages_v1, a table of functions. They may be called before
+ * anything is recorded and when nothing ever is, at any time, and from within an adapter's answer,
+ * that is, in the middle of an event; so none begins an event.
+ */
+#define HEAPTAP_IS_RECORDER
+
+#include "account/named.h"
+#include "event/adapt.h"
+#include "heaptap/language.h"
+#include "platform/sys.h"
+#include "unwind/function.h"
+
+static int
+api_add(const struct heaptap_language *language)
+{
+    if (language == NULL || language->size < sizeof *language)
+        return -1;
+    return adapt_language(language) ? 0 : -1;
+}
+
+static unsigned
+api_name(const char *function, const char *file, unsigned line, const char *language)
+{
+    return named_id(function, file, line, language);
+}
+
+static int
+api_runtime(const void *start, const void *end)
+{
+    return adapt_runtime_code((uintptr_t)start, (uintptr_t)end) ? 0 : -1;
+}
+
+static int
+api_can_read(const void *p, size_t bytes)
+{
+    uint64_t page_bytes = 4096, at = (uintptr_t)p, end = at + bytes;
+
+    if (end < at)
+        return 0;
+    for (; at < end; at = (at | (page_bytes - 1)) + 1)
+        if (!sys_is_readable(at))
+            return 0;
+    return 1;
+}
+
+static const void *
+api_function_of(const void *pc)
+{
+    return (const void *)(uintptr_t)unwind_function((uintptr_t)pc);
+}
+
+EXPORT const struct heaptap_languages heaptap_languages_v1 = {
+    .version = 1,
+    .size = sizeof(struct heaptap_languages),
+    .add = api_add,
+    .name = api_name,
+    .runtime = api_runtime,
+    .can_read = api_can_read,
+    .function_of = api_function_of,
+};

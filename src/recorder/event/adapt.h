@@ -1,0 +1,15 @@
+/* adapt.h: adapters for languages come; see adapt.c. At any time, also outside of events. */
+#ifndef EVENT_ADAPT_H
+#define EVENT_ADAPT_H
+
+#include "base/base.h"
+
+struct heaptap_language;
+
+/* From now on ask LANGUAGE. False if there is no room for one more. */
+bool adapt_language(const struct heaptap_language *language);
+
+/* [START, END) is code of a runtime. False if there is no room for one more. */
+bool adapt_runtime_code(uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,51 @@
+/* language_frames.h: stacks with the frames of the program's own language in them. */
+#ifndef STACK_LANGUAGE_FRAMES_H
+#define STACK_LANGUAGE_FRAMES_H
+
+#include "account/label.h"
+#include "base/atomics.h"
+#include "stack/stack.h"
+
+struct heaptap_language;
+
+/* How many languages there are. Atomic; a process constant. */
+extern uint32_t language_count;
+
+/* From now on ask LANGUAGE. False if there is no room for one more. */
+bool language_add(const struct heaptap_language *language);
+
+/* [START, END) is code of a runtime. False if there is no room for one more. */
+bool language_runtime_code(uint64_t start, uint64_t end);
+
+static inline bool
+language_is_there(void)
+{
+    return load_acquire(&language_count) != 0;
+}
+
+/* The node of the present stack, of which TARGET is what stack_target has just found, with the
+ * frames of all languages in it; no labels. In an event of T. */
+uint32_t language_merge(struct thread *t, const struct stack_target *target);
+
+/* language_sites in a thread that is apart. */
+uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
+
+/* Where blocks of the stack that TARGET is of are counted in the calling thread: with the frames
+ * of languages, and its labels. TARGET is what stack_target has just found. */
+static inline uint32_t *
+language_sites(struct thread *t, struct stack_target *target)
+{
+    return likely(tls.apart == 0) ? target->sites : language_sites_apart(t, target);
+}
+
+/* The node of the stack that called the intercepted function from CALLER, with the frames of
+ * languages and without labels. */
+static inline uint32_t
+language_node(struct thread *t, struct arch_caller caller)
+{
+    const struct stack_target *target = stack_target(t, caller);
+
+    return likely(tls.apart == 0) ? nodes_of(target->sites) : language_merge(t, target);
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* cflags: -fno-builtin -fno-optimize-sibling-calls -fno-inline */
+/* libtoy.c: a language that was made up, its interpreter, and the adapter for it.
+ *
+ * The interpreter does nothing but call, return, go on to the next line, throw and allocate, at
+ * random. A function of the language runs in the C frame of the one that called it, or in a new one
+ * of toy_eval, directly or through a C function that is no part of the runtime. Its frames lie in
+ * an array; each knows an address in its C frame, or that it is in the same one as its caller.
+ *
+ * What is right is written down as it happens: at each allocation the interpreter makes the chain
+ * of all frames from the C function that allocates outwards, with the C frames that matter, and
+ * counts it. No part of heaptap is asked for that.
+ */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "toy.h"
+
+#include "heaptap/language.h"
+
+enum { FRAMES = 96, FUNCTIONS = 5, LINES = 4, DEPTH_MAX = 14, TEXT_BYTES = 2048, CHAINS = 1 << 18 };
+
+struct toy_frame {
+    unsigned function, line;
+    const void *at;       /* In its C frame; NULL = in that of its caller. */
+    const char *native;   /* What of C lies between it and its caller: "toy_eval", or more. */
+};
+
+struct catcher {
+    jmp_buf env;
+    struct catcher *outer;
+    unsigned count;
+};
+
+static __thread struct {
+    struct toy_frame frames[FRAMES];
+    unsigned count, depth;
+    unsigned long random, left;
+    const char *via; /* The C function that calls toy_eval next. */
+    struct catcher *catcher;
+    void *blocks[64];
+} toy;
+
+static const char *const names[FUNCTIONS] = {"alpha", "beta", "gamma", "delta", "epsilon"};
+static unsigned ids[FUNCTIONS][LINES];
+
+static struct {
+    char *text;
+    unsigned long count;
+} chains[CHAINS];
+static char pool[64 << 20];
+static size_t pool_used;
+static char busy;
+
+static unsigned
+chance(unsigned n)
+{
+    toy.random = toy.random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(toy.random >> 33) % n;
+}
+
+/* --- The adapter ------------------------------------------------------------------------------ */
+
+static size_t
+frames(struct heaptap_frame *to, size_t max)
+{
+    size_t n = 0;
+
+    for (unsigned i = toy.count; i > 0 && n < max; i--, n++) {
+        const struct toy_frame *f = &toy.frames[i - 1];
+
+        to[n].id = ids[f->function][f->line];
+        to[n].extra = 0;
+        to[n].at = (unsigned long)f->at;
+    }
+    /* Each is told by the address of the one that began its C frame. */
+    for (size_t i = n; i-- > 0;)
+        if (to[i].at == 0)
+            to[i].at = i + 1 < n ? to[i + 1].at : 0;
+    return n;
+}
+
+static const struct heaptap_language language = {sizeof language, "Toy", frames, NULL};
+
+int
+toy_begin(int late)
+{
+    char file[] = "toy.toy";
+
+    (void)late;
+    for (unsigned f = 0; f < FUNCTIONS; f++)
+        for (unsigned l = 0; l < LINES; l++)
+            ids[f][l] = heaptap_frame_name(names[f], file, 10 * f + l + 1, "Toy");
+    heaptap_runtime_code((const void *)toy_runtime_begins, (const void *)toy_runtime_ends);
+    return heaptap_language_add(&language);
+}
+
+/* --- What is right ---------------------------------------------------------------------------- */
+
+static void
+count_chain(const char *leaf)
+{
+    char text[TEXT_BYTES];
+    size_t size = (size_t)snprintf(text, sizeof text, "%s", leaf);
+    unsigned long hash = 5381;
+
+    for (unsigned i = toy.count; i > 0; i--) {
+        const struct toy_frame *f = &toy.frames[i - 1];
+
+        size += (size_t)snprintf(text + size, sizeof text - size, " %s:%u", names[f->function],
+                                 10 * f->function + f->line + 1);
+        if (f->at != NULL)
+            size += (size_t)snprintf(text + size, sizeof text - size, " %s", f->native);
+    }
+    for (size_t i = 0; i <= size; i++)
+        hash = hash * 33 + (unsigned char)text[i];
+    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+        continue;
+    for (hash %= CHAINS; chains[hash].text != NULL; hash = (hash + 1) % CHAINS)
+        if (strcmp(chains[hash].text, text) == 0)
+            break;
+    if (chains[hash].text == NULL) {
+        chains[hash].text = memcpy(pool + pool_used, text, size + 1);
+        pool_used += size + 1;
+        if (pool_used > sizeof pool - TEXT_BYTES)
+            abort();
+    }
+    chains[hash].count++;
+    __atomic_clear(&busy, __ATOMIC_RELEASE);
+}
+
+void
+toy_write(FILE *to)
+{
+    for (size_t i = 0; i < CHAINS; i++)
+        if (chains[i].text != NULL)
+            fprintf(to, "%lu %s\n", chains[i].count, chains[i].text);
+}
+
+/* --- The interpreter -------------------------------------------------------------------------- */
+
+static void
+keep(void *p)
+{
+    unsigned i = chance(64);
+
+    free(toy.blocks[i]);
+    toy.blocks[i] = p;
+}
+
+void
+toy_leaf_small(void)
+{
+    count_chain("toy_leaf_small");
+    keep(malloc(1 + chance(200)));
+}
+
+void
+toy_leaf_deep(unsigned n)
+{
+    char room[64];
+
+    room[n % 64] = (char)n;
+    if (n > 0) {
+        toy_leaf_deep(n - 1);
+    } else {
+        count_chain("toy_leaf_deep");
+        keep(calloc(1, 64));
+    }
+    __asm__ volatile("" ::"r"(room));
+}
+
+void
+toy_leaf_grows(void)
+{
+    unsigned i = chance(64);
+
+    count_chain("toy_leaf_grows");
+    toy.blocks[i] = realloc(toy.blocks[i], 8 + chance(4000));
+}
+
+void toy_eval(void);
+
+void
+toy_runtime_begins(void)
+{
+    __asm__ volatile("");
+}
+
+/* A call of the language from a C frame that gets its room on the stack as it goes. */
+static void
+eval_in(char *room)
+{
+    const char *native = toy.via != NULL ? toy.via : "toy_eval";
+    unsigned base = toy.count;
+
+    toy.via = NULL;
+    toy.frames[toy.count] = (struct toy_frame){chance(FUNCTIONS), 0, room, native};
+    toy.count++;
+    while (toy.left > 0 && toy.count > base) {
+        struct toy_frame *f = &toy.frames[toy.count - 1];
+
+        toy.left--;
+        switch (chance(11)) {
+        case 0:
+        case 1:
+            f->line = (f->line + 1) % LINES;
+            break;
+        case 2:
+            if (toy.count < FRAMES - 1 && toy.count < base + 6) {
+                toy.frames[toy.count] = (struct toy_frame){chance(FUNCTIONS), 0, NULL, NULL};
+                toy.count++;
+            }
+            break;
+        case 3:
+        case 4:
+            if (toy.count > base + 1 || chance(4) == 0)
+                toy.count--;
+            break;
+        case 5:
+            if (toy.depth < DEPTH_MAX)
+                toy_eval();
+            break;
+        case 6:
+            if (toy.depth < DEPTH_MAX)
+                toy_calls_back();
+            break;
+        case 7:
+            toy_leaf_small();
+            break;
+        case 8:
+            toy_leaf_deep(chance(4));
+            break;
+        case 9:
+            toy_leaf_grows();
+            break;
+        default:
+            if (toy.catcher != NULL && chance(8) == 0)
+                longjmp(toy.catcher->env, 1);
+        }
+    }
+    toy.count = base;
+}
+
+/* The room of its C frame differs from call to call, so that slots do. */
+void
+toy_eval(void)
+{
+    char *room = __builtin_alloca(16 + 16 * chance(3));
+    struct catcher catcher = {.outer = toy.catcher, .count = toy.count};
+    unsigned depth = toy.depth++;
+
+    if (chance(3) != 0) {
+        eval_in(room);
+    } else if (setjmp(catcher.env) == 0) {
+        toy.catcher = &catcher;
+        eval_in(room);
+    } else {
+        toy.count = catcher.count;
+    }
+    toy.catcher = catcher.outer;
+    toy.depth = depth;
+}
+
+void
+toy_runtime_ends(void)
+{
+    __asm__ volatile("");
+}
+
+/* A C function of the program's, called by the language, that calls the language. */
+void
+toy_calls_back(void)
+{
+    toy.via = "toy_eval toy_calls_back";
+    toy_eval();
+}
+
+void
+toy_run(unsigned long seed, unsigned long steps)
+{
+    toy.random = seed;
+    toy.left = steps;
+    while (toy.left > 0)
+        toy_eval();
+    for (unsigned i = 0; i < 64; i++)
+        free(toy.blocks[i]);
+}

@@ -1,0 +1,51 @@
+/* cflags: -fno-builtin */
+/* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
+/* toy.c SEED STEPS THREADS FILE [fork|late]: runs a made-up language (libtoy.c) and writes to FILE
+ * which chains of frames its allocations had. With "late" the recorder hears of the language when
+ * the program has run for a while, which FILE does not count; with "fork" a child goes on, and FILE
+ * is the child's. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "toy.h"
+
+static unsigned long seed, steps;
+
+static void *
+run(void *number)
+{
+    toy_run(seed * 1000 + (unsigned long)number, steps);
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    pthread_t threads[16];
+    int count = atoi(argv[3]), status = 0;
+    FILE *to;
+
+    seed = strtoul(argv[1], NULL, 10);
+    steps = strtoul(argv[2], NULL, 10);
+    free(malloc(100));
+    if (toy_begin(0) != 0)
+        fprintf(stderr, "no recorder\n");
+    if (argc > 5 && strcmp(argv[5], "fork") == 0) {
+        if (fork() != 0)
+            return wait(&status) < 0 || status != 0;
+    }
+    for (int i = 0; i < count && i < 16; i++)
+        pthread_create(&threads[i], NULL, run, (void *)(long)i);
+    for (int i = 0; i < count && i < 16; i++)
+        pthread_join(threads[i], NULL);
+    if (count == 0)
+        toy_run(seed, steps);
+    to = fopen(argv[4], "w");
+    if (to == NULL)
+        return 1;
+    toy_write(to);
+    return fclose(to) != 0;
+}

@@ -1,0 +1,24 @@
+/* toy.h: a made-up language; see libtoy.c. */
+#ifndef PROG_TOY_H
+#define PROG_TOY_H
+
+#include <stdio.h>
+
+/* Tell heaptap of the language. 0, or -1 without a recorder. */
+int toy_begin(int late);
+
+/* Run a program of the language that follows from SEED. */
+void toy_run(unsigned long seed, unsigned long steps);
+
+/* Write how often there was an allocation with which chain of frames. */
+void toy_write(FILE *to);
+
+void toy_leaf_small(void);
+void toy_leaf_deep(unsigned n);
+void toy_leaf_grows(void);
+void toy_runtime_begins(void);
+void toy_eval(void);
+void toy_runtime_ends(void);
+void toy_calls_back(void);
+
+#endif

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# toy.sh: frames of a made-up language among those of C, each chain against what its interpreter
+# knows of itself. If it fails, stacks show functions of the program's language that did not run, in
+# a wrong order, at a wrong line, or inside of the wrong C function.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# try NAME SEED STEPS THREADS [how]: under the recorder; the profile that is looked at is number 1,
+# or 2 of a child.
+try() {
+    local name=$1 seed=$2 steps=$3 threads=$4 how=${5:-} number=1
+    [ "$how" = fork ] && number=2
+    rm -rf "$name"
+    mkdir "$name"
+    LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$name/%n.heaptap HEAPTAP_FRAMES=${frames:-} \
+        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how 2>"$name/err"
+    same "$name: exit status" 0 $?
+    same "$name: errors" "" "$(cat "$name/err")"
+    "$HEAPTAP" report --json --no-fold "$name/$number.heaptap" >"$name/json"
+    check "$name: chains" run_python "$area/chains.py" "$name/json" "$name/truth" \
+        toy_eval toy_calls_back toy_leaf_small toy_leaf_deep toy_leaf_grows
+}
+
+try short 1 2000 0
+try long 2 400000 0
+try threads 3 60000 4
+try child 4 60000 0 fork
+finish
