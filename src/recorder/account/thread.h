@@ -48,12 +48,12 @@ enum {
 struct stack_target {
     uint32_t *sites; // Of its node in the call tree.
     uint32_t frames; // Of the stack.
-    // Another one whenever a stack was walked, so that equal ones mean the same C frames at the
-    // same addresses, as long as the memo is the same too. 0 = this one cannot be told again.
-    uint32_t stamp;
     // By size class, as far as known: this thread's counters, or one that no block fits; their
     // site.
     uint32_t site[DISK_SIZE_CLASSES];
+    // Another one whenever a stack was walked, so that equal ones mean the same C frames at the
+    // same addresses, as long as the memo is the same too. 0 = this one cannot be told again.
+    uint32_t stamp;
     struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
