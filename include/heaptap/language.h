@@ -57,6 +57,9 @@ struct heaptap_native {
     unsigned long pc;   /* That return address. */
 };
 
+/* What an adapter wants to remember of a C stack. */
+enum { HEAPTAP_NOTES = 12 };
+
 struct heaptap_language {
     unsigned size;    /* sizeof(struct heaptap_language) */
     const char *name; /* "Lua" */
@@ -68,6 +71,14 @@ struct heaptap_language {
      * alone. */
     void (*place)(struct heaptap_frame *frames, size_t count, const struct heaptap_native *natives,
                   size_t native_count);
+    /* For runtimes that can only tell from the C stack which functions run. Both may be NULL.
+     * `look` is given the C frames, innermost first, and puts what it needs of them to NOTES; it is
+     * called again only when the C frames or their places have changed. `frames_noted` is asked
+     * instead of `frames`, then, with these notes. */
+    void (*look)(const struct heaptap_native *natives, size_t native_count,
+                 unsigned long notes[HEAPTAP_NOTES]);
+    size_t (*frames_noted)(struct heaptap_frame *to, size_t max,
+                           const unsigned long notes[HEAPTAP_NOTES]);
 };
 
 /* What a recorder offers. Later versions append; `size` says how much there is. */
@@ -79,6 +90,7 @@ struct heaptap_languages {
     int (*runtime)(const void *start, const void *end);
     int (*can_read)(const void *p, size_t bytes);
     const void *(*function_of)(const void *pc);
+    const void *(*function_end)(const void *pc);
 };
 
 #if defined(HEAPTAP_IS_RECORDER)
@@ -141,6 +153,13 @@ HEAPTAP_LANGUAGE_API_ const void *
 heaptap_function_of(const void *pc)
 {
     return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->function_of(pc) : NULL;
+}
+
+/* And where it ends. */
+HEAPTAP_LANGUAGE_API_ const void *
+heaptap_function_end(const void *pc)
+{
+    return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->function_end(pc) : NULL;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* cflags: -fno-builtin -fno-optimize-sibling-calls -fno-inline */
+/* cflags: -fno-builtin -fno-optimize-sibling-calls -fno-inline -fno-toplevel-reorder */
 /* libtoy.c: a language that was made up, its interpreter, and the adapter for it.
  *
  * The interpreter does nothing but call, return, go on to the next line, throw and allocate, at
@@ -81,7 +81,7 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-static const struct heaptap_language language = {sizeof language, "Toy", frames, NULL};
+static const struct heaptap_language language = {sizeof language, "Toy", frames, NULL, NULL, NULL};
 
 int
 toy_begin(int late)

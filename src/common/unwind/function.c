@@ -8,13 +8,27 @@
 
 #include "unwind/cfi.h"
 
+/* The unwind entry for PC; false if there is none. */
+static bool
+find(uint64_t pc, struct cfi_function *ret_function)
+{
+    struct unwind_object object;
+
+    return unwind_find_object(pc, &object) && cfi_find(pc, &object, ret_function) == CFI_FOUND;
+}
+
 uint64_t
 unwind_function(uint64_t pc)
 {
-    struct unwind_object object;
     struct cfi_function f;
 
-    if (!unwind_find_object(pc, &object) || cfi_find(pc, &object, &f) != CFI_FOUND)
-        return 0;
-    return f.begin;
+    return find(pc, &f) ? f.begin : 0;
+}
+
+uint64_t
+unwind_function_end(uint64_t pc)
+{
+    struct cfi_function f;
+
+    return find(pc, &f) ? f.begin + f.size : 0;
 }

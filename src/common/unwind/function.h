@@ -8,4 +8,7 @@
  * none. Signal-safe. */
 uint64_t unwind_function(uint64_t pc);
 
+/* And where it ends: the first address behind it. */
+uint64_t unwind_function_end(uint64_t pc);
+
 #endif

@@ -15,7 +15,8 @@
 static int
 api_add(const struct heaptap_language *language)
 {
-    if (language == NULL || language->size < sizeof *language)
+    if (language == NULL || language->size < sizeof *language || language->frames == NULL ||
+        (language->look == NULL) != (language->frames_noted == NULL))
         return -1;
     return adapt_language(language) ? 0 : -1;
 }
@@ -51,6 +52,12 @@ api_function_of(const void *pc)
     return (const void *)(uintptr_t)unwind_function((uintptr_t)pc);
 }
 
+static const void *
+api_function_end(const void *pc)
+{
+    return (const void *)(uintptr_t)unwind_function_end((uintptr_t)pc);
+}
+
 EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .version = 1,
     .size = sizeof(struct heaptap_languages),
@@ -59,4 +66,5 @@ EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .runtime = api_runtime,
     .can_read = api_can_read,
     .function_of = api_function_of,
+    .function_end = api_function_end,
 };

@@ -45,6 +45,7 @@ enum {
     RUNTIME_RANGES = 64,
     KEPT = 256,       // Answers with their nodes, a power of two,
     KEPT_FRAMES = 62, // of no more frames than these.
+    NOTED = 256,      // A power of two.
 };
 
 struct kept {
@@ -54,6 +55,14 @@ struct kept {
     uint32_t *sites;  // Of the target.
     uint32_t count;
     struct heaptap_frame frames[KEPT_FRAMES];
+};
+
+/* What adapters have noted of a C stack. */
+struct noted {
+    uint32_t stamp; // Of the target; 0 = unused.
+    uint64_t version;
+    uint32_t *sites;
+    unsigned long notes[LANGUAGES][HEAPTAP_NOTES];
 };
 
 /* What a thread needs to ask and to remember answers. */
@@ -68,10 +77,13 @@ struct language_memo {
     uint32_t root;                 // What the outermost of them hangs on.
     uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: which of natives it stands inside of.
     struct kept kept[KEPT];
+    struct noted noted[NOTED];
+    struct noted strange; // Of a stack that cannot be told again.
 };
 
 uint32_t language_count;
 static const struct heaptap_language *languages[LANGUAGES];
+static uint32_t looking; // Atomic: some of them look at the C stack.
 
 static struct {
     uint64_t start, end; // Atomic; end is written last, 0 = unused.
@@ -84,9 +96,11 @@ language_add(const struct heaptap_language *language)
     uint32_t count = load_acquire(&language_count);
 
     // Adapters are added by constructors, one after the other.
-    if (count >= LANGUAGES || language->frames == NULL)
+    if (count >= LANGUAGES)
         return false;
     languages[count] = language;
+    if (language->look != NULL)
+        store_release(&looking, 1u);
     store_release(&language_count, count + 1);
     return true;
 }
@@ -120,22 +134,6 @@ memo_of(struct thread *t)
     if (unlikely(t->language == NULL))
         t->language = mem_private(sizeof *t->language);
     return t->language;
-}
-
-/* Ask all languages; returns how many frames there are. */
-static uint32_t
-ask(struct language_memo *m)
-{
-    uint32_t count = 0, number = load_acquire(&language_count);
-
-    for (uint32_t i = 0; i < number; i++) {
-        size_t max = LIMIT_DEPTH - count;
-        size_t n = languages[i]->frames(m->asked + count, max);
-
-        count += (uint32_t)(n < max ? n : max);
-        m->ends[i] = count;
-    }
-    return count;
 }
 
 static struct kept *
@@ -217,6 +215,60 @@ find_natives(const struct thread *t, struct language_memo *m, const struct stack
     else
         for (uint32_t i = 0; i < m->native_count; i++)
             m->natives[i].slot = t->walked[i].slot;
+}
+
+/* --- Asking ----------------------------------------------------------------------------------- */
+
+/* Have adapters look at the C stack. */
+static void
+look(struct thread *t, struct language_memo *m, const struct stack_target *target, struct noted *n)
+{
+    uint32_t number = load_acquire(&language_count);
+
+    n->stamp = 0;
+    signal_fence();
+    find_natives(t, m, target);
+    memset(n->notes, 0, sizeof n->notes);
+    for (uint32_t i = 0; i < number; i++)
+        if (languages[i]->look != NULL)
+            languages[i]->look(m->natives, m->native_count, n->notes[i]);
+    n->version = t->memo_version;
+    n->sites = target->sites;
+    signal_fence();
+    n->stamp = target->stamp;
+}
+
+/* What adapters have noted of the C stack of TARGET. */
+static const struct noted *
+notes_of(struct thread *t, struct language_memo *m, const struct stack_target *target)
+{
+    struct noted *n = target->stamp != 0 ? &m->noted[target->stamp % NOTED] : &m->strange;
+
+    if (unlikely(n->stamp != target->stamp || n->version != t->memo_version ||
+                 n->sites != target->sites || target->stamp == 0))
+        look(t, m, target, n);
+    return n;
+}
+
+/* Ask all languages; returns how many frames there are. */
+static uint32_t
+ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
+{
+    uint32_t count = 0, number = load_acquire(&language_count);
+    const struct noted *noted = load_relaxed(&looking) ? notes_of(t, m, target) : NULL;
+
+    for (uint32_t i = 0; i < number; i++) {
+        const struct heaptap_language *l = languages[i];
+        size_t max = LIMIT_DEPTH - count, n;
+
+        if (l->look != NULL && noted != NULL)
+            n = l->frames_noted(m->asked + count, max, noted->notes[i]);
+        else
+            n = l->frames(m->asked + count, max);
+        count += (uint32_t)(n < max ? n : max);
+        m->ends[i] = count;
+    }
+    return count;
 }
 
 /* --- Merging ---------------------------------------------------------------------------------- */
@@ -334,8 +386,8 @@ language_merge(struct thread *t, const struct stack_target *target)
     struct language_memo *m;
     struct kept *k;
 
-    if (!language_is_there() || (m = memo_of(t)) == NULL || (count = ask(m)) == 0 ||
-        node == DISK_NODE_OTHER)
+    if (!language_is_there() || (m = memo_of(t)) == NULL || node == DISK_NODE_OTHER ||
+        (count = ask(t, m, target)) == 0)
         return node;
     k = place_of(m, target, count);
     if (likely(is_kept(k, t, target, count)))

@@ -15,6 +15,7 @@
 #include "json/json_diff.h"
 #include "option/limit_opts.h"
 #include "option/metric_opts.h"
+#include "profile/fold_runtime.h"
 #include "text/text_diff.h"
 #include "text/text_view.h"
 
@@ -132,6 +133,8 @@ open_side(const struct diff_options *o, const char *what, struct side *ret)
     if (rc != 0)
         return rc;
     rc = symbolise(ret->set.v[0], &o->view.symbols);
+    if (rc == 0 && !o->view.native)
+        fold_runtime(ret->set.v[0]);
     options.merge_labels = false;
     return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
 }

@@ -24,6 +24,7 @@
 #include "html/page_writer.h"
 #include "json/json_page.h"
 #include "option/metric_opts.h"
+#include "profile/fold_runtime.h"
 #include "profile/origin.h"
 #include "util/path.h"
 #include "util/regular.h"
@@ -86,6 +87,8 @@ open_side(const struct html_options *o, const char *what, struct html_side *ret)
         return rc;
     p = ret->set.v[0];
     symbolise_types(p, &o->view.symbols);
+    if (!o->view.native)
+        fold_runtime(p);
     rc = pick_stacks(p, &options, &ret->set.arena, &ret->stacks);
     if (rc != 0)
         return rc;
@@ -332,6 +335,7 @@ static const struct opt options[] = {
                    "short-lived blocks, or the count of allocations. The default is the peak, "
                    "unless nearly all of that is still in use."),
     VIEW_FILTER_OPTION(defaults.view),
+    VIEW_NATIVE_OPTION(defaults.view),
     VIEW_TAG_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
     {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",

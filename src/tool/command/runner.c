@@ -17,6 +17,7 @@
 #include "command/sink.h"
 #include "command/symbolise.h"
 #include "json/json_session.h"
+#include "profile/fold_runtime.h"
 #include "text/text_session.h"
 
 static int
@@ -53,6 +54,8 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         rc = pick_metric(s->p, *r->metric);
     if (rc == 0)
         rc = symbolise(s->p, &o->symbols);
+    if (rc == 0 && !o->native)
+        fold_runtime(s->p);
     if (rc == 0)
         rc = build_stacks(s, arena);
     if (rc != 0)

@@ -14,7 +14,7 @@ struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
     struct symbol_choice symbols;
-    bool no_fold, fold_recursion, keep_recursion, wide;
+    bool no_fold, fold_recursion, keep_recursion, native, wide;
     int json;       // Of view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
     uint64_t depth; // Likewise.
@@ -37,6 +37,10 @@ uint32_t view_json_version(const struct view_options *options);
     {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
      "Keep only blocks that the program has given the label KEY, or only those where its value "  \
      "is VALUE; * and ? work as in the shell.", NULL}
+#define VIEW_NATIVE_OPTION(of)                                                                    \
+    {OPT_FLAG, 0, "native", &(of).native, NULL,                                                   \
+     "Show the interpreter's own functions too, where functions of an interpreted language "       \
+     "stand for them.", NULL}
 #define VIEW_FOLD_OPTIONS(of)                                                                     \
     VIEW_FILTER_OPTION(of),                                                                       \
     {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \
@@ -50,6 +54,7 @@ uint32_t view_json_version(const struct view_options *options);
      "each depth. Pictures and the first screen of report do.", NULL},                            \
     {OPT_FLAG, 0, "no-fold-recursion", &(of).keep_recursion, NULL,                                \
      "Show recursion as it was, in them, too.", NULL},                                            \
+    VIEW_NATIVE_OPTION(of),                                                                       \
     VIEW_TAG_OPTIONS(of)
 #define VIEW_STACK_OPTIONS(of)                                                                    \
     VIEW_FOLD_OPTIONS(of),                                                                        \

@@ -16,7 +16,7 @@ try() {
         "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how 2>"$name/err"
     same "$name: exit status" 0 $?
     same "$name: errors" "" "$(cat "$name/err")"
-    "$HEAPTAP" report --json --no-fold "$name/$number.heaptap" >"$name/json"
+    "$HEAPTAP" report --json --no-fold --native "$name/$number.heaptap" >"$name/json"
     check "$name: chains" run_python "$area/chains.py" "$name/json" "$name/truth" \
         toy_eval toy_calls_back toy_leaf_small toy_leaf_deep toy_leaf_grows
 }

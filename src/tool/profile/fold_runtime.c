@@ -1,0 +1,76 @@
+/* fold_runtime.c: the stacks of a script, without its interpreter.
+ *
+ *     recorded:  main ◄ lua_pcallk ◄ luaV_execute ◄ fill fill.lua:19 ◄ luaH_resize
+ *                       ----------   ------------                      -----------
+ *     shown:     main ◄ fill fill.lua:19
+ *
+ * What a named frame stands for says the same in C, and less. So code of the runtime goes from
+ * stacks with a named frame, on both of its sides; what it allocates for a function of the script
+ * is that function's. A stack without one stays as it was: there the runtime is all there is.
+ *
+ * It is done to the tree, so that no view has to know of it: a node below a named frame moves up to
+ * the next one that stays, and a named frame's parent is the nearest such. Nodes that nothing leads
+ * to any more remain, without sites.
+ */
+#include "profile/fold_runtime.h"
+
+#include <stdlib.h>
+
+enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN };
+
+static bool
+is_runtime(const struct profile *p, uint32_t node)
+{
+    return p->locations[p->nodes[node].location].runtime;
+}
+
+/* The nearest node that stays from NODE on outwards; *FLAGS gets what those that go say. */
+static uint32_t
+outer(const struct profile *p, uint32_t node, uint32_t *flags)
+{
+    while (node != 0 && is_runtime(p, node)) {
+        *flags |= p->nodes[node].flags & END_FLAGS;
+        node = p->nodes[node].parent;
+    }
+    return node;
+}
+
+void
+fold_runtime(struct profile *p)
+{
+    uint32_t *to; // By node below a named frame, or such a frame: where it has moved; else 0.
+
+    for (size_t i = 0; i < p->location_count; i++) {
+        if (p->locations[i].runtime)
+            break;
+        if (i + 1 == p->location_count)
+            return;
+    }
+    to = xcalloc(p->node_count, sizeof *to);
+    // Parents have smaller numbers, so theirs are known.
+    for (uint32_t i = 1; i < p->node_count; i++) {
+        struct profile_node *n = &p->nodes[i];
+        bool named = profile_language(p, &p->locations[n->location]) != 0;
+
+        if (to[n->parent] != 0) {
+            n->parent = to[n->parent];
+            to[i] = is_runtime(p, i) ? n->parent : i;
+        } else if (named) {
+            n->parent = outer(p, n->parent, &n->flags);
+            to[i] = i;
+        }
+    }
+    for (size_t i = 0; i < p->site_count; i++)
+        if (to[p->sites[i].node] != 0)
+            p->sites[i].node = to[p->sites[i].node];
+    for (size_t i = 0; i < p->backing_count; i++)
+        if (to[p->backings[i].node] != 0)
+            p->backings[i].node = to[p->backings[i].node];
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        struct profile_unknown_free *f = &p->unknown_frees[i];
+
+        f->node = to[f->node] != 0 ? to[f->node] : f->node;
+        f->site_node = to[f->site_node] != 0 ? to[f->site_node] : f->site_node;
+    }
+    free(to);
+}

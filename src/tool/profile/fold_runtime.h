@@ -1,0 +1,11 @@
+/* fold_runtime.h: leave the frames of interpreters out of stacks with named frames. */
+#ifndef PROFILE_FOLD_RUNTIME_H
+#define PROFILE_FOLD_RUNTIME_H
+
+#include "profile/profile.h"
+
+/* Charge what code of a runtime has in stacks of P with named frames to the frames around it. P
+ * must be symbolised, and is to be shown, not written. */
+void fold_runtime(struct profile *p);
+
+#endif
