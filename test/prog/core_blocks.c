@@ -22,6 +22,8 @@
  *                         there is a line, and says how many of how many have come
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
+ *   core_blocks calls     allocates from ever new stacks for two seconds; says when it exits how
+ *                         many microseconds of processor time a call of malloc took at most
  *   core_blocks births    allocates in early(), after a second in middle(), in another thread, and
  *                         last in late(), after which this thread makes 7 more; says of each
  *                         where, by whom and when, in a line, then "ready", and waits for a line
@@ -32,6 +34,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,12 +296,35 @@ held(void)
 
 static long made;
 
+static uint64_t
+clock_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool timed;
+static uint64_t longest_ns;
+
+static void
+make_one(void)
+{
+    uint64_t since_ns = timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0, took_ns;
+    void *p = malloc(16);
+
+    took_ns = timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns : 0;
+    longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+    free(p);
+}
+
 /* As many stacks as PATH has values: it says which of two calls is taken. */
 static void
 take_path(unsigned path, int depth)
 {
     if (depth == 0)
-        free(malloc(16));
+        make_one();
     else if (path & 1)
         take_path(path >> 1, depth - 1);
     else
@@ -330,6 +356,17 @@ stacks(void)
 }
 
 static void
+calls(void)
+{
+    uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+
+    timed = true;
+    for (unsigned path = 0; clock_ns(CLOCK_MONOTONIC) - since_ns < 2000000000; path++)
+        take_path(path, 18);
+    printf("%llu\n", (unsigned long long)(longest_ns / 1000));
+}
+
+static void
 churn(void)
 {
     struct timespec a_while = {.tv_nsec = 10000000};
@@ -339,28 +376,19 @@ churn(void)
     nanosleep(&a_while, NULL);
 }
 
-static uint64_t
-unix_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static char told[1024];
 
 /* Keep what ALLOCATE returns, and tell of it. */
 static void
 tell_birth(const char *who, void *(*allocate)(void))
 {
-    uint64_t before = unix_ns();
+    uint64_t before = clock_ns(CLOCK_REALTIME);
     void *p = allocate();
     size_t used = strlen(told);
 
     keep(p);
     snprintf(told + used, sizeof told - used, "%s %p %d %llu %llu\n", who, p, (int)gettid(),
-             (unsigned long long)before, (unsigned long long)unix_ns());
+             (unsigned long long)before, (unsigned long long)clock_ns(CLOCK_REALTIME));
 }
 
 static void *
@@ -462,6 +490,8 @@ main(int count, char **arguments)
         held();
     } else if (strcmp(what, "stacks") == 0) {
         stacks();
+    } else if (strcmp(what, "calls") == 0) {
+        calls();
     } else if (strcmp(what, "births") == 0) {
         births();
     } else if (strcmp(what, "child") == 0) {

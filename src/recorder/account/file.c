@@ -20,7 +20,7 @@
  *
  * A profile that core dumps are to hold (state->in_memory) is private memory laid out as the file
  * would be, directory and all, because the kernel leaves named shared files out of dumps. Then the
- * file is a copy, made now and then; docs/internals/core.md says why.
+ * file is a copy, made now and then by file_copy.c; docs/internals/core.md says why.
  *
  * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
  * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
@@ -52,10 +52,6 @@ enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
 
 /* A table takes no more than this part of a limit on address space. */
 enum { FILE_LIMIT_SHARE = 64 };
-
-/* A copy of a profile in memory is made after so long first, then after twice that each time, up to
- * a second, and takes no more than this part of the time. */
-enum { COPY_WAIT_NS = 16000000, COPY_WAIT_MOST_NS = 1000000000, COPY_SHARE = 100 };
 
 /* Where a table starts and ends. First sizes are such that a small program never grows anything. */
 static const struct {
@@ -154,10 +150,10 @@ reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
     return r == 1 ? 0 : -ENOSPC;
 }
 
-/* Open the file again; a negative error number if it is not ours any more. What stands at its place
- * is looked at first, because opening a FIFO or a device may do things to others. */
-static int
-reopen(void)
+/* What stands at the file's place is looked at first, because opening a FIFO or a device may do
+ * things to others. */
+int
+file_reopen(void)
 {
     struct stat st;
     // Before the file is looked at: another thread may make both more at any time, the file first.
@@ -184,9 +180,8 @@ file_fails(enum output_event event, int error)
     output_message(event, error, state->path);
 }
 
-/* Note that the file has END bytes or more. */
-static void
-note_size(uint64_t end)
+void
+file_note_size(uint64_t end)
 {
     uint64_t known = load_relaxed(&state->file_bytes);
 
@@ -194,9 +189,8 @@ note_size(uint64_t end)
         continue;
 }
 
-/* Close FD if it still is the file. */
-static void
-close_ours(int fd)
+void
+file_close(int fd)
 {
     if (sys_is_file(fd, state->device, state->inode))
         sys_close(fd);
@@ -229,7 +223,7 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
     int r = -EBADF;
 
     for (uint32_t i = 0; i < REOPENED_MAX && r == -EBADF; i++) {
-        int fd = reopen();
+        int fd = file_reopen();
 
         if (fd == -EBADF)
             continue;
@@ -238,7 +232,7 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
         r = reserve_blocks(fd, file_off, size_bytes);
         *ret_fd = fd;
         if (r != 0)
-            close_ours(fd);
+            file_close(fd);
         else if (!sys_is_file(fd, state->device, state->inode))
             r = -EBADF;
     }
@@ -274,13 +268,13 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     r = reserve_room(file_off, size_bytes, &fd);
     if (r != 0)
         return r;
-    note_size(file_off + size_bytes);
+    file_note_size(file_off + size_bytes);
     r = map_again(where, file_off, size_bytes);
     // Where there is too little address space for the file as a whole, and on systems that are like
     // Linux.
     if (r != 0 && sys_is_file(fd, state->device, state->inode))
         r = map_file(fd, where, file_off, size_bytes);
-    close_ours(fd);
+    file_close(fd);
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
     else
@@ -464,8 +458,6 @@ make_first(int fd)
             return r;
         t->mapped_bytes = size_bytes;
     }
-    state->copy_wait_ns = COPY_WAIT_NS;
-    state->copy_next_ns = COPY_WAIT_NS;
     return 0;
 }
 
@@ -526,7 +518,7 @@ file_create(void)
         state->device = (uint64_t)st.st_dev;
         state->inode = (uint64_t)st.st_ino;
         r = state->in_memory ? make_first(fd) : map_first(fd);
-        close_ours(fd);
+        file_close(fd);
     } else {
         sys_close(fd);
     }
@@ -536,101 +528,6 @@ file_create(void)
     }
     state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
     return 0;
-}
-
-static bool
-write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t off, int *ret_error)
-{
-    for (uint64_t done = 0; done < size_bytes;) {
-        long n = sys_pwrite(fd, bytes + done, size_bytes - done, off + done);
-
-        if (n <= 0) {
-            *ret_error = n < 0 ? (int)n : -ENOSPC;
-            return false;
-        }
-        done += (uint64_t)n;
-    }
-    return true;
-}
-
-/* Copy all that is there to FD: 0, or a negative error number. Tables may grow meanwhile, so of the
- * directory only what was copied is written. The header comes last: a new file begins with zeros
- * until all of it is there. */
-static int
-copy_to(int fd)
-{
-    const unsigned char *header = (unsigned char *)state->header;
-    const struct disk_segment *directory =
-        (const struct disk_segment *)(const void *)(header + DISK_DIRECTORY_OFF);
-    uint32_t count = load_relaxed(&state->segment_count), copied = 0;
-    uint64_t end = DISK_DIRECTORY_OFF;
-    int error = 0;
-
-    if (load_relaxed(&state->file_end) > sys_limit(RLIMIT_FSIZE))
-        return -EFBIG;
-    for (; copied < count && copied < DISK_SEGMENT_MAX; copied++) {
-        const struct disk_segment *s = &directory[copied];
-        uint32_t kind = load_acquire(&s->kind);
-
-        if (kind == 0) // Whoever takes it is about to say what it is of.
-            break;
-        if (!write_whole(fd, state->tables[kind].base + s->table_off, s->bytes, s->off, &error))
-            return error;
-        end = end < s->off + s->bytes ? s->off + s->bytes : end;
-    }
-    if (!write_whole(fd, header + DISK_DIRECTORY_OFF, copied * sizeof *directory,
-                     DISK_DIRECTORY_OFF, &error) ||
-        !write_whole(fd, header, DISK_DIRECTORY_OFF, 0, &error))
-        return error;
-    note_size(end);
-    return 0;
-}
-
-static void
-copy_now(void)
-{
-    uint64_t since_ns = sys_clock_ns(), took_ns;
-    int fd = reopen(), r = fd < 0 ? fd : copy_to(fd);
-
-    if (fd >= 0)
-        close_ours(fd);
-    // The profile itself, in memory, lacks nothing.
-    if (r != 0 && add_relaxed(&state->file_failed, 1u) == 0)
-        output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r, state->path);
-    took_ns = sys_clock_ns() - since_ns;
-    if (state->copy_wait_ns < COPY_WAIT_MOST_NS)
-        state->copy_wait_ns *= 2;
-    if (state->copy_wait_ns < took_ns * COPY_SHARE)
-        state->copy_wait_ns = took_ns * COPY_SHARE;
-    store_relaxed(&state->copy_next_ns, since_ns + took_ns - state->start_ns + state->copy_wait_ns);
-}
-
-void
-file_copy(enum file_copy when)
-{
-    uint64_t now_ns, mask;
-    uint32_t idle = 0, waits = 0;
-
-    if (!state->in_memory || load_relaxed(&state->file_failed))
-        return;
-    now_ns = load_relaxed(&state->header->shared.last_ns);
-    if (when == FILE_COPY_DUE && now_ns < load_relaxed(&state->copy_next_ns))
-        return;
-    mask = sys_block_signals();
-    while (!cas_acq_rel(&state->copy_busy, &idle, 1u)) {
-        // What the other copies has not what came last.
-        if (when != FILE_COPY_LAST || waits == LIMIT_GROW_WAITS) {
-            sys_unblock_signals(mask);
-            return;
-        }
-        idle = 0;
-        sys_wait(waits++);
-    }
-    if (when == FILE_COPY_LAST)
-        state->header->process_flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
-    copy_now();
-    store_release(&state->copy_busy, 0u);
-    sys_unblock_signals(mask);
 }
 
 static bool

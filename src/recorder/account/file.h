@@ -11,12 +11,15 @@
  * state->reserve_bytes says so. 0, or a negative error number: then nothing is left of it. */
 int file_create(void);
 
-/* When the file of a profile that is in memory is brought up to now. */
-enum file_copy { FILE_COPY_DUE, FILE_COPY_NOW, FILE_COPY_LAST };
+/* Open the file again, which is ours to close by file_close; a negative error number if it is not
+ * the same any more. */
+int file_reopen(void);
 
-/* Bring it up to now: if that is due, at once, or for the last time, so that the file is whole.
- * Does nothing to other profiles. */
-void file_copy(enum file_copy when);
+/* Close FD if it still is the file: the program may have closed it and taken the number. */
+void file_close(int fd);
+
+/* Note that the file has END bytes or more. */
+void file_note_size(uint64_t end);
 
 /* Undo file_create. */
 void file_remove(void);

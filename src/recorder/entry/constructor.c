@@ -6,7 +6,7 @@
  * starts before there are threads: nothing else does that for sure.
  */
 #include "access/counted_blocks.h"
-#include "account/file.h"
+#include "account/file_copy.h"
 #include "base/atomics.h"
 #include "entry/announce.h"
 #include "entry/libc.h"

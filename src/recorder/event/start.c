@@ -15,6 +15,7 @@
 #include "account/annotation_form.h"
 #include "account/dumped.h"
 #include "account/file.h"
+#include "account/file_copy.h"
 #include "account/history.h"
 #include "account/label.h"
 #include "account/ledger.h"
@@ -242,7 +243,7 @@ start_all(void)
     fill_header();
     access_start();
     dumped_publish();
-    file_copy(FILE_COPY_NOW);
+    file_copy(FILE_COPY_FIRST);
     guard_start();
     return true;
 }

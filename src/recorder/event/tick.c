@@ -11,7 +11,7 @@
 #include "event/tick.h"
 
 #include "account/dumped.h"
-#include "account/file.h"
+#include "account/file_copy.h"
 #include "account/history.h"
 #include "account/peak.h"
 #include "base/atomics.h"

@@ -172,8 +172,11 @@ struct state {
     uint64_t dumped_bytes; // The front part of the arena, which dumps hold.
     uint64_t dumped_used;  // Atomic.
 
-    /* file.c */
-    bool in_memory;           // The profile is private memory, and the file a copy of it.
+    bool in_memory; // The profile is private memory, and the file a copy of it.
+
+    /* file_copy.c */
+    bool copy_told;           // That no copy could be made.
+    struct copying *copying;
     uint32_t copy_busy;       // Atomic: a thread is copying.
     uint64_t copy_next_ns;    // Atomic: elapsed, when the next copy is due.
     uint64_t copy_wait_ns;    // From one copy to the next.

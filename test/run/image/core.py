@@ -324,6 +324,48 @@ def blocks():
     sampled.end()
 
 
+def in_pieces():
+    """A large profile in memory is copied in pieces: no call takes long, and whenever the program
+    is killed, what it leaves is whole."""
+    alone = {"HEAPTAP_SELF_CONTAINED": "1", "LD_PRELOAD": library}
+    got = subprocess.run([BLOCKS, "calls"], capture_output=True, text=True,
+                         env=dict(os.environ, HEAPTAP_OUT="calls.heaptap", **alone))
+    size = os.path.getsize("calls.heaptap")
+    tell(size > 8 << 20 and int(got.stdout) < 5000, "a profile of %d MiB: the longest call" %
+         (size >> 20), got.stdout)
+    for wait in 0.7, 1.1, 1.5:
+        name = "killed%d.heaptap" % (10 * wait)
+        environment = dict(os.environ, HEAPTAP_OUT=os.path.abspath(name), **alone)
+        program = subprocess.Popen([BLOCKS, "calls"], stdout=subprocess.DEVNULL, env=environment)
+        time.sleep(wait)
+        program.kill()
+        program.wait()
+        report = run("report", "--json", name)
+        totals = json.loads(report.stdout)["totals"] if report.returncode == 0 else {}
+        # One block lives whenever a piece is copied, at another stack each time.
+        tell(totals.get("allocations", 0) > 1000 and "skipped" not in report.stderr and
+             0 <= totals["live_blocks"] < 1000, "killed after %s s: what is left is whole" % wait,
+             totals, report.stderr)
+
+
+def lost():
+    """A file that cannot be reached for a while gets the rest later."""
+    program = subprocess.Popen(
+        [BLOCKS, "stacks"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env=dict(os.environ, HEAPTAP_OUT=os.path.abspath("lost.heaptap"), LD_PRELOAD=library,
+                 HEAPTAP_SELF_CONTAINED="1"))
+    while not os.path.exists("lost.heaptap"):
+        time.sleep(0.001)
+    os.rename("lost.heaptap", "away")
+    time.sleep(0.1)
+    os.rename("away", "lost.heaptap")
+    least = int(program.communicate()[0])
+    report = run("report", "--json", "lost.heaptap")
+    totals = json.loads(report.stdout)["totals"] if report.returncode == 0 else {}
+    tell(totals.get("allocations", 0) >= least > 1000 and "copy of memory" not in report.stderr,
+         "a file that was away for a while is whole in the end", least, totals, report.stderr)
+
+
 def counters_of(document_):
     """By stack: all counters."""
     got = {}
@@ -411,6 +453,8 @@ def foreign():
 
 def contained():
     grown()
+    in_pieces()
+    lost()
     foreign()
     alone = {"HEAPTAP_SELF_CONTAINED": "1"}
     ordinary = dumps.Waiting(library, "ordinary.heaptap", [BLOCKS, "leaks"])
