@@ -443,6 +443,37 @@ an_annotated_block_says_itself_who_and_when(void **unused)
     free(file);
 }
 
+/* If this fails, a made-up dump of a few kilobytes, whose million ranges are all of the same bytes,
+ * keeps a search busy for hours. */
+static void
+no_byte_of_a_dump_is_at_two_addresses(void **unused)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    unsigned char page[4096] = {7};
+    struct err err = {""};
+    uint64_t held = 0;
+    struct memory m;
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    build_core_memory(&c, 0x10000, 4096, PF_R | PF_W, page, sizeof page);
+    for (size_t i = 1; i < BUILD_LOADS; i++) {
+        build_core_memory(&c, 0x10000 + i * 4096, 4096, PF_R | PF_W, NULL, 0);
+        c.loads[i].stored = 4096;
+        c.loads[i].off = 0;
+    }
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
+    for (size_t i = 0; i < m.region_count; i++)
+        held += m.regions[i].held_bytes;
+    assert_in_range(held, 4096, size_bytes);
+    assert_true(m.missing_bytes > 0);
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+}
+
 int
 main(void)
 {
@@ -456,6 +487,7 @@ main(void)
         cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),
         cmocka_unit_test(variables_end_where_the_library_says_and_not_with_the_memory),
         cmocka_unit_test(an_annotated_block_says_itself_who_and_when),
+        cmocka_unit_test(no_byte_of_a_dump_is_at_two_addresses),
         cmocka_unit_test(the_stack_that_the_kernel_made_is_one_wherever_the_thread_is),
     };
 

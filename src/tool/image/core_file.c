@@ -3,8 +3,10 @@
  * in TMPDIR, /var/tmp or /tmp, where runs of zeros, which are most of many dumps, take no room. A
  * dump that is not compressed is mapped as it is.
  *
- * What comes out may be as large as the disk, but not more than SIZE_MAX_BYTES: nobody is to fill a
- * disk with a file of a few kilobytes.
+ * Nobody is to fill a disk, or keep us busy for hours, with a file of a few kilobytes. Zeros, which
+ * a dump may have any number of, are compressed to a 30,000th; beyond 256 GiB, which takes a minute
+ * and a half, no more than 4,096 times what went in is taken. And some of the disk is left to
+ * others.
  */
 #include "image/core_file.h"
 
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -23,14 +26,21 @@
 
 enum { PIECE_BYTES = 1 << 18, GAP_BYTES = 4096 };
 
-#define SIZE_MAX_BYTES ((uint64_t)16 << 40)
+/* So many bytes for each that goes in, on top of these; at least so much of the disk is left. */
+#define RATIO_MAX ((uint64_t)1 << 12)
+#define SIZE_FREE_BYTES ((uint64_t)256 << 30)
+#define DISK_LEFT_BYTES ((uint64_t)256 << 20)
+
+enum { LOOK_BYTES = 64 << 20, WINDOW_LOG_MAX = 31 };
 
 enum packing { PACKED_NOT, PACKED_ZSTD, PACKED_GZIP };
 
 struct expansion {
     int from, to;
     uint64_t size_bytes; // So far.
-    bool failed;
+    uint64_t max_bytes;
+    uint64_t kept_bytes, next_look; // What takes room, and when to look at the disk again.
+    const char *refused;            // Why no more is taken, if it is not an errno.
 };
 
 static enum packing
@@ -68,20 +78,41 @@ nameless_file(void)
     return -1;
 }
 
+/* Whether the disk has room for more; looks only now and then. */
+static bool
+is_room(struct expansion *e)
+{
+    struct statvfs s;
+
+    if (e->kept_bytes < e->next_look)
+        return true;
+    e->next_look = e->kept_bytes + LOOK_BYTES;
+    if (fstatvfs(e->to, &s) != 0 ||
+        (uint64_t)s.f_bavail * s.f_frsize > DISK_LEFT_BYTES + LOOK_BYTES)
+        return true;
+    e->refused = "there is too little room for it; set TMPDIR to a place with more";
+    return false;
+}
+
 /* Add what was expanded; pages of zeros stay holes. */
 static bool
 put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
 {
-    if (e->size_bytes + size_bytes > SIZE_MAX_BYTES) {
-        errno = EFBIG;
+    if (e->size_bytes + size_bytes > e->max_bytes) {
+        e->refused = "it expands to more than any dump: nothing but a made-up file is compressed "
+                     "so well";
         return false;
     }
+    if (!is_room(e))
+        return false;
     for (size_t i = 0; i < size_bytes; i += GAP_BYTES) {
         size_t some = size_bytes - i < GAP_BYTES ? size_bytes - i : GAP_BYTES;
 
-        if (!bytes_are_zero(bytes + i, some) &&
-            pwrite(e->to, bytes + i, some, (off_t)(e->size_bytes + i)) != (ssize_t)some)
+        if (bytes_are_zero(bytes + i, some))
+            continue;
+        if (pwrite(e->to, bytes + i, some, (off_t)(e->size_bytes + i)) != (ssize_t)some)
             return false;
+        e->kept_bytes += some;
     }
     e->size_bytes += size_bytes;
     return true;
@@ -96,6 +127,8 @@ expand_zstd(struct expansion *e)
     bool ok = z != NULL, more = true;
     ssize_t n;
 
+    if (z != NULL) // Of those that were compressed with --long.
+        ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (ok && more && (n = read(e->from, in, PIECE_BYTES)) > 0) {
         ZSTD_inBuffer src = {in, (size_t)n, 0};
 
@@ -137,16 +170,23 @@ expand(int fd, const char *path, struct err *err)
 {
     enum packing packing = packing_of(fd);
     struct expansion e = {.from = fd};
+    struct stat st;
     bool ok;
 
-    if (packing == PACKED_NOT)
+    if (packing == PACKED_NOT || fstat(fd, &st) != 0)
         return fd;
+    e.max_bytes = SIZE_FREE_BYTES + (uint64_t)st.st_size * RATIO_MAX;
     e.to = nameless_file();
     if (e.to < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "%s: no place to expand it; set TMPDIR", path);
     ok = packing == PACKED_ZSTD ? expand_zstd(&e) : expand_gzip(&e);
     if (ok)
         ok = ftruncate(e.to, (off_t)e.size_bytes) == 0;
+    if (!ok && e.refused != NULL) {
+        err_set(err, HEAPTAP_BAD_INPUT, "%s: %s", path, e.refused);
+        close(e.to);
+        return HEAPTAP_BAD_INPUT;
+    }
     if (!ok) {
         err_errno(err, HEAPTAP_BAD_INPUT,
                   "%s: cannot be expanded; set TMPDIR to a place with more room", path);

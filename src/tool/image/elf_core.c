@@ -48,6 +48,7 @@ static const struct layout {
 
 struct reader {
     struct memory *m;
+    uint64_t held_bytes; // Of the file, in all regions so far.
     size_t region_capacity, mapping_capacity, thread_capacity;
 };
 
@@ -275,6 +276,10 @@ read_region(struct reader *r, uint64_t at)
         stored = bytes;
     if (there > stored)
         there = stored;
+    // No byte of a dump is at two addresses; to look at one a million times would take for ever.
+    if (there > m->size_bytes - r->held_bytes)
+        there = 0;
+    r->held_bytes += there;
     m->missing_bytes += stored - there;
     arena_grow(&m->arena, &m->regions, &r->region_capacity, m->region_count, sizeof *m->regions);
     m->regions[m->region_count++] =
