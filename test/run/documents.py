@@ -11,7 +11,7 @@ stacks one list: change neither.
 """
 import json
 
-STACKS = ("stack", "allocated")  # Members that are stacks.
+STACKS = ("stack", "allocated", "front_allocated")  # Members that are stacks.
 
 
 def rows(columns):
@@ -87,7 +87,7 @@ def nested(document):
             document[key] = rows(document[key])
     if "tree" in document:
         document["tree"] = [tables.node(row) for row in document["tree"]]
-    for key in ("sites", "leaks", "rows", "backings", "unknown_frees"):
+    for key in ("sites", "leaks", "rows", "backings", "unknown_frees", "damaged"):
         if key in document:
             document[key] = [tables.write_out(row) for row in document[key]]
     return document

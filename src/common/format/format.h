@@ -160,7 +160,8 @@ struct disk_header {
     uint64_t control_answer; // enum disk_answer.
     uint64_t early_events;   // Losses: of other threads, while one was starting the recorder.
     struct disk_counting counting; // At 728.
-    uint64_t reserved1[405];
+    uint64_t damaged_blocks;       // Annotated blocks that were found damaged.
+    uint64_t reserved1[404];
 };
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
@@ -209,7 +210,8 @@ enum disk_kind {
     DISK_ACCESS = 21,        // struct disk_access; where accesses are counted
     DISK_FIELDS = 22,        // struct disk_fields; the same
     DISK_NAMED = 23,         // struct disk_named
-    DISK_KINDS = 24,
+    DISK_DAMAGES = 24,       // struct disk_damage
+    DISK_KINDS = 25,
 };
 
 enum disk_segment_flags {
@@ -426,6 +428,40 @@ struct disk_unknown_free {
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_unknown_free) == 48, "format.md 4.8");
+
+/* What has become of an annotated block (internals/annotated.md), as far as it was seen. */
+enum disk_damage_kind {
+    DISK_DAMAGE_PAST_END = 1,     // Whoever has the block wrote past its end.
+    DISK_DAMAGE_BEFORE_START = 2, // Whoever has the block wrote before its beginning.
+    DISK_DAMAGE_OVERWRITTEN = 3,  // Its annotation was overwritten, most likely by whoever has the
+                                  // block in front of it.
+};
+
+enum disk_damage_found {
+    DISK_FOUND_BY_FREE = 1,
+    DISK_FOUND_BY_REALLOC = 2,
+    DISK_FOUND_BY_CHECK = 3, // Somebody's allocation or free has looked at it.
+};
+
+enum { DISK_DAMAGE_BYTES = 24 };
+
+/* A damaged block. */
+struct disk_damage {
+    uint32_t kind;       // enum disk_damage_kind; written last. 0 = unused.
+    uint32_t found;      // enum disk_damage_found
+    uint32_t node;       // The stack of the free or realloc that has found it; 0 = none.
+    uint32_t site;       // Where the block had been allocated; 0 = not known.
+    uint32_t front_site; // The same of the block in front of it, the nearest that lived.
+    uint32_t written_bytes; // Of `written`.
+    uint64_t address, size_bytes; // Of the block. The size is 0 if it is not known any more.
+    uint64_t front_address, front_size_bytes; // Of the block in front; 0 = none near.
+    uint64_t at;       // The lowest address that is known to have changed.
+    uint64_t found_ns; // Elapsed.
+    uint64_t whole_ns; // Elapsed, when it was last known to be whole.
+    uint8_t written[DISK_DAMAGE_BYTES]; // What is there now, from `at` on.
+    uint64_t reserved[3];
+};
+static_assert(sizeof(struct disk_damage) == 128, "format.md 4.16");
 
 /* How blocks are chosen for recording. */
 enum disk_mode {

@@ -165,6 +165,39 @@ annotation_judge(const void *block)
     return s;
 }
 
+uint32_t
+annotation_written(const void *block, struct annotation_state s, uint8_t *ret, uint32_t max_bytes,
+                   uint64_t *ret_at)
+{
+    const uint8_t *begin = (const uint8_t *)words_of(block), *from, *end = block;
+
+    if (s.whole) {
+        from = end + annotation_size(block) + s.guard_changed;
+        end += annotation_size(block) + annotation_form.guard_bytes;
+        // The rest of the guard may be as it was.
+        while (end > from && end[-1] == guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
+            end--;
+    } else if (!s.begins) {
+        from = begin;
+    } else {
+        uint64_t mark = (uint64_t)MARK_END << 32, last = *last_word(block);
+
+        from = end - 4;
+        while (!s.ends && from < end &&
+               (uint8_t)(last >> (from - (end - 8)) * 8) ==
+                   (uint8_t)(mark >> (from - (end - 8)) * 8))
+            from++;
+        // Its end is there, so what has changed lies somewhere before.
+        if (s.ends)
+            from = end - (max_bytes < annotation_form.head_bytes ? max_bytes
+                                                                 : annotation_form.head_bytes);
+    }
+    *ret_at = (uintptr_t)from;
+    max_bytes = (uint64_t)(end - from) < max_bytes ? (uint32_t)(end - from) : max_bytes;
+    memcpy(ret, from, max_bytes);
+    return max_bytes;
+}
+
 uint64_t
 annotation_size(const void *block)
 {

@@ -64,6 +64,11 @@ annotation_is_damaged(struct annotation_state s)
     return !s.whole || s.guard_changed != annotation_form.guard_bytes;
 }
 
+/* Put what is there now where S says that BLOCK has changed first into RET, up to MAX_BYTES of it,
+ * and the address of that into *RET_AT; returns how many. */
+uint32_t annotation_written(const void *block, struct annotation_state s, uint8_t *ret,
+                            uint32_t max_bytes, uint64_t *ret_at);
+
 /* What BLOCK's annotation says, which is whole. */
 uint64_t annotation_size(const void *block);
 uint64_t annotation_birth(const void *block);

@@ -91,6 +91,8 @@ static const struct {
     {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX},
 #endif
     {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, sizeof(struct disk_named) * LIMIT_NAMED},
+    {DISK_DAMAGES, sizeof(struct disk_damage), 4 << 10, 0,
+     sizeof(struct disk_damage) * LIMIT_DAMAGES},
 };
 
 static void

@@ -206,6 +206,18 @@ ledger_forget(const void *p)
         store_relaxed(slot, 0u);
 }
 
+uint32_t
+ledger_site(const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    const uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
+    uint32_t e = slot != NULL ? load_relaxed(slot) : 0;
+
+    return (e & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift)
+               ? e & LEDGER_SITE_MASK
+               : 0;
+}
+
 uint64_t
 ledger_usable(const void *p)
 {

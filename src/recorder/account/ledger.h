@@ -25,6 +25,9 @@ void ledger_forget(const void *p);
  * called while P is still the caller's. */
 struct ledger_entry ledger_remove(const void *p);
 
+/* The site of the block that lives at P, or that lived there last; 0 if that is not known. */
+uint32_t ledger_site(const void *p);
+
 /* Like ledger_insert, for a pointer whose size word cannot be trusted (not what the allocator
  * returned), and for a sample, whose SITE has the bits of ledger_entry.h above it. */
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,

@@ -33,6 +33,7 @@
 #include "account/annotated_map.h"
 #include "account/annotation_form.h"
 #include "base/atomics.h"
+#include "entry/annotate_damage.h"
 #include "entry/outcall.h"
 #include "event/stack_frames.h"
 #include "format/environment.h"
@@ -136,6 +137,7 @@ annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
     if (!annotated_reserve(block))
         return NULL;
     write_annotation(block, size_bytes, head_bytes - annotation_form.head_bytes, slot);
+    check_event();
     return block;
 }
 
@@ -228,8 +230,8 @@ annotate_calloc(size_t count, size_t each_bytes)
     return block;
 }
 
-void
-annotate_next_release(void *p)
+static void
+release(void *p)
 {
     void *start = start_of(p, annotated_at(p));
 
@@ -240,6 +242,17 @@ annotate_next_release(void *p)
     outer_free(start);
 }
 
+/* P, which is live and the caller's to end, is looked at before that. */
+static struct annotation_state
+examine(void *p, enum disk_damage_found found, uint64_t slot)
+{
+    struct annotation_state s = annotation_judge(p);
+
+    if (unlikely(annotation_is_damaged(s)))
+        damage_found(p, s, found, origin_of(slot));
+    return s;
+}
+
 static void
 annotate_free(void *p)
 {
@@ -247,9 +260,13 @@ annotate_free(void *p)
 
     if (p == NULL)
         return;
+    if (likely((annotated_at(p) & CORE_ANNOTATED_LIVE) != 0)) {
+        check_event();
+        examine(p, DISK_FOUND_BY_FREE, ARCH_SLOT());
+    }
     end = annotated_ends(p);
     if (likely(end == ANNOTATED_ENDED))
-        annotate_next_release(p);
+        release(p);
     else if (end == ANNOTATED_NOT)
         // The second free of a block of ours is to look to the allocator like that of one of its.
         behind.free(annotated_at(p) != 0 ? (char *)p - annotation_form.head_bytes : p);
@@ -282,7 +299,7 @@ moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
         return NULL;
     memcpy(to, p, bytes < size_bytes ? bytes : size_bytes);
     if (annotated_ends(p) == ANNOTATED_ENDED)
-        annotate_next_release(p);
+        release(p);
     return to;
 }
 
@@ -323,14 +340,14 @@ resized(void *p, size_t size_bytes, uint64_t slot)
 static void *
 reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
-    struct annotation_state judged = annotation_judge(p);
+    struct annotation_state judged = examine(p, DISK_FOUND_BY_REALLOC, slot);
     bool whole = judged.whole && (state_of_p & CORE_ANNOTATED_PADDED) == 0;
 
     if (whole && annotated_takes(p))
         return resized(p, size_bytes, slot);
     if (size_bytes == 0) {
         if (annotated_ends(p) == ANNOTATED_ENDED)
-            annotate_next_release(p);
+            release(p);
         return plain(outer_realloc(outer_malloc(1), 0)); // Whatever comes of that.
     }
     return moved(p, state_of_p, size_bytes, slot);
@@ -586,6 +603,7 @@ annotate_next_in_front(struct next *n)
     if (!is_asked() || !annotated_map_start())
         return;
     behind = *n;
+    check_start(release);
     annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
     signal_fence(); // One of ours may be called as soon as it is there.
     n->malloc = annotate_malloc;

@@ -8,8 +8,4 @@
  * back, and the operators of the same allocator. Once, and before N is used. */
 void annotate_next_in_front(struct next *n);
 
-/* P, a block of ours which has ended and whose memory was left to the caller, is to be given
- * back. */
-void annotate_next_release(void *p);
-
 #endif

@@ -24,6 +24,8 @@ enum {
     LIMIT_STRINGS = 8 << 20,
     /* Stacks that free what is not known; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
+    /* Damaged blocks of which more is known than that there was one. */
+    LIMIT_DAMAGES = 512,
     /* Changes of the way of recording; the ledger has 9 bits for them. An earlier way of the same
      * kind is used again when they have run out. */
     LIMIT_WAYS = 511,

@@ -221,7 +221,7 @@ struct tls {
     uint64_t origin_slot; // Who has called the intercepted function; 0 = not known.
     uint64_t origin_rbp;
     uint64_t annotating;  // The frame that has called the allocator behind; 0 = none.
-    uint32_t check_countdown; // Events until this thread looks at blocks.
+    uint32_t check_countdown; // Events since this thread last looked at blocks.
 };
 
 extern __thread struct tls tls;

@@ -3,6 +3,8 @@
  * A core dump has the recorder's ledger in it: which blocks live. With the profile, which has the
  * stacks, that becomes a profile of the moment of the dump, and is shown like any other.
  */
+#include "command/cmd_core.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +22,6 @@
 #include "profile/pack.h"
 #include "text/text_memory.h"
 
-struct core_options {
-    struct view_options view;
-    uint64_t pid;
-    const char *profile, *output, *block, *pointers;
-    bool blocks, leaks;
-};
 static const struct core_options defaults;
 
 /* A command on its way. */
@@ -115,17 +111,18 @@ static int
 question_of(const struct core_options *o, struct coring *ret)
 {
     const char *address = o->block != NULL ? o->block : o->pointers;
-    int count = (o->block != NULL) + (o->pointers != NULL) + o->blocks + o->leaks;
+    int count = (o->block != NULL) + (o->pointers != NULL) + o->blocks + o->leaks + o->check;
     char *end;
 
     if (count + (o->output != NULL) > 1) {
-        say_error("--block, --find-pointers, --blocks, --leaks and -o exclude each other");
+        say_error("--block, --find-pointers, --blocks, --leaks, --check and -o exclude each other");
         return EXIT_USAGE;
     }
     ret->answer.question = o->block != NULL      ? MEMORY_ADDRESS
                            : o->pointers != NULL ? MEMORY_POINTERS
                            : o->blocks           ? MEMORY_LARGEST
                            : o->leaks            ? MEMORY_LEAKS
+                           : o->check            ? MEMORY_CHECK
                                                  : MEMORY_ALL;
     if (address == NULL)
         return 0;
@@ -164,10 +161,10 @@ wish_of(const struct core_options *o, int count, char **arguments, struct examin
     return 0;
 }
 
-static int
-run(const void *given, int count, char **arguments)
+int
+core_run(const struct core_options *o, int count, char **arguments)
 {
-    struct coring c = {.o = given};
+    struct coring c = {.o = o};
     const struct runner r = {
         .options = &c.o->view,
         .own = &c,
@@ -189,9 +186,17 @@ run(const void *given, int count, char **arguments)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = c.o->output != NULL ? save(path, c.o) : runner_run(&r, path);
+    if (rc == 0 && c.answer.checked.count > 0)
+        rc = EXIT_FINDINGS;
     close(fd);
     examine_close(&c.e);
     return rc;
+}
+
+static int
+run(const void *given, int count, char **arguments)
+{
+    return core_run(given, count, arguments);
 }
 
 static const struct opt options[] = {
@@ -211,6 +216,10 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "leaks", &defaults.leaks, NULL,
      "Show which blocks nothing points to: neither a variable, a stack, a register, nor a block "
      "that can be reached so. Every word that may be a pointer is taken for one.", NULL},
+    {OPT_FLAG, 0, "check", &defaults.check, NULL,
+     "Show which blocks somebody has written out of, what was written and who most likely did it. "
+     "Each block is known by itself if the program was run with --annotate, else only what glibc "
+     "keeps between blocks. The status is 1 if there is damage.", NULL},
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
@@ -246,6 +255,7 @@ const struct command command_core = {
                 "heaptap core ./server core.4711.zst\tas for a debugger\n"
                 "heaptap core --pid 4711\ta running process\n"
                 "heaptap core --leaks core.4711\twhat cannot be reached any more\n"
+                "heaptap core --check core.4711\twhich blocks were written out of\n"
                 "heaptap core --find-pointers 0x55d0c8e012a0 core.4711\twho keeps that block\n"
                 "heaptap core -o before.heaptap core.1\ta profile of that moment\n",
     .options = options,

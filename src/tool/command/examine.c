@@ -245,7 +245,8 @@ static void
 read_blocks(struct examined *e, struct memory_answer *answer)
 {
     bool stop = e->memory.lives && (answer->question == MEMORY_LEAKS ||
-                                    answer->question == MEMORY_POINTERS);
+                                    answer->question == MEMORY_POINTERS ||
+                                    answer->question == MEMORY_CHECK);
     uint64_t since_ns = now_ns();
 
     if (stop)

@@ -25,17 +25,17 @@
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,
-    command_callgraph, command_source, command_diff, command_core, command_rawdump, command_html,
-    command_export, command_access, command_cc, command_cxx;
+    command_callgraph, command_source, command_diff, command_core, command_check,
+    command_rawdump, command_html, command_export, command_access, command_cc, command_cxx;
 
 static const struct command *const recording[] = {
     &command_run, &command_cc, &command_cxx, &command_control, &command_snapshot,
     &command_pack, &command_merge, NULL,
 };
 static const struct command *const showing[] = {
-    &command_report,    &command_leaks,  &command_timeline, &command_bins,
+    &command_report,    &command_leaks,   &command_timeline, &command_bins,
     &command_direct,    &command_callgraph, &command_source, &command_access,
-    &command_diff,      &command_core,   &command_rawdump,  NULL,
+    &command_diff,      &command_core,    &command_check,    &command_rawdump, NULL,
 };
 static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
 static const struct command_group groups[] = {

@@ -152,6 +152,39 @@ tell_losses(struct teller *t)
              loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
 }
 
+/* The innermost function of the stack at NODE that has a name, or "an unknown stack". */
+static const char *
+owner_of(struct teller *t, uint32_t node)
+{
+    struct stack stack = stack_of_node(t->s->p, node, &t->arena);
+
+    for (uint32_t i = 0; node != 0 && i < stack.depth; i++) {
+        const char *text = frame_text(t, stack.frames[i], stack.locations[i]);
+
+        if (*text != '\0')
+            return text;
+    }
+    return "an unknown stack";
+}
+
+/* Blocks that were written out of, which is most likely the reason of what happened then. */
+static void
+tell_damages(struct teller *t)
+{
+    const struct profile *p = t->s->p;
+    const struct profile_damage *d = p->damages;
+
+    if (p->losses.damaged_blocks == 0)
+        return;
+    tell(t, "%s found damaged; heaptap report shows what was written%s%s",
+         style_plural(&t->arena, (int64_t)p->losses.damaged_blocks, "block"),
+         p->damage_count > 0 ? ". The first by who has allocated in " : "",
+         p->damage_count > 0 ? owner_of(t, d->kind == DAMAGED_OVERWRITTEN && d->front_node != 0
+                                               ? d->front_node
+                                               : d->site_node)
+                             : "");
+}
+
 /* How many notes are like note I, which comes first of them; 0 if another one does, with more
  * bytes unseen. */
 static size_t
@@ -308,6 +341,8 @@ run_summary(const struct run_summary *s)
     }
     if (s->p != NULL)
         tell_losses(&t);
+    if (s->p != NULL)
+        tell_damages(&t);
     tell_notes(&t);
     if (s->count > 0)
         tell_processes(&t);

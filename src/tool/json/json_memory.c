@@ -5,6 +5,7 @@
  */
 #include "json/json_memory.h"
 
+#include "json/json_check.h"
 #include "json/json_members.h"
 #include "json/json_stack.h"
 #include "view/memory_words.h"
@@ -275,6 +276,8 @@ json_memory(struct json *j, const struct view *v, const struct memory_view *m, s
         put_pointers(&t, v, m, limit);
     else if (m->answer->question == MEMORY_LEAKS)
         put_leaks(&t, m, limit);
+    else if (m->answer->question == MEMORY_CHECK)
+        json_check(&t, v, m, limit, put_block_or_null);
     json_tables_end(&t);
     json_end(j);
 }

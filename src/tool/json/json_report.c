@@ -122,6 +122,48 @@ json_unknown_frees(struct json_tables *t, const struct view *v)
     json_end(j);
 }
 
+static void
+json_damages(struct json_tables *t, const struct view *v)
+{
+    static const char *const kinds[] = {[DAMAGED_PAST_END] = "past_end",
+                                        [DAMAGED_BEFORE_START] = "before_start",
+                                        [DAMAGED_OVERWRITTEN] = "overwritten"};
+    static const char *const finders[] = {[DAMAGE_BY_FREE] = "free",
+                                          [DAMAGE_BY_REALLOC] = "realloc",
+                                          [DAMAGE_BY_CHECK] = "check"};
+    struct json *j = t->j;
+
+    json_array(j, "damaged");
+    for (size_t i = 0; i < v->p->damage_count; i++) {
+        const struct profile_damage *d = &v->p->damages[i];
+        struct stack stack = stack_of_node(v->p, d->node, v->arena);
+        struct stack site = stack_of_node(v->p, d->site_node, v->arena);
+        struct stack front = stack_of_node(v->p, d->front_node, v->arena);
+        char hex[2 * PROFILE_DAMAGE_BYTES + 1] = "";
+
+        for (uint32_t k = 0; k < d->written_bytes; k++) {
+            hex[2 * k] = "0123456789abcdef"[d->written[k] >> 4];
+            hex[2 * k + 1] = "0123456789abcdef"[d->written[k] & 15];
+        }
+        json_object(j, NULL);
+        json_string(j, "kind", kinds[d->kind]);
+        json_string(j, "found_by", finders[d->found]);
+        json_uint(j, "found_ns", d->found_ns);
+        json_uint(j, "whole_ns", d->whole_ns);
+        json_address(j, "address", d->address);
+        json_uint(j, "size", d->size_bytes);
+        json_address(j, "front_address", d->front_address);
+        json_uint(j, "front_size", d->front_size_bytes);
+        json_address(j, "at", d->at);
+        json_string(j, "written", hex);
+        json_stack(t, "stack", &stack);
+        json_stack(t, "allocated", &site);
+        json_stack(t, "front_allocated", &front);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 /* Nested documents have no tables, so the modules stand by themselves. */
 static void
 json_modules(struct json *j, const struct profile *p)
@@ -162,6 +204,7 @@ put_report(struct json *j, const struct view *v, enum metric metric, size_t limi
     json_label_sets(j, v->p);
     json_time_points(j, v->p);
     json_unknown_frees(&t, v);
+    json_damages(&t, v);
     json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
     if (more != NULL)
         more(&t, v, all, arg);

@@ -102,6 +102,55 @@ load_unknown_frees(struct loader *l)
         qsort(p->unknown_frees, p->unknown_free_count, sizeof *p->unknown_frees, by_count);
 }
 
+static int
+by_found(const void *a, const void *b)
+{
+    const struct profile_damage *x = a, *y = b;
+
+    if (x->found_ns != y->found_ns)
+        return x->found_ns > y->found_ns ? 1 : -1;
+    return x->address > y->address ? 1 : x->address < y->address ? -1 : 0;
+}
+
+static void
+load_damages(struct loader *l)
+{
+    struct profile *p = l->p;
+    size_t count = raw_count(l->raw, DISK_DAMAGES);
+
+    p->damages = arena_array(&p->arena, count, sizeof *p->damages);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_damage *d = raw_record(l->raw, DISK_DAMAGES, i);
+        bool known = d->node < l->disk_node_count && l->node_of[d->node] != 0;
+        struct profile_damage *to = &p->damages[p->damage_count];
+
+        if (d->kind < DAMAGED_PAST_END || d->kind > DAMAGED_OVERWRITTEN ||
+            d->found < DAMAGE_BY_FREE || d->found > DAMAGE_BY_CHECK)
+            continue;
+        *to = (struct profile_damage){
+            .kind = d->kind,
+            .found = d->found,
+            .node = known && d->node != 0 ? l->node_of[d->node] - 1 : 0,
+            .site_node = loader_node_at(l, d->site),
+            .front_node = loader_node_at(l, d->front_site),
+            .written_bytes = d->written_bytes < PROFILE_DAMAGE_BYTES ? d->written_bytes
+                                                                     : PROFILE_DAMAGE_BYTES,
+            .address = d->address,
+            .size_bytes = d->size_bytes,
+            .front_address = d->front_address,
+            .front_size_bytes = d->front_size_bytes,
+            .at = d->at,
+            .found_ns = d->found_ns,
+            .whole_ns = d->whole_ns,
+        };
+        static_assert(sizeof to->written == sizeof d->written, "one copy");
+        memcpy(to->written, d->written, sizeof to->written);
+        p->damage_count++;
+    }
+    if (p->damage_count > 1)
+        qsort(p->damages, p->damage_count, sizeof *p->damages, by_found);
+}
+
 /* The arguments, NUL-separated in the file, joined by blanks; an empty one is shown as ''. */
 static const char *
 command_line(struct loader *l)
@@ -245,6 +294,7 @@ load_header(struct loader *l)
     p->losses.no_memory_events += h->losses.no_memory_events;
     p->losses.frames_without_module = h->losses.frames_without_module;
     p->losses.history_records = h->losses.history_records;
+    p->losses.damaged_blocks = h->damaged_blocks;
     p->losses.reentrant_events += h->losses.reentrant_events;
     p->losses.heap_events = h->losses.heap_events;
     p->losses.unseen_allocators = h->losses.unseen_allocators;
@@ -294,6 +344,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     loader_judge_lives(&l);
     load_units(&l);
     load_unknown_frees(&l);
+    load_damages(&l);
     loader_count_doubtful(p);
     load_header(&l);
     load_programs(&l);

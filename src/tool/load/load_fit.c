@@ -134,6 +134,11 @@ measure(struct measure *m)
         add(m, m->of_node[p->unknown_frees[i].node]);
         add(m, m->of_node[p->unknown_frees[i].site_node]);
     }
+    for (size_t i = 0; i < p->damage_count; i++) {
+        add(m, m->of_node[p->damages[i].node]);
+        add(m, m->of_node[p->damages[i].site_node]);
+        add(m, m->of_node[p->damages[i].front_node]);
+    }
     if (m->of_string != NULL)
         measure_tags(m);
     arena_release(&arena);

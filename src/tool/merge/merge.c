@@ -282,6 +282,7 @@ merge_add(struct merge *m, const struct profile *p)
     merge_types(m, &in);
     merge_ways(m, p);
     merge_unknown_frees(m, &in);
+    merge_damages(m, &in);
     profile_losses_add(&m->p->losses, &p->losses);
     merge_recorder(&m->p->recorder, &p->recorder);
     time_sum_add(&m->time, p);

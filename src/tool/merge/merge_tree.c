@@ -337,6 +337,11 @@ nodes_in_use(const struct profile *p, struct arena *arena)
         used[p->unknown_frees[i].node] = true;
         used[p->unknown_frees[i].site_node] = true;
     }
+    for (size_t i = 0; i < p->damage_count; i++) {
+        used[p->damages[i].node] = true;
+        used[p->damages[i].site_node] = true;
+        used[p->damages[i].front_node] = true;
+    }
     for (size_t i = p->node_count; i-- > 1;)
         if (used[i])
             used[p->nodes[i].parent] = true;
@@ -456,5 +461,31 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
                    sizeof *p->unknown_frees);
         *known = p->unknown_free_count;
         p->unknown_frees[p->unknown_free_count++] = f;
+    }
+}
+
+/* In the file the stack of a block is found through a site. */
+static uint32_t
+with_site(struct merge *m, uint32_t node)
+{
+    if (node != 0)
+        site_at(m, (struct profile_site){.node = node, .counters = COUNTERS_ZERO});
+    return node;
+}
+
+void
+merge_damages(struct merge *m, struct merge_input *in)
+{
+    struct profile *p = m->p;
+
+    for (size_t i = 0; i < in->p->damage_count; i++) {
+        struct profile_damage d = in->p->damages[i];
+
+        d.node = in->nodes[d.node];
+        d.site_node = with_site(m, in->nodes[d.site_node]);
+        d.front_node = with_site(m, in->nodes[d.front_node]);
+        arena_grow(&p->arena, &p->damages, &m->damage_capacity, p->damage_count,
+                   sizeof *p->damages);
+        p->damages[p->damage_count++] = d;
     }
 }

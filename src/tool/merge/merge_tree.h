@@ -18,5 +18,6 @@ void merge_nodes(struct merge *m, struct merge_input *in);
 void merge_sites(struct merge *m, struct merge_input *in);
 
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
+void merge_damages(struct merge *m, struct merge_input *in);
 
 #endif

@@ -275,6 +275,7 @@ empty(struct profile *p)
     p->peak_error_bytes = 0;
     p->bin_count = 0;
     p->unknown_free_count = 0;
+    p->damage_count = 0;
     // Without them no view thinks that it knows what an estimate may be off by.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {

@@ -60,7 +60,7 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
         DISK_MODULES,  DISK_NODES,         DISK_COUNTERS, DISK_THREADS, DISK_BINS,
         DISK_TIMELINE, DISK_UNKNOWN_FREES, DISK_PHASES,   DISK_ERRORS,  DISK_SNAPSHOTS,
         DISK_HISTORY,  DISK_HEAPS,         DISK_LABELS,   DISK_PROGRAMS, DISK_NOTES,
-        DISK_ACCESS,   DISK_FIELDS,        DISK_NAMED};
+        DISK_ACCESS,   DISK_FIELDS,        DISK_NAMED,    DISK_DAMAGES};
     struct disk_header header = raw->header;
     struct writer w;
 

@@ -228,6 +228,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->overwritten_blocks += l->overwritten_blocks;
     sum->failed_calls += l->failed_calls;
     sum->history_records += l->history_records;
+    sum->damaged_blocks += l->damaged_blocks;
     sum->file_failed = sum->file_failed || l->file_failed;
 }
 

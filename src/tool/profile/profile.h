@@ -376,6 +376,33 @@ struct profile_unknown_free {
     uint64_t address; // Of the latest.
 };
 
+/* What has become of an annotated block; as in the file (enum disk_damage_kind, _found). */
+enum profile_damage_kind {
+    DAMAGED_PAST_END = 1,
+    DAMAGED_BEFORE_START = 2,
+    DAMAGED_OVERWRITTEN = 3,
+};
+enum profile_damage_found {
+    DAMAGE_BY_FREE = 1,
+    DAMAGE_BY_REALLOC = 2,
+    DAMAGE_BY_CHECK = 3,
+};
+
+enum { PROFILE_DAMAGE_BYTES = 24 };
+
+struct profile_damage {
+    uint32_t kind, found;
+    uint32_t node;                  // The stack that has found it; 0 = none.
+    uint32_t site_node, front_node; // Those that had allocated it, and the block in front of it; 0
+                                    // = not known.
+    uint32_t written_bytes;
+    uint64_t address, size_bytes; // The size is 0 if it is not known any more.
+    uint64_t front_address, front_size_bytes;
+    uint64_t at; // The lowest byte that is known to have changed.
+    uint64_t found_ns, whole_ns; // Elapsed; the latter when it was last known to be whole.
+    uint8_t written[PROFILE_DAMAGE_BYTES];
+};
+
 /* A program of which there are processes in a merged profile. */
 struct profile_program {
     const char *executable; // Absolute path; "" if unknown.
@@ -446,6 +473,7 @@ struct profile_losses {
     uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Values at a snapshot that found no room.
+    uint64_t damaged_blocks;     // Annotated blocks that were written out of.
     bool
         file_failed; // The file could not grow: what came later is missing after the process ended.
 };
@@ -533,6 +561,8 @@ struct profile {
     struct profile_accesses accesses; // Of the whole run, whatever the counters are cut to.
     struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
+    struct profile_damage *damages; // By the time when they were found.
+    size_t damage_count;
     const char **notes;
     size_t note_count; // What the reader skipped, one sentence each.
     struct profile_note *run_notes; // What tools noted when it was recorded.

@@ -144,6 +144,14 @@ rows_are_valid(const struct profile *p)
         HOLDS(f->node != 0 && f->node < p->node_count); // "other" if its stack is not known.
         HOLDS(f->site_node < p->node_count);            // 0 if that is not known.
     }
+    for (size_t i = 0; i < p->damage_count; i++) {
+        const struct profile_damage *d = &p->damages[i];
+
+        HOLDS(d->kind >= DAMAGED_PAST_END && d->kind <= DAMAGED_OVERWRITTEN); // As of frees.
+        HOLDS(d->found >= DAMAGE_BY_FREE && d->found <= DAMAGE_BY_CHECK);
+        HOLDS(d->node < p->node_count && d->site_node < p->node_count);
+        HOLDS(d->front_node < p->node_count && d->written_bytes <= PROFILE_DAMAGE_BYTES);
+    }
     return true;
 }
 

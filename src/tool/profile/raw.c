@@ -59,6 +59,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_ACCESS] = "access",
     [DISK_FIELDS] = "fields",
     [DISK_NAMED] = "named frames",
+    [DISK_DAMAGES] = "damages",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -85,6 +86,7 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_ACCESS] = sizeof(struct disk_access),
     [DISK_FIELDS] = sizeof(struct disk_fields),
     [DISK_NAMED] = sizeof(struct disk_named),
+    [DISK_DAMAGES] = sizeof(struct disk_damage),
 };
 
 static const struct {

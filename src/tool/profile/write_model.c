@@ -394,6 +394,39 @@ write_unknown_frees(struct writer *w)
 }
 
 static void
+write_damages(struct writer *w)
+{
+    const struct profile *p = w->p;
+    struct disk_damage *d = arena_array(&w->arena, p->damage_count + 1, sizeof *d);
+    uint32_t *site_of = arena_array(&w->arena, p->node_count, sizeof *site_of);
+
+    for (size_t i = 0; i < p->site_count; i++)
+        site_of[p->sites[i].node] = p->sites[i].id;
+    for (size_t i = 0; i < p->damage_count; i++) {
+        const struct profile_damage *from = &p->damages[i];
+
+        d[i] = (struct disk_damage){
+            .kind = from->kind,
+            .found = from->found,
+            .node = from->node != 0 ? disk_node_id(from->node) : 0,
+            .site = from->site_node != 0 ? site_of[from->site_node] : 0,
+            .front_site = from->front_node != 0 ? site_of[from->front_node] : 0,
+            .written_bytes = from->written_bytes,
+            .address = from->address,
+            .size_bytes = from->size_bytes,
+            .front_address = from->front_address,
+            .front_size_bytes = from->front_size_bytes,
+            .at = from->at,
+            .found_ns = from->found_ns,
+            .whole_ns = from->whole_ns,
+        };
+        memcpy(d[i].written, from->written, sizeof d[i].written);
+    }
+    if (p->damage_count > 0)
+        write_table(w, DISK_DAMAGES, d, p->damage_count * sizeof *d, sizeof *d);
+}
+
+static void
 write_heaps(struct writer *w)
 {
     const struct profile *p = w->p;
@@ -601,6 +634,7 @@ header_of(struct writer *w)
         .shared.most_bytes = counters_sum(p->totals.peak_bytes, p->peak_error_bytes),
         .losses.no_thread_events = p->losses.no_thread_events,
         .early_events = p->losses.early_events,
+        .damaged_blocks = p->losses.damaged_blocks,
         .losses.no_memory_events = p->losses.no_memory_events,
         .losses.reentrant_events = p->losses.reentrant_events,
         .losses.frames_without_module = p->losses.frames_without_module,
@@ -635,6 +669,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_ways(&w);
     write_errors(&w);
     write_unknown_frees(&w);
+    write_damages(&w);
     write_heaps(&w);
     write_label_sets(&w);
     write_programs(&w);

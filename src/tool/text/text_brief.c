@@ -28,6 +28,7 @@
 #include "analyse/tags.h"
 #include "analyse/timeline.h"
 #include "symbol/symbol.h"
+#include "text/text_damages.h"
 #include "text/text_header.h"
 #include "text/text_heaps.h"
 #include "text/text_recording.h"
@@ -417,6 +418,7 @@ text_brief(struct text_view *v)
 
     text_header(v);
     text_losses(v, loss_field_count);
+    text_damages(v);
     before = v->out->length;
     text_heaps(v, SECOND_ROWS);
     text_backings(v, SECOND_ROWS);

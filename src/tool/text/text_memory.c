@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 
+#include "text/text_check.h"
 #include "text/text_core.h"
 #include "text/text_stack.h"
 #include "view/memory_words.h"
@@ -217,6 +218,9 @@ text_memory(struct text_view *v, const struct memory_view *m)
         break;
     case MEMORY_LEAKS:
         put_leaks(v, m);
+        break;
+    case MEMORY_CHECK:
+        text_check(v, m);
         break;
     }
 }

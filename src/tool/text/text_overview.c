@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/group.h"
+#include "text/text_damages.h"
 #include "text/text_frees.h"
 #include "text/text_header.h"
 #include "text/text_heaps.h"
@@ -29,6 +30,7 @@ text_overview(struct text_view *v)
     text_header(v);
     text_snapshots(v);
     text_recorder(v);
+    text_damages(v);
     text_unknown_frees(v);
     text_heaps(v, limit);
     text_backings(v, limit);

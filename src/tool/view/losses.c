@@ -41,6 +41,7 @@ const struct loss_field loss_fields[] = {
     FIELD(inherited_frees, "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
+    FIELD(damaged_blocks, "blocks that were written out of: see damaged blocks"),
     FIELD(history_records, "values at a snapshot that found no room: later ones stand for them"),
 };
 const size_t loss_field_count = countof(loss_fields);

@@ -53,6 +53,8 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
         pointers_find(e, start, end, arena, &ret->pointers);
     if (ret->question == MEMORY_LEAKS)
         reach_find(e, arena, &ret->reached);
+    if (ret->question == MEMORY_CHECK)
+        check_blocks(e, arena, &ret->checked);
 }
 
 static int

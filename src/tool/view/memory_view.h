@@ -5,6 +5,7 @@
 
 #include "analyse/block_stacks.h"
 #include "image/birth.h"
+#include "image/check_blocks.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
@@ -16,6 +17,7 @@ enum memory_question {
     MEMORY_ADDRESS,  // What is at an address.
     MEMORY_POINTERS, // Who points to it.
     MEMORY_LEAKS,    // What can be reached.
+    MEMORY_CHECK,    // What is damaged.
 };
 
 /* What needs a look at all of the memory, and so is asked first, while a process is stopped. */
@@ -26,6 +28,7 @@ struct memory_answer {
     struct birth birth; // Of the place's block, if there is one.
     struct pointers pointers;
     struct reached reached;
+    struct checked checked;
 };
 
 /* What was lost of a stack. */

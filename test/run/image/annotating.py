@@ -1,12 +1,11 @@
 """annotating.py: the checks of annotating.sh. If one fails, annotated programs behave otherwise
 than bare ones, or what their blocks carry is wrong.
 """
-import glob
 import json
 import os
-import shutil
 import subprocess
 import sys
+import time
 
 import documents
 import dumps
@@ -130,5 +129,65 @@ def refused():
         tell(code == 2 and words in error, "refused: " + " ".join(options), code, error)
 
 
-{"same": same, "dumps": dumped, "refused": refused}[part]()
+def damages(name, *arguments):
+    profile = name + ".heaptap"
+    got = run([heaptap, "run", "-q", "-o", profile, *arguments])
+    with open(profile + ".json", "w") as to:
+        subprocess.run([heaptap, "report", "--json", "--no-fold", profile], stdout=to, check=True)
+    document = documents.load(open(profile + ".json"))
+    return got, document, document["damaged"]
+
+
+def owner(stack):
+    names = [f["function"] or "" for f in stack]
+    return next((name for name in names if name.startswith("owner_")), None)
+
+
+def found():
+    """Damage that the program itself comes upon, and what `heaptap check` finds in it."""
+    program = os.path.join(programs, "overflows")
+    for how, kind, size in (("free", "end", "1"), ("realloc", "end", "8"),
+                            ("free", "start", "4")):
+        got, document, seen = damages("found-%s-%s" % (how, kind), "--annotate", "--", program, "7",
+                                      kind, size, how)
+        name = "found by %s: %s" % (how, kind)
+        tell(got[0] == 0 and len(seen) == 1 and document["losses"]["damaged_blocks"] == 1, name,
+             got, seen)
+        if len(seen) != 1:
+            continue
+        d = seen[0]
+        tell(owner(d["allocated"]) == got[1].strip() and d["found_by"] == how and
+             d["written"] == "41" * int(size) and
+             d["kind"] == ("past_end" if kind == "end" else "before_start"),
+             name + ": who, how and what", d)
+        tell(any(f["function"] == "main" for f in d["stack"]),
+             name + ": and the stack of the " + how)
+    got, document, seen = damages("whole", "--check-every", "1", "--", program, "7", "end", "0",
+                                  "free")
+    tell(got[0] == 0 and not seen, "a program without damage", seen)
+
+    waiting = subprocess.Popen([heaptap, "run", "-q", "-o", "look.heaptap", "--check-every", "2",
+                                "--", program, "7", "end", "8", "wait"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    culprit = waiting.stdout.readline().strip()
+    # The program has taken the place of heaptap's child; the profile says which process it is.
+    pid = None
+    for _ in range(200):
+        header = run([heaptap, "report", "--json", "look.heaptap"])
+        pid = json.loads(header[1])["process"]["pid"] if header[0] == 0 else None
+        if pid and json.loads(header[1])["damaged"]:
+            break
+        time.sleep(0.05)
+    code, out, error = run([heaptap, "check", str(pid)])
+    tell(code == 1 and culprit in out and "41 41 41 41 41 41 41 41  AAAAAAAA" in out,
+         "heaptap check shows it in the running program", code, out, error)
+    waiting.communicate("\n")
+    document = documents.loads(run([heaptap, "report", "--json", "look.heaptap"])[1])
+    tell([(d["found_by"], owner(d["allocated"])) for d in document["damaged"]] ==
+         [("check", culprit)], "a look at all blocks has found it", document["damaged"])
+    code, out, error = run([heaptap, "check", "0"])
+    tell(code == 2 and "no process id" in error, "heaptap check of no process", error)
+
+
+{"same": same, "dumps": dumped, "found": found, "refused": refused}[part]()
 finish()

@@ -12,4 +12,6 @@ part() {
 part same
 part dumps
 part refused
+part found
+run_python "$area/overflow_trials.py" "$HEAPTAP" "$PROG" "$LIBHEAPTAP" || failures=$((failures + 1))
 finish

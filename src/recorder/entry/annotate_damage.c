@@ -1,0 +1,253 @@
+/* annotate_damage.c: damage of annotated blocks, found and noted in the running program.
+ *
+ * Who writes past the end of a block changes its guard first, from the first byte on, and then,
+ * beyond what the allocator keeps there, the next annotation from its beginning. Who writes before
+ * the beginning changes his own annotation from its end downwards. So a guard that has changed at
+ * its first byte tells of its own block, and so does an annotation that has lost its end while the
+ * block in front is whole; one that has lost its beginning tells of the block in front, if that is
+ * damaged, too.
+ *
+ * All that is known is written into a record of the profile, of which there are so many as have
+ * room; the others are counted. Each block is noted once.
+ *
+ * A look at all blocks (--check-every) goes through the map of addresses (annotated_map.c), a part
+ * with each Nth event of a thread: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whatever
+ * comes first, one thread at a time. While a block is looked at nobody gives its memory back: who
+ * frees it meanwhile leaves that to us. So nothing is read that is not mapped, and nobody waits.
+ *
+ * When blocks were last whole is known for each 16 MiB of address space: since the latest pass that
+ * has gone through all of that began.
+ */
+#include "entry/annotate_damage.h"
+
+#include <string.h>
+
+#include "account/annotated_map.h"
+#include "account/file.h"
+#include "account/ledger.h"
+#include "base/atomics.h"
+#include "event/stack_frames.h"
+#include "format/environment.h"
+#include "platform/host.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+enum {
+    NEAR_BYTES = 256,      // So far apart are neighbours at most, padding aside.
+    FRONT_BYTES = 1 << 26, // So far away is looked for the block in front.
+    LOOK_BLOCKS = 256,
+    LOOK_BYTES = 1 << 24,
+};
+
+static void (*release)(void *);
+
+/* --- Neighbours ------------------------------------------------------------------------------- */
+
+/* A block near a damaged one, as it was when we looked at it. */
+struct neighbour {
+    void *p; // NULL = there is none.
+    struct annotation_state state;
+    uint64_t size_bytes; // 0 if it is not known any more.
+};
+
+static void
+look_ends(void *p)
+{
+    if (annotated_looked(p))
+        release(p);
+}
+
+static struct neighbour
+look_at(void *p)
+{
+    struct neighbour n = {0};
+
+    if (p == NULL || !annotated_look(p))
+        return n;
+    n.p = p;
+    n.state = annotation_judge(p);
+    n.size_bytes = n.state.whole ? annotation_size(p) : 0;
+    look_ends(p);
+    return n;
+}
+
+static struct neighbour
+front_of(const void *p)
+{
+    return look_at(annotated_before(p, FRONT_BYTES));
+}
+
+/* Is the memory of P, which is N's neighbour, right behind that of N? */
+static bool
+is_adjacent(const struct neighbour *n, const void *p)
+{
+    uintptr_t end = (uintptr_t)n->p + n->size_bytes + annotation_form.guard_bytes;
+    uintptr_t begin = (uintptr_t)p - annotation_form.head_bytes;
+
+    return n->p != NULL && (!n->state.whole || (end <= begin && begin - end <= NEAR_BYTES));
+}
+
+/* Has whoever has the block behind P, which is whole but for its guard, come down to that? */
+static bool
+comes_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
+{
+    uintptr_t end = (uintptr_t)p + annotation_size(p) + annotation_form.guard_bytes, next;
+
+    if (s.guard_changed == 0)
+        return false;
+    *ret_behind = look_at(annotated_next(end, NEAR_BYTES + annotation_form.head_bytes, &next));
+    return ret_behind->p != NULL && !ret_behind->state.ends;
+}
+
+/* --- Notes ------------------------------------------------------------------------------------ */
+
+static uint64_t
+elapsed_ns(uint64_t ns)
+{
+    return ns > state->start_ns ? ns - state->start_ns : 0;
+}
+
+static uint64_t
+whole_ns(const void *p, struct annotation_state s)
+{
+    const uint64_t *seen = annotated_seen_ns(p);
+    uint64_t ns = seen != NULL ? load_relaxed(seen) : 0;
+    uint64_t birth_ns = s.whole ? annotation_birth(p) : 0;
+
+    return elapsed_ns(birth_ns > ns ? birth_ns : ns);
+}
+
+static void
+judge_damage(void *p, struct annotation_state s, struct disk_damage *d, uint32_t *ret_kind)
+{
+    struct neighbour front = front_of(p), behind;
+
+    d->address = (uintptr_t)p;
+    d->size_bytes = s.whole ? annotation_size(p) : 0;
+    d->site = ledger_site(p);
+    d->front_address = (uintptr_t)front.p;
+    d->front_size_bytes = front.size_bytes;
+    d->front_site = front.p != NULL ? ledger_site(front.p) : 0;
+    *ret_kind = DISK_DAMAGE_BEFORE_START;
+    if (s.whole && comes_from_behind(p, s, &behind)) {
+        d->front_address = d->address;
+        d->front_size_bytes = d->size_bytes;
+        d->front_site = d->site;
+        d->address = (uintptr_t)behind.p;
+        d->size_bytes = 0;
+        d->site = ledger_site(behind.p);
+    } else if (s.whole) {
+        *ret_kind = DISK_DAMAGE_PAST_END;
+    } else if (is_adjacent(&front, p) && annotation_is_damaged(front.state)) {
+        *ret_kind = DISK_DAMAGE_OVERWRITTEN;
+    } else if (s.ends && !s.begins) {
+        *ret_kind = DISK_DAMAGE_OVERWRITTEN;
+    }
+}
+
+void
+damage_found(void *p, struct annotation_state s, enum disk_damage_found found,
+             struct arch_caller caller)
+{
+    struct disk_damage made = {.found = found}, *d;
+    uint32_t kind;
+    uint64_t index;
+
+    if (state == NULL || load_acquire(&state->ready) != READY_YES || !annotated_reports(p))
+        return;
+    add_relaxed(&state->header->damaged_blocks, UINT64_C(1));
+    index = table_take(&state->tables[DISK_DAMAGES], 1);
+    if (index == TABLE_NONE)
+        return;
+    judge_damage(p, s, &made, &kind);
+    made.node = frames_node(caller);
+    made.found_ns = elapsed_ns(sys_clock_ns());
+    made.whole_ns = whole_ns(p, s);
+    made.written_bytes =
+        annotation_written(p, s, made.written, sizeof made.written, &made.at);
+    d = table_record(&state->tables[DISK_DAMAGES], index);
+    *d = made;
+    store_release(&d->kind, kind);
+}
+
+/* --- Looks ------------------------------------------------------------------------------------ */
+
+static uint32_t every;     // Events of a thread; 0 = nobody looks.
+static uint32_t looking;   // Atomic: the process in which a thread is at it; 0 = none.
+static uintptr_t place;    // Where the next look begins. These are of the thread that is at it.
+static uintptr_t span;     // Which is in this span, and began there
+static uint64_t began_ns;  // at this time.
+
+void
+check_start(void (*give_back)(void *))
+{
+    uint64_t n = host_number(ENVIRONMENT_CHECK_EVERY);
+
+    release = give_back;
+    every = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* The look goes on at AT, or is over if that is 0. */
+static void
+enter_span(uintptr_t at)
+{
+    uintptr_t next = round_down(at, UINT64_C(1) << CORE_SPAN_BITS);
+
+    if (next == span && at != 0)
+        return;
+    if (span != 0 && annotated_seen_ns((void *)span) != NULL)
+        store_relaxed(annotated_seen_ns((void *)span), began_ns);
+    span = next;
+    began_ns = sys_clock_ns();
+}
+
+static void
+look(void)
+{
+    uintptr_t first = place, next;
+
+    for (uint32_t i = 0; i < LOOK_BLOCKS && place - first < LOOK_BYTES; i++) {
+        void *p = annotated_next(place, LOOK_BYTES - (place - first), &next);
+
+        if (p != NULL)
+            enter_span((uintptr_t)p);
+        if (p != NULL && annotated_look(p)) {
+            struct annotation_state s = annotation_judge(p);
+
+            if (unlikely(annotation_is_damaged(s)))
+                damage_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
+            look_ends(p);
+        }
+        place = next;
+        if (next == 0 || next < first) {
+            enter_span(0);
+            break;
+        }
+        if (first == 0)
+            first = next; // There is nothing before the first block.
+    }
+}
+
+static COLD void
+look_if_nobody_does(void)
+{
+    uint32_t here = state != NULL && load_acquire(&state->ready) == READY_YES
+                        ? state->header->pid
+                        : 0;
+    uint32_t nobody = load_relaxed(&looking);
+
+    // A parent's look does not go on in its child.
+    if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
+        return;
+    look();
+    store_release(&looking, 0u);
+}
+
+void
+check_event(void)
+{
+    if (likely(every == 0) || ++tls.check_countdown < every)
+        return;
+    tls.check_countdown = 0;
+    look_if_nobody_does();
+}

@@ -1,0 +1,66 @@
+/* cmd_check.c: `heaptap check`: does any block of a running process have damage? The same look as
+ * that of `heaptap core --check`, which is for dumps (command/cmd_core.h).
+ */
+#include <stdlib.h>
+
+#include "command/cmd_core.h"
+#include "option/opts.h"
+#include "view/say.h"
+
+static const struct core_options defaults = {.check = true};
+
+static int
+run(const void *given, int count, char **arguments)
+{
+    struct core_options o = *(const struct core_options *)given;
+    char *end;
+
+    o.pid = strtoull(arguments[0], &end, 10);
+    if (*end != '\0' || o.pid == 0 || o.pid > INT32_MAX) {
+        say_error("'%.60s' is no process id; for a dump there is heaptap core --check",
+                  arguments[0]);
+        return EXIT_USAGE;
+    }
+    return core_run(&o, count - 1, arguments + 1);
+}
+
+static const struct opt options[] = {
+    {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
+     "Take stacks and names from the profile FILE instead of the one that is being recorded.",
+     NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
+     "Show at most N damaged blocks. The default is 10, and all in JSON.", NULL},
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    VIEW_FOLD_OPTIONS(defaults.view),
+    SYMBOL_OPTIONS(defaults.view.symbols),
+    {OPT_FLAG, 0, "wide", &defaults.view.wide, NULL,
+     "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut "
+     "only if COLUMNS is set.", NULL},
+    {OPT_FLAG_OF, 0, "json", &defaults.view.json, "LAYOUT",
+     "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "
+     "once; nested is the one of version 1, which has them in every stack and may be very large.",
+     view_json_layouts},
+    {.kind = OPT_END},
+};
+
+const struct command command_check = {
+    .name = "check",
+    .arguments = "PID",
+    .summary = "show which blocks of a running process were written out of, and by whom",
+    .description =
+        "Looks at all blocks of a process that is being recorded, and shows those that somebody "
+        "has written past the end of or before the beginning of: how many bytes, what was "
+        "written, who allocated the block whose owner most likely did it, and its neighbour. The "
+        "process stands still meanwhile, for some milliseconds.\n\n"
+        "With heaptap run --annotate every block is known by itself. Without, only the words that "
+        "glibc keeps between blocks can be looked at, which a short overflow does not reach.\n\n"
+        "The status is 1 if there is damage, and 0 if there is none.",
+    .examples = "heaptap check 4711\n"
+                "heaptap core --check core.4711\tthe same in a dump\n",
+    .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

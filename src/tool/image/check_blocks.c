@@ -1,0 +1,385 @@
+/* check_blocks.c: damage of blocks in the memory of a recorded process.
+ *
+ * Annotated blocks (docs/internals/annotated.md): the recorder's map says at which addresses they
+ * are, so each has to have its annotation in front, and what is not as it was written is damage,
+ * however little is left. Neighbours are judged together, because one write may change both:
+ *
+ *     block A │ guard │ the allocator's │ HeaP … check ProF │ block B
+ *             └──► A ran over                           ◄───┘ B was written before its beginning
+ *
+ * A guard that has changed at its first byte tells of A; one that has changed only further behind
+ * tells of B, if B's end mark is gone. An annotation that has lost its end behind a whole guard
+ * tells of its own block, one that has lost its beginning of the block in front.
+ *
+ * Blocks without annotations: glibc keeps a word in front of each block, which says how large its
+ * memory is, and where the next one begins. A word that makes no sense, or that does not lead to
+ * such a word behind it, was written over, most likely by the block in front; where that began
+ * cannot be told, nor what was written into the room that the allocator had left behind a block.
+ * Of other allocators nothing is known.
+ */
+#include "image/check_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/annotation.h"
+
+enum {
+    LEAVES_MAX = 1 << 20,
+    LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE,
+    NEAR_BYTES = 256,   // So far apart are neighbours at most.
+    WORD = 8,
+    MARK_BYTES = ANNOTATION_MARK_BYTES,
+    GUARD_MAX = UINT8_MAX,
+    GLIBC_LEAST = 32,   // The smallest piece of memory that glibc gives,
+    GLIBC_IN_USE = 1,   // and a flag in its word: the one in front of it is not free.
+};
+
+/* An annotated block, as it is. */
+struct state {
+    struct block block; // By the ledger, or what is left of the annotation.
+    bool known;         // Its memory is there.
+    bool begins, ends, whole;
+    uint32_t guard_first, guard_last; // The first and last guard byte that has changed; guard_bytes
+                                      // and 0 if none has.
+    bool guard_known;
+};
+
+struct checker {
+    const struct examined *e;
+    struct arena *arena;
+    struct checked *out;
+    size_t capacity, state_count, state_capacity;
+    struct state *states; // By address.
+    uint32_t head_bytes, guard_bytes;
+};
+
+static struct check_damage *
+add(struct checker *c, enum check_kind kind, const struct block *block)
+{
+    struct check_damage *d;
+
+    arena_grow(c->arena, &c->out->v, &c->capacity, c->out->count, sizeof *c->out->v);
+    d = &c->out->v[c->out->count++];
+    *d = (struct check_damage){.kind = kind, .block = *block};
+    return d;
+}
+
+/* D's first changed byte is at FROM, and its last before END. */
+static void
+add_written(struct checker *c, struct check_damage *d, uint64_t from, uint64_t end)
+{
+    uint64_t count = end - from;
+
+    d->at = from;
+    d->known_bytes = count;
+    if (count > sizeof d->written)
+        count = sizeof d->written;
+    d->written_count = (uint32_t)memory_read(&c->e->memory, from, d->written, (size_t)count);
+}
+
+/* --- Annotated blocks ------------------------------------------------------------------------- */
+
+static uint8_t
+guard_byte(uint32_t i)
+{
+    return (uint8_t) "TaiL"[i % 4];
+}
+
+static void
+judge_guard(struct checker *c, struct state *s)
+{
+    uint8_t guard[GUARD_MAX];
+    uint64_t at = s->block.address + s->block.size_bytes;
+
+    s->guard_first = c->guard_bytes;
+    s->guard_known = memory_read(&c->e->memory, at, guard, c->guard_bytes) == c->guard_bytes;
+    for (uint32_t i = 0; s->guard_known && i < c->guard_bytes; i++) {
+        if (guard[i] == guard_byte(i))
+            continue;
+        if (s->guard_first == c->guard_bytes)
+            s->guard_first = i;
+        s->guard_last = i;
+    }
+}
+
+/* The annotation of S, whose address and padding are known. */
+static void
+judge(struct checker *c, struct state *s, bool padded)
+{
+    uint8_t bytes[ANNOTATION_BEFORE_BYTES + ANNOTATION_BYTES_MAX];
+    size_t before = padded ? ANNOTATION_BEFORE_BYTES : 0, count = c->head_bytes + before;
+    const uint8_t *head = bytes + before;
+    struct annotation_shape shape;
+    struct annotation a;
+
+    s->known = memory_read(&c->e->memory, s->block.address - count, bytes, count) == count;
+    if (!s->known)
+        return;
+    s->begins = memcmp(head, "HeaP", MARK_BYTES) == 0 && annotation_shape(head, &shape) &&
+                shape.bytes == c->head_bytes && shape.guard_bytes == c->guard_bytes &&
+                shape.padded == padded;
+    s->ends = memcmp(head + c->head_bytes - MARK_BYTES, "ProF", MARK_BYTES) == 0;
+    if (s->begins) {
+        annotation_read(&shape, head, head - WORD, &a);
+        s->whole = s->ends && a.address == (uint32_t)s->block.address;
+        if (s->whole)
+            s->block.size_bytes = a.size;
+    }
+    if (s->whole || s->block.site != 0)
+        judge_guard(c, s);
+}
+
+static bool
+guard_is_changed(const struct checker *c, const struct state *s)
+{
+    return s->guard_known && s->guard_first < c->guard_bytes;
+}
+
+static void
+take(struct checker *c, uint64_t address, uint8_t byte)
+{
+    const struct block *b = blocks_before(&c->e->blocks, address);
+    struct state *s;
+
+    arena_grow(c->arena, &c->states, &c->state_capacity, c->state_count, sizeof *c->states);
+    s = &c->states[c->state_count++];
+    *s = (struct state){.block = {.address = address}, .guard_first = c->guard_bytes};
+    if (b != NULL && b->address == address)
+        s->block = *b;
+    judge(c, s, (byte & CORE_ANNOTATED_PADDED) != 0);
+    if (s->known)
+        c->out->looked++;
+    else
+        c->out->unknown++;
+}
+
+static void
+take_leaf(struct checker *c, uint64_t address, uint64_t span)
+{
+    uint8_t bytes[4096];
+
+    for (uint32_t off = 0; off < LEAF_BYTES; off += sizeof bytes) {
+        size_t got = memory_read(&c->e->memory, address + off, bytes, sizeof bytes);
+
+        for (size_t i = 0; i < got; i++)
+            if ((bytes[i] & CORE_ANNOTATED_LIVE) != 0)
+                take(c,
+                     span + (off + i) * CORE_ANNOTATED_GRANULE +
+                         (uint64_t)(bytes[i] & CORE_ANNOTATED_SUB) * 8,
+                     bytes[i]);
+    }
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+    const struct state *x = a, *y = b;
+
+    return x->block.address < y->block.address ? -1 : x->block.address > y->block.address;
+}
+
+static void
+read_annotated(struct checker *c)
+{
+    const struct memory *m = &c->e->memory;
+    struct core_annotated_leaf leaf;
+    uint64_t at;
+
+    if (!memory_word(m, c->e->record.annotated, WORD, &at))
+        return;
+    for (uint32_t i = 0; at != 0 && i < LEAVES_MAX; i++, at = leaf.next) {
+        if (memory_read(m, at, &leaf, sizeof leaf) != sizeof leaf)
+            break;
+        take_leaf(c, at + sizeof leaf, leaf.span);
+    }
+    if (c->state_count > 1)
+        qsort(c->states, c->state_count, sizeof *c->states, by_address);
+}
+
+/* Is the memory of B right behind that of A? */
+static bool
+is_adjacent(const struct checker *c, const struct state *a, const struct state *b)
+{
+    uint64_t end = a->block.address + a->block.size_bytes + c->guard_bytes;
+    uint64_t begin = b->block.address - c->head_bytes;
+
+    return end <= begin && begin - end <= NEAR_BYTES;
+}
+
+/* Where the changed bytes at the end of S's annotation begin, as far as that can be told. */
+static uint64_t
+end_changed_from(struct checker *c, const struct state *s)
+{
+    uint8_t end[MARK_BYTES];
+    uint64_t at = s->block.address - MARK_BYTES;
+
+    if (memory_read(&c->e->memory, at, end, sizeof end) != sizeof end)
+        return at;
+    for (uint32_t i = 0; i < MARK_BYTES; i++, at++)
+        if (end[i] != (uint8_t) "ProF"[i])
+            break;
+    return at;
+}
+
+/* The damage at the guard of A, with B behind it, which may be NULL; true if that explains B. */
+static bool
+judge_end(struct checker *c, const struct state *a, const struct state *b)
+{
+    bool near = b != NULL && b->known && is_adjacent(c, a, b);
+    uint64_t end = a->block.address + a->block.size_bytes;
+    struct check_damage *d;
+
+    if (!guard_is_changed(c, a))
+        return false;
+    if (near && a->guard_first > 0 && !b->ends) {
+        d = add(c, CHECK_BEFORE_START, &b->block);
+        d->neighbour = a->block;
+        add_written(c, d, end + a->guard_first, b->block.address);
+        return true;
+    }
+    d = add(c, CHECK_PAST_END, &a->block);
+    if (!near || b->whole) {
+        add_written(c, d, end + a->guard_first, end + a->guard_last + 1);
+        return false;
+    }
+    d->neighbour = b->block;
+    add_written(c, d, end + a->guard_first,
+                b->begins ? b->block.address - MARK_BYTES
+                : b->ends ? b->block.address - c->head_bytes + MARK_BYTES
+                          : b->block.address);
+    return true;
+}
+
+/* The damage of the annotation of B, with A in front of it, which may be NULL and is whole. */
+static void
+judge_begin(struct checker *c, const struct state *a, const struct state *b)
+{
+    uint64_t begin = b->block.address - c->head_bytes;
+    struct check_damage *d;
+
+    if (b->whole || !b->known)
+        return;
+    if (b->begins || (!b->ends && c->guard_bytes > 0)) {
+        d = add(c, CHECK_BEFORE_START, &b->block);
+        add_written(c, d, b->ends ? b->block.address - CHECK_WRITTEN_BYTES : end_changed_from(c, b),
+                    b->block.address);
+        return;
+    }
+    d = add(c, CHECK_OVERWRITTEN, &b->block);
+    if (a != NULL && is_adjacent(c, a, b))
+        d->neighbour = a->block;
+    add_written(c, d, begin, b->ends ? begin + MARK_BYTES : b->block.address);
+}
+
+/* Has whoever came from in front written over all of S, to its guard? */
+static bool
+goes_through(const struct checker *c, const struct state *s)
+{
+    return s->known && !s->begins && !s->ends && guard_is_changed(c, s) && s->guard_first == 0;
+}
+
+/* The latest damage goes on through S, with NEXT behind it, which may be NULL; true if that
+ * explains NEXT, too. */
+static bool
+go_on(struct checker *c, const struct state *s, const struct state *next)
+{
+    struct check_damage *d = &c->out->v[c->out->count - 1];
+
+    d->known_bytes = s->block.address + s->block.size_bytes + s->guard_last + 1 - d->at;
+    return next != NULL && next->known && is_adjacent(c, s, next) && !next->begins;
+}
+
+static void
+check_annotated(struct checker *c)
+{
+    const struct blocks *all = &c->e->blocks;
+    bool explained = false;
+
+    read_annotated(c);
+    for (size_t i = 0; i < c->state_count; i++) {
+        const struct state *a = i > 0 ? &c->states[i - 1] : NULL;
+        const struct state *next = i + 1 < c->state_count ? &c->states[i + 1] : NULL;
+
+        if (!explained)
+            judge_begin(c, a, &c->states[i]);
+        // What stands in front of the next one is judged with this one's guard.
+        if (explained && goes_through(c, &c->states[i]))
+            explained = go_on(c, &c->states[i], next);
+        else
+            explained = judge_end(c, &c->states[i], next);
+    }
+    c->out->unmarked = all->count > c->state_count ? all->count - c->state_count : 0;
+}
+
+/* --- Others ----------------------------------------------------------------------------------- */
+
+/* The words of glibc in front of block B and behind it. */
+static void
+check_glibc(struct checker *c, const struct block *b, const struct block *front)
+{
+    const struct memory *m = &c->e->memory;
+    uint64_t word, behind, room;
+    struct check_damage *d;
+
+    if (!memory_word(m, b->address - WORD, WORD, &word)) {
+        c->out->unknown++;
+        return;
+    }
+    c->out->looked++;
+    if (b->flags & BLOCK_DAMAGED) {
+        d = add(c, CHECK_OVERWRITTEN, b);
+        if (front != NULL && b->address - front->address < (UINT64_C(1) << CORE_SPAN_BITS))
+            d->neighbour = *front;
+        add_written(c, d, b->address - WORD, b->address);
+        return;
+    }
+    room = word & ~UINT64_C(7);
+    // What the kernel has mapped for one block ends with it.
+    if ((word & 2) != 0 || !memory_word(m, b->address - WORD + room, WORD, &behind))
+        return;
+    if ((behind & GLIBC_IN_USE) != 0 && (behind & ~UINT64_C(7)) >= GLIBC_LEAST &&
+        behind % 16 < 8 && behind >> CORE_SPAN_BITS < UINT64_C(1) << 20)
+        return;
+    // The word of a live neighbour is judged as its own.
+    if (b + 1 < c->e->blocks.v + c->e->blocks.count && b[1].address == b->address + room)
+        return;
+    d = add(c, CHECK_PAST_END, b);
+    add_written(c, d, b->address - WORD + room, b->address + room);
+}
+
+static void
+check_plain(struct checker *c)
+{
+    const struct blocks *all = &c->e->blocks;
+
+    c->out->possible = c->e->record.usable == CORE_USABLE_GLIBC;
+    for (size_t i = 0; c->out->possible && i < all->count; i++)
+        if ((all->v[i].flags & BLOCK_HOOKED) == 0)
+            check_glibc(c, &all->v[i], i > 0 ? &all->v[i - 1] : NULL);
+}
+
+void
+check_blocks(const struct examined *e, struct arena *arena, struct checked *ret)
+{
+    struct checker c = {.e = e,
+                        .arena = arena,
+                        .out = ret,
+                        .head_bytes = e->record.annotation_bytes,
+                        .guard_bytes = e->record.guard_bytes};
+
+    *ret = (struct checked){.annotated = e->record.annotated != 0, .possible = true};
+    if (!ret->annotated)
+        check_plain(&c);
+    else if (c.head_bytes >= ANNOTATION_BYTES_MIN && c.head_bytes <= ANNOTATION_BYTES_MAX &&
+             c.guard_bytes <= GUARD_MAX)
+        check_annotated(&c);
+    else
+        ret->possible = false;
+}
+
+const struct block *
+check_culprit(const struct check_damage *d)
+{
+    return d->kind == CHECK_OVERWRITTEN && d->neighbour.address != 0 ? &d->neighbour : &d->block;
+}

@@ -1,0 +1,10 @@
+/* text_damages.h: blocks that were found damaged while the program ran, as text. */
+#ifndef TEXT_TEXT_DAMAGES_H
+#define TEXT_TEXT_DAMAGES_H
+
+#include "text/text_view.h"
+
+/* The section of damaged blocks, if there are any. */
+void text_damages(struct text_view *v);
+
+#endif
