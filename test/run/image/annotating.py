@@ -3,6 +3,7 @@ than bare ones, or what their blocks carry is wrong.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,9 @@ CALLS = os.path.join(programs, "annotated_calls")
 OPERATORS = os.path.join(programs, "annotated_operators")
 ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
               "libtcmalloc_minimal.so.4"]
+SQL = ("create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c "
+       "where x<5000) insert into t select x, hex(x*x) from c; select count(*), max(b) from t;")
+SOURCE = os.path.join(os.environ["SRCDIR"], "test/prog/annotated_operators.cc")
 ANNOTATED = {"HEAPTAP_ANNOTATE": "15", "HEAPTAP_GUARD": "8"}
 
 
@@ -62,9 +66,14 @@ def same():
     for name, command in (
             ("shell", ["sh", "-c", "echo x | cat | sort; ls / >/dev/null; exit 3"]),
             ("python", ["python3", "-c", script]),
+            ("sqlite", ["sqlite3", ":memory:", SQL]),
+            ("compiler", ["g++", "-std=c++17", "-O1", "-S", "-o", "-", SOURCE]),
             ("perl", ["perl", "-e", "print join q(,), sort map { $_ x 9 } 1 .. 99"]),
             ("threads", [os.path.join(programs, "manythreads"), "8"])):
-        as_alone(name, command, "--annotate")
+        if shutil.which(command[0]) is None:
+            print("ok - as alone: %s # SKIP it is not installed" % name)
+        else:
+            as_alone(name, command, "--check-every", "100")
 
 
 def place(frame):

@@ -7,7 +7,7 @@ of his block, before its beginning, past its end where the next block has been f
 of the next block and into the one behind that; then it dies, and `heaptap core --check` reads the
 dump. It is won if the first damage that is shown names the function that had allocated the block.
 With TRIALS (200 for the table in docs/guide/overflows.md) the table of all ways is printed;
-without it a few of each are made, and checked. If it fails, the wrong one is blamed for an overflow.
+without it a few of each are made, and checked. If it fails, the wrong one is blamed.
 """
 import json
 import os
