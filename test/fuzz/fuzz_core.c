@@ -6,13 +6,14 @@
  * reached.
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
-/* covers: held_profile.c birth.c */
+/* covers: held_profile.c birth.c check_blocks.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
 #include "image/birth.h"
+#include "image/check_blocks.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
@@ -60,6 +61,25 @@ read_recorded(struct examined *e)
         abort();
 }
 
+/* Look for damage, by the allocator's words and as if the first word of each region led to the list
+ * of annotated blocks. */
+static void
+check(struct examined *e)
+{
+    struct checked checked;
+
+    check_blocks(e, &e->arena, &checked);
+    for (size_t i = 0; i < e->memory.region_count && i < 10; i++) {
+        e->record.annotated = e->memory.regions[i].start;
+        e->record.annotation_bytes = 64 + 16 * (uint32_t)i;
+        e->record.guard_bytes = 8;
+        check_blocks(e, &e->arena, &checked);
+        for (size_t k = 0; k < checked.count; k++)
+            if (checked.v[k].written_count > CHECK_WRITTEN_BYTES)
+                abort();
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -74,8 +94,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
             memory_read(&e.memory, e.memory.regions[i].end - 50, buffer, sizeof buffer);
         }
-        if (record_find(&e.memory, &e.record, &err) == 0)
+        if (record_find(&e.memory, &e.record, &err) == 0) {
             read_recorded(&e);
+            check(&e);
+        }
         e.memory.bytes = NULL;
         memory_close(&e.memory);
     } else if (err.text[0] == '\0') {

@@ -9,6 +9,7 @@
 /* covers: text_brief.c holders.c own_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
+/* covers: text_damages.c */
 /* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
 /* covers: json_tables.c json_out.c */

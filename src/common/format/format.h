@@ -461,7 +461,7 @@ struct disk_damage {
     uint8_t written[DISK_DAMAGE_BYTES]; // What is there now, from `at` on.
     uint64_t reserved[3];
 };
-static_assert(sizeof(struct disk_damage) == 128, "format.md 4.16");
+static_assert(sizeof(struct disk_damage) == 128, "format.md 4.19");
 
 /* How blocks are chosen for recording. */
 enum disk_mode {

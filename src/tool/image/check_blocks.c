@@ -25,7 +25,6 @@
 #include "layout/annotation.h"
 
 enum {
-    LEAVES_MAX = 1 << 20,
     LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE,
     NEAR_BYTES = 256,   // So far apart are neighbours at most.
     WORD = 8,
@@ -184,11 +183,14 @@ read_annotated(struct checker *c)
 {
     const struct memory *m = &c->e->memory;
     struct core_annotated_leaf leaf;
-    uint64_t at;
+    uint64_t at, most = 1;
 
+    // A list that leads back to itself has no more than there is memory for.
+    for (size_t i = 0; i < m->region_count; i++)
+        most += m->regions[i].held_bytes / LEAF_BYTES;
     if (!memory_word(m, c->e->record.annotated, WORD, &at))
         return;
-    for (uint32_t i = 0; at != 0 && i < LEAVES_MAX; i++, at = leaf.next) {
+    for (uint64_t i = 0; at != 0 && i < most; i++, at = leaf.next) {
         if (memory_read(m, at, &leaf, sizeof leaf) != sizeof leaf)
             break;
         take_leaf(c, at + sizeof leaf, leaf.span);
