@@ -56,7 +56,7 @@ access_publish(void)
     c = access_counting();
     c->granule_bytes = (uint32_t)shadow.granule_bytes;
     c->words_max = ACCESS_WORDS_MAX;
-    or_relaxed(&c->flags, (uint32_t)DISK_COUNTING);
+    c->flags = DISK_COUNTING | (shadow.exact ? (uint32_t)DISK_COUNTING_ATOMIC : 0);
 }
 
 COLD void

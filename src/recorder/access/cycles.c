@@ -1,10 +1,12 @@
 /* cycles.c: what a cycle is in microseconds.
  *
- * The instruction rdtscp gives the cycle counter and, as Linux has set it up, the cpu. What a cycle
- * lasts is found by comparing with the clock: for some microseconds at the start, so that there is
- * an answer, and then again each time that the time since has doubled, so that the answer soon has
- * more digits than anybody needs. Blocks that are merged meanwhile have the times of the answer
- * that there was.
+ * The cpu is in a word that the kernel keeps for each thread (rseq), if libc has asked for that;
+ * glibc has since 2.35. If not, the instruction rdtscp gives both, as Linux has set it up.
+ *
+ * What a cycle lasts is found by comparing with the clock: for some microseconds at the start, so
+ * that there is an answer, and then again each time that the time since has doubled, so that the
+ * answer soon has more digits than anybody needs. Blocks that are merged meanwhile have the times
+ * of the answer that there was.
  */
 #include "access/cycles.h"
 
@@ -16,6 +18,12 @@
 
 enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
 #define LOOK_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
+
+/* glibc's: where a thread's struct rseq is, if it has one. Weak, since others have none. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));  // NOLINT: libc's name
+extern const unsigned int __rseq_size __attribute__((weak)); // NOLINT: libc's name
+
+enum { RSEQ_CPU_OFF = 4 }; // Of cpu_id in struct rseq; above all numbers if there is none.
 
 /* The clock that is exact; 0 = it may not be asked. */
 static uint64_t
@@ -47,6 +55,8 @@ cycles_start(struct cycles *c)
 {
     uint64_t since_ns = clock_ns();
 
+    if (&__rseq_size != NULL && &__rseq_offset != NULL && __rseq_size != 0)
+        c->cpu_off = (uint64_t)__rseq_offset + RSEQ_CPU_OFF;
     c->start_ns = since_ns;
     c->start = arch_cycles();
     c->us_per_tick = ((uint64_t)USUAL_NS_PER_TICK << 32) / 1000;

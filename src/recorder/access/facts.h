@@ -30,7 +30,7 @@ facts_end(uint64_t size_bytes)
 static inline uint64_t
 facts_padded(uint64_t size_bytes)
 {
-    return size_bytes <= PTRDIFF_MAX - 64 ? facts_end(size_bytes) : size_bytes;
+    return size_bytes <= PTRDIFF_MAX - 128 ? facts_end(size_bytes) : size_bytes;
 }
 
 /* How many bytes the allocator has given glibc's block P, whose size word is WORD. */

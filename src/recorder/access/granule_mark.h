@@ -1,6 +1,6 @@
 /* granule_mark.h: what heaptap cc has every file begin with. It makes the object file say, before
- * all else that it does when it is loaded, what HEAPTAP_GRANULE it was built for, a number in a
- * string: memprof.c.
+ * all else that it does when it is loaded, what HEAPTAP_GRANULE it was built for, the end of the
+ * function's name: memprof.c.
  *
  * For programs of all kinds and languages, so there is nothing in it but a pointer to a function
  * of libheaptap-access, in the section of those that are called first. */

@@ -193,13 +193,19 @@ walk_side(const struct walk *w, uint32_t i)
 static void
 walk_all(const struct walk *w)
 {
-    for (size_t i = 0; i < LEDGER_TOP_ENTRIES; i += 4096 / sizeof *state->ledger)
-        for (size_t j = i; j < i + 4096 / sizeof *state->ledger; j++) {
-            const uint32_t *leaf = load_acquire(&state->ledger[j]);
+    const struct core_record *r = state->core;
+    uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
-            if (leaf != NULL)
-                walk_leaf(w, (uintptr_t)j << LEDGER_SPAN_BITS, leaf);
-        }
+    // Dumps have a list of the leaves, which is shorter than the ledger's top level.
+    for (uint64_t i = 0; i < count && i < most; i++) {
+        const struct core_leaf *chunk =
+            (const struct core_leaf *)load_acquire(&r->leaf_chunks[i / CORE_CHUNK_LEAVES]);
+        const struct core_leaf *l = chunk != NULL ? &chunk[i % CORE_CHUNK_LEAVES] : NULL;
+        uint64_t leaf = l != NULL ? load_acquire(&l->leaf) : 0;
+
+        if (leaf != 0 && l->span % (1u << CORE_SPAN_BITS) == CORE_LEAF_MALLOC)
+            walk_leaf(w, l->span, (const uint32_t *)leaf);
+    }
     for (uint32_t i = 0; i < countof(state->side); i++)
         walk_side(w, i);
 }

@@ -25,33 +25,54 @@
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static struct {
-    uint32_t said, begun; // Atomic: calls of __heaptap_granule_* and of __memprof_init.
+    // Atomic: calls of __heaptap_granule_*, of those for exact threads, and of __memprof_init.
+    uint32_t said, exact, begun;
 } objects;
 
 static void
-granule_is(uint32_t granule_bytes)
+granule_is(uint32_t granule_bytes, uint32_t exact)
 {
-    add_relaxed(&objects.said, 1u);
+    add_relaxed(&objects.exact, exact);
     shadow_start(granule_bytes);
+    // One object that counts as usual is enough for counts to be lost.
+    shadow.exact = load_relaxed(&objects.exact) == add_relaxed(&objects.said, 1u) + 1;
     access_publish();
 }
 
 EXPORT void
 __heaptap_granule_8(void)
 {
-    granule_is(8);
+    granule_is(8, 0);
+}
+
+EXPORT void
+__heaptap_granule_8_exact(void)
+{
+    granule_is(8, 1);
 }
 
 EXPORT void
 __heaptap_granule_16(void)
 {
-    granule_is(16);
+    granule_is(16, 0);
+}
+
+EXPORT void
+__heaptap_granule_16_exact(void)
+{
+    granule_is(16, 1);
 }
 
 EXPORT void
 __heaptap_granule_64(void)
 {
-    granule_is(64);
+    granule_is(64, 0);
+}
+
+EXPORT void
+__heaptap_granule_64_exact(void)
+{
+    granule_is(64, 1);
 }
 
 EXPORT void

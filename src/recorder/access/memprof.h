@@ -14,6 +14,9 @@ void __memprof_version_mismatch_check_v1(void);
 void __heaptap_granule_8(void);
 void __heaptap_granule_16(void);
 void __heaptap_granule_64(void);
+void __heaptap_granule_8_exact(void);
+void __heaptap_granule_16_exact(void);
+void __heaptap_granule_64_exact(void);
 
 /* What replaces the compiler's own copying and filling. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);

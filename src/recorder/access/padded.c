@@ -1,11 +1,13 @@
 /* padded.c: asking the allocator for a little more.
  *
- * Each call asks for the block and a word behind it (facts.h). With granules of 64 bytes it also
- * asks for an alignment of 64, without which neighbours would share a granule; with smaller ones
- * the alignment that every allocator gives is enough. A call that must fail, or that means
- * something special (realloc to no bytes), is passed on as it is.
+ * Each call asks for the block and a word behind it (facts.h). With granules of 64 bytes a block
+ * has to be aligned to 64 as well, or neighbours would share a granule; with smaller ones the
+ * alignment that every allocator gives is enough. Asking for an alignment is slow, and leaves gaps.
+ * But if all sizes are multiples of 64 for the allocator, what follows an aligned block is aligned.
+ * So we ask for a size, look at what came, and only ask for an alignment if it is not what we want.
  *
- * What malloc_usable_size says ends where the facts begin.
+ * A call that must fail, or that means something special (realloc to no bytes), is passed on as it
+ * is. What malloc_usable_size says ends where the facts begin.
  */
 #include "access/padded.h"
 
@@ -18,11 +20,30 @@
 
 static struct next behind;
 
+/* From so many bytes on the allocator may take a mapping, which is never aligned enough. */
+enum { MAPPING_BYTES = 64 << 10 };
+
 /* The alignment that blocks need beyond the allocator's own; 0 = none. */
 static inline size_t
 needed_alignment(void)
 {
     return unlikely(shadow.granule_bytes > 16) ? shadow.granule_bytes : 0;
+}
+
+/* How much to ask for. With an alignment, so much that what glibc makes of it is a multiple of
+ * that. */
+static inline size_t
+padded(size_t size_bytes)
+{
+    size_t align = needed_alignment(), bytes = facts_padded(size_bytes);
+
+    return align == 0 || bytes == size_bytes ? bytes : round_up(bytes + 8, align) - 8;
+}
+
+static inline bool
+is_aligned(const void *p)
+{
+    return ((uintptr_t)p & (needed_alignment() - 1)) == 0;
 }
 
 static void *
@@ -32,38 +53,57 @@ no_memory(void)
     return NULL;
 }
 
+static NOINLINE void *
+malloc_aligned(size_t size_bytes)
+{
+    void *p = size_bytes < MAPPING_BYTES ? behind.malloc(padded(size_bytes)) : NULL;
+
+    if (p != NULL && is_aligned(p))
+        return p;
+    if (p != NULL)
+        behind.free(p);
+    return behind.memalign(needed_alignment(), padded(size_bytes));
+}
+
 static void *
 padded_malloc(size_t size_bytes)
 {
-    size_t align = needed_alignment(), padded = facts_padded(size_bytes);
+    return likely(needed_alignment() == 0) ? behind.malloc(padded(size_bytes))
+                                           : malloc_aligned(size_bytes);
+}
 
-    return align == 0 ? behind.malloc(padded) : behind.memalign(align, padded);
+static NOINLINE void *
+calloc_aligned(size_t size_bytes)
+{
+    void *p = malloc_aligned(size_bytes);
+
+    // What has just been mapped is zero.
+    if (p != NULL && (behind_usable_mode() != USABLE_GLIBC ||
+                      (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
+        memset(p, 0, size_bytes);
+    return p;
 }
 
 static void *
 padded_calloc(size_t count, size_t each_bytes)
 {
-    size_t align = needed_alignment(), size_bytes;
-    void *p;
+    size_t size_bytes;
 
-    if (__builtin_mul_overflow(count, each_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX - 64)
+    if (__builtin_mul_overflow(count, each_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX - 128)
         return no_memory();
-    if (align == 0)
-        return behind.calloc(1, facts_end(size_bytes));
-    p = behind.memalign(align, facts_end(size_bytes));
-    return p != NULL ? memset(p, 0, size_bytes) : NULL;
+    return likely(needed_alignment() == 0) ? behind.calloc(1, padded(size_bytes))
+                                           : calloc_aligned(size_bytes);
 }
 
-/* realloc by a block of its own, because the allocator's keeps no alignment. */
+/* P, of which SIZE_BYTES are used and which is not aligned, elsewhere. */
 static void *
-move_aligned(void *p, size_t align, size_t size_bytes)
+moved(void *p, size_t size_bytes)
 {
-    size_t there = behind.malloc_usable_size(p);
-    void *q = behind.memalign(align, facts_padded(size_bytes));
+    void *q = behind.memalign(needed_alignment(), padded(size_bytes));
 
     if (q == NULL)
-        return NULL;
-    memcpy(q, p, there < size_bytes ? there : size_bytes);
+        return p; // Its neighbours' counters are better than no block.
+    memcpy(q, p, size_bytes);
     behind.free(p);
     return q;
 }
@@ -71,13 +111,12 @@ move_aligned(void *p, size_t align, size_t size_bytes)
 static void *
 padded_realloc(void *p, size_t size_bytes)
 {
-    size_t align = needed_alignment();
+    void *q;
 
     if (p == NULL)
         return padded_malloc(size_bytes);
-    if (size_bytes == 0 || align == 0)
-        return behind.realloc(p, size_bytes == 0 ? 0 : facts_padded(size_bytes));
-    return move_aligned(p, align, size_bytes);
+    q = behind.realloc(p, size_bytes == 0 ? 0 : padded(size_bytes));
+    return q == NULL || needed_alignment() == 0 || is_aligned(q) ? q : moved(q, size_bytes);
 }
 
 static void *
@@ -95,8 +134,7 @@ padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
     size_t needed = needed_alignment();
 
-    return behind.posix_memalign(ret_p, align < needed ? needed : align,
-                                 facts_padded(size_bytes));
+    return behind.posix_memalign(ret_p, align < needed ? needed : align, padded(size_bytes));
 }
 
 #define ALIGNED(name)                                                                              \
@@ -104,13 +142,13 @@ padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     {                                                                                              \
         size_t needed = needed_alignment();                                                        \
                                                                                                    \
-        return behind.name(align < needed ? needed : align, facts_padded(size_bytes));             \
+        return behind.name(align < needed ? needed : align, padded(size_bytes));             \
     }
 
 #define PAGED(name)                                                                                \
     static void *padded_##name(size_t size_bytes)                                                  \
     {                                                                                              \
-        return behind.name(facts_padded(size_bytes));                                              \
+        return behind.name(padded(size_bytes));                                              \
     }
 
 ALIGNED(aligned_alloc)

@@ -171,10 +171,21 @@ raise(uint64_t *p, uint64_t v)
         continue;
 }
 
-static inline void
-spread_add(struct disk_spread *s, uint64_t v)
+/* access_add, where it is known whether there are others. Functions that have ALONE are inline, so
+ * that the compiler makes two of each. */
+static INLINE void
+add_word(uint64_t *p, uint64_t v, bool alone)
 {
-    access_add(&s->total, v);
+    if (alone)
+        bump_by(p, v);
+    else if (v != 0)
+        add_relaxed(p, v);
+}
+
+static INLINE void
+spread_add(struct disk_spread *s, uint64_t v, bool alone)
+{
+    add_word(&s->total, v, alone);
     if (unlikely(v < load_relaxed(&s->min)))
         lower(&s->min, v);
     if (unlikely(v > load_relaxed(&s->max)))
@@ -203,63 +214,65 @@ utilised_of(const struct access_block *b)
 
 /* Add what time and cpu say of B to R, and compare them with those of the block before, of which
  * BEFORE knows. */
-static inline void
-add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b)
+static INLINE void
+add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
+          bool alone)
 {
     uint64_t alloc_us = cycles_us(&access_state->cycles, b->began);
     uint64_t dealloc_us = alloc_us + b->lifetime_us;
     uint32_t alloc_cpu = cycles_cpu(b->began), dealloc_cpu = cycles_cpu(b->ended);
 
-    spread_add(&r->lifetime_us, b->lifetime_us);
-    spread_add(&r->lifetime_density, lifetime_density_of(b));
-    access_add(&r->migrated, alloc_cpu != dealloc_cpu);
+    spread_add(&r->lifetime_us, b->lifetime_us, alone);
+    spread_add(&r->lifetime_density, lifetime_density_of(b), alone);
+    add_word(&r->migrated, alloc_cpu != dealloc_cpu, alone);
     if (load_relaxed(&before->dated) != 0) {
-        access_add(&r->overlaps, alloc_us < load_relaxed(&before->dealloc_us) &&
-                                     load_relaxed(&before->alloc_us) < dealloc_us);
-        access_add(&r->same_alloc_cpu, alloc_cpu == load_relaxed(&before->alloc_cpu));
-        access_add(&r->same_dealloc_cpu, dealloc_cpu == load_relaxed(&before->dealloc_cpu));
+        add_word(&r->overlaps, alloc_us < load_relaxed(&before->dealloc_us) &&
+                                     load_relaxed(&before->alloc_us) < dealloc_us, alone);
+        add_word(&r->same_alloc_cpu, alloc_cpu == load_relaxed(&before->alloc_cpu), alone);
+        add_word(&r->same_dealloc_cpu, dealloc_cpu == load_relaxed(&before->dealloc_cpu), alone);
     }
-    access_add(&r->dated, 1);
+    add_word(&r->dated, 1, alone);
     store_relaxed(&r->alloc_us, alloc_us);
     store_relaxed(&r->dealloc_us, dealloc_us);
     store_relaxed(&r->alloc_cpu, alloc_cpu);
     store_relaxed(&r->dealloc_cpu, dealloc_cpu);
 }
 
-static inline void
-add_block(struct disk_access *r, const struct disk_access *before, const struct access_block *b)
+static INLINE void
+add_block(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
+          bool alone)
 {
-    access_add(&r->blocks, 1);
-    spread_add(&r->accesses, b->accesses);
-    spread_add(&r->size_bytes, b->size_bytes);
-    spread_add(&r->utilised, utilised_of(b));
-    spread_add(&r->density, density_of(b));
-    access_add(&r->granules, b->granules);
-    access_add(&r->touched_granules, b->touched_granules);
-    access_add(&r->untouched_bytes, b->untouched_bytes);
-    access_add(&r->never, b->accesses == 0);
+    add_word(&r->blocks, 1, alone);
+    spread_add(&r->accesses, b->accesses, alone);
+    spread_add(&r->size_bytes, b->size_bytes, alone);
+    spread_add(&r->utilised, utilised_of(b), alone);
+    spread_add(&r->density, density_of(b), alone);
+    add_word(&r->granules, b->granules, alone);
+    add_word(&r->touched_granules, b->touched_granules, alone);
+    add_word(&r->untouched_bytes, b->untouched_bytes, alone);
+    add_word(&r->never, b->accesses == 0, alone);
     if (likely(b->dated))
-        add_dates(r, before, b);
+        add_dates(r, before, b, alone);
 }
 
 /* Add N times (1, or -1 to take it back) what is known of the COUNT first granules to F. */
-static inline void
-add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n)
+static INLINE void
+add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n, bool alone)
 {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t c = load_relaxed(&counter[i]);
 
-        access_add(&f->fields[i].reached, n);
+        add_word(&f->fields[i].reached, n, alone);
         if (c == 0)
             continue;
-        access_add(&f->fields[i].accesses, c * n);
-        access_add(&f->fields[i].blocks, n);
+        add_word(&f->fields[i].accesses, c * n, alone);
+        add_word(&f->fields[i].blocks, n, alone);
     }
 }
 
-static bool
+static INLINE bool
 add_all_fields(const struct access_block *b, uint32_t site, enum disk_access_part part,
-               uint64_t merge, uint64_t n)
+               uint64_t merge, uint64_t n, bool alone)
 {
     const uint64_t *counter = shadow_counter(b->p);
     uint64_t left = b->granules < ACCESS_WORDS_MAX ? b->granules : ACCESS_WORDS_MAX;
@@ -277,14 +290,15 @@ add_all_fields(const struct access_block *b, uint32_t site, enum disk_access_par
             empty_fields(f);
             store_release(&f->merge, merge);
         }
-        add_fields(f, counter + first, count, n);
+        add_fields(f, counter + first, count, n, alone);
         left -= count;
     }
     return true;
 }
 
-void
-records_add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge)
+static INLINE void
+add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge,
+    bool alone)
 {
     struct disk_access *r = access_of(site, part), *before = r;
 
@@ -300,11 +314,27 @@ records_add(const struct access_block *b, uint32_t site, enum disk_access_part p
         if (r->dated == 0 && access_state->sites[site].record[DISK_ACCESS_ENDED] != 0)
             before = access_of(site, DISK_ACCESS_ENDED);
     }
-    add_block(r, before, b);
+    add_block(r, before, b, alone);
     if (unlikely(!b->dated))
         access_add(&access_counting()->undated_blocks, 1);
-    if (unlikely(!add_all_fields(b, site, part, merge, 1)))
+    if (unlikely(!add_all_fields(b, site, part, merge, 1, alone)))
         access_add(&access_counting()->unfielded_blocks, 1);
+}
+
+static NOINLINE void
+add_among_others(const struct access_block *b, uint32_t site, enum disk_access_part part,
+                 uint64_t merge)
+{
+    add(b, site, part, merge, false);
+}
+
+void
+records_add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge)
+{
+    if (likely(!load_relaxed(&state->multi)))
+        add(b, site, part, merge, true);
+    else
+        add_among_others(b, site, part, merge);
 }
 
 COLD void
@@ -329,7 +359,7 @@ records_take_back(const struct access_block *b, uint32_t site, enum disk_access_
         access_add(&r->lifetime_density.total, 0 - lifetime_density_of(b));
         access_add(&r->migrated, 0 - (uint64_t)(cycles_cpu(b->began) != cycles_cpu(b->ended)));
     }
-    add_all_fields(b, site, part, 0, UINT64_MAX);
+    add_all_fields(b, site, part, 0, UINT64_MAX, false);
 }
 
 /* --- All of them ------------------------------------------------------------------------------ */

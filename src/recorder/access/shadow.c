@@ -185,7 +185,11 @@ shadow_count(const void *p, uint64_t size_bytes)
         uint64_t end = ((first >> shift) + 1) << shift; // The first word of the next granule.
 
         end = end <= last ? end : last + 1;
-        *counter++ += end - first;
+        if (unlikely(shadow.exact))
+            add_relaxed(counter, end - first);
+        else
+            *counter += end - first;
+        counter++;
         first = end;
     }
 }

@@ -10,6 +10,7 @@ struct shadow {
     uint64_t granule_bytes; // A power of two; 0 = there are no counters yet.
     uint32_t granule_shift, scale;
     uint64_t low, high; // Addresses in [low, high) have counters.
+    bool exact;         // All code adds to counters atomically.
 };
 
 extern struct shadow shadow;

@@ -13,6 +13,7 @@
 
 #include "base/atomics.h"
 #include "format/environment.h"
+#include "platform/compiled_output.h"
 #include "platform/host.h"
 
 /* Length of the owner with its zero byte, of the description, which is empty, and type. */
@@ -28,9 +29,10 @@ static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the not
 static bool
 is_asked(void)
 {
-    const char *wanted = host_environment("HEAPTAP");
+    const char *wanted = host_environment("HEAPTAP"), *directory;
 
     return host_environment(ENVIRONMENT_OUT) != NULL ||
+           compiled_output_directory(&directory) != 0 ||
            (wanted != NULL && strcmp(wanted, "1") == 0);
 }
 

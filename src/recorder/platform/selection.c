@@ -25,6 +25,7 @@
 
 #include "base/fmt.h"
 #include "format/environment.h"
+#include "platform/compiled_output.h"
 #include "platform/host.h"
 #include "platform/state.h"
 #include "platform/sys.h"
@@ -53,6 +54,23 @@ copy(const char *name, char *ret, size_t size_bytes)
     return value != NULL && !f.cut;
 }
 
+/* Take the directory that was chosen when the program was built, and see that it is there. */
+static bool
+take_compiled_output(void)
+{
+    const char *name = NULL;
+    size_t length = compiled_output_directory(&name);
+    struct fmt f = fmt_init(asked.output, sizeof asked.output);
+
+    if (length == 0)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        fmt_str(&f, name[i] == '%' ? "%%" : (char[]){name[i], '\0'});
+    sys_mkdir(f.text, 0777); // If it cannot be made, that is told when the profile is.
+    fmt_str(&f, "/" PROFILE_DEFAULT_NAME);
+    return !f.cut;
+}
+
 static void
 learn(void)
 {
@@ -63,7 +81,8 @@ learn(void)
     asked.pid = pid != NULL ? parse_uint(&pid) : 0;
     asked.session = session != NULL ? parse_hex(&session) : 0;
     asked.frames = frames != NULL ? parse_uint(&frames) : 0;
-    asked.has_output = copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output);
+    asked.has_output =
+        copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output) || take_compiled_output();
     asked.has_others = copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
     if (!copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
         asked.only[0] = '\0';

@@ -190,7 +190,8 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
         add_all(l, exact);
     if (w->granule_bytes < 64)
         add_all(l, apart);
-    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u\"", w->granule_bytes));
+    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s\"", w->granule_bytes,
+                        w->exact_threads ? "_exact" : ""));
     add(l, "-include");
     add(l, mark);
 }

@@ -1,0 +1,20 @@
+/* libuse.c: a library that writes to a block 9 times, and allocates one of 176 bytes, to which it
+ * writes 11 times. */
+#include <stdlib.h>
+
+void lib_use(volatile char *p);
+
+static void *volatile kept;
+
+void
+lib_use(volatile char *p)
+{
+    volatile char *own;
+
+    for (int i = 0; i < 9; i++)
+        p[0] = 1;
+    kept = malloc(176);
+    own = kept;
+    for (int i = 0; i < 11; i++)
+        own[i] = 1;
+}
