@@ -284,10 +284,31 @@ merges(int killed)
     __memprof_profile_dump();
 }
 
+/* 432 bytes, with 3 writes, live while others come and go for 20 seconds at most. */
+static NOINLINE void
+stays(void)
+{
+    volatile char *p = malloc(432);
+
+    for (int i = 0; i < 3; i++)
+        p[i] = 1;
+    kept = (void *)p;
+    for (int i = 0; i < 20000; i++) {
+        for (int j = 0; j < 100; j++) {
+            kept = malloc(10);
+            free(kept);
+        }
+        usleep(1000);
+    }
+    seen += (uint64_t)p[0];
+}
+
 int
 main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "killed") == 0)
+    if (argc > 1 && strcmp(argv[1], "stays") == 0)
+        stays();
+    else if (argc > 1 && strcmp(argv[1], "killed") == 0)
         merges(1);
     else if (argc > 1 && strcmp(argv[1], "merges") == 0)
         merges(0);

@@ -3,9 +3,12 @@
     truth.py HEAPTAP CLANG
 
 In the directory where it stands it makes programs and profiles. """
+import mmap
 import os
+import struct
 import subprocess
 import sys
+import time
 
 import counters
 from telling import finish, tell
@@ -128,6 +131,37 @@ def judge_merges(what, program):
           s.get("accesses")) == (0, 3, 8, 3, (3, 0, 2)), f"{what}: merged", counting, s)
 
 
+def ask(profile, wish, least):
+    """Ask the recorder as a tool does (docs/format.md, 2.6), and wait for its answer."""
+    with open(profile, "r+b") as f:
+        data = mmap.mmap(f.fileno(), 4096)
+        generation = struct.unpack_from("<Q", data, 640)[0] + 1
+        struct.pack_into("<2Q", data, 648, 3, wish)
+        struct.pack_into("<Q", data, 640, generation)
+        for _ in range(1000):
+            if struct.unpack_from("<Q", data, 704)[0] == generation:
+                return struct.unpack_from("<Q", data, 712)[0] >= least
+            time.sleep(0.01)
+    return False
+
+
+def judge_request(what, program):
+    profile = "asked.heaptap"
+    if os.path.exists(profile):
+        os.remove(profile)
+    with subprocess.Popen(["./" + program, "stays"],
+                          env={**os.environ, "HEAPTAP_OUT": profile}) as p:
+        while not os.path.exists(profile) and p.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        tell(ask(profile, 1, 1), f"{what}: a merge on request")
+        p.kill()
+    counting, sites = counters.read(profile)
+    s = counters.of_size(sites, 432)
+    tell((counting["merge"], s.get("blocks"), s.get("accesses")) == (1, 1, (3, 3, 3)),
+         f"{what}: what lived then, after a kill", counting, s)
+
+
 def main():
     heaptap, clang = sys.argv[1:]
     for granule, all_flags in FLAGS.items():
@@ -148,6 +182,7 @@ def main():
             judge_lives(what, sites)
             judge_densities(what, sites)
         judge_merges(what, "truth")
+        judge_request(what, "truth")
     finish()
 
 
