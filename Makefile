@@ -251,7 +251,9 @@ $(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
 linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libheaptap_static.a \
           $(BUILD)/libheaptap_static.opt
 access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access)
+# What gcc would link where it is told of -fsanitize=thread, and what it gets.
+access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.o
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc)
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
@@ -350,6 +352,13 @@ $(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
+$(BUILD)/access-gcc/libtsan.a:
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcs $@
+$(BUILD)/access-gcc/libtsan_preinit.o:
+	@mkdir -p $(@D)
+	@echo '.section .note.GNU-stack,"",@progbits' | $(CC) -x assembler -c -o $@ -
+
 # What heaptap cc has each file of a program begin with.
 $(BUILD)/granule_mark.h: src/recorder/access/granule_mark.h
 	@cp $< $@
@@ -409,6 +418,8 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
 	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
 	install -m 644 $(access) $(to)/lib/heaptap/
+	install -d $(to)/lib/heaptap/access-gcc
+	install -m 644 $(access_gcc) $(to)/lib/heaptap/access-gcc/
 	install -m 644 $(BUILD)/libheaptap_static.opt $(to)/lib/heaptap/static.opt
 	install -d $(to)/lib/heaptap/musl
 	install -m 644 $(BUILD)/musl/libheaptap_static.a $(to)/lib/heaptap/musl/

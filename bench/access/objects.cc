@@ -1,5 +1,5 @@
-// objects.cc: what C++ programs are made of: maps of strings to vectors, objects with virtual
-// functions, lists that are sorted.
+/* objects.cc: what C++ programs are made of: maps of strings to vectors, objects with virtual
+ * functions, lists that are sorted. */
 #include <algorithm>
 #include <cstdio>
 #include <list>

@@ -23,8 +23,9 @@ static const uint32_t granule_bytes[] = {8, 16, 64};
 
 static const struct opt options[] = {
     {OPT_STRING, 0, "cc", &defaults.compiler, "COMPILER",
-     "The compiler: a name or a path of clang 14 or later. By default clang, or else the latest "
-     "clang-N that is found.",
+     "The compiler: a name or a path of clang 14 or later, or of gcc 12 or later, which calls a "
+     "function for each access, so that the program takes longer. By default clang, or else the "
+     "latest clang-N that is found.",
      NULL},
     {OPT_CHOICE, 0, "granule", &defaults.granule, "BYTES",
      "What has one counter: 8 bytes, a field (position-independent programs only); 16 bytes, the "

@@ -11,6 +11,8 @@
  * value of one. Compilers have hundreds of options, but only the few in `with_value` take their
  * value from the next argument.
  *
+ * gcc is told of its race detector, whose calls lead to us (recorder/access/tsan.c).
+ *
  * Loops that are made to work on several elements at once count once for all of them, at the first
  * one's granule. So with granules of 8 and 16 bytes the vectorisers are switched off.
  */
@@ -109,7 +111,9 @@ find_compiler(const struct compiler_wishes *w, struct arena *arena, const char *
     const char *clang = w->language == COMPILER_CXX ? "clang++" : "clang";
 
     if (strcmp(w->compiler, "clang") != 0) {
-        *ret_path = w->compiler;
+        bool is_plain_gcc = strcmp(w->compiler, "gcc") == 0 && w->language == COMPILER_CXX;
+
+        *ret_path = is_plain_gcc ? "g++" : w->compiler;
         return 0;
     }
     *ret_path = find_clang(arena, clang);
@@ -118,6 +122,15 @@ find_compiler(const struct compiler_wishes *w, struct arena *arena, const char *
     return err_set(err, HEAPTAP_NOT_FOUND,
                    "there is no clang; install release %d or later, or name one with --cc=PATH",
                    CLANG_OLDEST);
+}
+
+/* What is no clang is taken for gcc. */
+static bool
+is_gcc(const char *compiler)
+{
+    const char *slash = strrchr(compiler, '/');
+
+    return strstr(slash != NULL ? slash : compiler, "clang") == NULL;
 }
 
 /* --- What the call is for --------------------------------------------------------------------- */
@@ -196,6 +209,37 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     add(l, mark);
 }
 
+/* Of PATH, the final slash included. */
+static int
+directory_length(const char *path)
+{
+    return (int)(strrchr(path, '/') - path) + 1;
+}
+
+/* gcc's calls for each access (recorder/access/tsan.c), without the library that they are meant
+ * for: in DIRECTORY is an empty one. Copying and filling is to be called, not made of instructions
+ * that nobody sees. */
+static void
+add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const char *directory)
+{
+    static const char *const options[] = {
+        "-fsanitize=thread",
+        "--param=tsan-instrument-func-entry-exit=0",
+        "-U__SANITIZE_THREAD__",
+        "-fno-builtin-memcpy",
+        "-fno-builtin-memmove",
+        "-fno-builtin-memset",
+        NULL,
+    };
+
+    add_all(l, options);
+    add(l, arena_printf(l->arena, "-B%s", directory));
+    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s\"", w->granule_bytes,
+                        w->exact_threads ? "_exact" : ""));
+    add(l, "-include");
+    add(l, mark);
+}
+
 /* The recorder comes in by its malloc, whether the program calls that or not, and libraries that
  * count, too, find in the executable what they call. */
 static void
@@ -206,6 +250,7 @@ add_recorder(struct line *l, const char *archive)
         "-Wl,--export-dynamic-symbol=heaptap_recorder_v1",
         "-Wl,--export-dynamic-symbol=__memprof_*",
         "-Wl,--export-dynamic-symbol=__heaptap_*",
+        "-Wl,--export-dynamic-symbol=__tsan_*",
         NULL,
     };
 
@@ -220,12 +265,13 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
 {
     struct line l = {.arena = arena,
                      .items = arena_array(arena, (size_t)count + OPTIONS_MAX, sizeof(char *))};
-    const char *compiler, *mark, *archive;
+    const char *compiler, *mark, *archive, *empty;
     int r;
 
     if ((r = find_compiler(w, arena, &compiler, err)) != 0 ||
         (r = find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
-        (r = find_file(arena, "libheaptap-access.a", &archive, err)) != 0)
+        (r = find_file(arena, "libheaptap-access.a", &archive, err)) != 0 ||
+        (r = find_file(arena, "access-gcc/libtsan.a", &empty, err)) != 0)
         return r;
     if (has_argument(count, arguments, "-static") ||
         has_argument(count, arguments, "-static-pie"))
@@ -233,10 +279,14 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
                        "accesses are counted in dynamic executables only; link without -static");
     add(&l, compiler);
     add(&l, "-g");
-    add(&l, "-fmemory-profile");
+    if (!is_gcc(compiler))
+        add(&l, "-fmemory-profile");
     for (int i = 0; i < count; i++)
         add(&l, arguments[i]);
-    add_counting(&l, w, mark);
+    if (is_gcc(compiler))
+        add_gcc(&l, w, mark, arena_printf(arena, "%.*s", directory_length(empty), empty));
+    else
+        add_counting(&l, w, mark);
     if (links_executable(count, arguments))
         add_recorder(&l, archive);
     *ret_line = l.items;

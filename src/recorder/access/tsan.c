@@ -1,0 +1,143 @@
+/* tsan.c: counting in programs built by gcc.
+ *
+ * gcc has no option to count accesses, but one to look for races, -fsanitize=thread, by which each
+ * access calls a function. Linked with these functions instead of the race detector's, a program
+ * counts, at the price of a call for each access. The calls come early in the compiler, so loops
+ * are not vectorised either.
+ *
+ * Atomic operations are calls, too, which have to do what they are named after. All are done in the
+ * strictest order.
+ */
+#include "access/tsan.h"
+
+#include "access/shadow.h"
+#include "base/atomics.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+static inline void
+count(uintptr_t address)
+{
+    uint64_t *counter;
+
+    if (unlikely(!shadow_has(address, 1)))
+        return;
+    counter = shadow_counter(address);
+    if (unlikely(shadow.exact))
+        add_relaxed(counter, UINT64_C(1));
+    else
+        *counter += 1;
+}
+
+EXPORT void
+__tsan_init(void)
+{
+}
+
+EXPORT void
+__tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+
+EXPORT void
+__tsan_func_exit(void)
+{
+}
+
+#define ACCESS(name)                                                                               \
+    EXPORT void name(uintptr_t address)                                                            \
+    {                                                                                              \
+        count(address);                                                                            \
+    }
+TSAN_ACCESSES(ACCESS)
+
+EXPORT void
+__tsan_vptr_update(uintptr_t address, void *value)
+{
+    (void)value;
+    count(address);
+}
+
+EXPORT void
+__tsan_read_range(uintptr_t address, size_t size_bytes)
+{
+    shadow_count((const void *)address, size_bytes);
+}
+
+EXPORT void
+__tsan_write_range(uintptr_t address, size_t size_bytes)
+{
+    shadow_count((const void *)address, size_bytes);
+}
+
+EXPORT void
+__tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+EXPORT void
+__tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+    signal_fence();
+}
+
+#define FETCH(bits, type, operation)                                                               \
+    EXPORT type __tsan_atomic##bits##_##operation(volatile type *p, type v, int order)             \
+    {                                                                                              \
+        (void)order;                                                                               \
+        count((uintptr_t)p);                                                                       \
+        return __atomic_##operation(p, v, __ATOMIC_SEQ_CST);                                       \
+    }
+
+#define EXCHANGE(bits, type, strength)                                                             \
+    EXPORT int __tsan_atomic##bits##_compare_exchange_##strength(                                  \
+        volatile type *p, type *expected, type v, int order, int failed_order)                     \
+    {                                                                                              \
+        (void)order, (void)failed_order;                                                           \
+        count((uintptr_t)p);                                                                       \
+        return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,                \
+                                           __ATOMIC_SEQ_CST);                                      \
+    }
+
+#define ATOMICS(bits, type)                                                                        \
+    EXPORT type __tsan_atomic##bits##_load(const volatile type *p, int order)                      \
+    {                                                                                              \
+        (void)order;                                                                               \
+        count((uintptr_t)p);                                                                       \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                              \
+    EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order)                   \
+    {                                                                                              \
+        (void)order;                                                                               \
+        count((uintptr_t)p);                                                                       \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
+    }                                                                                              \
+    EXPORT type __tsan_atomic##bits##_exchange(volatile type *p, type v, int order)                \
+    {                                                                                              \
+        (void)order;                                                                               \
+        count((uintptr_t)p);                                                                       \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                        \
+    }                                                                                              \
+    FETCH(bits, type, fetch_add)                                                                   \
+    FETCH(bits, type, fetch_sub)                                                                   \
+    FETCH(bits, type, fetch_and)                                                                   \
+    FETCH(bits, type, fetch_or)                                                                    \
+    FETCH(bits, type, fetch_xor)                                                                   \
+    FETCH(bits, type, fetch_nand)                                                                  \
+    EXCHANGE(bits, type, strong)                                                                   \
+    EXCHANGE(bits, type, weak)                                                                     \
+    EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected,        \
+                                                           type v, int order, int failed_order)    \
+    {                                                                                              \
+        (void)order, (void)failed_order;                                                           \
+        count((uintptr_t)p);                                                                       \
+        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
+        return expected;                                                                           \
+    }
+TSAN_ATOMICS(ATOMICS)
+
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
