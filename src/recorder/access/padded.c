@@ -17,11 +17,15 @@
 #include "access/facts.h"
 #include "access/shadow.h"
 #include "account/ledger.h"
+#include "base/atomics.h"
 
 static struct next behind;
 
 /* From so many bytes on the allocator may take a mapping, which is never aligned enough. */
 enum { MAPPING_BYTES = 64 << 10 };
+
+/* Blocks that are not aligned and stay unused: how large, and how many. */
+enum { KEPT_BYTES = 1024, KEPT_MAX = 1024 };
 
 /* The alignment that blocks need beyond the allocator's own; 0 = none. */
 static inline size_t
@@ -53,6 +57,18 @@ no_memory(void)
     return NULL;
 }
 
+/* Give back P of SIZE_BYTES, which is not aligned. A small one would be the next that the allocator
+ * gives for that size, and the next, so the first few are kept from it for good: a thread, or an
+ * arena, has one until its memory goes on from an aligned block. */
+static void
+give_back(void *p, size_t size_bytes)
+{
+    static uint32_t kept; // Atomic.
+
+    if (size_bytes > KEPT_BYTES || add_relaxed(&kept, 1u) >= KEPT_MAX)
+        behind.free(p);
+}
+
 static NOINLINE void *
 malloc_aligned(size_t size_bytes)
 {
@@ -61,7 +77,7 @@ malloc_aligned(size_t size_bytes)
     if (p != NULL && is_aligned(p))
         return p;
     if (p != NULL)
-        behind.free(p);
+        give_back(p, size_bytes);
     return behind.memalign(needed_alignment(), padded(size_bytes));
 }
 

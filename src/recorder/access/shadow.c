@@ -133,11 +133,24 @@ shadow_start(uint32_t granule_bytes)
     map_counters(placement_of(granule_bytes));
 }
 
-/* Zero is written only where something else is, so that memory which is never used has no
+/* Two counters wherever they lie. */
+typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* So few are just written to: a block so small hardly has a page of counters to itself. */
+enum { FEW_COUNTERS = 32 };
+
+/* Of more, zero is written only where something else is, so that memory which is never used has no
  * counters either. */
 static inline void
 clear_counters(uint64_t *counter, uint64_t count)
 {
+    if (count <= FEW_COUNTERS) {
+        for (; count >= 2; count -= 2, counter += 2)
+            *(two_counters *)(void *)counter = (two_counters){0, 0};
+        if (count > 0)
+            *counter = 0;
+        return;
+    }
     for (; count >= 4; count -= 4, counter += 4)
         if ((counter[0] | counter[1] | counter[2] | counter[3]) != 0)
             counter[0] = counter[1] = counter[2] = counter[3] = 0;
@@ -170,9 +183,6 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
     else if (count > 0)
         clear_counters(shadow_counter(p), count);
 }
-
-/* Two counters wherever they lie. */
-typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* Add N to each of COUNT counters. */
 static INLINE void
