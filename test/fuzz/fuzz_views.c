@@ -21,14 +21,17 @@
 /* covers: thread_shares.c callgrind.c line_text.c massif.c dhat.c */
 /* covers: json_page.c page_writer.c */
 /* covers: access_sites.c access_words.c text_access.c json_access.c load_access.c access.c */
+/* covers: fields.c field_advice.c field_words.c text_fields.c json_fields.c fields_svg.c */
 /* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
 
 #include "analyse/access_sites.h"
+#include "analyse/fields.h"
 #include "analyse/stack_numbers.h"
 #include "command/exporters.h"
+#include "flame/fields_svg.h"
 #include "flame/flamegraph.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
@@ -38,6 +41,7 @@
 #include "json/json_callgraph.h"
 #include "json/json_diff.h"
 #include "json/json_direct.h"
+#include "json/json_fields.h"
 #include "json/json_leaks.h"
 #include "json/json_page.h"
 #include "json/json_paths.h"
@@ -49,6 +53,7 @@
 #include "text/text_bins.h"
 #include "text/text_callgraph.h"
 #include "text/text_diff.h"
+#include "text/text_fields.h"
 #include "text/text_direct.h"
 #include "text/text_groups.h"
 #include "text/text_leaks.h"
@@ -276,6 +281,43 @@ show_metric(struct looked_at *l, enum metric metric)
     export_all(l, metric);
 }
 
+/* A structure for the first type that is named, as debug information might have it. */
+static void
+add_structure(struct looked_at *l)
+{
+    struct profile *p = l->p;
+    uint32_t name = 0;
+
+    for (size_t i = 0; i < p->site_count && name == 0; i++)
+        name = fields_type_name(p, &p->sites[i]);
+    if (name == 0)
+        return;
+    p->structures = arena_alloc(&p->arena, sizeof *p->structures);
+    p->structure_count = 1;
+    *p->structures = (struct profile_structure){
+        .name = name, .size = 84, .alignment = 8, .is_complete = true, .member_count = 3};
+    p->structures->members = arena_array(&p->arena, 3, sizeof *p->structures->members);
+    for (uint32_t i = 0; i < 3; i++)
+        p->structures->members[i] = (struct profile_member){
+            .name = name, .type = name, .offset = i * 30, .size = 20, .alignment = 2, .part = i};
+}
+
+static void
+show_fields(struct looked_at *l)
+{
+    struct fields f;
+    struct json j;
+
+    if (l->p->accesses.granule_bytes == 0)
+        return;
+    add_structure(l);
+    fields_build(l->p, &l->stacks, &l->arena, &f);
+    text_fields(&l->view, &f);
+    fields_svg(l->p, &f, SIZE_MAX, &l->out);
+    json_begin(&j, &l->out, l->version);
+    json_fields(&j, &l->view.base, &f, SIZE_MAX);
+}
+
 static void
 show_accesses(struct looked_at *l)
 {
@@ -338,6 +380,7 @@ show_all(struct looked_at *l, bool wide)
     json_begin(&j, &l->out, l->version);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
     show_accesses(l);
+    show_fields(l);
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);

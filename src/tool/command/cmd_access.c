@@ -6,15 +6,22 @@
  * compiler in it that nobody has built anew.
  */
 #include "analyse/access_sites.h"
-#include "analyse/stack_numbers.h"
+#include "analyse/fields.h"
 #include "command/runner.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
+#include "flame/fields_svg.h"
 #include "json/json_access.h"
+#include "json/json_fields.h"
 #include "text/text_access.h"
+#include "text/text_fields.h"
+
+enum { PICTURE_STRUCTURES = 20 };
 
 struct access_options {
     struct view_options view;
-    bool hot, cold, never;
+    bool hot, cold, never, fields;
+    const char *svg;
 };
 static const struct access_options defaults;
 
@@ -30,7 +37,57 @@ pick_of(const struct access_options *o)
 static int
 check(struct shown *s)
 {
-    return s->p->accesses.granule_bytes != 0 ? 0 : HEAPTAP_NOT_FOUND;
+    const struct access_options *o = s->runner->own;
+
+    if (s->p->accesses.granule_bytes == 0)
+        return HEAPTAP_NOT_FOUND;
+    if (o->svg == NULL)
+        return 0;
+    if (s->set->count > 1) {
+        say_error("--svg is a picture of one process; --only PID chooses it");
+        return EXIT_USAGE;
+    }
+    return sink_check(o->svg, s->set);
+}
+
+/* Look for the structures that blocks with known accesses are. */
+static void
+find_structures(struct shown *s)
+{
+    const struct access_options *o = s->runner->own;
+    struct profile *p = s->p;
+    uint32_t *names = arena_array(s->text.base.arena, p->accesses.count, sizeof *names);
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->accesses.count; i++) {
+        uint32_t name = fields_type_name(p, &p->sites[p->accesses.v[i].site]);
+
+        if (name != 0)
+            names[count++] = name;
+    }
+    symbolise_structures(p, &o->view.symbols, names, count);
+}
+
+static int
+show_fields(struct shown *s)
+{
+    const struct access_options *o = s->runner->own;
+    struct sink svg = {.path = o->svg, .set = s->set};
+    struct strbuf out;
+    struct fields f;
+
+    find_structures(s);
+    fields_build(s->p, &s->stacks, s->text.base.arena, &f);
+    if (o->svg != NULL) {
+        out = sink_begin(&svg);
+        fields_svg(s->p, &f, o->view.limit ? o->view.limit : PICTURE_STRUCTURES, &out);
+        return sink_end(&out);
+    }
+    if (o->view.json)
+        json_fields(s->j, &s->text.base, &f, o->view.limit ? o->view.limit : SIZE_MAX);
+    else
+        text_fields(&s->text, &f);
+    return 0;
 }
 
 static int
@@ -40,6 +97,8 @@ show(struct shown *s)
     struct access_table t;
 
     symbolise_types(s->p, &o->view.symbols);
+    if (o->fields || o->svg != NULL)
+        return show_fields(s);
     access_build(s->p, &s->stacks, s->text.base.arena, &t);
     if (o->view.json)
         json_access(s->j, &s->text.base, &t, pick_of(o),
@@ -62,8 +121,8 @@ run_access(const void *given, int count, char **arguments)
                              .show = show};
     int rc;
 
-    if (o->hot + o->cold + o->never > 1) {
-        say_error("--hot, --cold and --never are different lists; give one of them");
+    if (o->hot + o->cold + o->never + (o->fields || o->svg != NULL) > 1) {
+        say_error("--hot, --cold, --never and --fields are different views; give one of them");
         return EXIT_USAGE;
     }
     rc = runner_run(&r, what);
@@ -87,8 +146,17 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "never", &defaults.never, NULL,
      "Show sites with blocks that were never read, written or not, most bytes first.", NULL},
+    {OPT_FLAG, 0, "fields", &defaults.fields, NULL,
+     "Show structures instead of sites: each as a picture of its cache lines, with what was "
+     "counted of each field, and what could be changed. Needs debug information, and a program "
+     "built with --granule=8.",
+     NULL},
+    {OPT_STRING, 0, "svg", &defaults.svg, "FILE",
+     "Write the picture of the structures to FILE as a heat map for any browser.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
-     "Show at most N sites. The default is 5 of each kind, 10 of one, and all in JSON.", NULL},
+     "Show at most N sites. The default is 5 of each kind, 10 of one, and all in JSON. Of "
+     "structures it is 5, 20 in a picture, and all in JSON.",
+     NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N",
      "Show at most N frames of a stack. The default is 12.", NULL},
     VIEW_FOLD_OPTIONS(defaults.view),
@@ -110,6 +178,8 @@ const struct command command_access = {
         "each byte and second, compared with the average of the program.",
     .examples = "heaptap access app.heaptap\twhat is hot, what is cold, what nobody reads\n"
                 "heaptap access --cold --limit 20 app.heaptap\tmemory that is hardly used\n"
+                "heaptap access --fields app.heaptap\twhich fields of structures are used\n"
+                "heaptap access --svg fields.svg app.heaptap\tthe same as a picture\n"
                 "heaptap access --json app.heaptap\tall numbers\n",
     .options = options,
     .defaults = &defaults,

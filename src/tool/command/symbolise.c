@@ -12,6 +12,7 @@
 #include "analyse/frame_name.h"
 #include "symbol/debug_dirs.h"
 #include "symbol/symbol.h"
+#include "type/structures.h"
 #include "type/types.h"
 #include "view/style.h"
 
@@ -106,6 +107,16 @@ symbolise_types(struct profile *p, const struct symbol_choice *choice)
     struct symbol_options options = {.debug_dirs = open_dirs(choice)};
 
     symbol_types(p, &options);
+    debug_dirs_free(options.debug_dirs);
+}
+
+void
+symbolise_structures(struct profile *p, const struct symbol_choice *choice, const uint32_t *names,
+                     size_t count)
+{
+    struct symbol_options options = {.debug_dirs = open_dirs(choice)};
+
+    symbol_structures(p, &options, names, count);
     debug_dirs_free(options.debug_dirs);
 }
 

@@ -15,4 +15,8 @@ int symbolise_quietly(struct profile *p, const struct symbol_choice *choice);
 /* Find the types of a symbolised P. */
 void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 
+/* Find the structures called NAMES (type/structures.h), once. */
+void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
+                          const uint32_t *names, size_t count);
+
 #endif

@@ -62,6 +62,48 @@ def compare(name, document, times, granule=8):
          document["accessed"])
 
 
+# Name, offset, size, accesses, writes, blocks; what shares a word has the word's.
+NODE = [("key", 0, 8, 2000000, 400000, 100), ("name", 8, 56, 0, 0, 0),
+        ("count", 64, 4, 1000000, 500000, 100), ("dirty", 68, 1, 1000000, 500000, 100),
+        ("pinned", 68, 1, 1000000, 500000, 100), (None, 69, 3), ("never", 72, 8, 0, 0, 0),
+        ("links.left", 80, 8, 400000, 50000, 20), ("links.right", 88, 8, 0, 0, 0),
+        ("flag", 96, 1, 100000, 50000, 100), (None, 97, 7), ("total", 104, 8, 1500000, 0, 100)]
+PAIR = [("first", 0, 8, 240, 80, 8), ("second", 8, 8, 160, 0, 8)]
+
+
+def rows(structure):
+    for field in structure["fields"]:
+        row = [field[key] for key in ("name", "offset", "size")]
+        yield tuple(row + [field[key] for key in ("accesses", "writes", "blocks") if key in field])
+
+
+def fields(heaptap):
+    document = shown(heaptap, "words.heaptap", "--fields")
+    found = {s["name"]: s for s in document["structures"]}
+    tell(list(found) == ["node", "pair"], "structures, most accesses first", list(found))
+    tell(list(rows(found["node"])) == NODE, "members of a structure", list(rows(found["node"])))
+    tell(list(rows(found["pair"])) == PAIR, "an array is folded", list(rows(found["pair"])))
+    tell((found["pair"]["elements"], found["node"]["elements"]) == (8, 100), "elements")
+    together = [f["name"] for f in found["node"]["fields"] if f.get("together")]
+    tell(together == ["count", "dirty", "pinned"], "members that share a word", together)
+    advice = found["node"]["advice"]
+    tell((advice["untouched"], advice["untouched_field_bytes"]) ==
+         (["name", "never", "links.right"], 72), "what is never touched", advice)
+    tell((advice["hot"], advice["hot_lines"], advice["hot_lines_least"]) ==
+         (["key", "total", "count"], 2, 1) and not advice["false_sharing"],
+         "what is hot", advice)
+    order = [part["name"] for part in advice["order"]]
+    # The flag fits behind the bits, before what is aligned to words.
+    tell(order == ["key", "total", "count", "dirty, pinned", "flag", "links", "name", "never"] and
+         advice["new_lines_touched"] < advice["lines_touched"] and advice["new_size"] == 104,
+         "a better order", advice)
+    total = sum(made["accesses"][0] for _, _, made in access_made.sites(8))
+    tell((document["known_accesses"], document["other_accesses"]) == (5000400, total - 5000400),
+         "what fields are known of", document["known_accesses"], document["other_accesses"])
+    coarse = shown(heaptap, "lines.heaptap", "--fields")
+    tell(not coarse["structures"], "without places there are no fields", coarse["structures"])
+
+
 def main(heaptap):
     words = shown(heaptap, "words.heaptap")
     compare("by words", words, 1)
@@ -82,6 +124,7 @@ def main(heaptap):
     node = by_function(words)["make_node"]
     tell((node["alloc_cpu"], node["dealloc_cpu"], node["dealloc_ms"]) == (1, 3, 900),
          "the block merged last", node)
+    fields(heaptap)
     report = json.loads(subprocess.run([heaptap, "report", "--json", "words.heaptap"],
                                        capture_output=True, check=True).stdout)
     tell(report["counting"] == words["counting"], "report says that accesses were counted")

@@ -27,7 +27,7 @@ fails "a program that counts nothing" 3 'plain.heaptap: no accesses were counted
 check "what to do then" grep -qF 'build it with CC="heaptap cc"' shown.err
 fails "two lists at once" 2 "give one of them" access --hot --cold words.heaptap
 
-for form in "" --hot --cold --never "--limit 1"; do
+for form in "" --hot --cold --never "--limit 1" --fields "--fields --limit 1"; do
     # shellcheck disable=SC2086
     COLUMNS=80 LC_ALL=C.UTF-8 "$HEAPTAP" access $form words.heaptap >shown 2>shown.err
     same "access $form: exit status" 0 $?
@@ -39,6 +39,11 @@ for form in "" --hot --cold --never "--limit 1"; do
 done
 "$HEAPTAP" report words.heaptap >report.out 2>&1
 check "a report has the accesses" grep -qE '^  Accesses +5.0M +1.2 MiB' report.out
+"$HEAPTAP" access --svg fields.svg words.heaptap >svg.out 2>&1
+same "a picture of the fields: exit status" 0 $?
+check "it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("fields.svg")'
+check "it has the fields" grep -q '>links.left<' fields.svg
+fails "two views at once" 2 "give one of them" access --hot --fields words.heaptap
 "$HEAPTAP" diff words.heaptap lines.heaptap >diff.out 2>&1
 same "diff shows profiles with accesses" 0 $?
 finish

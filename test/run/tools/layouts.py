@@ -27,7 +27,7 @@ VIEWS = (
     ["source", "main"], ["timeline"], ["timeline", "--limit", "1000", "--by", "calls"],
     ["report", "--at", "end"], ["report", "--between", "start..end"], ["report", "--at", "peak"],
     ["report", "--fold-recursion"], ["leaks", "--fold-recursion", "--no-fold"],
-    ["access"], ["access", "--never"],
+    ["access"], ["access", "--never"], ["access", "--fields"],
 )
 DIFFS = (["diff"], ["diff", "--by", "function"], ["diff", "--limit", "2"], ["diff", "--no-fold"])
 

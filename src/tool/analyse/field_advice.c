@@ -1,0 +1,288 @@
+/* field_advice.c: from how members were used to what could be changed.
+ *
+ * An order is better if fewer cache lines of a block are touched, or if the structure gets smaller.
+ * What is touched in most blocks goes to the front, so that each line is either wanted whole or not
+ * at all; among equals what has more accesses for each byte; and where alignment leaves a gap, the
+ * next in that order that fits into it does. Base classes and what points to virtual functions
+ * stay where they are, in front. Whether code relies on the order (files, wire formats, casts of
+ * the first member) cannot be seen here, and who reads the advice has to know.
+ *
+ * False sharing needs two threads on one line at the same time. Which threads accessed a place is
+ * not counted, so all that can be said is where it could happen: a line with a part that is mostly
+ * written beside one that is mostly read, both often, or a lock beside what is read, in a program
+ * with several threads. That is a candidate and no finding.
+ *
+ * No advice is given on what was counted by larger granules than words, on unions, on structures
+ * of which not all members are known, and on those whose counts are blurred.
+ */
+#include "analyse/field_advice.h"
+
+#include <stdlib.h>
+
+#define ORDER_LINES_MIN 0.25 // Fewer lines saved are not worth the trouble.
+#define CONFLICT_SHARE 0.05  // Of a structure's accesses, for a part to matter.
+#define MOSTLY 0.9
+
+enum { WORD_BYTES = 8, SHARE_STEPS = 10, CONFLICT_ACCESSES_MIN = 1000 };
+
+static bool
+can_advise(const struct fields *fields, const struct field_structure *f)
+{
+    return fields->granule_bytes == WORD_BYTES && f->s->is_complete && !f->s->is_union &&
+           !f->blurred && f->accesses > 0;
+}
+
+static void
+find_unused(const struct profile *p, const struct field_structure *f, struct arena *arena,
+            struct field_advice *ret)
+{
+    ret->untouched = arena_array(arena, f->row_count, sizeof *ret->untouched);
+    ret->unread = arena_array(arena, f->row_count, sizeof *ret->unread);
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        const struct field_row *r = &f->rows[i];
+
+        if (r->member == NULL || r->counts.reached == 0)
+            continue;
+        if (r->counts.accesses == 0) {
+            ret->untouched[ret->untouched_count++] = i;
+            ret->untouched_bytes += r->size;
+        } else if (p->accesses.apart && r->counts.writes >= r->counts.accesses) {
+            ret->unread[ret->unread_count++] = i;
+            ret->unread_bytes += r->size;
+        }
+    }
+}
+
+/* A part while they are put in order. */
+struct candidate {
+    uint32_t part;
+    unsigned share; // Of blocks that touched it, in SHARE_STEPS steps.
+    double per_byte;
+    bool placed;
+};
+
+static double
+part_share(const struct field_structure *f, const struct field_part *part)
+{
+    double most = 0;
+
+    for (uint64_t g = part->offset / WORD_BYTES;
+         g <= (part->offset + part->size - 1) / WORD_BYTES; g++) {
+        double share = field_share(&f->granules[g]);
+
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+static int
+by_accesses_per_byte(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->per_byte != b->per_byte)
+        return a->per_byte > b->per_byte ? -1 : 1;
+    return a->part < b->part ? -1 : a->part > b->part;
+}
+
+static int
+by_share(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->share != b->share)
+        return a->share > b->share ? -1 : 1;
+    return by_accesses_per_byte(left, right);
+}
+
+static struct candidate *
+candidates_of(const struct field_structure *f, struct arena *arena)
+{
+    struct candidate *v = arena_array(arena, f->part_count, sizeof *v);
+
+    for (uint32_t i = 0; i < f->part_count; i++) {
+        const struct field_part *part = &f->parts[i];
+
+        v[i] = (struct candidate){
+            .part = i,
+            .share = (unsigned)(part_share(f, part) * SHARE_STEPS + 0.5),
+            // A small part has the accesses of its whole word.
+            .per_byte = (double)part->accesses /
+                        (double)(part->size > WORD_BYTES ? part->size : WORD_BYTES),
+        };
+    }
+    return v;
+}
+
+/* How many lines the COUNT parts V of F lie on, each line counted once. */
+static uint64_t
+count_lines(const struct field_structure *f, const uint32_t *v, size_t count, struct arena *arena)
+{
+    size_t line_count = (size_t)(f->s->size / FIELDS_LINE_BYTES + 1);
+    bool *has = arena_array(arena, line_count, sizeof *has);
+    uint64_t lines = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct field_part *part = &f->parts[v[i]];
+
+        for (uint64_t k = part->offset / FIELDS_LINE_BYTES;
+             k <= (part->offset + part->size - 1) / FIELDS_LINE_BYTES; k++) {
+            lines += !has[k];
+            has[k] = true;
+        }
+    }
+    return lines;
+}
+
+static void
+find_hot(const struct field_structure *f, struct arena *arena, struct field_advice *ret)
+{
+    struct candidate *v = candidates_of(f, arena);
+    double sum = 0;
+
+    if (f->part_count > 1)
+        qsort(v, f->part_count, sizeof *v, by_accesses_per_byte);
+    ret->hot = arena_array(arena, f->part_count, sizeof *ret->hot);
+    for (size_t i = 0; i < f->part_count && sum < (double)f->accesses * FIELD_HOT_SHARE; i++) {
+        const struct field_part *part = &f->parts[v[i].part];
+
+        if (part->accesses == 0)
+            break;
+        sum += (double)part->accesses;
+        ret->hot[ret->hot_count++] = v[i].part;
+        ret->hot_bytes += part->size;
+    }
+    ret->hot_lines = count_lines(f, ret->hot, ret->hot_count, arena);
+    ret->hot_lines_least = (ret->hot_bytes + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
+}
+
+/* The next of V to be placed at AT: the first, unless it needs a gap in which another one fits. */
+static struct candidate *
+next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at)
+{
+    struct candidate *first = NULL;
+    uint64_t end = 0; // Of the gap that the first needs.
+
+    for (size_t i = 0; i < f->part_count; i++) {
+        if (v[i].placed)
+            continue;
+        if (first == NULL) {
+            first = &v[i];
+            end = round_up(at, f->parts[first->part].alignment);
+        } else if (round_up(at, f->parts[v[i].part].alignment) + f->parts[v[i].part].size <= end) {
+            return &v[i];
+        }
+    }
+    return first;
+}
+
+/* Place all parts, those that are fixed first and as they are. Returns the size. */
+static uint64_t
+place_parts(const struct field_structure *f, struct candidate *v, struct field_advice *ret)
+{
+    uint64_t at = 0;
+    struct candidate *c;
+
+    for (size_t i = 0; i < f->part_count; i++) {
+        struct field_part *part = &f->parts[v[i].part];
+
+        if (!part->fixed)
+            continue;
+        ret->offsets[v[i].part] = part->offset;
+        v[i].placed = true;
+        if (part->offset + part->size > at)
+            at = part->offset + part->size;
+    }
+    for (uint32_t i = 0; i < f->part_count; i++)
+        if (f->parts[i].fixed)
+            ret->order[ret->order_count++] = i;
+    while ((c = next_candidate(f, v, at)) != NULL) {
+        const struct field_part *part = &f->parts[c->part];
+
+        at = round_up(at, part->alignment);
+        ret->offsets[c->part] = at;
+        ret->order[ret->order_count++] = c->part;
+        c->placed = true;
+        at += part->size;
+    }
+    return round_up(at, f->s->alignment);
+}
+
+static void
+find_order(const struct fields *fields, const struct field_structure *f, struct arena *arena,
+           struct field_advice *ret)
+{
+    struct candidate *v = candidates_of(f, arena);
+
+    ret->lines = fields_lines(f, fields->granule_bytes, NULL);
+    ret->new_lines = ret->lines;
+    ret->new_size = f->s->size;
+    if (ret->lines == 0 || f->part_count < 2)
+        return;
+    qsort(v, f->part_count, sizeof *v, by_share);
+    ret->order = arena_array(arena, f->part_count, sizeof *ret->order);
+    ret->offsets = arena_array(arena, f->part_count, sizeof *ret->offsets);
+    ret->new_size = place_parts(f, v, ret);
+    ret->new_lines = fields_lines(f, fields->granule_bytes, ret->offsets);
+    if (ret->new_size <= f->s->size && ret->new_lines <= ret->lines &&
+        (ret->new_size < f->s->size || ret->lines - ret->new_lines >= ORDER_LINES_MIN))
+        return;
+    ret->order_count = 0;
+    ret->new_lines = ret->lines;
+    ret->new_size = f->s->size;
+}
+
+static bool
+is_often(const struct field_structure *f, uint64_t accesses)
+{
+    return accesses >= CONFLICT_ACCESSES_MIN &&
+           (double)accesses >= (double)f->accesses * CONFLICT_SHARE;
+}
+
+/* Whether PART of F is mostly written, or a lock, which is both. */
+static bool
+is_written(const struct field_structure *f, const struct field_part *part)
+{
+    return is_often(f, part->writes) &&
+           (part->shared || (double)part->writes >= (double)part->accesses * (1 - MOSTLY));
+}
+
+static bool
+is_read(const struct field_structure *f, const struct field_part *part)
+{
+    uint64_t reads = part->accesses - part->writes;
+
+    return is_often(f, reads) && !part->shared &&
+           (double)reads >= (double)part->accesses * MOSTLY;
+}
+
+static void
+find_conflicts(const struct profile *p, const struct field_structure *f, struct field_advice *ret)
+{
+    if (!p->accesses.apart || (p->thread_count < 2 && p->merged_processes == 0))
+        return;
+    for (uint32_t i = 0; i < f->part_count; i++)
+        for (uint32_t k = 0; k < f->part_count; k++) {
+            const struct field_part *w = &f->parts[i], *r = &f->parts[k];
+            uint64_t line = w->offset / FIELDS_LINE_BYTES;
+
+            if (i == k || ret->conflict_count == FIELD_CONFLICTS_MAX ||
+                r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w) || !is_read(f, r) ||
+                w->together || r->together)
+                continue;
+            ret->conflicts[ret->conflict_count++] = (struct field_conflict){line, i, k};
+        }
+}
+
+void
+field_advise(const struct profile *p, const struct fields *fields,
+             const struct field_structure *f, struct arena *arena, struct field_advice *ret)
+{
+    *ret = (struct field_advice){.new_size = f->s->size};
+    if (!can_advise(fields, f))
+        return;
+    find_unused(p, f, arena, ret);
+    find_hot(f, arena, ret);
+    find_order(fields, f, arena, ret);
+    find_conflicts(p, f, ret);
+}

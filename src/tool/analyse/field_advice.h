@@ -1,0 +1,45 @@
+/* field_advice.h: what could be changed in a structure, by how its members were used. */
+#ifndef ANALYSE_FIELD_ADVICE_H
+#define ANALYSE_FIELD_ADVICE_H
+
+#include "analyse/fields.h"
+
+/* Of the accesses to a structure, those that its hot parts have. */
+#define FIELD_HOT_SHARE 0.9
+
+/* A line on which one part is written while another is read: if that is done by different threads
+ * at the same time, they take the line from each other. */
+struct field_conflict {
+    uint64_t line;           // From the front of the block.
+    uint32_t written, read;  // Parts.
+};
+
+enum { FIELD_CONFLICTS_MAX = 8 };
+
+struct field_advice {
+    uint32_t *untouched; // Rows without any access, in order.
+    size_t untouched_count;
+    uint64_t untouched_bytes;
+    uint32_t *unread; // Rows that were written and never read. None unless counted apart.
+    size_t unread_count;
+    uint64_t unread_bytes;
+    uint32_t *hot; // Parts with FIELD_HOT_SHARE of the accesses, most for each byte first.
+    size_t hot_count;
+    uint64_t hot_bytes;
+    uint64_t hot_lines, hot_lines_least; // On how many lines they lie, and could lie.
+    // A better order, if there is one: parts from the front on, where each begins (by part), and
+    // what comes of it.
+    uint32_t *order;
+    size_t order_count; // 0 = none is better.
+    uint64_t *offsets;
+    uint64_t new_size;
+    double lines, new_lines; // As fields_lines.
+    struct field_conflict conflicts[FIELD_CONFLICTS_MAX];
+    size_t conflict_count;
+};
+
+/* Advice on F, one of FIELDS, of P. From ARENA. */
+void field_advise(const struct profile *p, const struct fields *fields,
+                  const struct field_structure *f, struct arena *arena, struct field_advice *ret);
+
+#endif

@@ -1,0 +1,190 @@
+/* fields_svg.c: structures as rows of cache lines, a cell for each member, as hot as its accesses.
+ *
+ *     node   112 bytes
+ *      0  [ key ][ name . . . . . . . . . . . . . . . . . . . . . . . ]
+ *     64  [ count ][ never ][ links.left ][ links.right ][ flag ][ total ]
+ *
+ * Heat is by accesses, each colour a third of the next, from those of the hottest member in the
+ * picture down, so that one scale holds for all structures in it. The picture is complete without
+ * scripts; browsers show a member's numbers when the pointer rests on it.
+ */
+#include "flame/fields_svg.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "export/utf8.h"
+
+extern const char fields_svg_css[];
+
+enum {
+    WIDTH = 1200,
+    LEFT = 84,
+    BYTE_WIDTH = 17, // 64 of them are a line.
+    LINE_HEIGHT = 30,
+    ROW_STEP = 34,
+    HEAD = 96,
+    GAP = 72, // Between structures: the heading of the next.
+    LETTER = 7,
+    HEATS = 6,
+    STEP = 3, // From one to the next.
+    LINES_MAX = 64, // Of one structure; larger ones are cut.
+};
+
+struct picture {
+    const struct profile *p;
+    struct strbuf *out;
+    struct arena *arena;
+    double most; // Accesses to the hottest member.
+};
+
+static void
+put_text(struct picture *pic, double x, double y, const char *class, const char *text)
+{
+    strbuf_fmt(pic->out, "<text x=\"%.0f\" y=\"%.0f\" class=\"%s\">", x, y, class);
+    utf8_add_xml(pic->out, text);
+    strbuf_str(pic->out, "</text>\n");
+}
+
+static unsigned
+heat_of(const struct picture *pic, uint64_t accesses)
+{
+    double below;
+
+    if (accesses == 0)
+        return 0;
+    below = log(pic->most / (double)accesses) / log(STEP); // Colours below the hottest.
+    return below >= HEATS - 1 ? 1 : HEATS - (unsigned)below;
+}
+
+static const char *
+title_of(struct picture *pic, const struct field_row *r)
+{
+    const struct profile *p = pic->p;
+    const struct field_counts *c = &r->counts;
+
+    if (r->member == NULL)
+        return arena_printf(pic->arena, "%" PRIu64 " bytes of padding at %" PRIu64, r->size,
+                            r->offset);
+    return arena_printf(
+        pic->arena,
+        "%s %s\n%" PRIu64 " bytes at %" PRIu64 "\n%" PRIu64
+        " accesses%s%s\nin %.1f %% of the blocks",
+        profile_string(p, r->member->type), profile_string(p, r->member->name), r->size, r->offset,
+        c->accesses,
+        p->accesses.apart ? arena_printf(pic->arena, ", %" PRIu64 " of them writes", c->writes)
+                          : "",
+        r->together ? ", counted together with a neighbour's" : "", 100 * field_share(c));
+}
+
+/* The part of R that lies on LINE. */
+static void
+put_cell(struct picture *pic, const struct field_row *r, uint64_t line, double y)
+{
+    uint64_t from = line * FIELDS_LINE_BYTES, end = from + FIELDS_LINE_BYTES;
+    uint64_t first = r->offset > from ? r->offset : from;
+    uint64_t last = r->offset + r->size < end ? r->offset + r->size : end;
+    double x = LEFT + (double)(first - from) * BYTE_WIDTH, w = (double)(last - first) * BYTE_WIDTH;
+    size_t room = (size_t)(w / LETTER);
+    const char *name = r->member != NULL ? profile_string(pic->p, r->member->name) : "";
+
+    strbuf_fmt(pic->out, "<g><title>");
+    utf8_add_xml(pic->out, title_of(pic, r));
+    strbuf_fmt(pic->out,
+               "</title><rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%d\" class=\"cell ", x,
+               y, w, LINE_HEIGHT);
+    if (r->member == NULL)
+        strbuf_str(pic->out, "pad\"/></g>\n");
+    else
+        strbuf_fmt(pic->out, "h%u\"/></g>\n", heat_of(pic, r->counts.accesses));
+    if (room >= 3 && *name != '\0') {
+        size_t count = utf8_count(name), bytes = 0;
+
+        for (size_t i = 0; i < room - 1 && name[bytes] != '\0'; i++)
+            bytes += utf8_size(name + bytes) > 0 ? utf8_size(name + bytes) : 1;
+        put_text(pic, x + 5, y + 19, "field",
+                 count < room ? name : arena_strndup(pic->arena, name, bytes));
+    }
+}
+
+static uint64_t
+lines_of(const struct field_structure *f)
+{
+    uint64_t lines = (f->s->size + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
+
+    return lines < LINES_MAX ? lines : LINES_MAX;
+}
+
+static double
+put_structure(struct picture *pic, const struct field_structure *f, double y)
+{
+    uint64_t lines = lines_of(f);
+
+    put_text(pic, LEFT, y + 28, "name", profile_string(pic->p, f->s->name));
+    put_text(pic, LEFT, y + 46, "muted",
+             arena_printf(pic->arena,
+                          "%" PRIu64 " bytes, blocks: %" PRIu64 ", sites: %" PRIu64
+                          ", accesses: %" PRIu64 "%s",
+                          f->s->size, f->blocks, f->sites, f->accesses,
+                          lines * FIELDS_LINE_BYTES < f->s->size ? ", the first lines of it" : ""));
+    y += GAP - 14;
+    for (uint64_t line = 0; line < lines; line++, y += ROW_STEP) {
+        put_text(pic, LEFT - 10, y + 19, "muted end",
+                 arena_printf(pic->arena, "%" PRIu64, line * FIELDS_LINE_BYTES));
+        for (size_t i = 0; i < f->row_count; i++) {
+            const struct field_row *r = &f->rows[i];
+
+            if (r->offset < (line + 1) * FIELDS_LINE_BYTES &&
+                r->offset + r->size > line * FIELDS_LINE_BYTES)
+                put_cell(pic, r, line, y);
+        }
+        strbuf_pause(pic->out);
+    }
+    return y;
+}
+
+static void
+put_legend(struct picture *pic)
+{
+    double x = LEFT;
+
+    for (unsigned i = 0; i <= HEATS; i++, x += 26)
+        strbuf_fmt(pic->out,
+                   "<rect x=\"%.0f\" y=\"64\" width=\"24\" height=\"14\" class=\"h%u\"/>\n", x, i);
+    put_text(pic, x + 8, 76, "muted",
+             arena_printf(pic->arena,
+                          "grey was never touched; each colour has %d times the accesses of the "
+                          "one before, up to %.0f; a row is a cache line of %d bytes",
+                          STEP, pic->most, FIELDS_LINE_BYTES));
+}
+
+void
+fields_svg(const struct profile *p, const struct fields *f, size_t limit, struct strbuf *out)
+{
+    struct arena arena = {0};
+    struct picture pic = {.p = p, .out = out, .arena = &arena};
+    double height = HEAD, y = HEAD - 14;
+
+    limit = limit < f->count ? limit : f->count;
+    for (size_t i = 0; i < limit; i++) {
+        height += GAP + (double)lines_of(&f->v[i]) * ROW_STEP;
+        for (size_t k = 0; k < f->v[i].row_count; k++)
+            if ((double)f->v[i].rows[k].counts.accesses > pic.most)
+                pic.most = (double)f->v[i].rows[k].counts.accesses;
+    }
+    strbuf_fmt(out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+               "viewBox=\"0 0 %d %.0f\">\n<title>",
+               WIDTH, height, WIDTH, height);
+    utf8_add_xml(out, profile_title(p, &arena));
+    strbuf_fmt(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" width=\"100%%\" "
+                    "height=\"100%%\"/>\n",
+               fields_svg_css);
+    put_text(&pic, LEFT, 36, "title", "Which fields are used");
+    put_text(&pic, LEFT, 54, "muted", profile_title(p, &arena));
+    put_legend(&pic);
+    for (size_t i = 0; i < limit; i++)
+        y = put_structure(&pic, &f->v[i], y);
+    strbuf_str(out, "</svg>\n");
+    arena_release(&arena);
+}

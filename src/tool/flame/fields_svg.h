@@ -1,0 +1,11 @@
+/* fields_svg.h: structures as heat maps of their cache lines, one SVG file. */
+#ifndef FLAME_FIELDS_SVG_H
+#define FLAME_FIELDS_SVG_H
+
+#include "analyse/fields.h"
+#include "util/strbuf.h"
+
+/* Append the picture of the first LIMIT structures of F, of P, to OUT. */
+void fields_svg(const struct profile *p, const struct fields *f, size_t limit, struct strbuf *out);
+
+#endif

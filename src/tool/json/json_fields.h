@@ -1,0 +1,13 @@
+/* json_fields.h: structures and how their members were used, as JSON. docs/json.md is the contract.
+ */
+#ifndef JSON_JSON_FIELDS_H
+#define JSON_JSON_FIELDS_H
+
+#include "analyse/fields.h"
+#include "util/json_out.h"
+#include "view/view.h"
+
+/* "heaptap-fields": the first LIMIT structures of F. */
+void json_fields(struct json *j, const struct view *v, const struct fields *f, size_t limit);
+
+#endif

@@ -1,0 +1,285 @@
+/* text_fields.c: a structure as a picture of its cache lines.
+ *
+ *     struct node, certainly: 100 blocks of 1 site, 10.9 KiB
+ *     112 bytes, 5.0M accesses, 1.8 cache lines touched of each
+ *
+ *       -- line 0 -------------------------------- 40.0 %, 100.0 % of the blocks
+ *           0     8  key                     2.0M   100.0 %  ##############
+ *           8    56  name                       -         -
+ *       -- line 1 ------------ …
+ *
+ *       * never touched, 64 of 112 bytes: name, never
+ *
+ * A line here is 64 bytes from the front of the block; malloc may put a block 16, 32 or 48 bytes
+ * behind the beginning of a real one, which the number of lines touched takes into account. Bars
+ * are of accesses, and the longest is that of the member with most.
+ */
+#include "text/text_fields.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/field_advice.h"
+#include "text/text_header.h"
+#include "view/access_words.h"
+#include "view/field_words.h"
+
+enum {
+    STRUCTURES = 5,
+    PLACE_WIDTH = 6,
+    NAME_WIDTH = 24,
+    COUNT_WIDTH = 10,
+    SHARE_WIDTH = 9,
+    FULL_WIDTH = 80, // Where lines are not cut.
+};
+
+static const char *
+percent(struct text_view *v, double part, double whole)
+{
+    return arena_printf(v->base.arena, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
+}
+
+static size_t
+bar_room(const struct text_view *v, bool apart)
+{
+    size_t counts = (apart ? 2 : 1) * COUNT_WIDTH;
+    size_t used = 2 * PLACE_WIDTH + 2 + NAME_WIDTH + counts + SHARE_WIDTH + 2;
+    size_t width = text_is_wide(v) ? FULL_WIDTH : v->style.width;
+
+    return width > used + 4 ? width - used : 4;
+}
+
+static void
+put_count(struct text_view *v, uint64_t count, bool together)
+{
+    const char *text = count == 0 ? "-" : access_number(v->base.arena, (double)count);
+
+    style_right(v->out, arena_printf(v->base.arena, "%s%s", text, together ? "~" : " "),
+                COUNT_WIDTH + 1);
+}
+
+static void
+put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apart)
+{
+    size_t room = bar_room(v, apart);
+    size_t blocks = most > 0 ? (size_t)((double)count / (double)most * (double)room + 0.5) : 0;
+
+    if (count == 0)
+        return;
+    if (blocks == 0)
+        blocks = 1;
+    strbuf_str(v->out, "  ");
+    style_ink(&v->style, v->out, INK_WARNING);
+    for (size_t i = 0; i < blocks && i < room; i++)
+        strbuf_str(v->out, "\xe2\x96\x88");
+    style_ink(&v->style, v->out, INK_PLAIN);
+}
+
+/* End the line that begins at START without blanks at its end. */
+static void
+end_line(struct text_view *v, size_t start)
+{
+    struct strbuf *out = v->out;
+
+    while (out->length > start && out->text[out->length - 1] == ' ')
+        out->text[--out->length] = '\0';
+    strbuf_char(out, '\n');
+    strbuf_pause(out);
+}
+
+static void
+put_row(struct text_view *v, const struct field_row *r, uint64_t most)
+{
+    struct arena *a = v->base.arena;
+    bool apart = v->base.p->accesses.apart;
+    const char *name = field_name(v->base.p, r);
+    enum ink ink = r->member == NULL || r->counts.accesses == 0 ? INK_DIM : INK_PLAIN;
+    size_t start = v->out->length;
+
+    style_right(v->out, arena_printf(a, "%" PRIu64, r->offset), PLACE_WIDTH);
+    style_right(v->out,
+                r->member != NULL && r->member->bits > 0
+                    ? arena_printf(a, ":%" PRIu32, r->member->bits)
+                    : arena_printf(a, "%" PRIu64, r->size),
+                PLACE_WIDTH);
+    strbuf_str(v->out, "  ");
+    style_ink(&v->style, v->out, ink);
+    if (r->member == NULL) {
+        strbuf_str(v->out, name);
+        style_ink(&v->style, v->out, INK_PLAIN);
+        strbuf_char(v->out, '\n');
+        return;
+    }
+    style_left(v->out, style_cut_end(a, style_clean(a, name), NAME_WIDTH - 1), NAME_WIDTH - 1);
+    style_ink(&v->style, v->out, INK_PLAIN);
+    if (apart) {
+        put_count(v, r->counts.accesses - r->counts.writes, false);
+        put_count(v, r->counts.writes, r->together);
+    } else {
+        put_count(v, r->counts.accesses, r->together);
+    }
+    if (r->counts.accesses > 0)
+        style_right(v->out, percent(v, field_share(&r->counts), 1), SHARE_WIDTH - 1);
+    put_bar(v, r->counts.accesses, most, apart);
+    end_line(v, start);
+}
+
+/* What was counted on LINE: its part of the accesses, and of the blocks the most of any granule. */
+static const char *
+about_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
+           uint64_t line)
+{
+    uint64_t first = line * FIELDS_LINE_BYTES / all->granule_bytes;
+    uint64_t end = (line + 1) * FIELDS_LINE_BYTES / all->granule_bytes, accesses = 0;
+    double share = 0;
+
+    for (uint64_t g = first; g < end && g < f->granule_count; g++) {
+        accesses += f->granules[g].accesses;
+        share = field_share(&f->granules[g]) > share ? field_share(&f->granules[g]) : share;
+    }
+    if (accesses == 0)
+        return "never touched";
+    return arena_printf(v->base.arena, "%s of the accesses, in %s of them",
+                        percent(v, (double)accesses, (double)f->accesses), percent(v, share, 1));
+}
+
+/* The heading of the lines on which R begins and, if it is longer, ends. */
+static void
+put_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
+         const struct field_row *r)
+{
+    uint64_t line = r->offset / FIELDS_LINE_BYTES;
+    const char *text =
+        arena_printf(v->base.arena, "  line %" PRIu64 ": %s", line, about_line(v, all, f, line));
+
+    text_line(v, INK_DIM, text);
+}
+
+static void
+put_picture(struct text_view *v, const struct fields *all, const struct field_structure *f)
+{
+    uint64_t line = UINT64_MAX, most = 0;
+    bool apart = v->base.p->accesses.apart;
+
+    for (size_t i = 0; i < f->row_count; i++)
+        if (f->rows[i].counts.accesses > most)
+            most = f->rows[i].counts.accesses;
+    strbuf_char(v->out, '\n');
+    style_ink(&v->style, v->out, INK_DIM);
+    strbuf_str(v->out, "    at  size  field                  ");
+    style_right(v->out, apart ? "reads " : "accesses ", COUNT_WIDTH + 1);
+    if (apart)
+        style_right(v->out, "writes ", COUNT_WIDTH + 1);
+    strbuf_str(v->out, "  blocks\n");
+    style_ink(&v->style, v->out, INK_PLAIN);
+    for (size_t i = 0; i < f->row_count; i++) {
+        if (f->rows[i].offset / FIELDS_LINE_BYTES != line)
+            put_line(v, all, f, &f->rows[i]);
+        line = f->rows[i].offset / FIELDS_LINE_BYTES;
+        put_row(v, &f->rows[i], most);
+    }
+}
+
+/* TEXT on as many lines as it takes, behind a mark. */
+static void
+put_sentence(struct text_view *v, const char *text)
+{
+    size_t width = text_is_wide(v) ? SIZE_MAX : v->style.width - 4;
+    const char *mark = "  \xe2\x80\xa2 ";
+
+    text = style_clean(v->base.arena, text);
+    while (*text != '\0') {
+        size_t length = strlen(text), cut = length;
+
+        if (style_width(text) > width) {
+            cut = 0;
+            for (size_t i = 0; i < length && i < width; i++)
+                cut = text[i] == ' ' ? i : cut;
+            cut = cut > 0 ? cut : width < length ? width : length;
+        }
+        strbuf_str(v->out, mark);
+        strbuf_add(v->out, text, cut);
+        strbuf_char(v->out, '\n');
+        text += cut;
+        text += strspn(text, " ");
+        mark = "    ";
+    }
+}
+
+static void
+put_structure(struct text_view *v, const struct fields *all, const struct field_structure *f)
+{
+    struct arena *a = v->base.arena;
+    const struct profile *p = v->base.p;
+    const char *sentences[FIELD_SENTENCES];
+    struct field_advice advice;
+    size_t count;
+    double lines = fields_lines(f, all->granule_bytes, NULL);
+
+    field_advise(p, all, f, a, &advice);
+    count = field_sentences(p, f, &advice, a, sentences);
+    text_title(v, style_clean(a, profile_string(p, f->s->name)),
+               arena_printf(a, "%s %s of %s, %s", field_verdict_words(f->verdict),
+                            style_plural(a, (int64_t)f->blocks, "block"),
+                            style_plural(a, (int64_t)f->sites, "site"),
+                            style_bytes(a, (int64_t)f->bytes)));
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "%" PRIu64 " bytes%s, %s accesses%s", f->s->size,
+                           f->elements > f->blocks
+                               ? arena_printf(a, " in arrays of %s together",
+                                              style_count(a, (int64_t)f->elements))
+                               : "",
+                           access_number(a, (double)f->accesses),
+                           lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)
+                                     : ""));
+    put_picture(v, all, f);
+    if (count > 0)
+        strbuf_char(v->out, '\n');
+    for (size_t i = 0; i < count; i++)
+        put_sentence(v, sentences[i]);
+}
+
+static void
+put_remarks(struct text_view *v, const struct fields *f)
+{
+    const struct profile_accesses *x = &v->base.p->accesses;
+    struct arena *a = v->base.arena;
+    bool together = false;
+
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t k = 0; k < f->v[i].row_count; k++)
+            together = together || f->v[i].rows[k].together;
+    strbuf_char(v->out, '\n');
+    if (together)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
+                                  "was counted of them",
+                               x->granule_bytes));
+    if (x->granule_bytes != 8)
+        text_line(v, INK_DIM,
+                  "Advice needs counts of words: build with --granule=8 (docs/guide/access.md)");
+    text_line(v, INK_DIM,
+              arena_printf(a, "Fields are known of %s of the accesses and %s of the bytes",
+                           percent(v, (double)f->accesses,
+                                   (double)f->accesses + (double)f->other_accesses),
+                           percent(v, (double)f->bytes,
+                                   (double)f->bytes + (double)f->other_bytes)));
+}
+
+void
+text_fields(struct text_view *v, const struct fields *f)
+{
+    size_t limit = v->base.limit ? v->base.limit : STRUCTURES;
+
+    text_header(v);
+    if (f->count == 0) {
+        strbuf_char(v->out, '\n');
+        text_line(v, INK_DIM,
+                  "No block is known to be a structure and was used (types need -g)");
+        return;
+    }
+    for (size_t i = 0; i < f->count && i < limit; i++)
+        put_structure(v, f, &f->v[i]);
+    put_remarks(v, f);
+    text_more(v, limit < f->count ? limit : f->count, f->count, "structure");
+}

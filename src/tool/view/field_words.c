@@ -1,0 +1,130 @@
+/* field_words.c: what can be done about a structure, in sentences that text, JSON and pictures
+ * share.
+ */
+#include "view/field_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/access_words.h"
+#include "view/style.h"
+
+enum { NAMES_SHOWN = 6 };
+
+const char *
+field_name(const struct profile *p, const struct field_row *r)
+{
+    return r->member != NULL ? profile_string(p, r->member->name) : "(padding)";
+}
+
+/* Add NAME to the list TEXT of which COUNT names are written already. */
+static const char *
+with_name(struct arena *arena, const char *text, const char *name, size_t count)
+{
+    return arena_printf(arena, "%s%s%s", text, count > 0 ? ", " : "", name);
+}
+
+const char *
+field_part_name(const struct profile *p, const struct field_structure *f,
+                const struct field_part *part, struct arena *arena)
+{
+    const char *text = "";
+    size_t count = 0;
+
+    for (uint32_t i = part->first_row; i < part->first_row + part->row_count; i++) {
+        const char *name = field_name(p, &f->rows[i]), *dot = strchr(name, '.');
+
+        if (f->rows[i].member == NULL)
+            continue;
+        // Of a structure inside its own name is enough.
+        if (part->row_count > 1 && dot != NULL && f->rows[i].member->bits == 0)
+            return arena_strndup(arena, name, (size_t)(dot - name));
+        text = with_name(arena, text, name, count++);
+    }
+    return text;
+}
+
+const char *
+field_verdict_words(uint32_t verdict)
+{
+    return verdict == VERDICT_CERTAIN ? "certainly" : "likely";
+}
+
+/* The first names of the COUNT rows V of F. */
+static const char *
+row_names(const struct profile *p, const struct field_structure *f, const uint32_t *v, size_t count,
+          struct arena *arena)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
+        text = with_name(arena, text, field_name(p, &f->rows[v[i]]), i);
+    return count > NAMES_SHOWN ? arena_printf(arena, "%s and %zu more", text, count - NAMES_SHOWN)
+                               : text;
+}
+
+static const char *
+part_names(const struct profile *p, const struct field_structure *f, const uint32_t *v,
+           size_t count, size_t limit, struct arena *arena)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < count && i < limit; i++)
+        text = with_name(arena, text, field_part_name(p, f, &f->parts[v[i]], arena), i);
+    return count > limit ? arena_printf(arena, "%s and %zu more", text, count - limit) : text;
+}
+
+static const char *
+of_size(const struct field_structure *f, uint64_t bytes, struct arena *arena)
+{
+    return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " bytes", bytes, f->s->size);
+}
+
+static const char *
+order_sentence(const struct profile *p, const struct field_structure *f,
+               const struct field_advice *a, struct arena *arena)
+{
+    const char *gain = "";
+
+    if (a->new_lines + 0.05 < a->lines)
+        gain = arena_printf(arena, "%.1f instead of %.1f cache lines touched of each", a->new_lines,
+                            a->lines);
+    if (a->new_size < f->s->size)
+        gain = arena_printf(arena, "%s%s%" PRIu64 " bytes less", gain, *gain ? ", " : "",
+                            f->s->size - a->new_size);
+    return arena_printf(arena, "a better order: %s (%s)",
+                        part_names(p, f, a->order, a->order_count, SIZE_MAX, arena), gain);
+}
+
+size_t
+field_sentences(const struct profile *p, const struct field_structure *f,
+                const struct field_advice *a, struct arena *arena,
+                const char *ret[FIELD_SENTENCES])
+{
+    size_t count = 0;
+
+    if (a->untouched_count > 0)
+        ret[count++] = arena_printf(arena, "never touched, %s: %s",
+                                    of_size(f, a->untouched_bytes, arena),
+                                    row_names(p, f, a->untouched, a->untouched_count, arena));
+    if (a->unread_count > 0)
+        ret[count++] = arena_printf(arena, "written and never read, %s: %s",
+                                    of_size(f, a->unread_bytes, arena),
+                                    row_names(p, f, a->unread, a->unread_count, arena));
+    if (a->hot_lines > a->hot_lines_least)
+        ret[count++] = arena_printf(
+            arena, "hot fields lie on %" PRIu64 " cache lines, and fit on %" PRIu64 ": %s",
+            a->hot_lines, a->hot_lines_least,
+            part_names(p, f, a->hot, a->hot_count, NAMES_SHOWN, arena));
+    if (a->order_count > 0)
+        ret[count++] = order_sentence(p, f, a, arena);
+    if (f->padding_bytes > 0 && f->s->is_complete)
+        ret[count++] = arena_printf(arena, "padding: %s", of_size(f, f->padding_bytes, arena));
+    for (size_t i = 0; i < a->conflict_count && count < FIELD_SENTENCES; i++)
+        ret[count++] = arena_printf(
+            arena,
+            "false sharing? %s is written on the line on which %s is read (by whom is not counted)",
+            field_part_name(p, f, &f->parts[a->conflicts[i].written], arena),
+            field_part_name(p, f, &f->parts[a->conflicts[i].read], arena));
+    return count;
+}

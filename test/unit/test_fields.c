@@ -1,0 +1,315 @@
+/* test_fields.c: places in blocks joined with members, and the advice, with numbers known by
+ * construction. If this fails, somebody moves the wrong field.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/field_advice.h"
+#include "build_profile.h"
+#include "view/field_words.h"
+
+static struct arena arena;
+
+struct made_member {
+    const char *name;
+    uint64_t offset, size;
+    uint32_t part;
+};
+
+/* The structure NAME of SIZE bytes with the members V, which ends with one without a name. */
+static void
+add_structure(struct profile *p, const char *name, uint64_t size, const struct made_member *v)
+{
+    struct profile_structure *s = arena_alloc(&p->arena, sizeof *s);
+
+    *s = (struct profile_structure){.name = strtab_id(&p->strings, name),
+                                    .size = size,
+                                    .alignment = 8,
+                                    .is_complete = true};
+    for (s->member_count = 0; v[s->member_count].name != NULL;)
+        s->member_count++;
+    s->members = arena_array(&p->arena, s->member_count, sizeof *s->members);
+    for (size_t i = 0; i < s->member_count; i++)
+        s->members[i] =
+            (struct profile_member){.name = strtab_id(&p->strings, v[i].name),
+                                    .type = strtab_id(&p->strings, "long"),
+                                    .offset = v[i].offset,
+                                    .size = v[i].size,
+                                    .alignment = v[i].size < 8 ? (uint32_t)v[i].size : 8,
+                                    .part = v[i].part};
+    p->structures = s;
+    p->structure_count = 1;
+}
+
+/* A profile with one site of BLOCKS blocks of SIZE bytes, which are TYPE, and COUNT words. */
+static struct profile *
+profile_of(const char *type, uint64_t blocks, uint64_t size,
+           const struct profile_access_field *words, size_t count)
+{
+    struct profile *p = build_profile_new();
+    struct profile_access *a = arena_alloc(&p->arena, sizeof *a);
+    uint32_t site = build_site(p, build_counters((int64_t)blocks, (int64_t)(blocks * size), 0, 0),
+                               "make@a.c:1", NULL);
+
+    p->sites[site].type = strtab_id(&p->strings, type);
+    p->sites[site].verdict = VERDICT_CERTAIN;
+    *a = ACCESS_NONE;
+    a->blocks = blocks;
+    a->size_bytes = (struct access_range){blocks * size, size, size};
+    p->accesses = (struct profile_accesses){
+        .granule_bytes = 8, .granules_max = 512, .apart = true, .v = a, .count = 1};
+    p->accesses.fields = arena_array(&p->arena, count, sizeof *words);
+    p->accesses.field_count = count;
+    for (size_t i = 0; i < count; i++) {
+        p->accesses.fields[i] = words[i];
+        a->accesses.total += words[i].accesses;
+        a->writes.total += words[i].writes;
+    }
+    return p;
+}
+
+static struct fields
+fields_of(struct profile *p)
+{
+    struct stacks_options options = {0};
+    struct stacks stacks;
+    struct err err = {""};
+    struct fields f;
+
+    assert_int_equal(stacks_build(p, &options, &arena, &stacks, &err), 0);
+    fields_build(p, &stacks, &arena, &f);
+    return f;
+}
+
+/* The row of the member NAME. */
+static const struct field_row *
+row_of(const struct profile *p, const struct field_structure *f, const char *name)
+{
+    for (size_t i = 0; i < f->row_count; i++)
+        if (f->rows[i].member != NULL && strcmp(field_name(p, &f->rows[i]), name) == 0)
+            return &f->rows[i];
+    fail_msg("no member %s", name);
+    return NULL;
+}
+
+/* If this fails, a field has the accesses of another one. */
+static void
+members_have_the_counts_of_their_words(void **state)
+{
+    static const struct made_member members[] = {
+        {"key", 0, 8, 1}, {"low", 8, 4, 2}, {"high", 12, 4, 3}, {"text", 16, 16, 4}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 100, 40, 10, 10}, {0, 1, 7, 7, 5, 10}, {0, 2, 3, 0, 1, 10}, {0, 3, 2, 1, 2, 10}};
+    struct profile *p = profile_of("node", 10, 32, words, 4);
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "node", 32, members);
+    f = fields_of(p);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(row_of(p, &f.v[0], "key")->counts.accesses, 100);
+    assert_false(row_of(p, &f.v[0], "key")->together);
+    assert_int_equal(row_of(p, &f.v[0], "low")->counts.accesses, 7);
+    assert_int_equal(row_of(p, &f.v[0], "high")->counts.accesses, 7);
+    assert_true(row_of(p, &f.v[0], "high")->together);
+    assert_int_equal(row_of(p, &f.v[0], "text")->counts.accesses, 5);
+    assert_int_equal(row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most of its words.
+    assert_true(field_share(&row_of(p, &f.v[0], "low")->counts) == 0.5);
+    assert_int_equal(f.v[0].accesses, 112); // Each word once.
+    assert_int_equal(f.v[0].padding_bytes, 0);
+    profile_free(p);
+}
+
+/* If this fails, an array of structures looks as if only its first element was used. */
+static void
+arrays_are_folded_by_the_size_of_the_type(void **state)
+{
+    static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 1, 0, 1, 2}, {0, 1, 10, 0, 2, 2}, {0, 2, 100, 0, 2, 2}, {0, 3, 1000, 0, 1, 2}};
+    struct profile *p = profile_of("pair[]", 2, 32, words, 4);
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "pair", 16, members);
+    f = fields_of(p);
+    assert_int_equal(f.v[0].elements, 4);
+    assert_true(f.v[0].folded);
+    assert_int_equal(row_of(p, &f.v[0], "a")->counts.accesses, 101);
+    assert_int_equal(row_of(p, &f.v[0], "b")->counts.accesses, 1010);
+    assert_int_equal(row_of(p, &f.v[0], "b")->counts.reached, 4);
+    profile_free(p);
+}
+
+/* If this fails, all fields of blocks behind an allocator's own word are shifted by one. */
+static void
+a_word_in_front_is_no_field(void **state)
+{
+    static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 5, 5, 2, 2}, {0, 1, 10, 0, 2, 2}, {0, 2, 100, 0, 2, 2}};
+    struct profile *p = profile_of("pair", 2, 24, words, 3);
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "pair", 16, members);
+    p->sites[0].verdict = VERDICT_LIKELY;
+    f = fields_of(p);
+    assert_int_equal(row_of(p, &f.v[0], "a")->counts.accesses, 10);
+    assert_int_equal(row_of(p, &f.v[0], "b")->counts.accesses, 100);
+    p->sites[0].verdict = VERDICT_SAME_SIZE; // A guess is not shown.
+    f = fields_of(p);
+    assert_int_equal(f.count, 0);
+    assert_int_equal(f.other_accesses, 115);
+    profile_free(p);
+}
+
+/* 24 longs, of which those at 0, 8 (in the 2nd line) and 16 (in the 3rd) are used in all blocks. */
+static struct profile *
+sparse(struct profile_access_field words[24])
+{
+    static struct made_member members[25];
+    static char names[24][4];
+    struct profile *p;
+
+    for (uint32_t i = 0; i < 24; i++) {
+        snprintf(names[i], sizeof names[i], "m%u", i);
+        members[i] = (struct made_member){names[i], (uint64_t)i * 8, 8, i + 1};
+        words[i] = (struct profile_access_field){0, i, i % 8 == 0 ? 1000 : 0,
+                                                 i == 8 ? 1000 : 0, i % 8 == 0 ? 10 : 0, 10};
+    }
+    p = profile_of("wide", 10, 192, words, 24);
+    add_structure(p, "wide", 192, members);
+    return p;
+}
+
+/* If this fails, the advice is to move fields that are together already, or gains nothing. */
+static void
+hot_fields_of_three_lines_are_put_on_one(void **state)
+{
+    struct profile_access_field words[24];
+    struct profile *p = sparse(words);
+    struct fields f = fields_of(p);
+    struct field_advice a;
+
+    (void)state;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.hot_count, 3);
+    assert_int_equal(a.hot_lines, 3);
+    assert_int_equal(a.hot_lines_least, 1);
+    assert_int_equal(a.order_count, 24);
+    assert_int_equal(a.order[0], 0);
+    assert_int_equal(a.order[1], 8);
+    assert_int_equal(a.order[2], 16);
+    assert_int_equal(a.offsets[16], 16);
+    assert_int_equal(a.new_size, 192);
+    // Three words are three lines wherever the block begins. In front, they are one where it
+    // begins at 0, 16 or 32 of a line, and two where at 48.
+    assert_true(a.lines == 3);
+    assert_true(a.new_lines == 1.25);
+    assert_int_equal(a.untouched_count, 21);
+    assert_int_equal(a.untouched_bytes, 168);
+    assert_int_equal(a.unread_count, 1);
+    assert_string_equal(field_name(p, &f.v[0].rows[a.unread[0]]), "m8");
+    profile_free(p);
+}
+
+/* If this fails, advice is given on what was not counted by words, or is not known whole. */
+static void
+no_advice_without_words_and_all_members(void **state)
+{
+    struct profile_access_field words[24];
+    struct profile *p = sparse(words);
+    struct fields f = fields_of(p);
+    struct field_advice a;
+
+    (void)state;
+    p->structures[0].is_complete = false;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.order_count + a.untouched_count + a.hot_count, 0);
+    p->structures[0].is_complete = true;
+    p->accesses.granule_bytes = 16;
+    p->accesses.field_count = 1;
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.order_count + a.untouched_count + a.hot_count, 0);
+    profile_free(p);
+}
+
+/* If this fails, padding is left where another order would need none. */
+static void
+padding_goes_if_small_members_stand_together(void **state)
+{
+    static const struct made_member members[] = {
+        {"a", 0, 1, 1}, {"b", 8, 8, 2}, {"c", 16, 1, 3}, {"d", 24, 8, 4}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 10, 0, 5, 5}, {0, 1, 10, 0, 5, 5}, {0, 2, 10, 0, 5, 5}, {0, 3, 10, 0, 5, 5}};
+    struct profile *p = profile_of("holes", 5, 32, words, 4);
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "holes", 32, members);
+    f = fields_of(p);
+    assert_int_equal(f.v[0].padding_bytes, 14);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.new_size, 24);
+    assert_int_equal(a.order_count, 4);
+    profile_free(p);
+}
+
+/* If this fails, a program of one thread is warned of false sharing, or one of two is not. */
+static void
+false_sharing_takes_two_threads(void **state)
+{
+    static const struct made_member members[] = {
+        {"hits", 0, 8, 1}, {"limit", 8, 8, 2}, {"far", 64, 8, 3}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 5000, 5000, 5, 5}, {0, 1, 5000, 0, 5, 5}, {0, 8, 5000, 0, 5, 5}};
+    struct profile *p = profile_of("stats", 5, 72, words, 3);
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "stats", 72, members);
+    f = fields_of(p);
+    build_thread(p, "one");
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.conflict_count, 0);
+    build_thread(p, "two");
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.conflict_count, 1);
+    assert_int_equal(a.conflicts[0].line, 0);
+    assert_int_equal(a.conflicts[0].written, 0);
+    assert_int_equal(a.conflicts[0].read, 1);
+    profile_free(p);
+}
+
+static int
+release(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_have_the_counts_of_their_words),
+        cmocka_unit_test(arrays_are_folded_by_the_size_of_the_type),
+        cmocka_unit_test(a_word_in_front_is_no_field),
+        cmocka_unit_test(hot_fields_of_three_lines_are_put_on_one),
+        cmocka_unit_test(no_advice_without_words_and_all_members),
+        cmocka_unit_test(padding_goes_if_small_members_stand_together),
+        cmocka_unit_test(false_sharing_takes_two_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, release);
+}
