@@ -59,6 +59,7 @@ static struct lonely *last_lonely; // Else no compiler would tell of the type.
 
 static void *kept[64];
 static int kept_count;
+int given_count;
 static volatile int three = 3;
 
 #define SITE __attribute__((noinline)) static
@@ -143,6 +144,38 @@ SITE void
 known_wrapped(void)
 {
     struct gadget *g = checked(sizeof *g);
+
+    g->count = three;
+    keep(g);
+}
+
+/* Gives memory back by its second parameter, of which nothing is left where this is inlined. */
+static inline __attribute__((always_inline)) void
+given(int size, void **ret)
+{
+    void *p = malloc((size_t)size);
+
+    if (p != NULL)
+        given_count++;
+    *ret = p;
+}
+
+static __attribute__((noinline)) void *
+taken(size_t size)
+{
+    void *p;
+
+    if (size > 1000000)
+        p = NULL;
+    else
+        given((int)size, &p);
+    return p;
+}
+
+SITE void
+known_given(void)
+{
+    struct gadget *g = taken(sizeof *g);
 
     g->count = three;
     keep(g);
@@ -295,6 +328,7 @@ main(void)
         known_sizeof_only();
         known_cast();
         known_wrapped();
+        known_given();
         known_wrapped_twice();
         known_macro();
         known_array();

@@ -467,15 +467,30 @@ gives_back(Dwarf_Die *function)
     return false;
 }
 
+/* The function that SCOPE, which may be a call that was inlined, is in the source: with all of its
+ * parameters, of which compilers keep only those in the call that are left of it. */
+static Dwarf_Die
+written_function(Dwarf_Die *scope)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+
+    return dwarf_attr(scope, DW_AT_abstract_origin, &attribute) != NULL &&
+                   dwarf_formref_die(&attribute, &origin) != NULL
+               ? origin
+               : *scope;
+}
+
 /* Add what the function of the frame LEVEL returns. */
 static void
 look_at_return(struct question *q, size_t level)
 {
+    Dwarf_Die function = written_function(&q->scopes[level]);
     Dwarf_Die type;
     Dwarf_Die pointee;
 
-    q->ret->takes_size[level] = takes_size(&q->scopes[level]);
-    if (gives_back(&q->scopes[level]))
+    q->ret->takes_size[level] = takes_size(&function);
+    if (gives_back(&function))
         q->ret->passes_on[level] = true;
     if (!type_die_of(&q->scopes[level], &type))
         return;

@@ -27,6 +27,7 @@ C = {
     "known_sizeof_only": ["lonely"],
     "known_cast": ["gadget"],
     "known_wrapped": ["gadget"],
+    "known_given": ["gadget"],
     "known_wrapped_twice": ["widget"],
     "known_macro": ["gadget"],
     "known_array": ["item[]"],
