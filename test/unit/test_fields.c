@@ -208,6 +208,7 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
     assert_int_equal(a.order[2], 16);
     assert_int_equal(a.offsets[16], 16);
     assert_int_equal(a.new_size, 192);
+    assert_int_equal(a.new_hot_lines, 1);
     // Three words are three lines wherever the block begins. In front, they are one where it
     // begins at 0, 16 or 32 of a line, and two where at 48.
     assert_true(a.lines == 3);
@@ -216,6 +217,32 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
     assert_int_equal(a.untouched_bytes, 168);
     assert_int_equal(a.unread_count, 1);
     assert_string_equal(field_name(p, &f.v[0].rows[a.unread[0]]), "m8");
+    profile_free(p);
+}
+
+/* If this fails, a structure that is zeroed hides what nobody uses, and gets no better order. */
+static void
+what_is_only_zeroed_is_told_apart(void **state)
+{
+    struct profile_access_field words[24];
+    struct profile *p = sparse(words);
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    for (uint32_t i = 0; i < 24; i++) {
+        p->accesses.fields[i].accesses += 10; // In each of 10 blocks.
+        p->accesses.fields[i].blocks = 10;
+    }
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.untouched_count, 0);
+    assert_int_equal(a.once_count, 21);
+    assert_int_equal(a.once_bytes, 168);
+    assert_int_equal(a.order_count, 24); // As many lines are touched, but hot is one of them.
+    assert_true(a.new_lines == a.lines);
+    assert_int_equal(a.hot_lines, 3);
+    assert_int_equal(a.new_hot_lines, 1);
     profile_free(p);
 }
 
@@ -306,6 +333,7 @@ main(void)
         cmocka_unit_test(arrays_are_folded_by_the_size_of_the_type),
         cmocka_unit_test(a_word_in_front_is_no_field),
         cmocka_unit_test(hot_fields_of_three_lines_are_put_on_one),
+        cmocka_unit_test(what_is_only_zeroed_is_told_apart),
         cmocka_unit_test(no_advice_without_words_and_all_members),
         cmocka_unit_test(padding_goes_if_small_members_stand_together),
         cmocka_unit_test(false_sharing_takes_two_threads),

@@ -1,6 +1,7 @@
 /* field_advice.c: from how members were used to what could be changed.
  *
- * An order is better if fewer cache lines of a block are touched, or if the structure gets smaller.
+ * An order is better if fewer cache lines of a block are touched, if those that are hot lie on
+ * fewer, or if the structure gets smaller; and if none of these gets worse.
  * What is touched in most blocks goes to the front, so that each line is either wanted whole or not
  * at all; among equals what has more accesses for each byte; and where alignment leaves a gap, the
  * next in that order that fits into it does. Base classes and what points to virtual functions
@@ -38,6 +39,7 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
 {
     ret->untouched = arena_array(arena, f->row_count, sizeof *ret->untouched);
     ret->unread = arena_array(arena, f->row_count, sizeof *ret->unread);
+    ret->once = arena_array(arena, f->row_count, sizeof *ret->once);
     for (uint32_t i = 0; i < f->row_count; i++) {
         const struct field_row *r = &f->rows[i];
 
@@ -49,6 +51,9 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
         } else if (p->accesses.apart && r->counts.writes >= r->counts.accesses) {
             ret->unread[ret->unread_count++] = i;
             ret->unread_bytes += r->size;
+        } else if (r->counts.accesses <= r->counts.blocks) {
+            ret->once[ret->once_count++] = i;
+            ret->once_bytes += r->size;
         }
     }
 }
@@ -114,19 +119,23 @@ candidates_of(const struct field_structure *f, struct arena *arena)
     return v;
 }
 
-/* How many lines the COUNT parts V of F lie on, each line counted once. */
+/* How many lines the COUNT parts V of F lie on, each line counted once, if they begin at OFFSETS
+ * (NULL = as they do). */
 static uint64_t
-count_lines(const struct field_structure *f, const uint32_t *v, size_t count, struct arena *arena)
+count_lines(const struct field_structure *f, const uint32_t *v, size_t count,
+            const uint64_t *offsets, struct arena *arena)
 {
-    size_t line_count = (size_t)(f->s->size / FIELDS_LINE_BYTES + 1);
+    size_t line_count = (size_t)(2 * f->s->size / FIELDS_LINE_BYTES + 2); // Gaps may come in.
     bool *has = arena_array(arena, line_count, sizeof *has);
     uint64_t lines = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct field_part *part = &f->parts[v[i]];
 
-        for (uint64_t k = part->offset / FIELDS_LINE_BYTES;
-             k <= (part->offset + part->size - 1) / FIELDS_LINE_BYTES; k++) {
+        uint64_t at = offsets != NULL ? offsets[v[i]] : part->offset;
+
+        for (uint64_t k = at / FIELDS_LINE_BYTES;
+             k <= (at + part->size - 1) / FIELDS_LINE_BYTES && k < line_count; k++) {
             lines += !has[k];
             has[k] = true;
         }
@@ -152,7 +161,8 @@ find_hot(const struct field_structure *f, struct arena *arena, struct field_advi
         ret->hot[ret->hot_count++] = v[i].part;
         ret->hot_bytes += part->size;
     }
-    ret->hot_lines = count_lines(f, ret->hot, ret->hot_count, arena);
+    ret->hot_lines = count_lines(f, ret->hot, ret->hot_count, NULL, arena);
+    ret->new_hot_lines = ret->hot_lines;
     ret->hot_lines_least = (ret->hot_bytes + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
 }
 
@@ -224,10 +234,14 @@ find_order(const struct fields *fields, const struct field_structure *f, struct 
     ret->offsets = arena_array(arena, f->part_count, sizeof *ret->offsets);
     ret->new_size = place_parts(f, v, ret);
     ret->new_lines = fields_lines(f, fields->granule_bytes, ret->offsets);
+    ret->new_hot_lines = count_lines(f, ret->hot, ret->hot_count, ret->offsets, arena);
     if (ret->new_size <= f->s->size && ret->new_lines <= ret->lines &&
-        (ret->new_size < f->s->size || ret->lines - ret->new_lines >= ORDER_LINES_MIN))
+        ret->new_hot_lines <= ret->hot_lines &&
+        (ret->new_size < f->s->size || ret->new_hot_lines < ret->hot_lines ||
+         ret->lines - ret->new_lines >= ORDER_LINES_MIN))
         return;
     ret->order_count = 0;
+    ret->new_hot_lines = ret->hot_lines;
     ret->new_lines = ret->lines;
     ret->new_size = f->s->size;
 }

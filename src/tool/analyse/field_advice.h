@@ -23,6 +23,9 @@ struct field_advice {
     uint32_t *unread; // Rows that were written and never read. None unless counted apart.
     size_t unread_count;
     uint64_t unread_bytes;
+    uint32_t *once; // Rows with one access in each block that had any: set, and left alone.
+    size_t once_count;
+    uint64_t once_bytes;
     uint32_t *hot; // Parts with FIELD_HOT_SHARE of the accesses, most for each byte first.
     size_t hot_count;
     uint64_t hot_bytes;
@@ -32,7 +35,7 @@ struct field_advice {
     uint32_t *order;
     size_t order_count; // 0 = none is better.
     uint64_t *offsets;
-    uint64_t new_size;
+    uint64_t new_size, new_hot_lines;
     double lines, new_lines; // As fields_lines.
     struct field_conflict conflicts[FIELD_CONFLICTS_MAX];
     size_t conflict_count;

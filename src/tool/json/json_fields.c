@@ -81,11 +81,13 @@ json_advice(struct json *j, const struct view *v, const struct fields *all,
     json_rows(j, "untouched", v->p, f, a.untouched, a.untouched_count);
     json_uint(j, "untouched_field_bytes", a.untouched_bytes);
     json_rows(j, "unread", v->p, f, a.unread, a.unread_count);
+    json_rows(j, "once", v->p, f, a.once, a.once_count);
     json_parts(j, "hot", v, f, a.hot, a.hot_count);
     json_uint(j, "hot_lines", a.hot_lines);
     json_uint(j, "hot_lines_least", a.hot_lines_least);
     json_order(j, v, f, &a);
     json_uint(j, "new_size", a.new_size);
+    json_uint(j, "new_hot_lines", a.new_hot_lines);
     json_double(j, "lines_touched", a.lines);
     json_double(j, "new_lines_touched", a.new_lines);
     json_array(j, "false_sharing");

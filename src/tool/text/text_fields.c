@@ -226,7 +226,7 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
     text_line(v, INK_PLAIN,
               arena_printf(a, "%" PRIu64 " bytes%s, %s accesses%s", f->s->size,
                            f->elements > f->blocks
-                               ? arena_printf(a, " in arrays of %s together",
+                               ? arena_printf(a, ", %s of them in arrays",
                                               style_count(a, (int64_t)f->elements))
                                : "",
                            access_number(a, (double)f->accesses),

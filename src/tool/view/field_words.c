@@ -89,6 +89,9 @@ order_sentence(const struct profile *p, const struct field_structure *f,
     if (a->new_lines + 0.05 < a->lines)
         gain = arena_printf(arena, "%.1f instead of %.1f cache lines touched of each", a->new_lines,
                             a->lines);
+    if (a->new_hot_lines < a->hot_lines)
+        gain = arena_printf(arena, "%s%shot fields on %" PRIu64 " instead of %" PRIu64 " lines",
+                            gain, *gain ? ", " : "", a->new_hot_lines, a->hot_lines);
     if (a->new_size < f->s->size)
         gain = arena_printf(arena, "%s%s%" PRIu64 " bytes less", gain, *gain ? ", " : "",
                             f->s->size - a->new_size);
@@ -111,6 +114,10 @@ field_sentences(const struct profile *p, const struct field_structure *f,
         ret[count++] = arena_printf(arena, "written and never read, %s: %s",
                                     of_size(f, a->unread_bytes, arena),
                                     row_names(p, f, a->unread, a->unread_count, arena));
+    if (a->once_count > 0 && a->once_bytes < f->s->size)
+        ret[count++] = arena_printf(arena, "one access in each block, %s: %s",
+                                    of_size(f, a->once_bytes, arena),
+                                    row_names(p, f, a->once, a->once_count, arena));
     if (a->hot_lines > a->hot_lines_least)
         ret[count++] = arena_printf(
             arena, "hot fields lie on %" PRIu64 " cache lines, and fit on %" PRIu64 ": %s",
