@@ -94,7 +94,9 @@ kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
 access_sources := $(wildcard src/recorder/access/*.c)
-every_recorder_source := $(filter-out $(operators_source) $(access_sources),$(common_sources) \
+# Adapters for languages: src/recorder/language/adapter_NAME.c becomes libheaptap_NAME.so.
+adapter_sources := $(wildcard src/recorder/language/*.c)
+every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(adapter_sources),$(common_sources) \
                                       $(wildcard src/recorder/*/*.c))
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
                 $(embedded_sources)
@@ -253,7 +255,8 @@ linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libhe
 access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h
 # What gcc would link where it is told of -fsanitize=thread, and what it gets.
 access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.o
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc)
+adapters := $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters)
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
@@ -269,6 +272,15 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
                         $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)
+
+# Each knows its runtime by headers or by layouts of its own, and the recorder by language.h alone.
+# It stays loaded, as the recorder does: it is called to the very end.
+adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common $(warnings) -O2 -g -fPIC \
+                 -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
+$(adapters): $(BUILD)/libheaptap_%.so: src/recorder/language/adapter_%.c Makefile
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-soname,$(notdir $@) \
+	    -MMD -MP -MF $@.d -o $@ $<
 
 # The recorder to link in is one object in which all names are local but those that it takes over.
 # In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which

@@ -91,6 +91,7 @@ struct heaptap_languages {
     int (*can_read)(const void *p, size_t bytes);
     const void *(*function_of)(const void *pc);
     const void *(*function_end)(const void *pc);
+    int (*moved)(const void **from, const void **to);
 };
 
 #if defined(HEAPTAP_IS_RECORDER)
@@ -160,6 +161,15 @@ HEAPTAP_LANGUAGE_API_ const void *
 heaptap_function_end(const void *pc)
 {
     return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->function_end(pc) : NULL;
+}
+
+/* Is what is recorded now in this thread, by asking you, the end of a realloc? Then the block was
+ * at *FROM, where it can no longer be read, and is at *TO, which may be the same. The runtime has
+ * not heard of that yet: pointers into the block that it still has are to be moved. */
+HEAPTAP_LANGUAGE_API_ int
+heaptap_is_moved(const void **from, const void **to)
+{
+    return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->moved(from, to);
 }
 
 #endif

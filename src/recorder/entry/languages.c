@@ -58,6 +58,14 @@ api_function_end(const void *pc)
     return (const void *)(uintptr_t)unwind_function_end((uintptr_t)pc);
 }
 
+static int
+api_moved(const void **from, const void **to)
+{
+    *from = tls.moved_from;
+    *to = tls.moved_to;
+    return tls.moved_from != NULL;
+}
+
 EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .version = 1,
     .size = sizeof(struct heaptap_languages),
@@ -67,4 +75,5 @@ EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .can_read = api_can_read,
     .function_of = api_function_of,
     .function_end = api_function_end,
+    .moved = api_moved,
 };

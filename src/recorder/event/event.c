@@ -282,9 +282,11 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
         struct disk_counter *c;
 
         left = block_moves(t, old, p, result != NULL);
+        language_moves(p, result);
         c = result != NULL ? block_begins(t, result, size_bytes, false,
                                           language_sites(t, stack_target(t, caller)), &change)
                            : NULL;
+        language_moved();
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);
             if (size_bytes > old.size_bytes)

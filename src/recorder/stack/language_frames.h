@@ -30,6 +30,24 @@ uint32_t language_merge(struct thread *t, const struct stack_target *target);
 /* language_sites in a thread that is apart. */
 uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
 
+/* What the calling thread records until language_moved is that a block was moved FROM, where it can
+ * no longer be read, TO: a runtime may still have the old address. */
+static inline void
+language_moves(const void *from, const void *to)
+{
+    if (likely(tls.apart == 0))
+        return;
+    tls.moved_from = from;
+    tls.moved_to = to;
+}
+
+static inline void
+language_moved(void)
+{
+    if (unlikely(tls.apart != 0))
+        tls.moved_from = NULL;
+}
+
 /* Where blocks of the stack that TARGET is of are counted in the calling thread: with the frames
  * of languages, and its labels. TARGET is what stack_target has just found. */
 static inline uint32_t *
