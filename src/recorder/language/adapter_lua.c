@@ -17,8 +17,8 @@
  * stripped programs do.
  *
  * Where frames stand. A C function of Lua's own stands inside of its own C frame: that function
- * begins where its pointer says. Functions of Lua stand inside of a frame of luaV_execute, which is by far the
- * largest function of any Lua; the next frame of it begins after a fresh one.
+ * begins where its pointer says. Functions of Lua stand inside of a frame of luaV_execute, which is
+ * by far the largest function of any Lua; the next frame of it begins after a fresh one.
  *
  * Names. A function of Lua is known by its prototype and place in the code. Both may be freed and
  * used again, so an id that is known is checked by what the prototype says of itself. A name is
@@ -38,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "heaptap/language.h"
 
@@ -514,11 +515,9 @@ put_call(uintptr_t l, uintptr_t call, uintptr_t function, struct heaptap_frame *
     to->id = id_of_c(l, call, value);
     to->extra = KIND_C;
     to->at = value; // For `place`.
-    if (to->id != 0)
-        return true;
-    // The outermost is the program's own, which calls Lua.
-    to->id = nameless;
-    return word(word(call + CALL_PREVIOUS) + CALL_PREVIOUS) != 0;
+    if (to->id == 0)
+        to->id = nameless;
+    return true;
 }
 
 /* The calls of L. */
@@ -540,6 +539,9 @@ put_state(uintptr_t l, struct heaptap_frame *to, size_t max)
         n += put_call(l, call, word(call + CALL_FUNCTION) + off, &to[n]);
         call = previous;
     }
+    // The outermost are the program's own, which call Lua, and have C frames that are shown.
+    while (n > 0 && to[n - 1].id == nameless)
+        n--;
     return n;
 }
 
@@ -647,6 +649,23 @@ find_layout(const char **ret_version)
     return NULL;
 }
 
+/* One line to stderr: VERSION, which may be NULL, is not known here. */
+static void
+say_unknown(const char *version)
+{
+    char text[160];
+    int length = version != NULL ? (int)strcspn(version, " (\t\n") : 0;
+
+    if (version != NULL && strncmp(version, "Lua ", 4) == 0)
+        length = 4 + (int)strcspn(version + 4, " \t\n");
+    length = snprintf(text, sizeof text,
+                      "heaptap: %.*s is not known to libheaptap_lua.so (5.3 and 5.4 are): stacks "
+                      "show the interpreter's functions\n",
+                      version != NULL ? length : 9, version != NULL ? version : "This Lua ");
+    if (write(STDERR_FILENO, text, (size_t)length) < 0)
+        return;
+}
+
 __attribute__((constructor)) static void
 begin(void)
 {
@@ -659,8 +678,10 @@ begin(void)
     lay = find_layout(&version);
     getinfo = (getinfo_fn *)function;
     resume_start = (uintptr_t)dlsym(RTLD_DEFAULT, "lua_resume");
-    if (lay == NULL || resume_start == 0)
+    if (lay == NULL || resume_start == 0) {
+        say_unknown(version);
         return;
+    }
     dl_iterate_phdr(find_code, &address);
     nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
     heaptap_runtime_code((const void *)runtime_start, (const void *)runtime_end);

@@ -57,7 +57,7 @@ function_id(struct functions *f, uint32_t frame, uint32_t location)
 static bool
 is_in_loader(const struct profile *p, uint32_t frame)
 {
-    const char *name = path_basename(p->modules[p->frames[frame].module].path);
+    const char *name = path_basename(profile_code_of(p, &p->frames[frame]));
 
     return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0;
 }

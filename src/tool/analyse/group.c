@@ -51,7 +51,7 @@ group_function_key(const struct profile *p, uint32_t frame, uint32_t location)
     const struct profile_frame *f = &p->frames[frame];
     uint32_t same = p->locations[location].same;
 
-    return f->function ? make_key(KEY_FUNCTION, f->function, f->module)
+    return f->function ? make_key(KEY_FUNCTION, f->function, profile_function_home(f))
                        : make_key(KEY_ADDRESS, 0, same != 0 ? same : location);
 }
 
@@ -61,7 +61,7 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
     const struct profile_frame *f = &g->p->frames[frame];
 
     if (g->by == BY_MODULE)
-        return make_key(KEY_NAMED, 0, f->module);
+        return make_key(KEY_NAMED, f->language, f->module);
     if (g->by == BY_FILE)
         return f->file ? make_key(KEY_NAMED, f->file, 0) : make_key(KEY_ADDRESS, 0, f->module);
     if (g->by == BY_LINE && f->file)

@@ -320,7 +320,7 @@ function_key(const struct builder *b, uint32_t frame, uint32_t location)
     uint64_t start = b->p->locations[location].function_start;
 
     if (f->function != 0)
-        return (uint64_t)f->function << 32 | f->module;
+        return (uint64_t)f->function << 32 | profile_function_home(f);
     return start != 0 ? NAMELESS | start : NAMELESS | UNKNOWN_START | frame;
 }
 

@@ -41,7 +41,7 @@ static struct run_options asked;
 static bool no_pack;
 static uint64_t annotate, guard_bytes = OPT_ALONE;
 // The texts of --hook, which are read before they can be part of `asked`.
-static struct opt_list hooks;
+static struct opt_list hooks, spoken;
 static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 
 static const struct opt options[] = {
@@ -74,6 +74,13 @@ static const struct opt options[] = {
      "or all functions of a well-known allocator: --hook jemalloc. May be given several times; "
      "--hook list shows the kinds and the allocators.",
      NULL},
+     {OPT_LIST, 0, "language", &spoken, "NAME",
+     "Show functions of the language NAME (lua) in stacks, also in what the program starts. May be "
+     "given several times. What the program itself is an interpreter of, or has inside, is found "
+     "without.",
+     NULL},
+    {OPT_FLAG, 0, "no-language", &asked.adapters.none, NULL,
+     "Look for no language: stacks show the functions of interpreters.", NULL},
     {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
      "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
      "profile can grow to SIZE bytes. By default nothing is reserved.",
@@ -465,11 +472,15 @@ run(const void *unused, int count, char **arguments)
         say_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
+    asked.adapters.names = spoken.items;
+    asked.adapters.count = spoken.count;
     if ((r = run_limits_parse(&o.limits, fail_on, &err)) == 0 &&
         (r = parse_hooks(&arena, &err)) == 0 && (r = check_recording(&err)) == 0 &&
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
+        if (o.run.hint != NULL && !asked.quiet)
+            say_hint("%s", o.run.hint);
         if (asked.recording.self_contained && WIFSIGNALED(o.run.status) &&
             WCOREDUMP(o.run.status) && !asked.quiet)
             say_hint("what came after the last copy is in the core dump: heaptap core CORE");

@@ -74,6 +74,7 @@ static const struct exporter exporters[] = {
     {.name = "pprof-text",
      .extensions = ".heap .prof",
      .summary = "heap profile of gperftools, for google-pprof and jeprof",
+     .needs_addresses = true,
      .write = export_pprof_text},
     {.name = "speedscope",
      .extensions = ".speedscope.json",

@@ -22,6 +22,7 @@
 #include "analyse/own_code.h"
 #include "analyse/timeline.h"
 #include "command/names_hint.h"
+#include "profile/fold_runtime.h"
 #include "symbol/shorten.h"
 #include "view/losses.h"
 #include "view/say.h"
@@ -333,6 +334,8 @@ run_summary(const struct run_summary *s)
 
     if (s->p != NULL)
         tell_totals(&t);
+    if (s->p != NULL)
+        fold_runtime(s->p);
     if (s->p != NULL && s->named &&
         stacks_build(s->p, &options, &t.arena, &t.stacks, &err) == 0) {
         tell_holder(&t);

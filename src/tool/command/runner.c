@@ -54,7 +54,7 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         rc = pick_metric(s->p, *r->metric);
     if (rc == 0)
         rc = symbolise(s->p, &o->symbols);
-    if (rc == 0 && !o->native)
+    if (rc == 0 && !o->native && !r->needs_addresses)
         fold_runtime(s->p);
     if (rc == 0)
         rc = build_stacks(s, arena);

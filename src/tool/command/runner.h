@@ -52,6 +52,7 @@ struct runner {
     bool recursion_folded;     // Unless the user wants it otherwise.
     const enum metric *metric; // It has to be known of each process; NULL = none has to.
     const char *output;        // A file for what is shown; NULL = stdout.
+    bool needs_addresses; // Frames without one are of no use to it: interpreters are shown.
     bool for_programs;         // What is shown is a format: never put into ASCII, as text is.
 
     // Can what was asked for be shown of S->p? Before anything that takes long; stacks and text are

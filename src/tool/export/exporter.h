@@ -31,6 +31,7 @@ struct exporter {
     bool can_root;          // Knows options.roots.
     bool picture;           // To be looked at, so that recursion is folded.
     bool in_time;            // Shows what was when, so a session's history is needed.
+    bool needs_addresses;    // Has no room for names, so named frames are of no use.
     bool compresses;         // Knows options.compression, which the end of the file's name tells.
     export_fn *write;
 };

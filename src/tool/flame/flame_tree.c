@@ -78,7 +78,7 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
 
     if (known[frame] == 0)
         known[frame] = frame_id(b, frame_name(p, frame, location, b->arena),
-                                path_basename(p->modules[f->module].path),
+                                path_basename(profile_code_of(p, f)),
                                 profile_is_program(p, f->module),
                                 profile_string(p, f->file), f->inlined) +
                        1;

@@ -69,8 +69,9 @@ preloaded(const struct recording_run *run, struct arena *arena)
 {
     const char *before = getenv("LD_PRELOAD");
 
-    return arena_printf(arena, "%s%s%s%s%s", run->stubs ? run->stubs : "", run->stubs ? ":" : "",
-                        run->library, before && *before ? ":" : "", before ? before : "");
+    return arena_printf(arena, "%s%s%s%s%s%s", run->stubs ? run->stubs : "", run->stubs ? ":" : "",
+                        run->library, run->adapters, before && *before ? ":" : "",
+                        before ? before : "");
 }
 
 char **

@@ -25,6 +25,7 @@ struct recording {
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder's.
+    const char *adapters; // Others, to be loaded after it, each with ':' in front.
     const char *stubs;   // Another one, to be loaded before it; NULL = none.
     const char *pattern; // Of the first process's profile.
     const char *others;  // Of those of all others; "" = they get none, NULL = as the first.

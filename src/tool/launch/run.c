@@ -58,6 +58,9 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         return rc;
     if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)
         return rc;
+    if ((rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
+                              &r->hint, err)) < 0)
+        return rc;
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
@@ -72,6 +75,7 @@ make_environment(void *arg)
         &(struct recording_run){
             .session_id = r->id,
             .library = r->library,
+            .adapters = r->adapters,
             .stubs = r->hooks.path,
             .pattern = r->to.pattern,
             .others = r->options->no_children ? "" : destination_others_pattern(&r->to),

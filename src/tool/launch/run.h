@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "launch/adapters.h"
 #include "launch/destination.h"
 #include "launch/growth.h"
 #include "launch/hook_run.h"
@@ -18,6 +19,7 @@ struct run_options {
     bool force;        // Remove what is where the profiles are to be, if it is a profile.
     bool no_children;  // Record the first process only.
     struct hook_list hooks;
+    struct adapter_choice adapters;
     uint64_t snapshot_every_ms;
     bool quiet; // Say nothing but what is wrong.
 };
@@ -29,6 +31,8 @@ struct recorded_run {
     const char *path; // Of the program.
     char **arguments;
     const char *library; // The recorder's.
+    const char *adapters; // Libraries beside it, each with ':' in front.
+    const char *hint;     // What the user should know of the choice of these; or NULL.
     struct destination to;
     struct hook_run hooks;
     struct growth growth;

@@ -189,7 +189,7 @@ write_frame(struct writer *w, const struct frame_row *row, const struct profile_
     if (frame != NULL && frame->line != 0)
         strbuf_fmt(w->out, "%" PRIu32, frame->line);
     strbuf_char(w->out, ',');
-    write_text(w, frame != NULL ? w->p->modules[frame->module].path : "");
+    write_text(w, frame != NULL ? profile_code_of(w->p, frame) : "");
 }
 
 /* The name of ROW as it stands in a stack. There it comes so often that it is made once. */

@@ -133,7 +133,7 @@ ip_of_frame(struct writer *w, uint32_t frame, uint32_t location)
     if (*known != 0)
         return *known;
     file = string_id(w, profile_string(w->p, f->file));
-    *known = write_ip(w, location_pc(&w->p->locations[location]), w->p->modules[f->module].path,
+    *known = write_ip(w, location_pc(&w->p->locations[location]), profile_code_of(w->p, f),
                       frame_name(w->p, frame, location, w->arena));
     if (file != 0)
         strbuf_fmt(w->out, " %" PRIx32 " %" PRIx32, file, f->line);

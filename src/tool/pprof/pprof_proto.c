@@ -200,8 +200,11 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
     if (!new)
         return id;
     proto_uint(&w->message, LOCATION_ID, id);
-    proto_uint(&w->message, LOCATION_MAPPING, l->module);
-    proto_uint(&w->message, LOCATION_ADDRESS, location_pc(l));
+    // A named frame has neither, which the format knows: its function says all.
+    if (profile_language(w->p, l) == 0) {
+        proto_uint(&w->message, LOCATION_MAPPING, l->module);
+        proto_uint(&w->message, LOCATION_ADDRESS, location_pc(l));
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct profile_frame *f = &w->p->frames[first + i];
 

@@ -94,7 +94,9 @@ write_row(const struct profile *p, uint32_t node, const struct row *r, struct st
     for (; node != 0; node = p->nodes[node].parent) {
         uint64_t pc = location_pc(&p->locations[p->nodes[node].location]);
 
-        if (p->nodes[node].location == 0)
+        // A named frame has no address, which is all that there is room for.
+        if (p->nodes[node].location == 0 ||
+            profile_language(p, &p->locations[p->nodes[node].location]) != 0)
             continue;
         strbuf_fmt(out, " 0x%016" PRIx64, leaf ? pc : pc + 1);
         leaf = false;

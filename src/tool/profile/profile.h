@@ -634,4 +634,19 @@ profile_string(const struct profile *p, uint32_t id)
     return strtab_get(&p->strings, id);
 }
 
+/* Functions of one name are one if this is the same: their module; of scripts the file, because
+ * each may have functions that are called alike. */
+static inline uint32_t
+profile_function_home(const struct profile_frame *f)
+{
+    return f->language != 0 ? UINT32_C(1) << 31 | f->file : f->module;
+}
+
+/* What F is code of: the path of its module, "" if that is not known, or its language. */
+static inline const char *
+profile_code_of(const struct profile *p, const struct profile_frame *f)
+{
+    return f->language != 0 ? profile_string(p, f->language) : p->modules[f->module].path;
+}
+
 #endif

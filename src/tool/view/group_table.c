@@ -266,7 +266,7 @@ static void
 identity_cells(const struct view *v, enum group_by by, const struct group_row *r, struct table *t)
 {
     const struct profile_frame *f = r->frame == GROUP_NO_FRAME ? NULL : &v->p->frames[r->frame];
-    const char *module = f ? known(v->p->modules[f->module].path) : NULL;
+    const char *module = f ? known(profile_code_of(v->p, f)) : NULL;
 
     switch (by) {
     case BY_SITE:
@@ -394,9 +394,9 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     case BY_FILE:
         return *file ? file
                      : arena_printf(v->arena, "? (%s)",
-                                    path_basename(p->modules[p->frames[r->frame].module].path));
+                                    path_basename(profile_code_of(p, &p->frames[r->frame])));
     case BY_MODULE:
-        return known(p->modules[p->frames[r->frame].module].path);
+        return known(profile_code_of(p, &p->frames[r->frame]));
     default:
         return frame_name(p, r->frame, r->location, v->arena);
     }

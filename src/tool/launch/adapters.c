@@ -1,0 +1,135 @@
+/* adapters.c: which adapters for languages go into a program that is run.
+ *
+ * An adapter is a library beside the recorder, preloaded like it. A program gets those of the
+ * languages that it is an interpreter of or has inside, which its dynamic symbols tell: those that
+ * it exports, as the commands of Lua do, or wants from a library. A script is what its first line
+ * names. Adapters that were asked for by name go in in any case, also into what the program starts:
+ * one that finds no runtime does nothing.
+ *
+ * An adapter knows for itself which versions of its runtime it can read, and says so where it
+ * cannot.
+ */
+#include "launch/adapters.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/elf_names.h"
+
+/* Scripts of scripts are not followed any further. */
+enum { LINE_BYTES = 256, SYMBOLS_MAX = 2 };
+
+static const struct {
+    const char *name, *title;
+    const char *symbols[SYMBOLS_MAX]; // Of which an interpreter has one.
+} languages[] = {
+    {"lua", "Lua", {"lua_newstate", "luaL_newstate"}},
+};
+
+/* The interpreter that the first line of the file at PATH names; else PATH. */
+static const char *
+interpreter_of(const char *path, struct arena *arena)
+{
+    char line[LINE_BYTES + 1] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, line, LINE_BYTES) : 0;
+    char *name = line + 2;
+    size_t end;
+
+    if (fd >= 0)
+        close(fd);
+    line[length > 0 ? length : 0] = '\0';
+    if (strncmp(line, "#!", 2) != 0)
+        return path;
+    name += strspn(name, " \t");
+    end = strcspn(name, " \t\n");
+    // "env NAME" is looked for where the system has its commands.
+    if (end >= 4 && strncmp(name + end - 4, "/env", 4) == 0) {
+        name += end + strspn(name + end, " \t");
+        end = strcspn(name, " \t\n");
+        return arena_printf(arena, "/usr/bin/%s", arena_strndup(arena, name, end));
+    }
+    return arena_strndup(arena, name, end);
+}
+
+/* What PROGRAM has of language I: the best of what elf_names_find says of its functions. */
+static enum elf_name
+inside(const char *program, size_t i)
+{
+    enum elf_name kinds[SYMBOLS_MAX], best = ELF_NAME_NONE;
+
+    if (!elf_names_find(program, languages[i].symbols, SYMBOLS_MAX, kinds))
+        return ELF_NAME_NONE;
+    for (size_t k = 0; k < SYMBOLS_MAX; k++)
+        best = kinds[k] > best ? kinds[k] : best;
+    return best;
+}
+
+static bool
+is_asked(const struct adapter_choice *choice, size_t i)
+{
+    for (size_t k = 0; k < choice->count; k++)
+        if (strcmp(choice->names[k], languages[i].name) == 0)
+            return true;
+    return false;
+}
+
+static int
+check_names(const struct adapter_choice *choice, struct err *err)
+{
+    for (size_t k = 0; k < choice->count; k++) {
+        bool known = false;
+
+        for (size_t i = 0; i < countof(languages); i++)
+            known |= strcmp(choice->names[k], languages[i].name) == 0;
+        if (!known)
+            return err_set(err, HEAPTAP_USAGE, "--language %s: there is an adapter for lua only",
+                           choice->names[k]);
+    }
+    return 0;
+}
+
+int
+adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
+                struct arena *arena, const char **ret_paths, const char **ret_hint,
+                struct err *err)
+{
+    const char *directory = arena_strndup(arena, library, strlen(library) -
+                                                              strlen(strrchr(library, '/')));
+    const char *paths = "";
+
+    *ret_hint = NULL;
+    *ret_paths = paths;
+    if (choice->none)
+        return 0;
+    if (check_names(choice, err) < 0)
+        return HEAPTAP_USAGE;
+    program = interpreter_of(program, arena);
+    for (size_t i = 0; i < countof(languages); i++) {
+        const char *path =
+            arena_printf(arena, "%s/libheaptap_%s.so", directory, languages[i].name);
+        bool asked = is_asked(choice, i);
+        enum elf_name what = asked ? ELF_NAME_NONE : inside(program, i);
+
+        if (!asked && what == ELF_NAME_HIDDEN)
+            *ret_hint = arena_printf(arena,
+                                     "the program has %s inside, but does not export its "
+                                     "functions: stacks show the interpreter's",
+                                     languages[i].title);
+        if (!asked && what != ELF_NAME_IMPORTED && what != ELF_NAME_EXPORTED)
+            continue;
+        if (access(path, R_OK) == 0)
+            paths = arena_printf(arena, "%s:%s", paths, path);
+        else if (asked)
+            return err_set(err, HEAPTAP_USAGE, "--language %s: there is no %s", languages[i].name,
+                           path);
+        else
+            *ret_hint = arena_printf(arena,
+                                     "the program runs %s, but there is no %s: stacks show the "
+                                     "interpreter's functions",
+                                     languages[i].title, path);
+    }
+    *ret_paths = paths;
+    return 0;
+}
