@@ -4,8 +4,9 @@
 
 Three programs: a loop of malloc and free, one in C++, and sqlite3, if DIRECTORY has its
 amalgamation (sqlite3.c and sqlite3.h). Each is built without anything, with -fmemory-profile and
-the compiler's library, and by `heaptap cc` with each granule; rounds go through all of them in turn, and of each
-the least time and the least memory count, so that what else the machine does troubles all alike.
+the compiler's library, and by `heaptap cc` with each granule; rounds go through all of them in
+turn, and of each the least time and the least memory count, so that what else the machine does
+troubles all alike.
 Prints a table; times are of user and system together, in seconds. """
 import argparse
 import os
