@@ -308,12 +308,23 @@ false_sharing_takes_two_threads(void **state)
     build_thread(p, "one");
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);
-    build_thread(p, "two");
+    p->threads[0].uses = 1;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.conflict_count, 0);
+    p->threads[0].uses = 2; // Of one name.
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 1);
     assert_int_equal(a.conflicts[0].line, 0);
     assert_int_equal(a.conflicts[0].written, 0);
     assert_int_equal(a.conflicts[0].read, 1);
+    // Counted together, only what is meant to be shared can be told.
+    p->accesses.apart = false;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.conflict_count, 0);
+    f.v[0].parts[0].shared = true;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.conflict_count, 1);
+    assert_int_equal(a.conflicts[0].written, 0);
     profile_free(p);
 }
 

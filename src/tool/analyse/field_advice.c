@@ -9,9 +9,10 @@
  * the first member) cannot be seen here, and who reads the advice has to know.
  *
  * False sharing needs two threads on one line at the same time. Which threads accessed a place is
- * not counted, so all that can be said is where it could happen: a line with a part that is mostly
- * written beside one that is mostly read, both often, or a lock beside what is read, in a program
- * with several threads. That is a candidate and no finding.
+ * not counted, so all that can be said is where it could happen, in a program with several threads:
+ * a line with a part that is often written beside one that is mostly read; or, if reads and writes
+ * are not counted apart, a lock or an atomic number beside what is accessed often. That is a
+ * candidate and no finding.
  *
  * No advice is given on what was counted by larger granules than words, on unions, on structures
  * of which not all members are known, and on those whose counts are blurred.
@@ -253,18 +254,22 @@ is_often(const struct field_structure *f, uint64_t accesses)
            (double)accesses >= (double)f->accesses * CONFLICT_SHARE;
 }
 
-/* Whether PART of F is mostly written, or a lock, which is both. */
+/* Whether PART of F is often written. If that is not counted APART, only of what threads are meant
+ * to share it is known. */
 static bool
-is_written(const struct field_structure *f, const struct field_part *part)
+is_written(const struct field_structure *f, const struct field_part *part, bool apart)
 {
+    if (part->shared || !apart)
+        return part->shared && is_often(f, part->accesses);
     return is_often(f, part->writes) &&
-           (part->shared || (double)part->writes >= (double)part->accesses * (1 - MOSTLY));
+           (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
+/* Whether it is mostly read; not APART, whether it is accessed. */
 static bool
-is_read(const struct field_structure *f, const struct field_part *part)
+is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {
-    uint64_t reads = part->accesses - part->writes;
+    uint64_t reads = apart ? part->accesses - part->writes : part->accesses;
 
     return is_often(f, reads) && !part->shared &&
            (double)reads >= (double)part->accesses * MOSTLY;
@@ -273,7 +278,9 @@ is_read(const struct field_structure *f, const struct field_part *part)
 static void
 find_conflicts(const struct profile *p, const struct field_structure *f, struct field_advice *ret)
 {
-    if (!p->accesses.apart || (p->thread_count < 2 && p->merged_processes == 0))
+    bool apart = p->accesses.apart;
+
+    if (!profile_has_threads(p))
         return;
     for (uint32_t i = 0; i < f->part_count; i++)
         for (uint32_t k = 0; k < f->part_count; k++) {
@@ -281,7 +288,8 @@ find_conflicts(const struct profile *p, const struct field_structure *f, struct 
             uint64_t line = w->offset / FIELDS_LINE_BYTES;
 
             if (i == k || ret->conflict_count == FIELD_CONFLICTS_MAX ||
-                r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w) || !is_read(f, r) ||
+                r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w, apart) ||
+                !is_read(f, r, apart) ||
                 w->together || r->together)
                 continue;
             ret->conflicts[ret->conflict_count++] = (struct field_conflict){line, i, k};

@@ -7,8 +7,8 @@
 /* Of the accesses to a structure, those that its hot parts have. */
 #define FIELD_HOT_SHARE 0.9
 
-/* A line on which one part is written while another is read: if that is done by different threads
- * at the same time, they take the line from each other. */
+/* A line on which one part is written (or shared by threads) and another is read: if different
+ * threads do that at the same time, they take the line from each other. */
 struct field_conflict {
     uint64_t line;           // From the front of the block.
     uint32_t written, read;  // Parts.

@@ -241,3 +241,13 @@ profile_free(struct profile *p)
     arena_release(&p->arena);
     free(p);
 }
+
+bool
+profile_has_threads(const struct profile *p)
+{
+    uint64_t threads = 0;
+
+    for (size_t i = 0; i < p->thread_count; i++)
+        threads += p->threads[i].uses; // Those of one name are one.
+    return threads > 1;
+}

@@ -582,6 +582,9 @@ const char *profile_pid_text(const struct profile *p, struct arena *arena);
 /* Whether MODULE is the executable of P, or one of those that P was merged from. */
 bool profile_is_program(const struct profile *p, uint32_t module);
 
+/* Whether P had several threads, at once or one after another. */
+bool profile_has_threads(const struct profile *p);
+
 /* Set is_program of P's modules. For those who make a merged profile. */
 void profile_mark_programs(struct profile *p);
 

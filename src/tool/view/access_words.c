@@ -80,8 +80,8 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
     };
     size_t count = 0;
 
-    if (!a->atomic && (p->thread_count > 1 || p->merged_processes > 1))
-        ret[count++] = "Threads may have lost accesses to each other: the counts are at least that";
+    if (!a->atomic && profile_has_threads(p))
+        ret[count++] = "Threads may have lost accesses to each other: there were at least so many";
     if (!a->ended && a->merge_ns == 0)
         ret[count++] = "Only blocks that have ended are in here: what lives was not merged";
     else if (!a->ended)
