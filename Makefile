@@ -1,7 +1,8 @@
 # heaptap: the build. GNU make, one file, not recursive. Needs what tools/setup lists.
 #
 #   make            build/heaptap, build/libheaptap.so (the recorder), and the recorder to link in:
-#                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a
+#                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a,
+#                   and adapters for languages, build/libheaptap_*.so
 #   make test       install what the tests need, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
 #   make scopes     whose functions are called where several are in reach, on this C library and
@@ -94,10 +95,12 @@ kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
 access_sources := $(wildcard src/recorder/access/*.c)
-# Adapters for languages: src/recorder/language/adapter_NAME.c becomes libheaptap_NAME.so.
-adapter_sources := $(wildcard src/recorder/language/*.c)
-every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(adapter_sources),$(common_sources) \
-                                      $(wildcard src/recorder/*/*.c))
+# Adapters for languages: src/recorder/language/adapter_NAME.c becomes libheaptap_NAME.so; those of
+# several files are below.
+adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
+every_recorder_source := $(filter-out $(operators_source) $(access_sources) \
+                           src/recorder/language/%,$(common_sources) \
+                           $(wildcard src/recorder/*/*.c))
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
                 $(embedded_sources)
 recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
@@ -107,6 +110,10 @@ musl_sources := $(call without,linked static musl,$(every_recorder_source))
 # What counts accesses has all of the recorder's sources, built once more, and a room of its own.
 access_preloaded_sources := $(recorder_sources) $(access_sources)
 access_linked_sources := $(linked_sources) $(access_sources)
+# Adapters for runtimes, libraries of their own: of programs on the collector libgc, and of Lisp on
+# ECL, whose headers that one needs.
+gc_sources := $(wildcard src/recorder/language/gc_*.c)
+ecl_sources := $(gc_sources) $(wildcard src/recorder/language/ecl_*.c)
 main_source := src/tool/command/main.c
 version := $(shell sed -n 's/^\#define HEAPTAP_VERSION "\(.*\)"/\1/p' src/common/base/version.h)
 
@@ -145,6 +152,8 @@ access_flags := $(recorder_flags) -DHEAPTAP_ACCESS
 recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
                 -Wl,--version-script=src/recorder/entry/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
+
+adapter_link := -shared -Wl,-z,now -Wl,--no-undefined
 
 # The recorder's sources in a program with a sanitizer: test/harness.
 harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
@@ -255,8 +264,21 @@ linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libhe
 access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h
 # What gcc would link where it is told of -fsanitize=thread, and what it gets.
 access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.o
-adapters := $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
+single_adapters := \
+    $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
+adapters := $(single_adapters)
 all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters)
+
+adapters += $(BUILD)/libheaptap_gc.so
+all: $(adapters)
+
+# adapter-rules NAME,SOURCES
+define adapter-rules
+$(BUILD)/libheaptap_$(1).so: $(call objects,$(compiler)-recorder,$(2))
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) -o $$@ $$^ $(adapter_link) -Wl,-soname,libheaptap_$(1).so
+endef
+$(eval $(call adapter-rules,gc,$(gc_sources)))
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
@@ -277,7 +299,7 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
 # It stays loaded, as the recorder does: it is called to the very end.
 adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common $(warnings) -O2 -g -fPIC \
                  -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
-$(adapters): $(BUILD)/libheaptap_%.so: src/recorder/language/adapter_%.c Makefile
+$(single_adapters): $(BUILD)/libheaptap_%.so: src/recorder/language/adapter_%.c Makefile
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-soname,$(notdir $@) \
 	    -MMD -MP -MF $@.d -o $@ $<
@@ -428,6 +450,7 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(to)/share/bash-completion/completions $(to)/share/zsh/site-functions
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
+	install -m 755 $(adapters) $(to)/lib/heaptap/
 	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
 	install -m 644 $(access) $(to)/lib/heaptap/
 	install -d $(to)/lib/heaptap/access-gcc

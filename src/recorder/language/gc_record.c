@@ -1,0 +1,254 @@
+/* gc_record.c: objects of a program on the collector libgc (Boehm, Demers, Weiser).
+ *
+ * Allocation is told by the functions that programs call (gc_shim.c). Reclamation nobody calls: at
+ * the end of each collection, before anything that it found is given out again, the collector calls
+ * back, with its lock held, and the marks of all objects can be asked for. An object that we know
+ * and that has no mark is dead:
+ *
+ *     GC_malloc ─► the next one ─► gc_began: byte in gc_live, heaptap_alloc
+ *     collection … GC_EVENT_RECLAIM_END ─► gc_live_sweep ─► not marked: heaptap_free
+ *     GC_free ─► gc_ends: byte in gc_live, heaptap_free ─► the next one
+ *
+ * So what is live is what was *not yet reclaimed*. What nothing points to any more counts as live
+ * until the next collection, and what only looks pointed to, by the collector's own judgement, after
+ * it too. That is exact: it is the memory that the program cannot have again.
+ *
+ * With an incremental or generational collector the marks of old objects stay over collections that
+ * are not full; an unmarked one is dead then as well.
+ *
+ * The collector scans the data of libraries and all stacks; whatever looks like an address keeps an
+ * object alive. Nothing of ours holds addresses of objects but the recorder's memory and that of
+ * gc_live.c, which come from mmap; the collector knows nothing of those. It gets its own memory
+ * from mmap or sbrk, never from malloc, so no byte counts twice.
+ *
+ * In the call-back neither the collector nor the runtime may be entered: it reads marks, and tells
+ * the recorder, which takes no lock and calls nobody.
+ */
+#include "language/gc_record.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "heaptap/language.h"
+
+/* Of libgc's header, whose values do not change. */
+enum { EVENT_RECLAIM_END = 4 };
+
+enum { SNAPSHOTS_A_STEP = 32 };
+
+static const char *const kinds_alone[] = {"libgc"};
+
+static struct gc_now
+now_alone(void)
+{
+    return (struct gc_now){.kind = 0, .count = 1};
+}
+
+static const struct gc_runtime alone = {.kinds = kinds_alone, .now = now_alone};
+const struct gc_runtime *gc_runtime = &alone;
+
+int gc_has_begun;
+
+static const char *const names[GC_FUNCTIONS] = {
+    [GC_FUNCTION_BASE] = "GC_base",
+    [GC_FUNCTION_IS_MARKED] = "GC_is_marked",
+    [GC_FUNCTION_SIZE] = "GC_size",
+    [GC_FUNCTION_SET_EVENT] = "GC_set_on_collection_event",
+    [GC_FUNCTION_GET_EVENT] = "GC_get_on_collection_event",
+};
+static void *functions[GC_FUNCTIONS];
+
+void *
+gc_find(void **place, const char *name)
+{
+    void *p = load_acquire(place);
+    int saved = errno;
+
+    if (likely(p != NULL))
+        return p;
+    p = dlsym(RTLD_NEXT, name);
+    store_release(place, p);
+    errno = saved;
+    return p;
+}
+
+void *
+gc_next(enum gc_function function)
+{
+    return gc_find(&functions[function], names[function]);
+}
+
+/* --- Whose call it is ------------------------------------------------------------------------- */
+
+static uintptr_t inner_start, inner_end; // Code of the library that is the collector.
+
+/* What is looked for: the code that the address WITHIN is in. */
+struct code {
+    uintptr_t within, start, end;
+    bool is_libgc;
+};
+
+static int
+look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct code *code = arg;
+
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X))
+            continue;
+        code->start = info->dlpi_addr + h->p_vaddr;
+        code->end = code->start + h->p_memsz;
+        code->is_libgc = strstr(info->dlpi_name, "/libgc") != NULL;
+        if (code->start <= code->within && code->within < code->end)
+            return 1;
+    }
+    return 0;
+}
+
+void
+gc_runtime_code(const void *within, bool *ret_is_libgc)
+{
+    struct code code = {.within = (uintptr_t)within};
+
+    if (dl_iterate_phdr(look_at, &code) == 0)
+        return;
+    heaptap_runtime_code((void *)code.start, (void *)code.end);
+    if (ret_is_libgc == NULL || !code.is_libgc)
+        return;
+    // A collector inside the runtime's own library calls itself directly.
+    *ret_is_libgc = true;
+    inner_start = code.start;
+    store_release(&inner_end, code.end);
+}
+
+bool
+gc_is_inner(const void *pc)
+{
+    return (uintptr_t)pc < load_acquire(&inner_end) && (uintptr_t)pc >= inner_start;
+}
+
+/* --- Heaps ------------------------------------------------------------------------------------ */
+
+static heaptap_heap *heaps[GC_KINDS_MAX]; // Atomic.
+
+heaptap_heap *
+gc_heap(unsigned kind)
+{
+    heaptap_heap *h = load_acquire(&heaps[kind]), *none = NULL;
+
+    if (likely(h != NULL))
+        return h;
+    h = heaptap_heap_create(gc_runtime->kinds[kind], 1);
+    if (h == NULL || cas_acq_rel(&heaps[kind], &none, h))
+        return h;
+    heaptap_heap_destroy(h);
+    return none;
+}
+
+/* --- Collections ------------------------------------------------------------------------------ */
+
+static void (*program_hook)(int event); // Atomic.
+
+static bool
+is_dead(const void *p)
+{
+    void *(*base)(void *) = (void *(*)(void *))functions[GC_FUNCTION_BASE];
+    int (*is_marked)(const void *) = (int (*)(const void *))functions[GC_FUNCTION_IS_MARKED];
+
+    return base((void *)(uintptr_t)p) != p || !is_marked(p);
+}
+
+static void
+ends(const void *p, unsigned kind)
+{
+    heaptap_free(gc_heap(kind), p);
+}
+
+/* Collection NUMBER is over: a moment on the timeline. Snapshots are for people, so a program that
+ * collects all the time gets fewer: each of the first, then every second one, every fourth. */
+static void
+tell(unsigned number)
+{
+    static unsigned step = 1, taken;
+    char name[24] = "collection ", digits[12];
+    unsigned n = (unsigned)strlen(name), count = 0;
+
+    if (number % step != 0)
+        return;
+    for (unsigned left = number; left > 0 || count == 0; left /= 10)
+        digits[count++] = (char)('0' + left % 10);
+    while (count > 0)
+        name[n++] = digits[--count];
+    heaptap_snapshot(name);
+    if (++taken % SNAPSHOTS_A_STEP == 0)
+        step *= 2;
+}
+
+/* The collector's lock is held, so there is one of these at a time. */
+static void
+on_event(int event)
+{
+    static unsigned number;
+    void (*hook)(int) = load_acquire(&program_hook);
+    int saved = errno;
+
+    if (event == EVENT_RECLAIM_END) {
+        gc_live_sweep(is_dead, ends);
+        tell(++number);
+        if (gc_runtime->collected != NULL)
+            gc_runtime->collected();
+    }
+    errno = saved;
+    if (hook != NULL)
+        hook(event);
+}
+
+void
+gc_set_hook(void (*hook)(int event))
+{
+    store_release(&program_hook, hook);
+}
+
+void (*gc_get_hook(void))(int event)
+{
+    return load_acquire(&program_hook);
+}
+
+/* Not in a constructor: the collector's lock is taken here, and it must have been started. */
+COLD void
+gc_begin(void)
+{
+    static int begun;
+    int saved = errno;
+    void (*set)(void (*)(int)), (*(*get)(void))(int), (*before)(int) = NULL;
+
+    if (__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    set = (void (*)(void (*)(int)))gc_next(GC_FUNCTION_SET_EVENT);
+    get = (void (*(*)(void))(int))gc_next(GC_FUNCTION_GET_EVENT);
+    if (set != NULL && gc_next(GC_FUNCTION_BASE) != NULL &&
+        gc_next(GC_FUNCTION_IS_MARKED) != NULL) {
+        if (get != NULL && (before = get()) != NULL && before != on_event)
+            gc_set_hook(before);
+        set(on_event);
+    }
+    store_release(&gc_has_begun, 1);
+    errno = saved;
+}
+
+__attribute__((constructor)) static void
+look_around(void)
+{
+    const void *p = dlsym(RTLD_NEXT, "GC_malloc");
+    bool is_libgc = false;
+
+    if (p != NULL)
+        gc_runtime_code(p, &is_libgc);
+    gc_runtime_code((const void *)look_around, NULL);
+}

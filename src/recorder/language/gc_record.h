@@ -1,0 +1,98 @@
+/* gc_record.h: what is recorded of a program on the collector libgc; see gc_record.c.
+ *
+ * Each object is of a kind, which is a heap of the recorder's. A program on libgc alone has one,
+ * "libgc"; an adapter for a runtime on top of it has one for each of its types.
+ *
+ * All of these leave errno alone.
+ */
+#ifndef LANGUAGE_GC_RECORD_H
+#define LANGUAGE_GC_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/atomics.h"
+#include "base/base.h"
+#include "heaptap/heaptap.h"
+#include "language/gc_live.h"
+
+enum { GC_KINDS_MAX = 64 };
+
+/* What the calling thread allocates. */
+struct gc_now {
+    unsigned kind;
+    unsigned count; // Objects that the next allocation is: 1, or 0 if it belongs to another one.
+};
+
+/* What is on top of the collector. */
+struct gc_runtime {
+    const char *const *kinds; // Names of heaps, by kind.
+    struct gc_now (*now)(void);
+    /* Called after a collection, with the collector's lock held: addresses of objects that are not
+     * live are from now on used for others. May be NULL. */
+    void (*collected)(void);
+};
+
+/* Programs on libgc alone, unless a constructor says otherwise. */
+extern const struct gc_runtime *gc_runtime;
+
+/* The functions of libgc that we need, looked up at the first use. NULL: it has none of that. */
+enum gc_function {
+    GC_FUNCTION_BASE,
+    GC_FUNCTION_IS_MARKED,
+    GC_FUNCTION_SIZE,
+    GC_FUNCTION_SET_EVENT,
+    GC_FUNCTION_GET_EVENT,
+    GC_FUNCTIONS
+};
+void *gc_next(enum gc_function function);
+
+/* The next definition of NAME behind ours, kept at PLACE. */
+void *gc_find(void **place, const char *name);
+
+/* The code of the library that WITHIN is in is the runtime's. *RET_IS_LIBGC, which may be NULL,
+ * becomes true if that is a libgc of its own. */
+void gc_runtime_code(const void *within, bool *ret_is_libgc);
+
+/* Whether the return address PC is in libgc itself, which calls itself by its public names. */
+bool gc_is_inner(const void *pc);
+
+/* The heap of KIND, made at first use. NULL: nothing is recorded. */
+heaptap_heap *gc_heap(unsigned kind);
+
+/* To be called after each allocation: the first one asks the collector to tell of collections. */
+void gc_begin(void);
+
+extern int gc_has_begun;
+
+/* An object of BYTES was allocated at P. In the calling function itself, so that the stack has the
+ * frame of one function of ours, which the heaps leave out. */
+static inline __attribute__((always_inline)) void
+gc_began(const void *p, size_t bytes)
+{
+    struct gc_now now;
+
+    if (p == NULL)
+        return;
+    if (unlikely(!load_acquire(&gc_has_begun)))
+        gc_begin();
+    now = gc_runtime->now();
+    if (gc_live_put(p, now.kind))
+        heaptap_alloc(gc_heap(now.kind), p, now.count, bytes);
+}
+
+/* The object at P is about to be freed. */
+static inline __attribute__((always_inline)) void
+gc_ends(const void *p)
+{
+    int kind = p != NULL ? gc_live_take(p) : -1;
+
+    if (kind >= 0)
+        heaptap_free(gc_heap((unsigned)kind), p);
+}
+
+/* The program's own hook for events of the collector, which ours calls. */
+void gc_set_hook(void (*hook)(int event));
+void (*gc_get_hook(void))(int event);
+
+#endif

@@ -1,0 +1,246 @@
+/* gc_shim.c: the functions of libgc that programs allocate with, in front of libgc's own.
+ *
+ * Each calls the next definition and tells gc_record.h. The functions of libgc call each other by
+ * these same names, and such a call, which is told by its return address, passes: a block is that
+ * of the function that the program called.
+ *
+ * Lists of objects (GC_malloc_many) are recorded object by object, at the stack that asked for the
+ * list, because what takes them off it does so without a call. Guile's small objects are such.
+ *
+ * GC_realloc is a free and an allocation: only so there is no instant at which another thread may
+ * get the old address while it is still known.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "language/gc_record.h"
+
+/* Where libgc ends a function with a jump to another one, that returns to us. */
+#define SHIM EXPORT __attribute__((section("gc_shim_code")))
+extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
+extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));
+
+static bool
+is_inner(const void *pc)
+{
+    return ((const char *)pc >= __start_gc_shim_code && (const char *)pc < __stop_gc_shim_code) ||
+           gc_is_inner(pc);
+}
+
+#define IS_INNER is_inner(__builtin_return_address(0))
+
+/* A function NAME whose object has BYTES. */
+#define ALLOCATES(name, parameters, arguments, bytes)                                              \
+    EXPORT void *name parameters;                                                                  \
+    SHIM void *name parameters                                                                     \
+    {                                                                                              \
+        static void *place;                                                                        \
+        void *(*next)parameters = (void *(*)parameters)gc_find(&place, #name);                     \
+        void *p = next arguments;                                                                  \
+                                                                                                   \
+        if (!IS_INNER)                                                                             \
+            gc_began(p, bytes);                                                                    \
+        return p;                                                                                  \
+    }
+
+ALLOCATES(GC_malloc, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_atomic, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_uncollectable, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_atomic_uncollectable, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_ignore_off_page, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_atomic_ignore_off_page, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_stubborn, (size_t bytes), (bytes), bytes)
+ALLOCATES(GC_malloc_kind, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_malloc_kind_global, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_generic_malloc, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_generic_malloc_ignore_off_page, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_generic_malloc_uncollectable, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_generic_or_special_malloc, (size_t bytes, int kind), (bytes, kind), bytes)
+ALLOCATES(GC_malloc_explicitly_typed, (size_t bytes, size_t layout), (bytes, layout), bytes)
+ALLOCATES(GC_malloc_explicitly_typed_ignore_off_page, (size_t bytes, size_t layout),
+          (bytes, layout), bytes)
+ALLOCATES(GC_calloc_explicitly_typed, (size_t n, size_t bytes, size_t layout), (n, bytes, layout),
+          n *bytes)
+ALLOCATES(GC_gcj_malloc, (size_t bytes, void *layout), (bytes, layout), bytes)
+ALLOCATES(GC_gcj_malloc_ignore_off_page, (size_t bytes, void *layout), (bytes, layout), bytes)
+ALLOCATES(GC_finalized_malloc, (size_t bytes, const void *closure), (bytes, closure), bytes)
+ALLOCATES(GC_strdup, (const char *text), (text), strlen(p) + 1)
+ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), strlen(p) + 1)
+ALLOCATES(GC_wcsdup, (const wchar_t *text), (text), (wcslen(p) + 1) * sizeof(wchar_t))
+
+/* --- Where the object begins before the pointer to it ----------------------------------------- */
+
+static void *
+base_of(void *p)
+{
+    void *(*base)(void *) = (void *(*)(void *))gc_next(GC_FUNCTION_BASE);
+
+    return p != NULL && base != NULL ? base(p) : p;
+}
+
+/* As ALLOCATES. */
+#define ALLOCATES_INSIDE(name, parameters, arguments, bytes)                                       \
+    EXPORT void *name parameters;                                                                  \
+    SHIM void *name parameters                                                                     \
+    {                                                                                              \
+        static void *place;                                                                        \
+        void *(*next)parameters = (void *(*)parameters)gc_find(&place, #name);                     \
+        void *p = next arguments;                                                                  \
+                                                                                                   \
+        if (!IS_INNER)                                                                             \
+            gc_began(base_of(p), bytes);                                                           \
+        return p;                                                                                  \
+    }
+
+ALLOCATES_INSIDE(GC_memalign, (size_t alignment, size_t bytes), (alignment, bytes), bytes)
+
+/* Those of programs compiled with GC_DEBUG, which have up to three arguments more. */
+#define DEBUGS(name) ALLOCATES_INSIDE(name, (size_t n, void *a, void *b, void *c), (n, a, b, c), n)
+DEBUGS(GC_debug_malloc)
+DEBUGS(GC_debug_malloc_atomic)
+DEBUGS(GC_debug_malloc_uncollectable)
+DEBUGS(GC_debug_malloc_atomic_uncollectable)
+DEBUGS(GC_debug_malloc_ignore_off_page)
+DEBUGS(GC_debug_malloc_atomic_ignore_off_page)
+DEBUGS(GC_debug_malloc_stubborn)
+ALLOCATES_INSIDE(GC_debug_strdup, (const char *text, void *a, void *b, void *c), (text, a, b, c),
+                 strlen(p) + 1)
+ALLOCATES_INSIDE(GC_debug_strndup, (const char *text, size_t max, void *a, void *b, void *c),
+                 (text, max, a, b, c), strlen(p) + 1)
+
+EXPORT int GC_posix_memalign(void **ret, size_t alignment, size_t bytes);
+SHIM int
+GC_posix_memalign(void **ret, size_t alignment, size_t bytes)
+{
+    static void *place;
+    int (*next)(void **, size_t, size_t) =
+        (int (*)(void **, size_t, size_t))gc_find(&place, "GC_posix_memalign");
+    int error = next(ret, alignment, bytes);
+
+    if (error == 0 && !IS_INNER)
+        gc_began(base_of(*ret), bytes);
+    return error;
+}
+
+/* --- Many at once ----------------------------------------------------------------------------- */
+
+EXPORT void *GC_malloc_many(size_t bytes);
+SHIM void *
+GC_malloc_many(size_t bytes)
+{
+    static void *place;
+    void *(*next)(size_t) = (void *(*)(size_t))gc_find(&place, "GC_malloc_many");
+    void *first = next(bytes);
+
+    if (!IS_INNER)
+        for (void **p = first; p != NULL; p = *p)
+            gc_began(p, bytes);
+    return first;
+}
+
+EXPORT void GC_generic_malloc_many(size_t bytes, int kind, void **ret);
+SHIM void
+GC_generic_malloc_many(size_t bytes, int kind, void **ret)
+{
+    static void *place;
+    void (*next)(size_t, int, void **) =
+        (void (*)(size_t, int, void **))gc_find(&place, "GC_generic_malloc_many");
+
+    next(bytes, kind, ret);
+    if (!IS_INNER)
+        for (void **p = *ret; p != NULL; p = *p)
+            gc_began(p, bytes);
+    __asm__ volatile(""); // The stack must have this function when the last one is told of.
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+EXPORT void GC_free(void *p);
+SHIM void
+GC_free(void *p)
+{
+    static void *place;
+    void (*next)(void *) = (void (*)(void *))gc_find(&place, "GC_free");
+
+    if (!IS_INNER)
+        gc_ends(p);
+    next(p);
+}
+
+EXPORT void GC_debug_free(void *p);
+SHIM void
+GC_debug_free(void *p)
+{
+    static void *place;
+    void (*next)(void *) = (void (*)(void *))gc_find(&place, "GC_debug_free");
+
+    if (!IS_INNER)
+        gc_ends(base_of(p));
+    next(p);
+}
+
+static size_t
+size_of(void *p)
+{
+    size_t (*size)(const void *) = (size_t (*)(const void *))gc_next(GC_FUNCTION_SIZE);
+
+    return p != NULL && size != NULL ? size(p) : 0;
+}
+
+/* P could not become larger, so it is what it was. How large the program had asked for nobody knows
+ * any more. */
+#define STAYS(p) gc_began(p, size_of(p))
+
+EXPORT void *GC_realloc(void *p, size_t bytes);
+SHIM void *
+GC_realloc(void *p, size_t bytes)
+{
+    static void *place;
+    void *(*next)(void *, size_t) = (void *(*)(void *, size_t))gc_find(&place, "GC_realloc");
+    bool inner = IS_INNER;
+    void *q;
+
+    if (!inner)
+        gc_ends(p);
+    q = next(p, bytes);
+    if (!inner && q != NULL)
+        gc_began(q, bytes);
+    else if (!inner && bytes != 0)
+        STAYS(p);
+    return q;
+}
+
+EXPORT void *GC_debug_realloc(void *p, size_t bytes, void *a, void *b, void *c);
+SHIM void *
+GC_debug_realloc(void *p, size_t bytes, void *a, void *b, void *c)
+{
+    static void *place;
+    void *(*next)(void *, size_t, void *, void *, void *) =
+        (void *(*)(void *, size_t, void *, void *, void *))gc_find(&place, "GC_debug_realloc");
+    bool inner = IS_INNER;
+    void *q, *base = inner ? NULL : base_of(p);
+
+    gc_ends(base);
+    q = next(p, bytes, a, b, c);
+    if (!inner && q != NULL)
+        gc_began(base_of(q), bytes);
+    else if (base != NULL && bytes != 0)
+        STAYS(base);
+    return q;
+}
+
+/* --- The hook that we use --------------------------------------------------------------------- */
+
+EXPORT void GC_set_on_collection_event(void (*hook)(int event));
+SHIM void
+GC_set_on_collection_event(void (*hook)(int event))
+{
+    gc_set_hook(hook);
+}
+
+EXPORT void (*GC_get_on_collection_event(void))(int event);
+SHIM void (*GC_get_on_collection_event(void))(int event)
+{
+    return gc_get_hook();
+}

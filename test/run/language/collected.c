@@ -1,0 +1,233 @@
+/* collected.c: a program on the collector libgc that knows what it allocated and what is left.
+ *
+ *     collected OBJECTS THREADS
+ *
+ * Each function that allocates has a row: how many objects of how many bytes it made, and for each
+ * object a link that the collector itself clears when it finds the object dead. After a last
+ * collection the rows are printed: function, objects, bytes, objects that are left, bytes that are.
+ */
+#define GC_THREADS
+#include <gc/gc.h>
+#include <gc/gc_mark.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 12, LINKS = 1 << 21 };
+
+struct row {
+    const char *name;
+    unsigned long count, bytes, freed_bytes, freed;
+    unsigned char *links; /* malloc's, which the collector does not scan. */
+    unsigned *sizes;
+    unsigned used;
+};
+
+static struct row rows[ROWS] = {{.name = "keep"},      {.name = "drop"},   {.name = "drop_atomic"},
+                                {.name = "drop_big"},  {.name = "strong"}, {.name = "grow"},
+                                {.name = "text"},      {.name = "many"},   {.name = "aligned"},
+                                {.name = "typed"},     {.name = "debugged"}};
+void *kept[1 << 18]; /* Not static, or the compiler sees that nobody reads them. */
+static void *strongs[1 << 18];
+
+static void
+note(unsigned r, void *p, size_t bytes)
+{
+    struct row *row = &rows[r];
+    unsigned i = __atomic_fetch_add(&row->used, 1, __ATOMIC_RELAXED);
+
+    __atomic_fetch_add(&row->count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&row->bytes, bytes, __ATOMIC_RELAXED);
+    row->links[8 * i] = 1;
+    row->sizes[i] = (unsigned)bytes;
+    GC_general_register_disappearing_link((void **)(row->links + 8 * i), p);
+}
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+NOINLINE static void
+keep(unsigned i)
+{
+    kept[i] = GC_MALLOC(24 + i % 40);
+    note(0, kept[i], 24 + i % 40);
+}
+
+NOINLINE static void
+drop(unsigned i)
+{
+    void *p = GC_MALLOC(8 + i % 300);
+
+    note(1, p, 8 + i % 300);
+}
+
+NOINLINE static void
+drop_atomic(unsigned i)
+{
+    void *p = GC_MALLOC_ATOMIC(i % 100);
+
+    note(2, p, i % 100);
+}
+
+NOINLINE static void
+drop_big(unsigned i)
+{
+    void *p = GC_MALLOC_IGNORE_OFF_PAGE(5000 + i % 70000);
+
+    note(3, p, 5000 + i % 70000);
+}
+
+/* The collector never ends these; two of three are freed. */
+NOINLINE static void
+strong(unsigned i)
+{
+    size_t bytes = 40 + i % 30;
+
+    strongs[i] = GC_MALLOC_UNCOLLECTABLE(bytes);
+    __atomic_fetch_add(&rows[4].count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[4].bytes, bytes, __ATOMIC_RELAXED);
+    if (i % 3 != 0) {
+        GC_FREE(strongs[i]);
+        __atomic_fetch_add(&rows[4].freed, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&rows[4].freed_bytes, bytes, __ATOMIC_RELAXED);
+    }
+}
+
+/* Three times, each an allocation and an end; the last is left to the collector. */
+NOINLINE static void
+grow(unsigned i)
+{
+    void *p = GC_REALLOC(GC_REALLOC(GC_REALLOC(NULL, 10), 100), 1000 + i % 10);
+
+    note(5, p, 1000 + i % 10);
+    __atomic_fetch_add(&rows[5].count, 2, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[5].bytes, 110, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[5].freed, 2, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[5].freed_bytes, 110, __ATOMIC_RELAXED);
+}
+
+NOINLINE static void
+text(unsigned i)
+{
+    char words[64];
+
+    memset(words, 'x', sizeof words);
+    words[i % 60] = '\0';
+    note(6, GC_STRDUP(words), i % 60 + 1);
+}
+
+NOINLINE static void
+many(unsigned i)
+{
+    void *p, *next;
+
+    if (i % 50 != 0)
+        return;
+    for (p = GC_malloc_many(32); p != NULL; p = next) {
+        next = GC_NEXT(p);
+        GC_NEXT(p) = NULL;
+        note(7, p, 32);
+    }
+}
+
+NOINLINE static void
+aligned(unsigned i)
+{
+    void *p = GC_memalign(256, 100 + i % 10);
+
+    note(8, GC_base(p), 100 + i % 10);
+}
+
+NOINLINE static void
+typed(unsigned i)
+{
+    void *p = GC_generic_malloc(48, 1);
+
+    (void)i;
+    note(9, p, 48);
+}
+
+NOINLINE static void
+debugged(unsigned i)
+{
+    void *p = GC_debug_malloc(30 + i % 5, GC_EXTRAS);
+
+    note(10, GC_base(p), 30 + i % 5);
+}
+
+static unsigned objects;
+
+static void *
+work(void *arg)
+{
+    unsigned first = *(unsigned *)arg;
+
+    for (unsigned i = first; i < first + objects; i++) {
+        keep(i);
+        drop(i);
+        drop_atomic(i);
+        if (i % 16 == 0)
+            drop_big(i);
+        strong(i);
+        grow(i);
+        text(i);
+        many(i);
+        aligned(i);
+        typed(i);
+        debugged(i);
+    }
+    return NULL;
+}
+
+static unsigned firsts[64];
+static unsigned events;
+
+static void GC_CALLBACK
+on_event(GC_EventType event)
+{
+    if (event == GC_EVENT_RECLAIM_END)
+        events++;
+}
+
+int
+main(int argc, char **argv)
+{
+    unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    unsigned first;
+    pthread_t ids[64];
+
+    GC_INIT();
+    GC_set_on_collection_event(on_event);
+    first = (unsigned)GC_get_gc_no();
+    objects = (unsigned)atoi(argv[1]);
+    for (unsigned r = 0; r < ROWS; r++) {
+        rows[r].links = aligned_alloc(8, 8 * LINKS);
+        rows[r].sizes = malloc(LINKS * sizeof *rows[r].sizes);
+    }
+    for (unsigned t = 0; t < (threads > 0 ? threads : 1); t++)
+        firsts[t] = t * objects;
+    if (threads == 0)
+        work(&firsts[0]);
+    for (unsigned t = 0; t < threads; t++)
+        pthread_create(&ids[t], NULL, work, &firsts[t]);
+    for (unsigned t = 0; t < threads; t++)
+        pthread_join(ids[t], NULL);
+    GC_gcollect();
+    for (unsigned r = 0; r < ROWS && rows[r].name != NULL; r++) {
+        unsigned long left = 0, left_bytes = 0;
+
+        for (unsigned i = 0; i < rows[r].used; i++)
+            if (rows[r].links[8 * i] != 0) {
+                left++;
+                left_bytes += rows[r].sizes[i];
+            }
+        if (r == 4) {
+            left = rows[r].count - rows[r].freed;
+            left_bytes = rows[r].bytes - rows[r].freed_bytes;
+        }
+        printf("%s %lu %lu %lu %lu\n", rows[r].name, rows[r].count, rows[r].bytes, left,
+               left_bytes);
+    }
+    printf("collections %d\n", events == (unsigned)GC_get_gc_no() - first && events > 0);
+    return 0;
+}

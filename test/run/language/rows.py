@@ -1,0 +1,35 @@
+"""rows.py: compare what functions allocated in a report with what the program has counted itself.
+
+    rows.py REPORT TRUTH
+
+REPORT is JSON. A line of TRUTH is a function, its objects, their bytes, and those still live:
+objects and bytes. Lines of another form are left alone.
+"""
+import sys
+
+import documents
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = documents.load(file)
+    found, right = {}, {}
+    for site in report["sites"]:
+        row = found.setdefault(site["stack"][0]["function"], [0, 0, 0, 0])
+        for i, name in enumerate(("allocations", "allocated_bytes", "live_blocks", "live_bytes")):
+            row[i] += site[name]
+    with open(sys.argv[2], encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if len(words) == 5:
+                right[words[0]] = [int(word) for word in words[1:]]
+    wrong = [name for name in found.keys() | right.keys() if found.get(name) != right.get(name)]
+    for name in sorted(wrong):
+        print(f"{name}: {found.get(name)} instead of {right.get(name)}")
+    print(f"{len(right)} functions, {sum(row[0] for row in right.values())} objects, "
+          f"{len(wrong)} functions differ")
+    sys.exit(bool(wrong) or not right)
+
+
+if __name__ == "__main__":
+    main()
