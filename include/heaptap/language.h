@@ -79,6 +79,10 @@ struct heaptap_language {
                  unsigned long notes[HEAPTAP_NOTES]);
     size_t (*frames_noted)(struct heaptap_frame *to, size_t max,
                            const unsigned long notes[HEAPTAP_NOTES]);
+    /* For runtimes that compile to machine code. May be NULL. The function of the language that the
+     * C frame with the return address PC is, or 0; it must follow from PC alone. Where `frames` has
+     * frames inside of that C frame, the outermost of them is this function, and has the name. */
+    unsigned (*code)(unsigned long pc);
 };
 
 /* What a recorder offers. Later versions append; `size` says how much there is. */

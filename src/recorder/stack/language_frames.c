@@ -73,6 +73,7 @@ struct language_memo {
     struct heaptap_native natives[LIMIT_DEPTH];
     uint64_t frames[LIMIT_DEPTH]; // Of the nodes of these,
     uint32_t flags[LIMIT_DEPTH];  // and their flags.
+    uint32_t codes[LIMIT_DEPTH];  // Ids of those that are compiled functions.
     uint32_t native_count;
     uint32_t root;                 // What the outermost of them hangs on.
     uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: which of natives it stands inside of.
@@ -83,7 +84,8 @@ struct language_memo {
 
 uint32_t language_count;
 static const struct heaptap_language *languages[LANGUAGES];
-static uint32_t looking; // Atomic: some of them look at the C stack.
+static uint32_t looking; // Atomic: some of them look at the C stack,
+static uint32_t coding;  // and some know names of compiled code.
 
 static struct {
     uint64_t start, end; // Atomic; end is written last, 0 = unused.
@@ -101,6 +103,8 @@ language_add(const struct heaptap_language *language)
     languages[count] = language;
     if (language->look != NULL)
         store_release(&looking, 1u);
+    if (language->code != NULL)
+        store_release(&coding, 1u);
     store_release(&language_count, count + 1);
     return true;
 }
@@ -325,20 +329,51 @@ add_native(struct path *path, const struct language_memo *m, uint32_t i)
 }
 
 static void
-add_named(struct path *path, const struct language_memo *m, uint32_t i)
+add_named(struct path *path, uint32_t id)
 {
     if (path->left_out > 0) {
         path->left_out--;
         return;
     }
-    path->node = named_node(path->node, m->placed[i].id);
+    path->node = named_node(path->node, id);
+}
+
+/* Names of C frames that are compiled functions of a language. Returns how many there are. */
+static uint32_t
+find_codes(struct language_memo *m)
+{
+    uint32_t number = load_acquire(&language_count), count = 0;
+
+    for (uint32_t i = 0; i < m->native_count; i++) {
+        m->codes[i] = 0;
+        for (uint32_t l = 0; l < number && m->codes[i] == 0; l++)
+            if (languages[l]->code != NULL)
+                m->codes[i] = languages[l]->code(m->natives[i].pc);
+        count += m->codes[i] != 0;
+    }
+    return count;
+}
+
+/* The name of the C frame I, unless a placed frame in it stands for the same function. */
+static void
+add_code(struct path *path, const struct language_memo *m, uint32_t i, const uint32_t *left)
+{
+    uint32_t number = load_acquire(&language_count);
+
+    if (m->codes[i] == 0)
+        return;
+    for (uint32_t l = 0; l < number; l++)
+        if (left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[left[l] - 1] == i)
+            return;
+    add_named(path, m->codes[i]);
 }
 
 /* The node of the C frames with COUNT placed frames among them. */
 static uint32_t
 make_path(struct language_memo *m, uint32_t count)
 {
-    uint32_t frames = m->native_count + count;
+    bool coded = load_relaxed(&coding);
+    uint32_t frames = m->native_count + count + (coded ? find_codes(m) : 0);
     uint32_t left[LANGUAGES], number = load_acquire(&language_count);
     struct path path = {.node = m->root};
 
@@ -348,13 +383,16 @@ make_path(struct language_memo *m, uint32_t count)
     }
     for (uint32_t l = 0; l < number; l++)
         left[l] = m->ends[l];
-    for (uint32_t i = m->native_count; i > 0 || frames == count; i--) {
-        if (i > 0)
+    for (uint32_t i = m->native_count; i > 0 || m->native_count == 0; i--) {
+        if (i > 0) {
             add_native(&path, m, i - 1);
+            if (coded)
+                add_code(&path, m, i - 1, left);
+        }
         for (uint32_t l = 0; l < number; l++)
             while (left[l] > (l > 0 ? m->ends[l - 1] : 0) &&
                    (i == 0 || m->inside[left[l] - 1] == i - 1))
-                add_named(&path, m, --left[l]);
+                add_named(&path, m->placed[--left[l]].id);
         if (i == 0)
             break;
     }
@@ -386,8 +424,10 @@ language_merge(struct thread *t, const struct stack_target *target)
     struct language_memo *m;
     struct kept *k;
 
-    if (!language_is_there() || (m = memo_of(t)) == NULL || node == DISK_NODE_OTHER ||
-        (count = ask(t, m, target)) == 0)
+    if (!language_is_there() || (m = memo_of(t)) == NULL || node == DISK_NODE_OTHER)
+        return node;
+    count = ask(t, m, target);
+    if (count == 0 && !load_relaxed(&coding))
         return node;
     k = place_of(m, target, count);
     if (likely(is_kept(k, t, target, count)))
