@@ -269,7 +269,16 @@ single_adapters := \
 adapters := $(single_adapters)
 all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters)
 
+# An adapter that needs a runtime's headers is built where they are.
+has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 adapters += $(BUILD)/libheaptap_gc.so
+ifneq ($(filter all programs test install %/libheaptap_ecl.so,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(call has_header,ecl/ecl.h),y)
+adapters += $(BUILD)/libheaptap_ecl.so
+else
+$(info make: no adapter for Lisp, libheaptap_ecl.so: libecl-dev is not installed)
+endif
+endif
 all: $(adapters)
 
 # adapter-rules NAME,SOURCES
@@ -279,6 +288,7 @@ $(BUILD)/libheaptap_$(1).so: $(call objects,$(compiler)-recorder,$(2))
 	$$(Q)$$(CC) -o $$@ $$^ $(adapter_link) -Wl,-soname,libheaptap_$(1).so
 endef
 $(eval $(call adapter-rules,gc,$(gc_sources)))
+$(eval $(call adapter-rules,ecl,$(ecl_sources)))
 
 # Which compiler and flags the product came from, since several configs share its name.
 $(OUT)/heaptap.list: FORCE

@@ -8,12 +8,12 @@
  *     address   47 ... 34 33 ... 22 21 ... 4        byte   0 = no object begins here,
  *               top       leaf      byte                   else its kind plus 1
  *
- * The memory is the adapter's own, from mmap, which the collector does not know of. It stays: a heap
- * of the collector's hardly ever shrinks.
+ * The memory is the adapter's own, from mmap, which the collector does not know of. It stays: a
+ * collected heap hardly ever shrinks.
  *
- * Threads write bytes of their own objects only, and the sweep is made while the collector's lock is
- * held, so that nothing that it takes out can come again meanwhile. What a thread puts in during a
- * sweep is marked, because that thread has it.
+ * Threads write bytes of their own objects only, and the sweep is made while the collector's lock
+ * is held, so that nothing that it takes out can come again meanwhile. What a thread puts in during
+ * a sweep is marked, because that thread has it.
  */
 #include "language/gc_live.h"
 

@@ -10,8 +10,8 @@
  *     GC_free ─► gc_ends: byte in gc_live, heaptap_free ─► the next one
  *
  * So what is live is what was *not yet reclaimed*. What nothing points to any more counts as live
- * until the next collection, and what only looks pointed to, by the collector's own judgement, after
- * it too. That is exact: it is the memory that the program cannot have again.
+ * until the next collection, and what only looks pointed to, by the collector's own judgement,
+ * after it too. That is exact: it is the memory that the program cannot have again.
  *
  * With an incremental or generational collector the marks of old objects stay over collections that
  * are not full; an unmarked one is dead then as well.

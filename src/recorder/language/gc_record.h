@@ -31,6 +31,7 @@ struct gc_runtime {
     /* Called after a collection, with the collector's lock held: addresses of objects that are not
      * live are from now on used for others. May be NULL. */
     void (*collected)(void);
+    void (*freed)(const void *p); // One object by itself. May be NULL.
 };
 
 /* Programs on libgc alone, unless a constructor says otherwise. */
@@ -87,8 +88,11 @@ gc_ends(const void *p)
 {
     int kind = p != NULL ? gc_live_take(p) : -1;
 
-    if (kind >= 0)
-        heaptap_free(gc_heap((unsigned)kind), p);
+    if (kind < 0)
+        return;
+    heaptap_free(gc_heap((unsigned)kind), p);
+    if (gc_runtime->freed != NULL)
+        gc_runtime->freed(p);
 }
 
 /* The program's own hook for events of the collector, which ours calls. */

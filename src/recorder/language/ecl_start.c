@@ -1,0 +1,116 @@
+/* ecl_start.c: the adapter for Lisp on ECL, on top of that for libgc.
+ *
+ * Interpreted functions are in ECL's own list of frames: each record of it lies in the C frame of
+ * the interpreter's function that runs it, so its address says where among the C frames it belongs.
+ *
+ *     C frames, innermost first          ECL's records          compiled code
+ *     SI::MAKE-STRUCTURE (libecl)                               ecl_make_cfun told its name
+ *     ecl_interpret                      DEMO::MAKE-POINT
+ *     ecl_interpret                      DEMO::WORK
+ *     L1main (a compiled file)                                  DEMO::MAIN
+ *
+ * Compiled functions have a record only if they were compiled with (debug 3); the recorder makes
+ * one frame of both.
+ *
+ * The layout of ECL's objects is that of the headers that this was built with, so another version
+ * of ECL at run time is recorded as a program on libgc.
+ */
+#include <dlfcn.h>
+#include <ecl/ecl.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heaptap/language.h"
+#include "language/ecl_code.h"
+#include "language/ecl_names.h"
+#include "language/ecl_types.h"
+#include "language/gc_record.h"
+
+#define STACK_BYTES_MAX ((uintptr_t)1 << 32)
+
+static cl_env_ptr (*env_of_thread)(void);
+
+static size_t
+frames(struct heaptap_frame *to, size_t max)
+{
+    // Before it boots ECL has no key for what it knows of a thread.
+    cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
+    uintptr_t last = (uintptr_t)__builtin_frame_address(0), first = last;
+    size_t n = 0;
+
+    if (env == NULL)
+        return 0;
+    // Records of a stack rise. Those that do not are of another one, or damaged.
+    for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max; i = i->next) {
+        uintptr_t at = (uintptr_t)i;
+        unsigned id;
+
+        if (at <= last || at - first > STACK_BYTES_MAX || at % 8 != 0)
+            break;
+        last = at;
+        id = ecl_name_of_function(i->function);
+        if (id != 0)
+            to[n++] = (struct heaptap_frame){.at = at, .id = id};
+    }
+    return n;
+}
+
+static const struct heaptap_language lisp = {
+    .size = sizeof lisp, .name = "Lisp", .frames = frames, .code = ecl_code_of};
+
+static const struct gc_runtime runtime = {
+    .kinds = ecl_type_names, .now = ecl_types_now, .collected = ecl_names_forget,
+    .freed = ecl_names_forget_one};
+
+/* --- Which ECL it is -------------------------------------------------------------------------- */
+
+enum { HEADERS_MAJOR = ECL_VERSION_NUMBER / 10000, HEADERS_MINOR = ECL_VERSION_NUMBER / 100 % 100 };
+
+static unsigned
+number_at(const char **text)
+{
+    unsigned n = 0;
+
+    while (**text >= '0' && **text <= '9')
+        n = n * 10 + (unsigned)(*(*text)++ - '0');
+    return n;
+}
+
+/* Stop at the library that has ECL, with 1 if it is of the version of our headers, else 2. */
+static int
+look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    static const char name[] = "/libecl.so.";
+    const char *at = strstr(info->dlpi_name, name);
+    unsigned major, minor;
+
+    (void)size;
+    (void)arg;
+    if (at == NULL)
+        return 0;
+    at += sizeof name - 1;
+    major = number_at(&at);
+    at += *at == '.';
+    minor = number_at(&at);
+    return major == HEADERS_MAJOR && minor == HEADERS_MINOR ? 1 : 2;
+}
+
+__attribute__((constructor)) static void
+begin(void)
+{
+    static const char other[] = "heaptap: this ECL is of another version than the adapter for Lisp "
+                                "was built for; stacks show C functions\n";
+    int found = dl_iterate_phdr(look_at, NULL);
+    const void *boot = dlsym(RTLD_NEXT, "cl_boot");
+
+    if (found == 2 && write(STDERR_FILENO, other, sizeof other - 1) < 0)
+        return;
+    *(void **)&env_of_thread = dlsym(RTLD_NEXT, "ecl_process_env_unsafe");
+    if (found != 1 || boot == NULL || env_of_thread == NULL)
+        return;
+    gc_runtime = &runtime;
+    gc_runtime_code(boot, NULL);
+    heaptap_language_add(&lisp);
+}

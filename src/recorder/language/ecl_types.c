@@ -1,0 +1,101 @@
+/* ecl_types.c: of which Lisp type an allocation of ECL is.
+ *
+ * ECL allocates objects by ecl_alloc_object and a few more, which know the type and then call
+ * libgc's GC_malloc, which does not. So the outer ones (ecl_shim.c) leave a hint for the inner one:
+ * an allocation under a hint is one object of that type.
+ *
+ * Other memory that ECL takes belongs to an object: the slots of a structure, the elements of a
+ * vector, the table of a hash table. It is taken right after the object was made, or by
+ * ecl_array_allocself for an array that is given. So what comes without a hint is charged to the
+ * type of the thread's latest object, with its bytes and as no object: counts are those of objects,
+ * bytes those of all.
+ *
+ * A hint is used once, and not by a caller of its giver: a throw may have passed the end of it.
+ */
+#include "language/ecl_types.h"
+
+enum { KIND_OTHER = 0 };
+
+static __thread struct ecl_hint hint;
+static __thread unsigned char latest; // Kind of the latest object.
+
+/* By cl_type; src/tool/analyse knows these names. */
+const char *const ecl_type_names[GC_KINDS_MAX] = {
+    [KIND_OTHER] = "lisp other",
+    [t_list] = "lisp cons",
+    [t_bignum] = "lisp bignum",
+    [t_ratio] = "lisp ratio",
+    [t_singlefloat] = "lisp single-float",
+    [t_doublefloat] = "lisp double-float",
+    [t_longfloat] = "lisp long-float",
+    [t_complex] = "lisp complex",
+#ifdef ECL_COMPLEX_FLOAT
+    [t_csfloat] = "lisp complex-single-float",
+    [t_cdfloat] = "lisp complex-double-float",
+    [t_clfloat] = "lisp complex-long-float",
+#endif
+    [t_symbol] = "lisp symbol",
+    [t_package] = "lisp package",
+    [t_hashtable] = "lisp hash-table",
+    [t_array] = "lisp array",
+    [t_vector] = "lisp vector",
+#ifdef ECL_UNICODE
+    [t_string] = "lisp string",
+#endif
+    [t_base_string] = "lisp base-string",
+    [t_bitvector] = "lisp bit-vector",
+    [t_stream] = "lisp stream",
+    [t_random] = "lisp random-state",
+    [t_readtable] = "lisp readtable",
+    [t_pathname] = "lisp pathname",
+    [t_bytecodes] = "lisp bytecodes",
+    [t_bclosure] = "lisp closure",
+    [t_cfun] = "lisp compiled-function",
+    [t_cfunfixed] = "lisp compiled-function",
+    [t_cclosure] = "lisp compiled-closure",
+    [t_instance] = "lisp structure",
+#ifdef ECL_THREADS
+    [t_process] = "lisp process",
+    [t_lock] = "lisp lock",
+    [t_rwlock] = "lisp lock",
+    [t_condition_variable] = "lisp condition-variable",
+    [t_semaphore] = "lisp semaphore",
+    [t_barrier] = "lisp barrier",
+    [t_mailbox] = "lisp mailbox",
+#endif
+    [t_codeblock] = "lisp codeblock",
+    [t_foreign] = "lisp foreign-data",
+    [t_frame] = "lisp frame",
+    [t_weak_pointer] = "lisp weak-pointer",
+};
+
+struct ecl_hint
+ecl_types_begin(int type, bool object, const void *frame)
+{
+    struct ecl_hint before = hint;
+    unsigned kind = type >= 0 && type < GC_KINDS_MAX && ecl_type_names[type] != NULL
+                        ? (unsigned)type
+                        : (unsigned)KIND_OTHER;
+
+    hint = (struct ecl_hint){(unsigned char)kind, object, frame};
+    return before;
+}
+
+void
+ecl_types_end(struct ecl_hint before)
+{
+    hint = before;
+}
+
+struct gc_now
+ecl_types_now(void)
+{
+    struct ecl_hint h = hint;
+
+    if (h.frame == NULL || h.frame <= __builtin_frame_address(0))
+        return (struct gc_now){.kind = latest, .count = 0};
+    hint.frame = NULL;
+    if (h.count != 0)
+        latest = h.kind;
+    return (struct gc_now){.kind = h.kind, .count = h.count};
+}

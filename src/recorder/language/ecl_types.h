@@ -1,0 +1,25 @@
+/* ecl_types.h: of which Lisp type an allocation of ECL is; see ecl_types.c. */
+#ifndef LANGUAGE_ECL_TYPES_H
+#define LANGUAGE_ECL_TYPES_H
+
+#include <ecl/ecl.h>
+#include <stdbool.h>
+
+#include "language/gc_record.h"
+
+/* A call of ECL's that allocates an object, to be put back when it is over. */
+struct ecl_hint {
+    unsigned char kind, count;
+    const void *frame; // The C frame of the function that gave it; NULL = none is given.
+};
+
+/* Until ecl_types_end: the next allocation is an object of TYPE or, if it is not an OBJECT, part of
+ * one. FRAME is the caller's. */
+struct ecl_hint ecl_types_begin(int type, bool object, const void *frame);
+void ecl_types_end(struct ecl_hint before);
+
+/* For struct gc_runtime. */
+extern const char *const ecl_type_names[];
+struct gc_now ecl_types_now(void);
+
+#endif

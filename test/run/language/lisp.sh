@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# lisp.sh: Lisp on ECL, interpreted and compiled. If it fails, stacks show Lisp functions that did
+# not run, or in a wrong order, or objects of Lisp have a wrong type, or end when they did not.
+. "$SRCDIR/test/run/lib.subr"
+need python3 ecl
+adapter=$BUILD/libheaptap_ecl.so
+[ -f "$adapter" ] || skip_all "libecl-dev is not installed, so there is no adapter for Lisp"
+
+# lisp NAME FORM...: under the recorder; the profile is NAME.heaptap.
+lisp() {
+    local name=$1 form forms=()
+    shift
+    for form; do
+        forms+=(--eval "$form")
+    done
+    rm -f truth "$name.heaptap"
+    LD_PRELOAD=$LIBHEAPTAP:$adapter HEAPTAP_OUT=$PWD/$name.heaptap \
+        ecl --norc "${forms[@]}" --eval '(ext:quit)' >"$name.out" 2>"$name.err"
+    same "$name: exit status" 0 $?
+    same "$name: errors" "" "$(cat "$name.err")"
+    "$HEAPTAP" report --json --no-fold "$name.heaptap" >"$name.json" 2>hints
+}
+
+# compile NAME SOURCE: to NAME.fas.
+compile() {
+    ecl --norc --eval "(compile-file \"$2\" :output-file \"$PWD/$1.fas\")" --eval '(ext:quit)' \
+        >"$1.compiled" 2>&1
+    [ -f "$1.fas" ] || { cat "$1.compiled"; failed "$1 is compiled"; finish; }
+}
+
+# chains NAME FILE WITH-ECL'S-OWN: random calls; the truth is what the program writes down.
+chains() {
+    lisp "$1" "(load \"$2\")" "(setf chains::*ihs* $3)" "(chains::run 4000 7)"
+    same "$1: ECL's own chains" "other 0" "$(tail -1 "$1.out")"
+    check "$1: chains" run_python "$area/lisp_chains.py" "$1.json" truth "lisp bit-vector" CHAINS \
+        F0 F1 F2 F3 F4 INNER OUTER LAMBDA
+    sed -n 's/^.*chains,/# &/p' check.log
+}
+
+chains interpreted "$area/chains.lisp" t
+compile chains "$area/chains.lisp"
+chains compiled "$PWD/chains.fas" nil
+{ echo '(declaim (optimize (debug 3)))'; cat "$area/chains.lisp"; } >debug.lisp
+compile debug "$PWD/debug.lisp"
+chains debug3 "$PWD/debug.fas" t
+
+# widgets NAME FILE
+widgets() {
+    lisp "widgets_$1" "(load \"$2\")" "(widgets::produce 10000)" "(widgets::report)"
+    check "widgets_$1: structures, conses, floats" \
+        run_python "$area/widgets.py" "widgets_$1.json" truth "$1"
+}
+widgets interpreted "$area/widgets.lisp"
+compile widgets "$area/widgets.lisp"
+widgets compiled "$PWD/widgets.fas"
+finish

@@ -1,0 +1,51 @@
+;;; widgets.lisp: the producer and consumer of mprof's paper, in Lisp.
+;;;
+;;; A widget is a structure with a list of three conses and a float in it. Red ones are kept, blue
+;;; ones are used once and dropped. After a collection, weak pointers tell which are still there.
+(defpackage widgets (:use cl))
+(in-package widgets)
+
+(defstruct widget color parts weight)
+
+(defvar *red* nil)
+(defvar *weak* nil)
+(defvar *made* (list 0 0 0))
+
+(declaim (notinline make-parts weigh make-one make-red-widget make-blue-widget consume))
+
+;;; What is called last in compiled code replaces its caller on the stack. Not here.
+(defmacro stay (form)
+  `(multiple-value-prog1 ,form (incf (third *made*))))
+
+(defun make-parts (n) (stay (list n (1+ n) (+ n 2))))
+
+(defun weigh (n) (stay (* 1.5d0 (1+ n))))
+
+(defun make-one (color n)
+  (stay (make-widget :color color :parts (make-parts n) :weight (weigh n))))
+
+(defun make-red-widget (n) (stay (make-one 'red n)))
+
+(defun make-blue-widget (n) (stay (make-one 'blue n)))
+
+(defun consume (w) (incf (second *made*)) (length (widget-parts w)))
+
+(defun produce (count)
+  (let ((seed 1))
+    (dotimes (i count)
+      (setf seed (mod (+ (* seed 1103515245) 12345) 2147483648))
+      (let ((w (if (= 0 (mod (ash seed -16) 2)) (make-red-widget i) (make-blue-widget i))))
+        (push (ext:make-weak-pointer w) *weak*)
+        (if (eq (widget-color w) 'red)
+            (progn (incf (first *made*)) (push w *red*))
+            (consume w))))))
+
+(defun report ()
+  (ext:gc t)
+  (let ((red 0) (blue 0))
+    (dolist (p *weak*)
+      (let ((w (ext:weak-pointer-value p)))
+        (when w
+          (if (eq (widget-color w) 'red) (incf red) (incf blue)))))
+    (with-open-file (to "truth" :direction :output :if-exists :supersede)
+      (format to "red ~D ~D~%blue ~D ~D~%" (first *made*) red (second *made*) blue))))
