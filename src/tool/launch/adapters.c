@@ -18,14 +18,18 @@
 #include "symbol/elf_names.h"
 
 /* Scripts of scripts are not followed any further. */
-enum { LINE_BYTES = 256, SYMBOLS_MAX = 2 };
+enum { LINE_BYTES = 256, SYMBOLS_MAX = 3 };
 
 static const struct {
-    const char *name, *title;
+    const char *name, *title; // What it runs; NULL = no language, so stacks are what they are.
     const char *symbols[SYMBOLS_MAX]; // Of which an interpreter has one.
 } languages[] = {
-    {"lua", "Lua", {"lua_newstate", "luaL_newstate"}},
+    {"lua", "Lua", {"lua_newstate", "luaL_newstate", "lua_close"}},
+    {"ecl", "Lisp (ECL)", {"cl_boot", "cl_shutdown", "ecl_make_codeblock"}},
+    // The one above has this inside. Guile has its own names for the collector's functions.
+    {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
 };
+enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 
 /* The interpreter that the first line of the file at PATH names; else PATH. */
 static const char *
@@ -84,7 +88,8 @@ check_names(const struct adapter_choice *choice, struct err *err)
         for (size_t i = 0; i < countof(languages); i++)
             known |= strcmp(choice->names[k], languages[i].name) == 0;
         if (!known)
-            return err_set(err, HEAPTAP_USAGE, "--language %s: there is an adapter for lua only",
+            return err_set(err, HEAPTAP_USAGE,
+                           "--language %s: there are adapters for lua, ecl and gc only",
                            choice->names[k]);
     }
     return 0;
@@ -98,6 +103,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
     const char *directory = arena_strndup(arena, library, strlen(library) -
                                                               strlen(strrchr(library, '/')));
     const char *paths = "";
+    bool has_ecl = false;
 
     *ret_hint = NULL;
     *ret_paths = paths;
@@ -112,19 +118,23 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
         bool asked = is_asked(choice, i);
         enum elf_name what = asked ? ELF_NAME_NONE : inside(program, i);
 
-        if (!asked && what == ELF_NAME_HIDDEN)
+        if (!asked && what == ELF_NAME_HIDDEN && languages[i].title != NULL)
             *ret_hint = arena_printf(arena,
                                      "the program has %s inside, but does not export its "
                                      "functions: stacks show the interpreter's",
                                      languages[i].title);
         if (!asked && what != ELF_NAME_IMPORTED && what != ELF_NAME_EXPORTED)
             continue;
-        if (access(path, R_OK) == 0)
+        if (i == ADAPTER_GC && has_ecl)
+            continue;
+        if (access(path, R_OK) == 0) {
             paths = arena_printf(arena, "%s:%s", paths, path);
+            has_ecl |= i == ADAPTER_ECL;
+        }
         else if (asked)
             return err_set(err, HEAPTAP_USAGE, "--language %s: there is no %s", languages[i].name,
                            path);
-        else
+        else if (languages[i].title != NULL)
             *ret_hint = arena_printf(arena,
                                      "the program runs %s, but there is no %s: stacks show the "
                                      "interpreter's functions",

@@ -23,6 +23,10 @@ try() {
     check "$1: collections are moments" grep -q '"collection 1"' "$1.timeline"
 }
 
+# Chosen for what the program is.
+record run.heaptap ./collected 2000 0
+"$HEAPTAP" report --json --no-fold --heap libgc run.heaptap >run.json
+check "run: objects" run_python "$area/rows.py" run.json run.heaptap.out
 try one 20000 0
 try threads 10000 4
 finish

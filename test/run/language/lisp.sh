@@ -37,6 +37,11 @@ chains() {
     sed -n 's/^.*chains,/# &/p' check.log
 }
 
+# Chosen for what the program is.
+record run.heaptap ecl --norc --eval '(setf *kept* (make-list 777))' --eval '(ext:quit)'
+"$HEAPTAP" report --by heap run.heaptap >run.text 2>hints
+check "run: Lisp has types" grep -q 'lisp cons' run.text
+
 chains interpreted "$area/chains.lisp" t
 compile chains "$area/chains.lisp"
 chains compiled "$PWD/chains.fas" nil
