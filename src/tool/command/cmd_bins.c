@@ -12,7 +12,7 @@ enum { TOP_DEFAULT = 20 };
 struct bins_options {
     struct view_options view;
     uint64_t top;
-    bool all, classic;
+    bool all, classic, classes;
 };
 static const struct bins_options defaults;
 
@@ -30,6 +30,13 @@ show(struct shown *s)
 {
     const struct bins_options *o = s->runner->own;
 
+    if (o->classes) {
+        if (o->view.json)
+            json_lisp_bins(s->j, &s->text.base);
+        else
+            text_lisp_bins(&s->text);
+        return 0;
+    }
     symbolise_types(s->p, &o->view.symbols);
     if (o->view.json)
         json_bins(s->j, &s->text.base, rows_wanted(o));
@@ -56,6 +63,10 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "all", &defaults.all, NULL, "Show all sizes, in order.", NULL},
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the table as mprof did in 1988: all sizes, whole percentages.", NULL},
+    {OPT_FLAG, 0, "classes", &defaults.classes, NULL,
+     "Of a Lisp program show its objects by class, as mprof did: c (conses), f (floats), s "
+     "(structures, vectors, strings), o (others), and the types in each.",
+     NULL},
     VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
@@ -75,7 +86,8 @@ const struct command command_bins = {
         "the source text is read, too, where it is at hand and not younger than the program.",
     .examples = "heaptap sizes app.heaptap\tthe sizes with most bytes\n"
                 "heaptap sizes --all --wide app.heaptap\tall of them\n"
-                "heaptap sizes --json app.heaptap\tfor a script\n",
+                "heaptap sizes --json app.heaptap\tfor a script\n"
+                "heaptap bins --classes lisp.heaptap\tthe objects of a Lisp program\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

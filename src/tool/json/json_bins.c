@@ -3,6 +3,7 @@
 
 #include "analyse/bins.h"
 #include "json/json_members.h"
+#include "view/lisp_table.h"
 
 static void
 json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
@@ -52,5 +53,17 @@ json_bins(struct json *j, const struct view *v, size_t top)
     for (size_t i = 0; i < bins.count && i < top; i++)
         json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);
     json_end(j);
+    json_end(j);
+}
+
+void
+json_lisp_bins(struct json *j, const struct view *v)
+{
+    struct table t;
+
+    lisp_table_build(v, &t);
+    json_object(j, NULL);
+    json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
+    table_json(&t, j, "classes", SIZE_MAX);
     json_end(j);
 }

@@ -13,6 +13,7 @@
 #include "text/text_header.h"
 #include "text/text_heaps.h"
 #include "view/classic.h"
+#include "view/lisp_table.h"
 #include "view/table.h"
 
 enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPE_WIDTH = 24 };
@@ -245,6 +246,24 @@ text_bins(struct text_view *v, size_t top)
     text_not_in_bins(v);
     if (v->base.p->type_count > 0)
         text_line(v, INK_DIM, LEGEND);
+}
+
+void
+text_lisp_bins(struct text_view *v)
+{
+    struct table t;
+
+    text_header(v);
+    lisp_table_build(&v->base, &t);
+    if (table_rows(&t) == 0) {
+        text_line(v, INK_PLAIN, "There are no Lisp objects in this profile.");
+        return;
+    }
+    strbuf_char(v->out, '\n');
+    table_text(&t, &v->style, SIZE_MAX, v->out);
+    text_line(v, INK_DIM,
+              "Kept is what no collection has reclaimed yet. Bytes are with all that belongs to an "
+              "object.");
 }
 
 /* The types of ROW as mprof had them: names, those its blocks are known to be first. */

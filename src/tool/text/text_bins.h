@@ -11,4 +11,7 @@ void text_bins(struct text_view *v, size_t top);
 /* The table as mprof printed it: all bins by size, whole percentages, nothing else. */
 void classic_bins(struct text_view *v);
 
+/* Lisp objects by class and type. */
+void text_lisp_bins(struct text_view *v);
+
 #endif

@@ -58,4 +58,16 @@ widgets() {
 widgets interpreted "$area/widgets.lisp"
 compile widgets "$area/widgets.lisp"
 widgets compiled "$PWD/widgets.fas"
+
+for count in 10000 30000; do
+    lisp "classes_$count" "(load \"$PWD/widgets.fas\")" "(widgets::produce $count)" \
+        "(widgets::report)"
+    mv truth "truth_$count"
+    "$HEAPTAP" bins --classes --json "classes_$count.heaptap" >"bins_$count" 2>hints
+done
+check "classes: as many as the program made" run_python "$area/classes.py" \
+    bins_10000 truth_10000 bins_30000 truth_30000
+cat check.log
+"$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
+check "classes: as text" grep -qE '^c +all conses' text
 finish

@@ -1,0 +1,39 @@
+"""classes.py: compare the classes of Lisp objects of two runs of widgets.lisp, compiled.
+
+    classes.py FEWER TRUTH MORE TRUTH
+
+FEWER and MORE are JSON of `bins --classes`. What starting takes is the same in both, so what the
+second has more is what its widgets take: three conses of each, one in the list of weak pointers,
+one in the list of red ones; one float; one structure.
+"""
+import json
+import sys
+
+
+def classes(name):
+    with open(name, encoding="utf-8") as file:
+        rows = json.load(file)["classes"]
+    found = {}
+    for row in rows:
+        found.setdefault(row["class"], row)
+    return {letter: found[letter]["allocs"] for letter in "cfso"}
+
+
+def truth(name):
+    with open(name, encoding="utf-8") as file:
+        return {line.split()[0]: int(line.split()[1]) for line in file}
+
+
+def main():
+    fewer, more = classes(sys.argv[1]), classes(sys.argv[3])
+    small, large = truth(sys.argv[2]), truth(sys.argv[4])
+    red = large["red"] - small["red"]
+    widgets = red + large["blue"] - small["blue"]
+    wanted = {"c": 4 * widgets + red, "f": widgets, "s": widgets}
+    found = {letter: more[letter] - fewer[letter] for letter in wanted}
+    print(f"{found}, by construction {wanted}")
+    sys.exit(found != wanted)
+
+
+if __name__ == "__main__":
+    main()
