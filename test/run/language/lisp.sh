@@ -70,4 +70,19 @@ check "classes: as many as the program made" run_python "$area/classes.py" \
 cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
+
+# What a program says: an interval of its own.
+lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
+    '(setf *kept* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
+    '(print *kept*)'
+same "said: it is recorded" "T" "$(tail -1 said.out | tr -d ' ')"
+"$HEAPTAP" report --between building --json --no-fold said.heaptap >between.json 2>hints
+check "said: what was made meanwhile" run_python -c "
+import documents
+report = documents.load(open('between.json'))
+made = sum(site['allocations'] for site in report['sites'] if site.get('heap') == 'lisp structure'
+           and any(frame['function'] == 'WIDGETS::PRODUCE' for frame in site['stack']))
+assert made == 5000, made"
+same "without a recorder" "NIL" "$(ecl --norc --load "$SRCDIR/src/lisp/heaptap.lisp" \
+    --eval '(princ (heaptap:with-profile () (heaptap:present-p)))' --eval '(ext:quit)' | tail -1)"
 finish
