@@ -32,6 +32,15 @@ ordinary_thread(const struct thread *t)
            likely(t->countdown != 1);
 }
 
+/* The same for a free, which is charged to where the block was allocated, whatever runs now. */
+static inline bool
+ordinary_thread_frees(const struct thread *t)
+{
+    static_assert((THREAD_READY & THREAD_APART & 1) && !((THREAD_NOT | THREAD_STALE) & 1), "a bit");
+    return likely(t != NULL) && likely((load_relaxed(&t->ready) & 1) != 0) &&
+           likely(t->countdown != 1);
+}
+
 /* Count P in, a block of SITE, whose counter of T is C. The event has begun, and goes on if it was
  * not ordinary. */
 static INLINE enum ordinary
@@ -71,7 +80,7 @@ ordinary_begun_free(const void *p)
     uint64_t size_bytes;
     uint8_t birth;
 
-    if (unlikely(!ordinary_thread(t)) ||
+    if (unlikely(!ordinary_thread_frees(t)) ||
         unlikely((at = ledger_plain_place(t->ledger, p)).leaf == NULL) ||
         unlikely(!ledger_is_plain(entry = load_relaxed(ledger_slot_at(at)), p)))
         return ORDINARY_NOT;

@@ -47,6 +47,7 @@ enum {
     IDS = 1 << 14, // Places, a power of two.
     STARTS = 1 << 12,
     STATES = 1 << 10,
+    LATEST = 64,
     LEARN_MAX = 20000,
     FRAME_BYTES_MAX = 1024, // Of luaD_rawrunprotected.
     EXECUTE_BYTES_MIN = 4000,
@@ -250,25 +251,18 @@ look(const struct heaptap_native *n, size_t count, unsigned long notes[HEAPTAP_N
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* What is known of a place in the code of a function, or of a C function. */
+/* What is known of a place in the code of a function, or of a C function: what the prototype said
+ * of itself then. */
 struct known {
     uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
-    uintptr_t source, text_first, text_last;
+    uintptr_t source;    // Of the chunk, and the beginning of its text.
+    uintptr_t text;
     unsigned line, size;
     unsigned id;
 };
 
 static struct known ids[IDS];
 static char ids_busy; // Atomic: a thread is writing one.
-
-/* The first and the last word of the text of SOURCE, a string of Lua's. */
-static void
-ends_of(uintptr_t source, uintptr_t *ret_first, uintptr_t *ret_last)
-{
-    // Strings end with a zero byte, and have at least one byte before: the first word can be read.
-    *ret_first = word(source + TEXT);
-    *ret_last = word(source + 16);
-}
 
 static const char *
 text_at(uintptr_t address)
@@ -424,7 +418,7 @@ known_place(uintptr_t key, uintptr_t code)
     return &ids[((key ^ code << 7 ^ code) * UINT64_C(0x9e3779b97f4a7c15)) >> 50];
 }
 
-static void
+static __attribute__((noinline)) void
 keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
@@ -433,8 +427,7 @@ keep(struct known *k, const struct known *made)
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;
     k->source = made->source;
-    k->text_first = made->text_first;
-    k->text_last = made->text_last;
+    k->text = made->text;
     k->line = made->line;
     k->size = made->size;
     k->id = made->id;
@@ -442,30 +435,35 @@ keep(struct known *k, const struct known *made)
     __atomic_clear(&ids_busy, __ATOMIC_RELEASE);
 }
 
-static unsigned
-id_of_lua(uintptr_t l, uintptr_t call, uintptr_t proto, uintptr_t code)
+static __attribute__((noinline)) unsigned
+new_id_of_lua(uintptr_t l, uintptr_t call, struct known *k, const struct known *said)
 {
-    struct known *k = known_place(proto, code);
-    struct known now = {.key = proto,
-                        .code = code,
-                        .source = word(proto + lay->proto_source),
-                        .line = int_at(proto + lay->proto_line),
-                        .size = int_at(proto + lay->proto_size)};
-    unsigned id;
+    struct known now = *said;
 
-    if (now.source != 0)
-        ends_of(now.source, &now.text_first, &now.text_last);
-    if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) == proto && k->code == code &&
-        k->source == now.source && k->line == now.line && k->size == now.size &&
-        k->text_first == now.text_first && k->text_last == now.text_last) {
-        id = k->id;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&k->key, __ATOMIC_RELAXED) == proto)
-            return id;
-    }
     now.id = make_id(l, call, 0);
     keep(k, &now);
     return now.id;
+}
+
+static inline unsigned
+id_of_lua(const struct layout *y, uintptr_t l, uintptr_t call, uintptr_t proto, uintptr_t code)
+{
+    struct known *k = known_place(proto, code);
+    uintptr_t source = word(proto + y->proto_source);
+    // A text ends with a zero byte, and strings take whole words.
+    struct known now = {.key = proto,
+                        .code = code,
+                        .source = source,
+                        .text = source != 0 ? word(source + TEXT) : 0,
+                        .line = int_at(proto + y->proto_line),
+                        .size = int_at(proto + y->proto_size)};
+    unsigned id = k->id;
+
+    if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) == proto && k->code == code &&
+        k->source == source && k->text == now.text && k->line == now.line &&
+        k->size == now.size && id == k->id)
+        return id;
+    return new_id_of_lua(l, call, k, &now);
 }
 
 /* The first name that a C function is called by is its name from then on. */
@@ -490,19 +488,20 @@ id_of_c(uintptr_t l, uintptr_t call, uintptr_t function)
 /* --- Frames ----------------------------------------------------------------------------------- */
 
 /* The call CALL of L, whose function is at FUNCTION, into TO. False if it is not to be shown. */
-static bool
-put_call(uintptr_t l, uintptr_t call, uintptr_t function, struct heaptap_frame *to)
+static inline bool
+put_call(const struct layout *y, uintptr_t l, uintptr_t call, uintptr_t function,
+         struct heaptap_frame *to)
 {
-    unsigned status = *(const unsigned short *)(call + lay->call_status);
+    unsigned status = *(const unsigned short *)(call + y->call_status);
     unsigned type = *(const unsigned char *)(function + TYPE) & TYPE_MASK;
-    bool is_lua = lay->is_lua != 0 ? (status & lay->is_lua) != 0 : (status & lay->is_c) == 0;
+    bool is_lua = ((status ^ y->is_c) & (y->is_lua | y->is_c)) != 0; // Only one of them is there.
     uintptr_t value = word(function);
 
     if (is_lua && type == TYPE_LUA) {
         uintptr_t proto = word(value + CLOSURE_FUNCTION);
 
-        to->id = id_of_lua(l, call, proto, word(call + lay->call_code));
-        to->extra = status & lay->fresh ? KIND_FRESH : KIND_LUA;
+        to->id = id_of_lua(y, l, call, proto, word(call + y->call_code));
+        to->extra = status & y->fresh ? KIND_FRESH : KIND_LUA;
         to->at = 0;
         return true;
     }
@@ -520,12 +519,59 @@ put_call(uintptr_t l, uintptr_t call, uintptr_t function, struct heaptap_frame *
     return true;
 }
 
+/* Calls that the latest answer of this thread had. What has the same function at the same place in
+ * the next one is the same: to make another function there takes an allocation, which would have
+ * asked. So what the prototype says of itself need not be looked at. */
+struct latest {
+    uintptr_t call, function, code;
+    uintptr_t serial; // Of the answer.
+    struct heaptap_frame frame;
+};
+
+static __thread struct {
+    uintptr_t serial;
+    struct latest v[LATEST];
+} latest;
+
+/* The same as put_call, if the call was in the latest answer. */
+static inline bool
+put_again(const struct layout *y, uintptr_t call, uintptr_t function, struct heaptap_frame *to)
+{
+    struct latest *e = &latest.v[(call >> 4 ^ call >> 10) % LATEST];
+    uintptr_t value = word(function), code = word(call + y->call_code);
+
+    if (e->call == call && e->function == value && e->code == code &&
+        e->serial + 1 == latest.serial) {
+        e->serial++;
+        *to = e->frame;
+        return true;
+    }
+    return false;
+}
+
+static void
+note_latest(const struct layout *y, uintptr_t call, uintptr_t function,
+            const struct heaptap_frame *f)
+{
+    struct latest *e = &latest.v[(call >> 4 ^ call >> 10) % LATEST];
+
+    e->serial = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    e->call = call;
+    e->function = word(function);
+    e->code = word(call + y->call_code);
+    e->frame = *f;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    e->serial = latest.serial;
+}
+
 /* The calls of L. */
 static size_t
 put_state(uintptr_t l, struct heaptap_frame *to, size_t max)
 {
+    const struct layout *y = lay;
     const void *from = NULL, *moved = NULL;
-    uintptr_t call = word(l + lay->state_ci), off = 0;
+    uintptr_t call = word(l + lay->state_ci), off = 0, function;
     size_t n = 0;
 
     if (heaptap_is_moved(&from, &moved) && word(l + lay->state_stack) == (uintptr_t)from)
@@ -536,7 +582,13 @@ put_state(uintptr_t l, struct heaptap_frame *to, size_t max)
 
         if (previous == 0) // That is the state's own.
             break;
-        n += put_call(l, call, word(call + CALL_FUNCTION) + off, &to[n]);
+        function = word(call + CALL_FUNCTION) + off;
+        if (put_again(y, call, function, &to[n])) {
+            n++;
+        } else if (put_call(y, l, call, function, &to[n])) {
+            note_latest(y, call, function, &to[n]);
+            n++;
+        }
         call = previous;
     }
     // The outermost are the program's own, which call Lua, and have C frames that are shown.
@@ -551,6 +603,7 @@ frames_noted(struct heaptap_frame *to, size_t max, const unsigned long notes[HEA
     uintptr_t done = 0, off = __atomic_load_n(&state_off, __ATOMIC_RELAXED);
     size_t n = 0;
 
+    latest.serial++;
     for (size_t k = 0; k < BOUNDARIES && notes[2 * k] != 0; k++) {
         uintptr_t low = notes[2 * k], high = notes[2 * k + 1];
         uintptr_t l = high - low > off ? word(high - off) : 0;

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# language_choice.sh: which adapters heaptap run puts into a program, and what it says. If it fails,
+# scripts are shown as their interpreter without a word, or a program gets a library for nothing.
+. "$SRCDIR/test/run/lib.subr"
+need lua5.4
+
+preloaded() { # preloaded OPTION...: what LD_PRELOAD is in the Lua that is run so
+    rm -rf one.heaptap one.processes
+    "$HEAPTAP" run --quiet -o one.heaptap "$@" 2>one.err
+}
+show='print(os.getenv("LD_PRELOAD"))'
+names() { tr ':' '\n' | sed 's|.*/||' | tr '\n' ' '; }
+
+same "an interpreter gets its adapter" "libheaptap.so libheaptap_lua.so " \
+    "$(preloaded -- lua5.4 -e "$show" | names)"
+printf '#!/usr/bin/env lua5.4\n%s\n' "$show" >script
+chmod +x script
+same "so does a script of it" "libheaptap.so libheaptap_lua.so " "$(preloaded -- ./script | names)"
+same "not with --no-language" "libheaptap.so " \
+    "$(preloaded --no-language -- lua5.4 -e "$show" | names)"
+same "another program gets none" "libheaptap.so " \
+    "$(preloaded -- sh -c 'echo $LD_PRELOAD' | names)"
+same "unless it is asked for" "libheaptap.so libheaptap_lua.so " \
+    "$(preloaded --language lua -- sh -c 'echo $LD_PRELOAD' | names)"
+preloaded --language perl -- true >/dev/null
+same "an unknown name is refused" 2 $?
+check "with the names that there are" grep -q 'there is an adapter for lua only' one.err
+
+# What people see first.
+cat >fill.lua <<'END'
+local kept = {}
+local function fill()
+  for i = 1, 100 do kept[i] = string.rep("x", 1000 + i) end
+end
+fill()
+END
+"$HEAPTAP" run -o fill.heaptap -- lua5.4 fill.lua 2>run.err
+check "the summary names the function of Lua" grep -q 'most was held by string.rep' run.err
+"$HEAPTAP" report --full fill.heaptap >report.txt 2>/dev/null
+check "a report has file and line" grep -q ' fill *fill.lua:3' report.txt
+"$HEAPTAP" report --json fill.heaptap >report.json 2>/dev/null
+check "JSON has the language" grep -q '"Lua"' report.json
+"$HEAPTAP" report --by module fill.heaptap >module.txt 2>/dev/null
+check "and --by module a row for it" grep -q ' Lua$' module.txt
+"$HEAPTAP" merge -o sum.heaptap fill.heaptap fill.heaptap 2>/dev/null
+"$HEAPTAP" report --full sum.heaptap >sum.txt 2>/dev/null
+check "a merged profile has them too" grep -q ' fill *fill.lua:3' sum.txt
+sed -i 's/100/200/' fill.lua
+"$HEAPTAP" run --quiet -o more.heaptap -- lua5.4 fill.lua 2>/dev/null
+"$HEAPTAP" diff --peak fill.heaptap more.heaptap >diff.txt 2>/dev/null
+check "and a difference" grep -q 'string.rep' diff.txt
+# The interpreter is only seen on request, and then whole.
+native() {
+    "$HEAPTAP" export -f collapsed --metric alloc "$@" fill.heaptap 2>/dev/null | grep ';fill'
+}
+check "a script's functions are exported" sh -c 'echo "$1" | grep -q "main-chunk;fill "' - \
+    "$(native)"
+check "without the interpreter" sh -c '! echo "$1" | grep -q lua_pcallk' - "$(native)"
+check "which is shown with --native" sh -c 'echo "$1" | grep -q lua_pcallk' - "$(native --native)"
+
+# One that is not known falls back, and says so.
+if command -v lua5.1 >/dev/null; then
+    "$HEAPTAP" run -o old.heaptap -- lua5.1 fill.lua 2>old.err
+    check "another version is said" grep -q 'Lua 5.1.[0-9]* is not known' old.err
+fi
+finish
