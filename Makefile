@@ -95,8 +95,9 @@ kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
 access_sources := $(wildcard src/recorder/access/*.c)
-# Adapters for languages: src/recorder/language/adapter_NAME.c becomes libheaptap_NAME.so; those of
-# several files are below.
+# Adapters for languages: src/recorder/language/adapter_NAME.c, with what is in NAME_*.c beside it,
+# becomes libheaptap_NAME.so; others are below.
+language_sources := $(wildcard src/recorder/language/*.c)
 adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
 every_recorder_source := $(filter-out $(operators_source) $(access_sources) \
                            src/recorder/language/%,$(common_sources) \
@@ -307,12 +308,14 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
 
 # Each knows its runtime by headers or by layouts of its own, and the recorder by language.h alone.
 # It stays loaded, as the recorder does: it is called to the very end.
-adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common $(warnings) -O2 -g -fPIC \
-                 -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
-$(single_adapters): $(BUILD)/libheaptap_%.so: src/recorder/language/adapter_%.c Makefile
+adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common -Isrc/recorder $(warnings) -O2 -g \
+                 -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
+$(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
+             src/recorder/language/*.h include/heaptap/*.h src/common/base/*.h) Makefile
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-soname,$(notdir $@) \
-	    -MMD -MP -MF $@.d -o $@ $<
+	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-z,now \
+	    -Wl,-soname,$(notdir $@) -o $@ \
+	    $(filter src/recorder/language/adapter_$*.c src/recorder/language/$*_%.c,$^)
 
 # The recorder to link in is one object in which all names are local but those that it takes over.
 # In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which

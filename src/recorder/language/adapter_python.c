@@ -1,0 +1,107 @@
+/* adapter_python.c: the adapter for CPython, libheaptap_python.so.
+ *
+ * Loaded beside the recorder into a program that is CPython or has its library. When it is loaded,
+ * before the interpreter begins, it looks for the interpreter's functions by name, so it needs
+ * neither headers nor a library, and one file is for all versions. Where there is no CPython, or no
+ * recorder, it does nothing; a version whose structures are not known is said once, and its
+ * programs are recorded with their C frames.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "heaptap/language.h"
+#include "language/python_frames.h"
+#include "language/python_memory.h"
+#include "language/python_name.h"
+
+static const struct heaptap_language python = {sizeof python, "Python", python_frames, NULL};
+static const struct heaptap_language python_placed = {sizeof python_placed, "Python",
+                                                      python_frames, python_frames_place};
+
+/* A function of the interpreter; what is found is called as what it is. */
+#define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
+
+/* Once, to who started the program. VERSION is cut at its first space. */
+static void
+say_unknown(const char *version)
+{
+    static const char before[] = "heaptap: Python ";
+    static const char after[] = " is not known, so its functions are not shown; 3.9 to 3.13 are\n";
+    char line[160];
+    size_t bytes = strcspn(version, " ");
+    ssize_t written;
+
+    if (bytes > sizeof line - sizeof before - sizeof after)
+        bytes = sizeof line - sizeof before - sizeof after;
+    memcpy(line, before, sizeof before - 1);
+    memcpy(line + sizeof before - 1, version, bytes);
+    bytes += sizeof before - 1;
+    memcpy(line + bytes, after, sizeof after - 1);
+    written = write(STDERR_FILENO, line, bytes + sizeof after - 1);
+    (void)written;
+}
+
+/* The code of the object that the interpreter is in, all of which runs Python programs. */
+static int
+tell_code(struct dl_phdr_info *info, size_t size, void *known)
+{
+    uint64_t start = 0, end = 0;
+    bool is_it = false;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t begin = info->dlpi_addr + p->p_vaddr;
+
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+            continue;
+        start = begin;
+        end = begin + p->p_memsz;
+        is_it = is_it || ((uintptr_t)known >= start && (uintptr_t)known < end);
+    }
+    if (is_it)
+        heaptap_runtime_code((const void *)start, (const void *)end);
+    return is_it;
+}
+
+static bool
+find_asked(struct python_asked *a)
+{
+    if (find(a->current, "_PyThreadState_UncheckedGet") == NULL)
+        find(a->current, "PyThreadState_GetUnchecked");
+    find(a->of_thread, "PyGILState_GetThisThreadState");
+    find(a->is_initialized, "Py_IsInitialized");
+    find(a->interpreters, "PyInterpreterState_Head");
+    find(a->main, "PyInterpreterState_Main");
+    a->eval = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+    return a->current != NULL && a->of_thread != NULL && a->is_initialized != NULL &&
+           a->interpreters != NULL && a->main != NULL && a->eval != NULL;
+}
+
+__attribute__((constructor)) static void
+begin(void)
+{
+    const char *(*version)(void);
+    const struct python_layout *layout;
+    struct python_asked a;
+    const void *code = dlsym(RTLD_DEFAULT, "PyCode_Type");
+    const void *type = dlsym(RTLD_DEFAULT, "PyType_Type");
+
+    find(version, "Py_GetVersion");
+    if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL || !find_asked(&a))
+        return;
+    layout = python_layout_of(python_layout_minor(version()));
+    // Builds for debugging may have more words before the type of an object.
+    if (layout == NULL || python_pointer(code, PYTHON_OBJECT_TYPE) != type) {
+        say_unknown(version());
+        return;
+    }
+    python_name_begin(layout, code);
+    python_frames_begin(layout, &a);
+    dl_iterate_phdr(tell_code, (void *)a.eval);
+    python_memory_begin(layout);
+    heaptap_language_add(layout->chain == PYTHON_CHAIN_OBJECTS ? &python_placed : &python);
+}

@@ -1,0 +1,26 @@
+/* python_frames.h: the Python functions that run in the calling thread. */
+#ifndef LANGUAGE_PYTHON_FRAMES_H
+#define LANGUAGE_PYTHON_FRAMES_H
+
+#include "heaptap/language.h"
+#include "language/python_layout.h"
+
+/* The functions of the interpreter that are asked; none of them takes a lock. */
+struct python_asked {
+    void *(*current)(void);     // The thread state that holds the lock, or of this thread.
+    void *(*of_thread)(void);   // That of this thread which came first.
+    int (*is_initialized)(void);
+    void *(*interpreters)(void); // The latest one,
+    void *(*main)(void);         // and the first.
+    const void *eval;            // What runs functions.
+};
+
+void python_frames_begin(const struct python_layout *layout, const struct python_asked *asked);
+
+size_t python_frames(struct heaptap_frame *to, size_t max);
+
+/* Where frames have no address of their own: only in 3.9. */
+void python_frames_place(struct heaptap_frame *frames, size_t count,
+                         const struct heaptap_native *natives, size_t native_count);
+
+#endif

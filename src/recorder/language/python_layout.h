@@ -1,0 +1,84 @@
+/* python_layout.h: where CPython keeps what the adapter reads. */
+#ifndef LANGUAGE_PYTHON_LAYOUT_H
+#define LANGUAGE_PYTHON_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How the frames of a thread are linked. */
+enum python_chain {
+    PYTHON_CHAIN_OBJECTS = 1, // 3.9:  one object and one C frame for each
+    PYTHON_CHAIN_CFRAMES,     // 3.10: and a word of each of these C frames is known
+    PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; the first of each has a mark
+    PYTHON_CHAIN_SHIMS,       // 3.12: below the first of each lies a frame of its own
+};
+
+/* How the lines of a code object are written down. */
+enum python_lines {
+    PYTHON_LINES_TABLE = 1, // 3.9
+    PYTHON_LINES_RANGES,    // 3.10
+    PYTHON_LINES_LOCATIONS, // 3.11
+};
+
+/* Of one minor version: numbers of bytes from the beginning of the structure that a name says. */
+struct python_layout {
+    unsigned minor;
+    enum python_chain chain;
+    enum python_lines lines;
+    uint16_t thread_id, thread_top, thread_interp; // PyThreadState; what is on top is by chain.
+    uint16_t cframe_top, cframe_previous;          // Of 3.10 to 3.12; top = PYTHON_NONE in 3.10.
+    uint16_t thread_cframe;                        // 3.10
+    uint16_t frame_code, frame_previous, frame_at; // Where it is: a pointer, or an index till 3.10.
+    uint16_t frame_owner, frame_entry;
+    uint16_t code_begin;    // Of its instructions: themselves, or a pointer to bytes till 3.10.
+    uint16_t code_first;    // Instructions before this are not yet those of the function.
+    uint16_t code_function, code_file, code_line, code_lines;
+    uint16_t text_bytes, wide_bytes; // The heads of strings of ASCII and of others.
+    size_t arena_bytes;
+};
+
+#define PYTHON_NONE UINT16_MAX
+
+/* The same in all versions that are known: heads of objects, bytes and strings. */
+enum {
+    PYTHON_OBJECT_TYPE = 8,
+    PYTHON_SIZE = 16,        // Of bytes and strings.
+    PYTHON_BYTES = 32,       // What is in bytes.
+    PYTHON_TEXT_STATE = 32,  // Bits from 2 on: bytes of a character; 5: compact; 6: ASCII.
+    PYTHON_OWNER_GENERATOR = 1,
+    PYTHON_OWNER_SHIM = 3,
+};
+
+/* The structures of Python 3.MINOR; NULL if they are not known. */
+const struct python_layout *python_layout_of(unsigned minor);
+
+/* The minor version in VERSION, as Py_GetVersion tells it ("3.11.2 (main, ...) [GCC ...]"); 0 if it
+ * is not one of Python 3 or of a build whose structures differ. */
+unsigned python_layout_minor(const char *version);
+
+static inline uint64_t
+python_word(const void *p, unsigned offset)
+{
+    return *(const uint64_t *)((const char *)p + offset);
+}
+
+static inline const void *
+python_pointer(const void *p, unsigned offset)
+{
+    return *(const void *const *)((const char *)p + offset);
+}
+
+static inline int32_t
+python_int(const void *p, unsigned offset)
+{
+    return *(const int32_t *)((const char *)p + offset);
+}
+
+static inline unsigned
+python_byte(const void *p, unsigned offset)
+{
+    return ((const unsigned char *)p)[offset];
+}
+
+#endif

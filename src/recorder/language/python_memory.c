@@ -1,0 +1,259 @@
+/* python_memory.c: objects that CPython makes from memory of its own.
+ *
+ * The interpreter has three domains of memory. `raw` is malloc's. `mem` and `obj` are those of an
+ * allocator of its own: what is larger than 512 bytes, or of no bytes, comes from malloc, the rest
+ * from arenas that are mapped. malloc's blocks are recorded like any program's. What lies in an
+ * arena is told of as an object of the heap "Python objects", and an arena as what backs that heap;
+ * so no byte is counted twice, and none is missed.
+ *
+ * Which is which is decided by the address alone. All arenas come through a hook, which keeps a bit
+ * for each page; a block whose page has one is the interpreter's.
+ *
+ *     PyObject_Malloc ─► obj_malloc ─► what was there before: its allocator, or checks around it
+ *                            └─► in an arena? heaptap_alloc
+ *
+ * That also answers what PYTHONMALLOC asks for: with `malloc` no arena is ever made, and with
+ * `debug` the hooks stand outside of the checks, so that sizes are what the program asked for. Both
+ * are chosen while the interpreter begins, over the hooks that were there, so until it has begun we
+ * look whether they still are (python_memory_settle).
+ *
+ * Blocks of `mem` and `obj` are used by whoever holds the interpreter's lock, so between the free
+ * of a block and its next use there is no other thread.
+ */
+#include "language/python_memory.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "base/base.h"
+#include "heaptap/heaptap.h"
+#include "language/python_name.h"
+
+enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS };
+
+/* As the interpreter's headers have them, PyMemAllocatorEx and PyObjectArenaAllocator. */
+struct allocator {
+    void *context;
+    void *(*malloc)(void *context, size_t bytes);
+    void *(*calloc)(void *context, size_t count, size_t bytes);
+    void *(*realloc)(void *context, void *p, size_t bytes);
+    void (*free)(void *context, void *p);
+};
+
+struct arenas {
+    void *context;
+    void *(*alloc)(void *context, size_t bytes);
+    void (*free)(void *context, void *p, size_t bytes);
+};
+
+static struct {
+    void (*get)(int domain, struct allocator *to);
+    void (*set)(int domain, struct allocator *from);
+    void (*get_arenas)(struct arenas *to);
+    void (*set_arenas)(struct arenas *from);
+    int (*is_initialized)(void);
+} asked;
+
+static struct allocator behind[DOMAINS];
+static struct arenas arenas_behind;
+static heaptap_heap *heap;
+static size_t arena_bytes;
+bool python_memory_settled;
+
+/* --- Which pages are of arenas ---------------------------------------------------------------- */
+
+enum {
+    PAGE_BITS = 12,
+    WORD_BITS = 6,
+    LEAF_BITS = 14,
+    TOP_BITS = 47 - LEAF_BITS - WORD_BITS - PAGE_BITS,
+};
+
+static uint64_t *leaves[1 << TOP_BITS]; // Atomic; a bit for each page of 4 GiB.
+
+static inline bool
+is_in_arena(const void *p)
+{
+    uintptr_t word = (uintptr_t)p >> (PAGE_BITS + WORD_BITS);
+    uint64_t *leaf;
+
+    if (unlikely(word >> LEAF_BITS >= countof(leaves)))
+        return false;
+    leaf = load_acquire(&leaves[word >> LEAF_BITS]);
+    return leaf != NULL && load_relaxed(&leaf[word & ((1 << LEAF_BITS) - 1)]) >>
+                               ((uintptr_t)p >> PAGE_BITS & 63) & 1;
+}
+
+/* The word with the bit of the page at ADDRESS; NULL without memory. */
+static uint64_t *
+page_word(uintptr_t address)
+{
+    uintptr_t word = address >> (PAGE_BITS + WORD_BITS);
+    uint64_t *leaf, *none = NULL;
+    size_t bytes = sizeof(uint64_t) << LEAF_BITS;
+
+    if (word >> LEAF_BITS >= countof(leaves))
+        return NULL;
+    leaf = load_acquire(&leaves[word >> LEAF_BITS]);
+    if (leaf == NULL) {
+        leaf = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (leaf == MAP_FAILED)
+            return NULL;
+        if (!cas_acq_rel(&leaves[word >> LEAF_BITS], &none, leaf)) {
+            munmap(leaf, bytes);
+            leaf = none;
+        }
+    }
+    return &leaf[word & ((1 << LEAF_BITS) - 1)];
+}
+
+static void
+mark_arena(const void *p, size_t bytes, bool there)
+{
+    for (size_t at = 0; at < bytes; at += (size_t)1 << PAGE_BITS) {
+        uintptr_t address = (uintptr_t)p + at;
+        uint64_t *word = page_word(address), bit = UINT64_C(1) << (address >> PAGE_BITS & 63);
+
+        if (word == NULL)
+            continue;
+        if (there)
+            or_relaxed(word, bit);
+        else
+            __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+    }
+}
+
+/* Also the memory of frames comes from here, in other sizes; no object ever lies in that. */
+static void *
+arena_alloc(void *context, size_t bytes)
+{
+    void *p = arenas_behind.alloc(context, bytes);
+
+    if (p != NULL && bytes == arena_bytes) {
+        mark_arena(p, bytes, true);
+        heaptap_backing(heap, p, bytes);
+    }
+    return p;
+}
+
+static void
+arena_free(void *context, void *p, size_t bytes)
+{
+    if (bytes == arena_bytes) {
+        heaptap_backing_end(heap, p);
+        mark_arena(p, bytes, false);
+    }
+    arenas_behind.free(context, p, bytes);
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+static inline void
+resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
+{
+    bool is_in = is_in_arena(p);
+
+    if (was_in_arena && is_in)
+        heaptap_resize(heap, old, p, bytes);
+    else if (was_in_arena)
+        heaptap_free(heap, old);
+    else if (is_in)
+        heaptap_alloc(heap, p, 1, bytes);
+}
+
+/* The four functions of a domain. */
+#define HOOKS(name, domain)                                                                        \
+    static void *name##_malloc(void *context, size_t bytes)                                        \
+    {                                                                                              \
+        void *p = behind[domain].malloc(context, bytes);                                           \
+                                                                                                   \
+        if (is_in_arena(p))                                                                        \
+            heaptap_alloc(heap, p, 1, bytes);                                                      \
+        return p;                                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static void *name##_calloc(void *context, size_t count, size_t bytes)                          \
+    {                                                                                              \
+        void *p = behind[domain].calloc(context, count, bytes);                                    \
+                                                                                                   \
+        if (is_in_arena(p))                                                                        \
+            heaptap_alloc(heap, p, 1, count * bytes);                                              \
+        return p;                                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static void *name##_realloc(void *context, void *old, size_t bytes)                            \
+    {                                                                                              \
+        bool was_in_arena = is_in_arena(old);                                                      \
+        void *p = behind[domain].realloc(context, old, bytes);                                     \
+                                                                                                   \
+        if (p != NULL)                                                                             \
+            resized(old, was_in_arena, p, bytes);                                                  \
+        return p;                                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_free(void *context, void *p)                                                \
+    {                                                                                              \
+        if ((domain) == DOMAIN_OBJ)                                                                \
+            python_name_freed(p);                                                                  \
+        if (is_in_arena(p))                                                                        \
+            heaptap_free(heap, p);                                                                 \
+        behind[domain].free(context, p);                                                           \
+    }
+
+HOOKS(mem, DOMAIN_MEM)
+HOOKS(obj, DOMAIN_OBJ)
+
+static void
+hook(int domain, struct allocator with)
+{
+    struct allocator now;
+
+    asked.get(domain, &now);
+    if (now.malloc == with.malloc)
+        return;
+    behind[domain] = now;
+    with.context = now.context;
+    asked.set(domain, &with);
+}
+
+static void
+hook_both(void)
+{
+    hook(DOMAIN_MEM, (struct allocator){NULL, mem_malloc, mem_calloc, mem_realloc, mem_free});
+    hook(DOMAIN_OBJ, (struct allocator){NULL, obj_malloc, obj_calloc, obj_realloc, obj_free});
+}
+
+void
+python_memory_settle(void)
+{
+    if (asked.is_initialized())
+        python_memory_settled = true;
+    hook_both();
+}
+
+/* A function of the interpreter; what is found is called as what it is. */
+#define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
+
+void
+python_memory_begin(const struct python_layout *layout)
+{
+    struct arenas ours = {NULL, arena_alloc, arena_free};
+
+    find(asked.get, "PyMem_GetAllocator");
+    find(asked.set, "PyMem_SetAllocator");
+    find(asked.get_arenas, "PyObject_GetArenaAllocator");
+    find(asked.set_arenas, "PyObject_SetArenaAllocator");
+    find(asked.is_initialized, "Py_IsInitialized");
+    python_memory_settled = true;
+    if (asked.get == NULL || asked.set == NULL || asked.get_arenas == NULL ||
+        asked.set_arenas == NULL || asked.is_initialized == NULL || asked.is_initialized())
+        return;
+    python_memory_settled = false;
+    arena_bytes = layout->arena_bytes;
+    heap = heaptap_heap_create("Python objects", 1);
+    asked.get_arenas(&arenas_behind);
+    ours.context = arenas_behind.context;
+    asked.set_arenas(&ours);
+    hook_both();
+}

@@ -1,0 +1,16 @@
+/* python_memory.h: objects that CPython makes from memory of its own. */
+#ifndef LANGUAGE_PYTHON_MEMORY_H
+#define LANGUAGE_PYTHON_MEMORY_H
+
+#include "language/python_layout.h"
+
+/* From now on tell of objects; before the interpreter begins. */
+void python_memory_begin(const struct python_layout *layout);
+
+/* The interpreter may have chosen other allocators while it began. To be called often until it has
+ * begun, when python_memory_settled becomes true. */
+void python_memory_settle(void);
+
+extern bool python_memory_settled;
+
+#endif

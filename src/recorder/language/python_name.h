@@ -1,0 +1,21 @@
+/* python_name.h: the recorder's id of an instruction of a Python function. */
+#ifndef LANGUAGE_PYTHON_NAME_H
+#define LANGUAGE_PYTHON_NAME_H
+
+#include "language/python_layout.h"
+
+/* Of an instruction that has not begun. */
+#define PYTHON_NOT_BEGUN UINT64_MAX
+
+/* Before the others. TYPE is that of code objects. */
+void python_name_begin(const struct python_layout *layout, const void *type);
+
+/* The id of the frame of CODE at the instruction AT bytes from its first. Any CODE will do, at any
+ * time; 0 if it is none. */
+unsigned python_name_of(const void *code, uint64_t at);
+
+/* The object at P is freed. Must be told of all of them, by a thread that holds the interpreter's
+ * lock. */
+void python_name_freed(const void *p);
+
+#endif

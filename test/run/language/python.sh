@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# python.sh: Python programs under the adapter for CPython, each version that is installed: at
+# random moments the stack in the profile is that which the interpreter tells of itself, and what
+# its allocator has handed out is what its own counter says. If it fails, stacks show functions that
+# did not run, or at a wrong line, objects are missing or counted twice, or the program is another.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
+
+# recorded NAME COMMAND...: with the adapter; the profile is NAME.heaptap.
+recorded() {
+    local name=$1
+    shift
+    LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/$name.heaptap "$@"
+}
+
+# moments NAME PYTHON ARGUMENT...
+moments() {
+    local name=$1 python=$2
+    shift 2
+    recorded "$name" "$python" "$area/python_moments.py" "$1" "$2" "$name.truth" "${@:3}" \
+        2>"$name.err"
+    same "$name: exit status" 0 $?
+    same "$name: errors" "" "$(cat "$name.err")"
+    "$HEAPTAP" report --json --no-fold "$name.heaptap" >"$name.json"
+    check "$name: chains" run_python "$area/python_chains.py" "$name.json" "$name.truth"
+}
+
+# balance NAME PYTHON [MALLOC]: live objects at snapshots are those that the interpreter counts.
+balance() {
+    local name=$1 python=$2
+    PYTHONMALLOC=${3:-} recorded "$name" "$python" "$area/python_blocks.py" "$PROG/libblocks.so" \
+        2>"$name.blocks"
+    same "$name: exit status" 0 $?
+    grep -q 'snapshot none' "$name.blocks" && return # Since 3.13 it cannot be asked.
+    check "$name: blocks" run_python "$area/python_balance.py" "$HEAPTAP" "$name.heaptap" \
+        "$name.blocks"
+}
+
+for python in python3 python3.9 python3.10 python3.11 python3.12 python3.13; do
+    "$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 14))' 2>/dev/null ||
+        continue
+    moments "$python" "$python" 1 400
+    balance "$python-blocks" "$python"
+done
+balance debug python3 debug
+balance malloc python3 malloc
+moments threads python3 2 150 4
+finish

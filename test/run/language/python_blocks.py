@@ -1,0 +1,46 @@
+"""python_blocks.py: take snapshots at which the interpreter says which blocks are in use.
+
+    python_blocks.py LIBRARY
+
+LIBRARY is libblocks.so, which writes that to stderr.
+"""
+import ctypes
+import json
+import sys
+
+blocks_now = ctypes.PyDLL(sys.argv[1]).blocks_now
+
+
+class Point:
+    def __init__(self, x):
+        self.x, self.y = x, str(x)
+
+
+def grow(kept):
+    kept.append([Point(i) for i in range(20_000)])
+
+
+def shrink(kept):
+    del kept[0][::2]
+
+
+def change(kept):
+    for size in list(range(400, 600)) * 5:
+        block = bytearray(10)
+        block.extend(bytes(size))
+        del block[size // 3:]
+        kept.append(block)
+    kept.append(json.loads(json.dumps({str(i): [i, 1.5 * i] for i in range(2000)})))
+
+
+def main():
+    kept = []
+    if not blocks_now(b"begin"):
+        print("snapshot none", file=sys.stderr)  # Since 3.13 it cannot be asked.
+        return
+    for step in grow, shrink, change, list.clear:
+        step(kept)
+        blocks_now(step.__name__.encode())
+
+
+main()

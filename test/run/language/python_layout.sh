@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# python_layout.sh: what the adapter for CPython believes of its structures, against the headers of
+# each version that is installed. If it fails, stacks of Python programs have wrong names, or none.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+found=0
+for python in python3 python3.9 python3.10 python3.11 python3.12 python3.13; do
+    headers=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])' \
+        2>/dev/null) || continue
+    [ -f "$headers/internal/pycore_frame.h" ] || [ -f "$headers/cpython/frameobject.h" ] || continue
+    found=$((found + 1))
+    ${CC:-gcc} -w -I"$headers" -I"$headers/internal" -I"$SRCDIR/src/recorder" -o offsets \
+        "$area/python_offsets.c" "$SRCDIR/src/recorder/language/python_layout.c"
+    same "$python: compiled" 0 $?
+    same "$python" "" "$(./offsets)"
+done
+[ $found -gt 0 ] || skip_all "no headers of CPython (python3-dev)"
+finish
