@@ -17,9 +17,17 @@
 #include "language/python_memory.h"
 #include "language/python_name.h"
 
-static const struct heaptap_language python = {sizeof python, "Python", python_frames, NULL};
-static const struct heaptap_language python_placed = {sizeof python_placed, "Python",
-                                                      python_frames, python_frames_place};
+static const struct heaptap_language python = {
+    .size = sizeof python,
+    .name = "Python",
+    .frames = python_frames,
+};
+static const struct heaptap_language python_placed = {
+    .size = sizeof python_placed,
+    .name = "Python",
+    .frames = python_frames,
+    .place = python_frames_place,
+};
 
 /* A function of the interpreter; what is found is called as what it is. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
@@ -44,7 +52,7 @@ say_unknown(const char *version)
     (void)written;
 }
 
-/* The code of the object that the interpreter is in, all of which runs Python programs. */
+/* The code of the object that KNOWN is in: all of the interpreter's runs Python programs. */
 static int
 tell_code(struct dl_phdr_info *info, size_t size, void *known)
 {
@@ -102,6 +110,7 @@ begin(void)
     python_name_begin(layout, code);
     python_frames_begin(layout, &a);
     dl_iterate_phdr(tell_code, (void *)a.eval);
+    dl_iterate_phdr(tell_code, (void *)begin); // Our hooks lie among its functions.
     python_memory_begin(layout);
     heaptap_language_add(layout->chain == PYTHON_CHAIN_OBJECTS ? &python_placed : &python);
 }

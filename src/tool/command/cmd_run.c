@@ -75,8 +75,8 @@ static const struct opt options[] = {
      "--hook list shows the kinds and the allocators.",
      NULL},
      {OPT_LIST, 0, "language", &spoken, "NAME",
-     "Show functions of the language NAME in stacks, also in what the program starts: lua, ecl "
-     "(Lisp), or gc for objects of the collector libgc. May be given several times. What the "
+     "Show functions of the language NAME in stacks, also in what the program starts: lua, python, "
+     "ecl (Lisp), or gc for objects of the collector libgc. May be given several times. What the "
      "program itself is an interpreter of, or has inside, is found without.",
      NULL},
     {OPT_FLAG, 0, "no-language", &asked.adapters.none, NULL,

@@ -28,6 +28,7 @@ static const struct {
     {"ecl", "Lisp (ECL)", {"cl_boot", "cl_shutdown", "ecl_make_codeblock"}},
     // The one above has this inside. Guile has its own names for the collector's functions.
     {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
+    {"python", "Python", {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig"}},
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 
@@ -89,7 +90,7 @@ check_names(const struct adapter_choice *choice, struct err *err)
             known |= strcmp(choice->names[k], languages[i].name) == 0;
         if (!known)
             return err_set(err, HEAPTAP_USAGE,
-                           "--language %s: there are adapters for lua, ecl and gc only",
+                           "--language %s: there are adapters for lua, python, ecl and gc only",
                            choice->names[k]);
     }
     return 0;

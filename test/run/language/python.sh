@@ -45,5 +45,10 @@ for python in python3 python3.9 python3.10 python3.11 python3.12 python3.13; do
 done
 balance debug python3 debug
 balance malloc python3 malloc
+"$HEAPTAP" run -o chosen.heaptap "$(python3 -c 'import sys; print(sys.executable)')" \
+    -c 'x = [str(i) for i in range(1000)]' 2>chosen.err
+same "chosen: exit status" 0 $?
+"$HEAPTAP" report --full chosen.heaptap >chosen.text 2>&1
+check "chosen: a function of the program" grep -q '<string>:1' chosen.text
 moments threads python3 2 150 4
 finish
