@@ -164,7 +164,7 @@ near_a_limit(uint64_t *state, uint64_t old)
         memcpy(&bits, &odd[pick(state, countof(odd))], sizeof bits);
         return bits;
     case 7:
-        return (DISK_TAG_LABELS + pick(state, 3)) << DISK_ADDRESS_BITS | pick(state, 4);
+        return (DISK_NAMED_FRAME + pick(state, 4)) << DISK_ADDRESS_BITS | pick(state, 4);
     default:
         return pick(state, 16);
     }
