@@ -73,8 +73,8 @@ check "classes: as text" grep -qE '^c +all conses' text
 
 # What a program says: an interval of its own.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
-    '(setf *kept* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
-    '(print *kept*)'
+    '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
+    '(print *k*)'
 same "said: it is recorded" "T" "$(tail -1 said.out | tr -d ' ')"
 "$HEAPTAP" report --between building --json --no-fold said.heaptap >between.json 2>hints
 check "said: what was made meanwhile" run_python -c "
