@@ -57,7 +57,7 @@ signed_number(const unsigned char *table, size_t bytes, size_t i)
 {
     uint64_t value = 0;
 
-    for (unsigned shift = 0; i < bytes && shift < 36; i++, shift += 6) {
+    for (unsigned shift = 0; i < bytes && !(table[i] & 128) && shift < 36; i++, shift += 6) {
         value |= (uint64_t)(table[i] & 63) << shift;
         if (!(table[i] & 64))
             break;
