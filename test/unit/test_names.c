@@ -73,6 +73,8 @@ static const struct {
     { 99, "std::filesystem::__cxx11::path::parent_path() const",
       "std::filesystem::path::parent_path() const" },
     { 99, "mystd::__1::f()", "mystd::__1::f()" },
+    // What Python calls a function within another is part of its name.
+    { 20, "make.<locals>.<listcomp>", "make.<locals>.<list…" },
     { 99, "my::std::allocator<int>::f()", "my::std::allocator<int>::f()" },
     { 99, "f(int) [clone .isra.0] [clone .cold]", "f(int)" },
     { 99, "name[abi:cxx11]()", "name()" },

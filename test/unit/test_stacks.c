@@ -178,6 +178,7 @@ plain_names_lose_their_decoration(void **state)
         {"(anonymous namespace)::pool::pool()", "::pool::pool"},
         {"<alloc::vec::Vec<T> as core::clone::Clone>::clone",
          "<alloc::vec::Vec<T> as core::clone::Clone>::clone"},
+        {"make.<locals>.<listcomp>", "make.<locals>.<listcomp>"},
         {"plain", "plain"},
         {"", ""},
         {"broken<", "broken"},

@@ -17,7 +17,8 @@
  * node_alloc tells what is allocated.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one line
- * covers all instances; fold_plain_name does that by looking at brackets only.
+ * covers all instances; fold_plain_name does that by looking at brackets only. Those of Python's
+ * "f.<locals>.g", behind a dot, are part of the name.
  */
 #include "analyse/fold.h"
 
@@ -152,7 +153,7 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
         if (operator_bytes > 0) {
             for (; operator_bytes > 0 && length + 1 < FOLD_NAME_MAX; operator_bytes--)
                 ret[length++] = *s++;
-        } else if (*s == '<' && !is_rust_impl) {
+        } else if (*s == '<' && !is_rust_impl && (s == function || s[-1] != '.')) {
             s = skip_brackets(s, '<', '>');
         } else if (*s == '(') {
             const char *end = skip_brackets(s, '(', ')');

@@ -511,15 +511,16 @@ compare_pairs(const void *left, const void *right, void *arg)
     return a->open > b->open ? -1 : a->open < b->open;
 }
 
-/* Whether P stands for something that can be left out: a template list, or parentheses that are
- * neither a cast nor an expression among template arguments. */
+/* Whether P stands for something that can be left out: a template list (but not Python's
+ * "f.<locals>"), or parentheses that are neither a cast nor an expression among template
+ * arguments. */
 static bool
 is_list(const struct text *t, const struct pair *p)
 {
     size_t before = p->open;
 
     if (p->kind == '<')
-        return true;
+        return before == 0 || t->s[before - 1] != '.';
     if (p->kind != '(' || is_word(t->s[p->close + 1]))
         return false;
     while (before > 0 && t->s[before - 1] == ' ')
