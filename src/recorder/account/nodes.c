@@ -182,7 +182,8 @@ line_of(struct first_child *first)
     uint64_t taken;
 
     if (more == 0) {
-        if (mem_is_full())
+        // Where no node can be made, a line would be taken for nothing.
+        if (mem_is_full() || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&state->children_used, UINT64_C(1));
         if (taken >= lines_max())
