@@ -24,7 +24,8 @@ same "unless it is asked for" "libheaptap.so libheaptap_lua.so " \
     "$(preloaded --language lua -- sh -c 'echo $LD_PRELOAD' | names)"
 preloaded --language perl -- true >/dev/null
 same "an unknown name is refused" 2 $?
-check "with the names that there are" grep -q 'there is an adapter for lua only' one.err
+check "with the names that there are" \
+    grep -q 'there are adapters for lua, python, ecl and gc only' one.err
 
 # What people see first.
 cat >fill.lua <<'END'
