@@ -7,9 +7,9 @@ named one, and the C functions that the program tells of. Of the report, stacks 
 whose name begins with toy_leaf count, and of these the named frames and the functions NAME.
 """
 import collections
-import json
 import sys
 
+import chain_counts
 import documents
 
 
@@ -29,20 +29,11 @@ def main():
     names = set(sys.argv[3:])
     with open(sys.argv[1], encoding="utf-8") as file:
         report = documents.load(file)
-    found, right = collections.Counter(), collections.Counter()
+    found = collections.Counter()
     for site in report["sites"]:
         if any(frame["function"].startswith("toy_leaf") for frame in site["stack"]):
             found[chain(site["stack"], names)] += site["allocations"]
-    with open(sys.argv[2], encoding="utf-8") as file:
-        for line in file:
-            count, text = line.rstrip("\n").split(" ", 1)
-            right[text] += int(count)
-    wrong = [text for text in found.keys() | right.keys() if found[text] != right[text]]
-    for text in sorted(wrong)[:10]:
-        print(f"{found[text]} instead of {right[text]}: {text}")
-    total = sum(right.values())
-    print(f"{len(right)} chains, {total} allocations, {len(wrong)} chains differ")
-    sys.exit(bool(wrong) or total == 0)
+    chain_counts.judge(found, chain_counts.read(sys.argv[2], " "))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ report, objects of HEAP count, and of their stacks the functions NAME of PACKAGE
 import collections
 import sys
 
+import chain_counts
 import documents
 
 
@@ -29,20 +30,11 @@ def main():
     package, names = sys.argv[4], set(sys.argv[5:])
     with open(sys.argv[1], encoding="utf-8") as file:
         report = documents.load(file)
-    found, right = collections.Counter(), collections.Counter()
+    found = collections.Counter()
     for site in report["sites"]:
         if site.get("heap") == sys.argv[3]:
             found[chain(site["stack"], package, names)] += site["allocations"]
-    with open(sys.argv[2], encoding="utf-8") as file:
-        for line in file:
-            count, _, text = line.strip().partition(" ")
-            right[text] += int(count)
-    wrong = [text for text in found.keys() | right.keys() if found[text] != right[text]]
-    for text in sorted(wrong)[:10]:
-        print(f"{found[text]} instead of {right[text]}: {text}")
-    total = sum(right.values())
-    print(f"{len(right)} chains, {total} allocations, {len(wrong)} chains differ")
-    sys.exit(bool(wrong) or total == 0)
+    chain_counts.judge(found, chain_counts.read(sys.argv[2], " "))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+"""chain_counts.py: chains of frames and how often each came, of a report and of a program that has
+counted its own. Imported, not run.
+"""
+import collections
+import sys
+
+SHOWN = 10
+
+
+def read(path, separator):
+    """A Counter of the chains in the file at PATH, whose lines are a count and a chain."""
+    right = collections.Counter()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            count, _, text = line.rstrip("\n").partition(separator)
+            right[text] += int(count)
+    return right
+
+
+def judge(found, right):
+    """Say which chains differ, and end: with 1 if any do, or if there are none at all."""
+    wrong = [text for text in found.keys() | right.keys() if found[text] != right[text]]
+    for text in sorted(wrong)[:SHOWN]:
+        print(f"{found[text]} instead of {right[text]}: {text[:400]}")
+    total = sum(right.values())
+    print(f"{len(right)} chains, {total} times, {len(wrong)} chains differ")
+    sys.exit(bool(wrong) or total == 0)
