@@ -33,13 +33,7 @@ static const struct opt options[] = {
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
     VIEW_FOLD_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
-    {OPT_FLAG, 0, "wide", &defaults.view.wide, NULL,
-     "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut "
-     "only if COLUMNS is set.", NULL},
-    {OPT_FLAG_OF, 0, "json", &defaults.view.json, "LAYOUT",
-     "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "
-     "once; nested is the one of version 1, which has them in every stack and may be very large.",
-     view_json_layouts},
+    VIEW_OUTPUT_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
 

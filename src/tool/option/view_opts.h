@@ -65,11 +65,7 @@ uint32_t view_json_version(const struct view_options *options);
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
      "Show what happened between two such moments; live bytes are then what they grew by. The "   \
      "name of a phase of the program means the time from its beginning to that of the next.", NULL}
-#define VIEW_SHOW_OPTIONS(of)                                                                     \
-    SYMBOL_OPTIONS((of).symbols),                                                                 \
-    {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
-     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
-     "names, work as in heaptap run.", NULL},                                                     \
+#define VIEW_OUTPUT_OPTIONS(of)                                                                   \
     {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
      "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut " \
      "only if COLUMNS is set.", NULL},                                                            \
@@ -77,6 +73,12 @@ uint32_t view_json_version(const struct view_options *options);
      "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "  \
      "once; nested is the one of version 1, which has them in every stack and may be very large.", \
      view_json_layouts}
+#define VIEW_SHOW_OPTIONS(of)                                                                     \
+    SYMBOL_OPTIONS((of).symbols),                                                                 \
+    {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
+     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
+     "names, work as in heaptap run.", NULL},                                                     \
+    VIEW_OUTPUT_OPTIONS(of)
 // clang-format on
 
 #endif
