@@ -22,8 +22,9 @@
  *                         there is a line, and says how many of how many have come
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
- *   core_blocks calls     allocates from ever new stacks for two seconds; says when it exits how
- *                         many microseconds of processor time a call of malloc took at most
+ *   core_blocks calls [N] allocates from ever new stacks for N seconds, two unless told; says when
+ *                         it exits how many microseconds of processor time a call of malloc took
+ *                         at most
  *   core_blocks births    allocates in early(), after a second in middle(), in another thread, and
  *                         last in late(), after which this thread makes 7 more; says of each
  *                         where, by whom and when, in a line, then "ready", and waits for a line
@@ -356,12 +357,13 @@ stacks(void)
 }
 
 static void
-calls(void)
+calls(uint64_t seconds)
 {
     uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 
     timed = true;
-    for (unsigned path = 0; clock_ns(CLOCK_MONOTONIC) - since_ns < 2000000000; path++)
+    for (unsigned path = 0; clock_ns(CLOCK_MONOTONIC) - since_ns < seconds * 1000000000;
+         path++)
         take_path(path, 18);
     printf("%llu\n", (unsigned long long)(longest_ns / 1000));
 }
@@ -491,7 +493,7 @@ main(int count, char **arguments)
     } else if (strcmp(what, "stacks") == 0) {
         stacks();
     } else if (strcmp(what, "calls") == 0) {
-        calls();
+        calls(count > 2 ? strtoull(arguments[2], NULL, 10) : 2);
     } else if (strcmp(what, "births") == 0) {
         births();
     } else if (strcmp(what, "child") == 0) {

@@ -3,7 +3,10 @@
  * The copy is made by whoever allocates when one is due, inside a call of malloc. So it takes no
  * more than a hundredth of the time, and no call waits for long: what can be copied within a
  * millisecond is copied at once, and so is a copy of one moment if there is one thread; more than
- * that is copied in pieces, with rests between them.
+ * that is copied in pieces, with rests between them. The time is the thread's own on a processor:
+ * by the clock on the wall, a copy that other programs interrupt would look so long that the next
+ * one came seconds later, and a program killed meanwhile left nothing. A slow disk is spared by
+ * that other clock, with a tenth of the time.
  *
  *     | header, directory | copy, whole | copy that is being made  |
  *              └───────────► here, until the other one is whole
@@ -36,9 +39,14 @@
 
 /* A copy is made after so long first, then after twice that each time, up to a second, and takes no
  * more than this part of the time. */
-enum { COPY_WAIT_NS = 16000000, COPY_WAIT_MOST_NS = 1000000000, COPY_SHARE = 100 };
+enum {
+    COPY_WAIT_NS = 16000000,
+    COPY_WAIT_MOST_NS = 1000000000,
+    COPY_SHARE = 100,
+    COPY_WALL_SHARE = 10,
+};
 
-/* So much is copied at once; of more, pieces until so much time has passed, and while there are
+/* So much is copied at once; of more, pieces until so much time has gone, and while there are
  * more of them they take no more than that part of the time. */
 enum { AT_ONCE_BYTES = 1 << 20, PIECE_BYTES = 64 << 10, STEP_NS = 500000, STEP_SHARE = 10 };
 
@@ -61,7 +69,8 @@ struct copying {
     uint64_t node_bytes;  // So much of NODES is copied.
     uint64_t reached;     // The end of what was written.
     uint32_t count;       // Entries of the directory.
-    uint64_t took_ns;     // All steps together.
+    uint64_t work_ns;     // Processor time of all steps together.
+    uint64_t wall_ns;     // The same by the clock.
     bool begun;
     // What the file will begin with.
     unsigned char head[DISK_DATA_OFF];
@@ -182,7 +191,7 @@ finish(struct copying *c, int fd)
 /* Go on with the copy, to its end if it is to be AT_ONCE: enum copied, or a negative error number.
  * Tables may grow meanwhile: of the directory only what was copied is written. */
 static int
-go_on(struct copying *c, int fd, bool at_once, uint64_t since_ns)
+go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
     const struct disk_segment *directory =
         (const struct disk_segment *)(const void *)((unsigned char *)state->header +
@@ -200,7 +209,7 @@ go_on(struct copying *c, int fd, bool at_once, uint64_t since_ns)
             if ((KINDS_LAST >> kind & 1) != c->pass)
                 continue;
             do {
-                if (!at_once && sys_clock_ns() - since_ns > STEP_NS)
+                if (!at_once && sys_work_ns() - work_ns > STEP_NS)
                     return COPIED_PART;
                 r = copy_segment(c, fd, s, at_once);
             } while (r == COPIED_PART);
@@ -216,13 +225,13 @@ go_on(struct copying *c, int fd, bool at_once, uint64_t since_ns)
 
 /* Go on, or make all of it AT_ONCE; FD is the file. */
 static int
-copy_some(struct copying *c, int fd, bool at_once, uint64_t since_ns)
+copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
     int r;
 
     if (at_once || !c->begun)
         begin(c, at_once);
-    r = go_on(c, fd, at_once, since_ns);
+    r = go_on(c, fd, at_once, work_ns);
     if (r == COPIED_PART)
         return r;
     c->begun = false;
@@ -234,20 +243,30 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t since_ns)
     return r;
 }
 
-/* Set when it is to go on: there is more to be copied of the present copy, if R says so. */
-static void
-set_next(int r, uint64_t since_ns)
+static uint64_t
+larger(uint64_t a, uint64_t b)
 {
-    uint64_t now_ns = sys_clock_ns(), took_ns = now_ns - since_ns;
-    uint64_t wait_ns = took_ns * STEP_SHARE;
+    return a > b ? a : b;
+}
 
-    state->copying->took_ns += took_ns;
+/* Set when it is to go on, after a step that began at these times: there is more to be copied of
+ * the present copy, if R says so. */
+static void
+set_next(int r, uint64_t work_ns, uint64_t wall_ns)
+{
+    struct copying *c = state->copying;
+    uint64_t now_ns = sys_clock_ns();
+    uint64_t worked_ns = sys_work_ns() - work_ns, passed_ns = now_ns - wall_ns;
+    uint64_t wait_ns = larger(worked_ns * STEP_SHARE, passed_ns);
+
+    c->work_ns += worked_ns;
+    c->wall_ns += passed_ns;
     if (r != COPIED_PART) {
-        wait_ns = state->copying->took_ns * COPY_SHARE;
-        state->copying->took_ns = 0;
+        wait_ns = larger(c->work_ns * COPY_SHARE, c->wall_ns * COPY_WALL_SHARE);
+        c->work_ns = c->wall_ns = 0;
         if (state->copy_wait_ns < COPY_WAIT_MOST_NS)
             state->copy_wait_ns *= 2;
-        wait_ns = wait_ns > state->copy_wait_ns ? wait_ns : state->copy_wait_ns;
+        wait_ns = larger(wait_ns, state->copy_wait_ns);
     }
     store_relaxed(&state->copy_next_ns, now_ns - state->start_ns + wait_ns);
 }
@@ -256,12 +275,12 @@ static void
 copy_now(bool last)
 {
     struct copying *c = state->copying;
-    uint64_t since_ns = sys_clock_ns();
+    uint64_t work_ns = sys_work_ns(), wall_ns = sys_clock_ns();
     uint64_t bytes = load_relaxed(&state->file_end);
     // A limit on the size of files has no room for two.
     bool at_once = last || c->end == 0 || bytes <= AT_ONCE_BYTES ||
                    3 * bytes + c->end > sys_limit(RLIMIT_FSIZE);
-    int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, since_ns);
+    int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, work_ns);
 
     if (r == COPIED_ALL && last && c->end < load_relaxed(&state->file_bytes)) {
         store_relaxed(&state->file_bytes, c->end);
@@ -276,7 +295,7 @@ copy_now(bool last)
     // What was there would read as zeros.
     if (r == -ENODATA)
         store_relaxed(&state->file_failed, 1u);
-    set_next(r, since_ns);
+    set_next(r, work_ns, wall_ns);
 }
 
 void

@@ -433,6 +433,16 @@ sys_clock_ns(void)
 }
 
 uint64_t
+sys_work_ns(void)
+{
+    struct timespec t;
+
+    if (CALL(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t, 0, 0, 0, 0) == 0)
+        return nanoseconds(&t);
+    return sys_clock_ns();
+}
+
+uint64_t
 sys_unix_ns(void)
 {
     struct timespec t = {0};

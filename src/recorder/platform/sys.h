@@ -110,6 +110,10 @@ void sys_use_clock(sys_clock_fn *f);
  * still. */
 uint64_t sys_clock_ns(void);
 
+/* The processor time of this thread, nanoseconds, by a system call; the coarse clock where the
+ * kernel does not say. */
+uint64_t sys_work_ns(void);
+
 /* The time of day, nanoseconds since 1970. */
 uint64_t sys_unix_ns(void);
 
