@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include "util/bytes.h"
 #include "util/replace.h"
 
 enum { ZSTD_LEVEL = 3, PIECE_BYTES = 1 << 16, COLUMNS_AT_ONCE = 8 };
@@ -104,18 +105,55 @@ write_table_end(struct writer *w)
            sizeof w->segment);
 }
 
+/* Exchange, between A and B, the upper BITS of each 2 * BITS of A and the lower ones of B; MASK
+ * selects the lower ones. */
+static inline void
+exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t mask)
+{
+    uint64_t differ = (*a >> bits ^ *b) & mask;
+
+    *b ^= differ;
+    *a ^= differ << bits;
+}
+
+/* Turn V, eight rows of eight bytes, the first byte lowest, into its columns: first halves of the
+ * square change places, then halves of these, then single bytes. */
+static inline void
+turn_square(uint64_t v[COLUMNS_AT_ONCE])
+{
+    for (unsigned i = 0; i < 4; i++)
+        exchange(&v[i], &v[i + 4], 32, 0xffffffffu);
+    for (unsigned i = 0; i < 8; i += 4) {
+        exchange(&v[i], &v[i + 2], 16, 0x0000ffff0000ffffu);
+        exchange(&v[i + 1], &v[i + 3], 16, 0x0000ffff0000ffffu);
+    }
+    for (unsigned i = 0; i < 8; i += 2)
+        exchange(&v[i], &v[i + 1], 8, 0x00ff00ff00ff00ffu);
+}
+
 /* Put bytes FROM to FROM + COLUMNS_AT_ONCE - 1 of each of COUNT records into as many COLUMNS, one
- * after another. */
+ * after another: eight records at a time, and byte by byte those that are left. */
 static void
 split_columns(const unsigned char *records, size_t count, size_t record_bytes, size_t from,
               unsigned char *columns)
 {
-    for (size_t k = 0; k < count; k++) {
-        const unsigned char *bytes = records + k * record_bytes + from;
+    size_t k = 0;
+
+    for (; k + COLUMNS_AT_ONCE <= count; k += COLUMNS_AT_ONCE) {
+        uint64_t v[COLUMNS_AT_ONCE];
 
         for (size_t i = 0; i < COLUMNS_AT_ONCE; i++)
-            columns[i * count + k] = bytes[i];
+            v[i] = get64(records + (k + i) * record_bytes + from);
+        turn_square(v);
+        for (size_t i = 0; i < COLUMNS_AT_ONCE; i++) {
+            uint64_t column = htole64(v[i]);
+
+            memcpy(columns + i * count + k, &column, sizeof column);
+        }
     }
+    for (; k < count; k++)
+        for (size_t i = 0; i < COLUMNS_AT_ONCE; i++)
+            columns[i * count + k] = records[k * record_bytes + from + i];
 }
 
 /* Neighbouring records differ in few of their bytes, and those stand together then: a third of the
