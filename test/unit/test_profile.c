@@ -184,6 +184,37 @@ refused(const void *data, size_t size_bytes, const char *because)
         fail_msg("'%s' does not say '%s'", err.text, because);
 }
 
+/* If this fails, what `heaptap run` packs, with the tables that it has read already, differs from what
+ * `heaptap core -o` packs of the same file. */
+static void
+tables_at_hand_pack_as_the_file_does(void **unused)
+{
+    static char one[1 << 20], two[1 << 20];
+    struct arena tables = {0};
+    struct err err = {""};
+    struct raw_file raw;
+    struct profile *p;
+    FILE *f;
+    size_t size;
+
+    (void)unused;
+    assert_int_equal(profile_open_tables(RECORDED, &tables, &raw, &p, &err), 0);
+    assert_int_equal(pack_write(RECORDED, p, "test_profile_file.heaptap", &err), 0);
+    assert_int_equal(pack_tables(RECORDED, &raw, p, "test_profile_tables.heaptap", &err), 0);
+    f = fopen("test_profile_file.heaptap", "r");
+    size = fread(one, 1, sizeof one, f);
+    fclose(f);
+    f = fopen("test_profile_tables.heaptap", "r");
+    assert_int_equal(fread(two, 1, sizeof two, f), size);
+    fclose(f);
+    assert_true(size > 0 && size < sizeof one);
+    assert_memory_equal(one, two, size);
+    unlink("test_profile_file.heaptap");
+    unlink("test_profile_tables.heaptap");
+    profile_free(p);
+    arena_release(&tables);
+}
+
 /* If this fails, a file that is something else, or of a later version, is shown as a profile with
  * odd numbers, or refused without a word that helps. */
 static void
@@ -337,6 +368,7 @@ main(void)
         cmocka_unit_test(golden_files_read_as_they_always_did),
         cmocka_unit_test(sites_have_their_own_counters),
         cmocka_unit_test(packing_loses_nothing),
+        cmocka_unit_test(tables_at_hand_pack_as_the_file_does),
         cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
         cmocka_unit_test(the_peak_error_follows_the_file),
         cmocka_unit_test(what_a_file_does_not_know_of_lives_is_not_zero),

@@ -55,8 +55,9 @@ place_for(const struct profile *p, const char *path, struct arena *a)
 static int
 pack_one(const char *what, const struct pack_options *o)
 {
-    struct arena a = {0};
+    struct arena a = {0}, tables = {0};
     struct err err = {""};
+    struct raw_file raw;
     struct names_hint hint = {0};
     struct profile *p = NULL;
     struct stat st = {0};
@@ -67,19 +68,20 @@ pack_one(const char *what, const struct pack_options *o)
     if (origin_is_pid(what, &pid))
         r = origin_of_pid(pid, &a, &path, &err);
     if (r == 0)
-        r = profile_open(path, &p, &err);
+        r = profile_open_tables(path, &tables, &raw, &p, &err);
     if (r == 0)
         r = symbolise(p, &o->symbols);
     if (r == 0) {
         target = target ? target : place_for(p, path, &a);
         if (target == NULL) {
             profile_free(p);
+            arena_release(&tables);
             arena_release(&a);
             return EXIT_USAGE;
         }
         symbolise_types(p, &o->symbols);
         names_hint_add_all(&hint, p);
-        r = pack_write(path, p, target, &err);
+        r = pack_tables(path, &raw, p, target, &err);
     }
     if (r < 0)
         say_error("%s", err.text);
@@ -87,6 +89,7 @@ pack_one(const char *what, const struct pack_options *o)
         printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
     names_hint_say(&hint);
     profile_free(p);
+    arena_release(&tables);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;
 }

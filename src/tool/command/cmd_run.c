@@ -264,13 +264,14 @@ check_recording(struct err *err)
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
 }
 
+/* Pack P, which is made of the tables RAW, at PATH. */
 static bool
-pack_profile(struct profile *p, const char *path, struct err *err)
+pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct err *err)
 {
     if (symbolise_quietly(p, NULL) != 0)
         return false;
     symbolise_types(p, NULL);
-    return pack_write(path, p, path, err) == 0;
+    return pack_tables(path, raw, p, path, err) == 0;
 }
 
 /* Note in O whose profile P at PATH is. */
@@ -324,16 +325,21 @@ keep_candidate(struct outcome *o, struct profile *p)
 static void
 finish_profile(struct outcome *o, const char *path)
 {
+    struct arena tables = {0};
     struct err err = {""};
+    struct raw_file raw;
     struct profile *p;
 
-    if (profile_open(path, &p, &err) < 0) {
+    if (profile_open_tables(path, &tables, &raw, &p, &err) < 0) {
         say_warning("%s", err.text);
+        arena_release(&tables);
         return;
     }
     note_process(o, p, path);
-    if (!no_pack && p->process.ended && !launch_interrupted() && !pack_profile(p, path, &err))
+    if (!no_pack && p->process.ended && !launch_interrupted() &&
+        !pack_profile(p, &raw, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
+    arena_release(&tables);
     run_limits_judge(&o->limits, p, o->count - 1);
     keep_candidate(o, p);
 }

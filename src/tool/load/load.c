@@ -367,34 +367,32 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     return NULL;
 }
 
+/* Make RAW the tables in DATA, in memory of SCRATCH, and of them a profile. */
 static int
 load(const void *data, size_t size_bytes, const char *name, const char *path,
-     struct profile **ret_profile, struct err *err)
+     struct arena *scratch, struct raw_file *raw, struct profile **ret_profile, struct err *err)
 {
-    struct arena scratch = {0};
-    struct raw_file raw;
     struct profile *p = NULL;
-    int r = raw_parse(data, size_bytes, name, &scratch, &raw, err);
+    int r = raw_parse(data, size_bytes, name, scratch, raw, err);
 
-    if (r == 0 && (p = load_model(&raw, name, path)) == NULL)
+    if (r == 0 && (p = load_model(raw, name, path)) == NULL)
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "%s is damaged or made up: its stacks are more than a file of its size can "
                     "hold",
                     name);
-    if (p != NULL) {
-        // Strings that the model took over as they are must outlive the scratch memory.
-        p->process.executable = arena_strdup(&p->arena, p->process.executable);
-        p->process.kernel = arena_strdup(&p->arena, p->process.kernel);
-        p->process.heaptap = arena_strdup(&p->arena, p->process.heaptap);
-        p->notes = arena_array(&p->arena, raw.note_count, sizeof *p->notes);
-        for (size_t i = 0; i < raw.note_count; i++)
-            p->notes[i] = arena_strdup(&p->arena, raw.notes[i]);
-        p->note_count = raw.note_count;
-        ENSURE_VALID(profile_is_valid(p));
-        ENSURE_VALID(loaded_is_valid(p));
-        *ret_profile = p;
-    }
-    arena_release(&scratch);
+    if (p == NULL)
+        return r;
+    // Strings that the model took over as they are must outlive the tables.
+    p->process.executable = arena_strdup(&p->arena, p->process.executable);
+    p->process.kernel = arena_strdup(&p->arena, p->process.kernel);
+    p->process.heaptap = arena_strdup(&p->arena, p->process.heaptap);
+    p->notes = arena_array(&p->arena, raw->note_count, sizeof *p->notes);
+    for (size_t i = 0; i < raw->note_count; i++)
+        p->notes[i] = arena_strdup(&p->arena, raw->notes[i]);
+    p->note_count = raw->note_count;
+    ENSURE_VALID(profile_is_valid(p));
+    ENSURE_VALID(loaded_is_valid(p));
+    *ret_profile = p;
     return r;
 }
 
@@ -402,11 +400,17 @@ int
 load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
            struct err *err)
 {
-    return load(data, size_bytes, name, NULL, ret_profile, err);
+    struct arena tables = {0};
+    struct raw_file raw;
+    int r = load(data, size_bytes, name, NULL, &tables, &raw, ret_profile, err);
+
+    arena_release(&tables);
+    return r;
 }
 
 int
-profile_open(const char *what, struct profile **ret_profile, struct err *err)
+profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
+                    struct profile **ret_profile, struct err *err)
 {
     struct arena scratch = {0};
     const char *path = what;
@@ -429,7 +433,18 @@ profile_open(const char *what, struct profile **ret_profile, struct err *err)
     if (r == 0)
         r = origin_read(path, &scratch, &data, &size_bytes, err);
     if (r == 0)
-        r = load(data, size_bytes, path, path, ret_profile, err);
+        r = load(data, size_bytes, path, path, arena, ret_raw, ret_profile, err);
     arena_release(&scratch);
+    return r;
+}
+
+int
+profile_open(const char *what, struct profile **ret_profile, struct err *err)
+{
+    struct arena tables = {0};
+    struct raw_file raw;
+    int r = profile_open_tables(what, &tables, &raw, ret_profile, err);
+
+    arena_release(&tables);
     return r;
 }

@@ -3,12 +3,18 @@
 #define LOAD_LOAD_H
 
 #include "profile/profile.h"
+#include "profile/raw.h"
 
 /* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
  * directory with exactly one profile in it (more: see profile_list_session in origin.h). Returns 0
  * and an owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it
  * is valid, with notes. */
 int profile_open(const char *what, struct profile **ret_profile, struct err *err);
+
+/* The same, and the tables that it was made of in *RET_RAW and in memory of ARENA, for who packs it
+ * (pack.h): else the file would be read twice. *RET_RAW says nothing unless the result is 0. */
+int profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
+                        struct profile **ret_profile, struct err *err);
 
 /* Parse and load the bytes of a profile file. Returns 0 or HEAPTAP_BAD_INPUT. */
 int load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,

@@ -79,31 +79,38 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
 }
 
 int
-pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err)
+pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
+            const char *out_path, struct err *err)
 {
     struct strbuf file = {0};
+    int r;
+
+    if (!p->process.ended && p->merged_processes == 0 && strcmp(in_path, out_path) == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u still writes %s; pack it when it has ended, or into another "
+                       "file with -o",
+                       profile_pid_here(p), in_path);
+    thin_snapshots(raw);
+    r = write_as_it_is(raw, p, &file, err);
+    if (r == 0)
+        r = write_save(&file, out_path, err);
+    strbuf_release(&file);
+    return r;
+}
+
+int
+pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err)
+{
     struct arena arena = {0};
     struct raw_file raw;
     size_t size_bytes;
     void *data;
-    int r = 0;
+    int r = origin_read(in_path, &arena, &data, &size_bytes, err);
 
-    if (!p->process.ended && p->merged_processes == 0 && strcmp(in_path, out_path) == 0)
-        r = err_set(err, HEAPTAP_BAD_INPUT,
-                    "process %u still writes %s; pack it when it has ended, or into another "
-                    "file with -o",
-                    profile_pid_here(p), in_path);
-    if (r == 0)
-        r = origin_read(in_path, &arena, &data, &size_bytes, err);
     if (r == 0)
         r = raw_parse(data, size_bytes, in_path, &arena, &raw, err);
     if (r == 0)
-        thin_snapshots(&raw);
-    if (r == 0)
-        r = write_as_it_is(&raw, p, &file, err);
-    if (r == 0)
-        r = write_save(&file, out_path, err);
-    strbuf_release(&file);
+        r = pack_tables(in_path, &raw, p, out_path, err);
     arena_release(&arena);
     return r;
 }
