@@ -25,7 +25,16 @@ uses_caches(const struct type_module *m)
     return !m->options->no_cache && module_of(m)->build_id_bytes > 0;
 }
 
-/* Open M's file, once. */
+/* Whether those who looked for M's symbols have found that it has no debug information. */
+static bool
+is_known_without(const struct type_module *m)
+{
+    enum profile_symbols symbols = module_of(m)->symbols;
+
+    return m->p->sought && symbols != SYMBOLS_UNKNOWN && symbols != SYMBOLS_DEBUG;
+}
+
+/* Open M's file, once, if it may tell something. */
 static void
 open_module(struct type_module *m)
 {
@@ -35,6 +44,8 @@ open_module(struct type_module *m)
     if (m->opened)
         return;
     m->opened = true;
+    if (is_known_without(m))
+        return;
     m->object = object_open(module_of(m), &paths, &ignored);
     if (m->object == NULL)
         return;
@@ -76,25 +87,29 @@ type_module_written(struct type_module *m)
     return m->written;
 }
 
-/* What the cache knows of the call; false if it does not. */
-static bool
-find_cached(struct type_module *m, uint64_t address, uint64_t stamp, struct type_facts *ret)
+static void
+load_facts(struct type_module *m)
 {
     const struct profile_module *from = module_of(m);
 
-    if (!uses_caches(m))
-        return false;
-    if (!m->facts_loaded)
+    if (!m->facts_loaded && uses_caches(m))
         fact_cache_load(&m->facts, from->path, from->build_id, from->build_id_bytes);
     m->facts_loaded = true;
-    return fact_cache_find(&m->facts, address, stamp, ret);
+}
+
+bool
+type_module_has_facts(struct type_module *m)
+{
+    load_facts(m);
+    return m->facts.count > 0 || !is_known_without(m);
 }
 
 void
 type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
                   const struct type_statement *statements, size_t count, struct type_facts *ret)
 {
-    if (find_cached(m, address, stamp, ret))
+    load_facts(m);
+    if (fact_cache_find(&m->facts, address, stamp, ret))
         return;
     open_module(m);
     if (m->finder == NULL) // Debug information may be installed some day.

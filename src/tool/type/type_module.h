@@ -32,6 +32,9 @@ void type_module_load(struct type_module *m);
 /* When the file was written; 0 if that is not known. */
 struct timespec type_module_written(struct type_module *m);
 
+/* Whether type_module_facts can find anything; what it wants to be told takes time to find. */
+bool type_module_has_facts(struct type_module *m);
+
 /* Fill the empty *RET with what is known of the call in M that returns to ADDRESS of the ELF file,
  * as type_facts_find does. STAMP is a number for all that STATEMENTS say. */
 void type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,

@@ -62,7 +62,7 @@ struct typer {
     size_t module_count;
     uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
     struct map wanted;        // Sizes that occurred.
-    struct map facts;         // Location to struct type_facts *.
+    const struct type_facts **facts; // By location; NULL = not asked for yet.
     struct map sources;       // String id of the file to struct source_text *.
     bool sizes_known;         // The next two are filled in.
     struct strtab size_names; // Of all types,
@@ -151,6 +151,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     if (p->typed && (!p->types_outdated || p->extent != EXTENT_WHOLE))
         return;
     t.judged = arena_array(&t.scratch, JUDGED, sizeof *t.judged);
+    t.facts = arena_array(&t.scratch, p->location_count, sizeof *t.facts);
     before = known_types(&t);
     collect_sizes(&t);
     collect_modules(&t);
@@ -160,7 +161,6 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     for (size_t i = 0; i < t.module_count; i++)
         type_module_close(&t.modules[i]);
     map_release(&t.wanted);
-    map_release(&t.facts);
     map_release(&t.sources);
     map_release(&t.size_of);
     strtab_release(&t.size_names);
@@ -497,30 +497,48 @@ source_name(struct typer *t, uint32_t location)
                : plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
 }
 
+/* What is known of most calls of a program without debug information: no type. Who calls a function
+ * that passes memory on may know more. */
+static const struct type_facts silent = {.level_count = 1};
+static const struct type_facts silent_passing = {.level_count = 1, .passes_on = {true}};
+
+/* FACTS, or what says the same and is known to be silent. */
+static const struct type_facts *
+shared_if_silent(const struct type_facts *facts)
+{
+    if (facts->count > 0)
+        return facts;
+    for (size_t i = 0; i < facts->level_count; i++)
+        if (!facts->passes_on[i])
+            return &silent;
+    return &silent_passing;
+}
+
 /* What is known of the call at LOCATION of the function at CALLEE (0 = an allocation function). */
 static const struct type_facts *
 facts_of(struct typer *t, uint32_t location, uint32_t callee)
 {
     const struct profile_location *l = &t->p->locations[location];
-    struct type_facts *facts;
-    bool is_new;
-    uint64_t *known = map_put(&t->facts, location, &is_new);
     uint32_t index = t->module_of[l->module];
+    struct type_facts facts = {0}, *kept;
 
-    if (!is_new)
-        return (const struct type_facts *)(uintptr_t)*known;
-    facts = arena_alloc(&t->scratch, sizeof *facts);
-    *known = (uintptr_t)facts;
-    if (index != 0 && !l->exact && !l->at_start) {
+    if (t->facts[location] != NULL)
+        return t->facts[location];
+    if (index != 0 && !l->exact && !l->at_start && type_module_has_facts(&t->modules[index - 1])) {
         struct type_module *m = &t->modules[index - 1];
-
         const struct type_statement *v = find_statements(t, m, l, source_name(t, callee));
 
         type_module_facts(m, l->address - t->p->modules[l->module].bias, stamp_of(t, l, v), v,
-                          l->frame_count, facts);
+                          l->frame_count, &facts);
     }
-    add_name_facts(t, l, facts);
-    return facts;
+    add_name_facts(t, l, &facts);
+    t->facts[location] = shared_if_silent(&facts);
+    if (t->facts[location] == &facts) {
+        kept = arena_alloc(&t->scratch, sizeof *kept);
+        *kept = facts;
+        t->facts[location] = kept;
+    }
+    return t->facts[location];
 }
 
 /* As type_judge, which is asked the same for each of the many paths to one call. */
@@ -528,9 +546,14 @@ static bool
 judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
       struct type_answer *ret)
 {
-    uint64_t hash = hash_u64((uintptr_t)facts ^ hash_u64(sizes->min * 31 + sizes->max));
-    struct judged *j = &t->judged[hash % JUDGED];
+    uint64_t hash;
+    struct judged *j;
 
+    *ret = (struct type_answer){0};
+    if (facts->count == 0)
+        return facts == &silent_passing;
+    hash = hash_u64((uintptr_t)facts ^ hash_u64(sizes->min * 31 + sizes->max));
+    j = &t->judged[hash % JUDGED];
     if (j->facts != facts || j->sizes.min != sizes->min || j->sizes.max != sizes->max) {
         *j = (struct judged){.facts = facts, .sizes = *sizes};
         j->passes_on = type_judge(facts, sizes, &j->answer);
@@ -540,31 +563,35 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
 }
 
 /* Fill the empty RET with what the blocks of NODE are if HEADER bytes more than SIZES were asked
- * for. */
-static void
+ * for. False if nothing is known of the calls, so that other sizes would make no difference. */
+static bool
 judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
             struct type_answer *ret)
 {
     const struct profile *p = t->p;
     uint32_t callee = 0;
-    bool passes_on = true;
+    bool passes_on = true, knows = false;
 
     for (unsigned i = 0; i <= WRAPPERS_MAX && node != 0 && passes_on; i++) {
         uint32_t location = p->nodes[node].location;
         const struct profile_location *l = &p->locations[location];
-        struct type_answer a = {0};
+        const struct type_facts *facts;
+        struct type_answer a;
 
         if (location == 0 || l->frame_count == 0)
-            return;
-        passes_on = judge(t, facts_of(t, location, callee), sizes, &a);
+            break;
+        facts = facts_of(t, location, callee);
+        passes_on = judge(t, facts, sizes, &a);
+        knows |= facts->count > 0;
         // A function that puts a header in front does not know the type.
         if (header > 0 && i == 0 && !passes_on)
-            return;
+            break;
         if (a.fact != NULL && (!passes_on || ret->fact == NULL))
             *ret = a;
         callee = location;
         node = p->nodes[node].parent;
     }
+    return knows;
 }
 
 /* Fill the empty RET with what the blocks of NODE are. */
@@ -573,7 +600,8 @@ judge_node(struct typer *t, uint32_t node, struct type_answer *ret)
 {
     const struct type_sizes *asked = &t->sizes[node];
 
-    judge_sizes(t, node, asked, 0, ret);
+    if (!judge_sizes(t, node, asked, 0, ret))
+        return;
     // A guess, or a type that only begins the block, is no better than one that fits behind a
     // header.
     if (ret->verdict == VERDICT_CERTAIN ||
