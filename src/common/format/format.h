@@ -114,7 +114,8 @@ struct disk_counting {
     uint64_t outside_blocks;   // Their addresses have no counters.
     uint64_t resets;           // Times that all was forgotten, as asked for.
     uint64_t reset_ns;         // Elapsed, at the latest.
-    uint64_t reserved[5];
+    uint64_t lost_accesses;    // Of granules with more than 2^32 of them.
+    uint64_t reserved[4];
 };
 static_assert(sizeof(struct disk_counting) == 128, "format.md 2.7");
 

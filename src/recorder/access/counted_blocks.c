@@ -56,7 +56,8 @@ access_publish(void)
     c = access_counting();
     c->granule_bytes = (uint32_t)shadow.granule_bytes;
     c->words_max = ACCESS_WORDS_MAX;
-    c->flags = DISK_COUNTING | (shadow.exact ? (uint32_t)DISK_COUNTING_ATOMIC : 0);
+    c->flags = DISK_COUNTING | (shadow.apart ? (uint32_t)DISK_COUNTING_APART : 0) |
+               (shadow.exact ? (uint32_t)DISK_COUNTING_ATOMIC : 0);
 }
 
 COLD void

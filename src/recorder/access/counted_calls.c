@@ -25,6 +25,18 @@ static struct {
 
 static uint32_t found; // Atomic.
 
+static inline void
+count_read(const void *p, size_t size_bytes)
+{
+    shadow_count(p, size_bytes, SHADOW_READ);
+}
+
+static inline void
+count_written(const void *p, size_t size_bytes)
+{
+    shadow_count(p, size_bytes, SHADOW_WRITE);
+}
+
 static void *
 libc_function(const struct symbols *libc, const char *name)
 {
@@ -67,8 +79,8 @@ EXPORT void *
 counted_memcpy(void *to, const void *from, size_t size_bytes)
 {
     look();
-    shadow_count(from, size_bytes);
-    shadow_count(to, size_bytes);
+    count_read(from, size_bytes);
+    count_written(to, size_bytes);
     return likely(real.memcpy != NULL) ? real.memcpy(to, from, size_bytes)
                                        : memcpy(to, from, size_bytes);
 }
@@ -77,8 +89,8 @@ EXPORT void *
 counted_memmove(void *to, const void *from, size_t size_bytes)
 {
     look();
-    shadow_count(from, size_bytes);
-    shadow_count(to, size_bytes);
+    count_read(from, size_bytes);
+    count_written(to, size_bytes);
     return likely(real.memmove != NULL) ? real.memmove(to, from, size_bytes)
                                         : memmove(to, from, size_bytes);
 }
@@ -93,7 +105,7 @@ EXPORT void *
 counted_memset(void *to, int c, size_t size_bytes)
 {
     look();
-    shadow_count(to, size_bytes);
+    count_written(to, size_bytes);
     return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
 }
 
@@ -112,8 +124,8 @@ compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool 
 static inline void
 count_compared(const void *a, const void *b, size_t size_bytes)
 {
-    shadow_count(a, size_bytes);
-    shadow_count(b, size_bytes);
+    count_read(a, size_bytes);
+    count_read(b, size_bytes);
 }
 
 EXPORT int
@@ -140,7 +152,7 @@ counted_memchr(const void *s, int c, size_t size_bytes)
 
     look();
     at = real.memchr(s, c, size_bytes);
-    shadow_count(s, at != NULL ? (size_t)((char *)at - (const char *)s) + 1 : size_bytes);
+    count_read(s, at != NULL ? (size_t)((char *)at - (const char *)s) + 1 : size_bytes);
     return at;
 }
 
@@ -152,9 +164,9 @@ counted_memrchr(const void *s, int c, size_t size_bytes)
     look();
     at = real.memrchr(s, c, size_bytes);
     if (at == NULL)
-        shadow_count(s, size_bytes);
+        count_read(s, size_bytes);
     else
-        shadow_count(at, (size_t)((const char *)s + size_bytes - at));
+        count_read(at, (size_t)((const char *)s + size_bytes - at));
     return (void *)(uintptr_t)at;
 }
 
@@ -165,7 +177,7 @@ counted_strlen(const char *s)
 
     look();
     n = likely(real.strlen != NULL) ? real.strlen(s) : strlen(s);
-    shadow_count(s, n + 1);
+    count_read(s, n + 1);
     return n;
 }
 
@@ -176,7 +188,7 @@ counted_strnlen(const char *s, size_t max_bytes)
 
     look();
     n = real.strnlen(s, max_bytes);
-    shadow_count(s, n < max_bytes ? n + 1 : n);
+    count_read(s, n < max_bytes ? n + 1 : n);
     return n;
 }
 
@@ -202,8 +214,8 @@ EXPORT char *
 counted_strncpy(char *to, const char *from, size_t size_bytes)
 {
     look();
-    shadow_count(from, whole(from, size_bytes));
-    shadow_count(to, size_bytes);
+    count_read(from, whole(from, size_bytes));
+    count_written(to, size_bytes);
     return real.strncpy(to, from, size_bytes);
 }
 
@@ -211,9 +223,9 @@ EXPORT char *
 counted_strcat(char *to, const char *from)
 {
     look();
-    shadow_count(to, whole(to, SIZE_MAX));
-    shadow_count(from, whole(from, SIZE_MAX));
-    shadow_count(to + real.strlen(to), whole(from, SIZE_MAX));
+    count_read(to, whole(to, SIZE_MAX));
+    count_read(from, whole(from, SIZE_MAX));
+    count_written(to + real.strlen(to), whole(from, SIZE_MAX));
     return real.strcat(to, from);
 }
 
@@ -221,9 +233,9 @@ EXPORT char *
 counted_strncat(char *to, const char *from, size_t max_bytes)
 {
     look();
-    shadow_count(to, whole(to, SIZE_MAX));
-    shadow_count(from, whole(from, max_bytes));
-    shadow_count(to + real.strlen(to), real.strnlen(from, max_bytes) + 1);
+    count_read(to, whole(to, SIZE_MAX));
+    count_read(from, whole(from, max_bytes));
+    count_written(to + real.strlen(to), real.strnlen(from, max_bytes) + 1);
     return real.strncat(to, from, max_bytes);
 }
 
@@ -279,7 +291,7 @@ counted_strchr(const char *s, int c)
 
     look();
     at = real.strchr(s, c);
-    shadow_count(s, at != NULL ? (size_t)(at - s) + 1 : real.strlen(s) + 1);
+    count_read(s, at != NULL ? (size_t)(at - s) + 1 : real.strlen(s) + 1);
     return at;
 }
 
@@ -287,7 +299,7 @@ EXPORT char *
 counted_strrchr(const char *s, int c)
 {
     look();
-    shadow_count(s, real.strlen(s) + 1);
+    count_read(s, real.strlen(s) + 1);
     return real.strrchr(s, c);
 }
 
@@ -300,12 +312,12 @@ counted_strstr(const char *s, const char *part)
     look();
     at = real.strstr(s, part);
     n = real.strlen(part);
-    shadow_count(part, n + 1);
-    shadow_count(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
+    count_read(part, n + 1);
+    count_read(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
     return at;
 }
 
-#define READS(name, parameters, arguments)                                                         \
+#define PASSES(name, count, parameters, arguments)                                                 \
     EXPORT ssize_t counted_##name parameters                                                       \
     {                                                                                              \
         ssize_t n;                                                                                 \
@@ -313,21 +325,20 @@ counted_strstr(const char *s, const char *part)
         look();                                                                                    \
         n = real.name arguments;                                                                   \
         if (n > 0)                                                                                 \
-            shadow_count(buffer, (size_t)n);                                                       \
+            count(buffer, (size_t)n);                                                              \
         return n;                                                                                  \
     }
 
-READS(read, (int fd, void *buffer, size_t size_bytes), (fd, buffer, size_bytes))
-READS(pread, (int fd, void *buffer, size_t size_bytes, off_t off), (fd, buffer, size_bytes, off))
-READS(pread64, (int fd, void *buffer, size_t size_bytes, off_t off), (fd, buffer, size_bytes, off))
-READS(recv, (int fd, void *buffer, size_t size_bytes, int flags), (fd, buffer, size_bytes, flags))
-READS(write, (int fd, const void *buffer, size_t size_bytes), (fd, buffer, size_bytes))
-READS(pwrite, (int fd, const void *buffer, size_t size_bytes, off_t off),
-      (fd, buffer, size_bytes, off))
-READS(pwrite64, (int fd, const void *buffer, size_t size_bytes, off_t off),
-      (fd, buffer, size_bytes, off))
-READS(send, (int fd, const void *buffer, size_t size_bytes, int flags),
-      (fd, buffer, size_bytes, flags))
+#define IN(...)  (int fd, void *buffer, size_t size_bytes, ##__VA_ARGS__)
+#define OUT(...) (int fd, const void *buffer, size_t size_bytes, ##__VA_ARGS__)
+PASSES(read, count_written, IN(), (fd, buffer, size_bytes))
+PASSES(pread, count_written, IN(off_t off), (fd, buffer, size_bytes, off))
+PASSES(pread64, count_written, IN(off_t off), (fd, buffer, size_bytes, off))
+PASSES(recv, count_written, IN(int flags), (fd, buffer, size_bytes, flags))
+PASSES(write, count_read, OUT(), (fd, buffer, size_bytes))
+PASSES(pwrite, count_read, OUT(off_t off), (fd, buffer, size_bytes, off))
+PASSES(pwrite64, count_read, OUT(off_t off), (fd, buffer, size_bytes, off))
+PASSES(send, count_read, OUT(int flags), (fd, buffer, size_bytes, flags))
 
 EXPORT size_t
 counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
@@ -336,7 +347,7 @@ counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
 
     look();
     n = real.fread(to, each_bytes, count, f);
-    shadow_count(to, n * each_bytes);
+    count_written(to, n * each_bytes);
     return n;
 }
 
@@ -347,7 +358,7 @@ counted_fwrite(const void *from, size_t each_bytes, size_t count, FILE *f)
 
     look();
     n = real.fwrite(from, each_bytes, count, f);
-    shadow_count(from, n * each_bytes);
+    count_read(from, n * each_bytes);
     return n;
 }
 
@@ -359,7 +370,7 @@ counted_fgets(char *to, int size_bytes, FILE *f)
     look();
     line = real.fgets(to, size_bytes, f);
     if (line != NULL)
-        shadow_count(line, real.strlen(line) + 1);
+        count_written(line, real.strlen(line) + 1);
     return line;
 }
 
@@ -368,7 +379,7 @@ static inline int
 printed(const char *to, size_t size_bytes, int length)
 {
     if (length >= 0 && size_bytes > 0)
-        shadow_count(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
+        count_written(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
     return length;
 }
 
@@ -415,8 +426,8 @@ EXPORT void *
 counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
     look();
-    shadow_count(from, size_bytes);
-    shadow_count(to, size_bytes);
+    count_read(from, size_bytes);
+    count_written(to, size_bytes);
     return real.__memcpy_chk(to, from, size_bytes, there_bytes);
 }
 
@@ -424,8 +435,8 @@ EXPORT void *
 counted___memmove_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
     look();
-    shadow_count(from, size_bytes);
-    shadow_count(to, size_bytes);
+    count_read(from, size_bytes);
+    count_written(to, size_bytes);
     return real.__memmove_chk(to, from, size_bytes, there_bytes);
 }
 
@@ -433,7 +444,7 @@ EXPORT void *
 counted___memset_chk(void *to, int c, size_t size_bytes, size_t there_bytes)
 {
     look();
-    shadow_count(to, size_bytes);
+    count_written(to, size_bytes);
     return real.__memset_chk(to, c, size_bytes, there_bytes);
 }
 
@@ -444,8 +455,8 @@ counted___strcpy_chk(char *to, const char *from, size_t there_bytes)
 
     look();
     n = whole(from, SIZE_MAX);
-    shadow_count(from, n);
-    shadow_count(to, n);
+    count_read(from, n);
+    count_written(to, n);
     return real.__strcpy_chk(to, from, there_bytes);
 }
 
@@ -453,9 +464,9 @@ EXPORT char *
 counted___strcat_chk(char *to, const char *from, size_t there_bytes)
 {
     look();
-    shadow_count(to, whole(to, SIZE_MAX));
-    shadow_count(from, whole(from, SIZE_MAX));
-    shadow_count(to + real.strlen(to), whole(from, SIZE_MAX));
+    count_read(to, whole(to, SIZE_MAX));
+    count_read(from, whole(from, SIZE_MAX));
+    count_written(to + real.strlen(to), whole(from, SIZE_MAX));
     return real.__strcat_chk(to, from, there_bytes);
 }
 

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "access/carries.h"
 #include "access/facts.h"
 #include "access/shadow.h"
 #include "account/ledger.h"
@@ -242,6 +243,7 @@ live_merge(enum live_merge when)
     walk_all(&w);
     if (when == LIVE_AT_EXIT)
         or_relaxed(&c->flags, (uint32_t)DISK_COUNTING_ENDED);
+    c->lost_accesses = load_relaxed(&carries.lost) << 32;
     c->merge_ns = cycles_us(&access_state->cycles, w.now) * 1000;
     store_release(&c->merge, w.merge);
     store_release(&access_state->merging, 0u);

@@ -9,8 +9,8 @@
  * file calls __memprof_init once, one more of these calls than of the others means that one has
  * been built without.
  *
- * Where the program is to call us for each access (--exact-threads), the counts are added to
- * atomically.
+ * With --reads-writes and --exact-threads the program calls us for each access: then we know which
+ * of the two it is, or can add atomically.
  */
 #include "access/memprof.h"
 
@@ -30,56 +30,29 @@ static struct {
 } objects;
 
 static void
-granule_is(uint32_t granule_bytes, uint32_t exact)
+granule_is(uint32_t granule_bytes, bool apart, uint32_t exact)
 {
-    add_relaxed(&objects.exact, exact);
-    shadow_start(granule_bytes);
+    uint32_t all_exact = add_relaxed(&objects.exact, exact) + exact;
+
+    shadow_start(granule_bytes, apart);
     // One object that counts as usual is enough for counts to be lost.
-    shadow.exact = load_relaxed(&objects.exact) == add_relaxed(&objects.said, 1u) + 1;
+    shadow.exact = all_exact == add_relaxed(&objects.said, 1u) + 1;
+    shadow.atomic = all_exact != 0;
     access_publish();
 }
 
-EXPORT void
-__heaptap_granule_8(void)
-{
-    granule_is(8, 0);
-}
-
-EXPORT void
-__heaptap_granule_8_exact(void)
-{
-    granule_is(8, 1);
-}
-
-EXPORT void
-__heaptap_granule_16(void)
-{
-    granule_is(16, 0);
-}
-
-EXPORT void
-__heaptap_granule_16_exact(void)
-{
-    granule_is(16, 1);
-}
-
-EXPORT void
-__heaptap_granule_64(void)
-{
-    granule_is(64, 0);
-}
-
-EXPORT void
-__heaptap_granule_64_exact(void)
-{
-    granule_is(64, 1);
-}
+#define GRANULE(name, granule_bytes, apart, exact)                                                 \
+    EXPORT void __heaptap_granule_##name(void)                                                     \
+    {                                                                                              \
+        granule_is(granule_bytes, apart, exact);                                                   \
+    }
+GRANULES(GRANULE)
 
 EXPORT void
 __memprof_init(void)
 {
     if (add_relaxed(&objects.begun, 1u) >= load_relaxed(&objects.said)) {
-        shadow_start(64);
+        shadow_start(64, false);
         access_publish();
     }
 }
@@ -136,23 +109,16 @@ __memprof_profile_reset(void)
     wish(DISK_ACCESS_RESET);
 }
 
-static inline void
-count_exactly(uintptr_t address)
-{
-    if (likely(shadow_has(address, 1)))
-        add_relaxed(shadow_counter(address), UINT64_C(1));
-}
-
 EXPORT void
 __memprof_load(uintptr_t address)
 {
-    count_exactly(address);
+    shadow_count_one(address, SHADOW_READ);
 }
 
 EXPORT void
 __memprof_store(uintptr_t address)
 {
-    count_exactly(address);
+    shadow_count_one(address, SHADOW_WRITE);
 }
 
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)

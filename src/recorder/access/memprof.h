@@ -11,12 +11,21 @@
  * cc has built, before that, one that says what they were built for. */
 void __memprof_init(void);
 void __memprof_version_mismatch_check_v1(void);
-void __heaptap_granule_8(void);
-void __heaptap_granule_16(void);
-void __heaptap_granule_64(void);
-void __heaptap_granule_8_exact(void);
-void __heaptap_granule_16_exact(void);
-void __heaptap_granule_64_exact(void);
+
+/* X(name, bytes, reads and writes apart, exact among threads). */
+#define GRANULES_OF(X, bytes)                                                                      \
+    X(bytes, bytes, false, 0)                                                                      \
+    X(bytes##_exact, bytes, false, 1)                                                              \
+    X(bytes##_apart, bytes, true, 0)                                                               \
+    X(bytes##_apart_exact, bytes, true, 1)
+#define GRANULES(X)    \
+    GRANULES_OF(X, 8)  \
+    GRANULES_OF(X, 16) \
+    GRANULES_OF(X, 64)
+
+#define GRANULE_PROTOTYPE(name, bytes, apart, exact) void __heaptap_granule_##name(void);
+GRANULES(GRANULE_PROTOTYPE)
+#undef GRANULE_PROTOTYPE
 
 /* What replaces the compiler's own copying and filling. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);

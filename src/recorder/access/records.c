@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "access/carries.h"
 #include "access/shadow.h"
 #include "account/file.h"
 #include "account/ledger_entry.h"
@@ -129,23 +130,54 @@ fields_of(struct access_runs *runs, uint32_t site, enum disk_access_part part, u
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
+/* What COUNTER has, where reads and writes are APART or not. */
+struct count {
+    uint64_t accesses, writes;
+};
+
+static INLINE struct count
+count_of(const uint64_t *counter, bool apart)
+{
+    uint64_t c = load_relaxed(counter), writes;
+
+    if (!apart)
+        return (struct count){.accesses = c};
+    writes = (c >> 32) + carries_of(shadow_half(counter, SHADOW_WRITE));
+    return (struct count){(uint32_t)c + carries_of(shadow_half(counter, SHADOW_READ)) + writes,
+                          writes};
+}
+
+/* Add the N counters at COUNTER up, into B. */
+static INLINE void
+read_counters(struct access_block *b, const uint64_t *counter, uint64_t n, bool apart)
+{
+    uint64_t accesses = 0, writes = 0, touched = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        struct count c = count_of(&counter[i], apart);
+
+        accesses += c.accesses;
+        writes += c.writes;
+        touched += c.accesses != 0;
+    }
+    b->accesses = accesses;
+    b->writes = writes;
+    b->touched_granules = touched;
+}
+
 void
 records_read(struct access_block *b)
 {
     uint64_t granule = shadow.granule_bytes, n = shadow_granules(b->p, b->size_bytes);
     const uint64_t *counter = shadow_counter(b->p);
-    uint64_t accesses = 0, touched = 0, untouched_bytes;
+    uint64_t untouched_bytes;
 
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t c = load_relaxed(&counter[i]);
-
-        accesses += c;
-        touched += c != 0;
-    }
-    b->accesses = accesses;
+    if (shadow.apart)
+        read_counters(b, counter, n, true);
+    else
+        read_counters(b, counter, n, false);
     b->granules = n;
-    b->touched_granules = touched;
-    untouched_bytes = (n - touched) * granule;
+    untouched_bytes = (n - b->touched_granules) * granule;
     if (n > 0 && counter[n - 1] == 0) // The last one need not be the block's as a whole,
         untouched_bytes -= (0 - (b->p + b->size_bytes)) & (granule - 1);
     if (n > 0 && counter[0] == 0) // nor the first.
@@ -238,12 +270,22 @@ add_dates(struct disk_access *r, const struct disk_access *before, const struct 
     store_relaxed(&r->dealloc_cpu, dealloc_cpu);
 }
 
+static inline bool
+is_write_only(const struct access_block *b)
+{
+    return b->writes != 0 && b->writes == b->accesses;
+}
+
 static INLINE void
 add_block(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)
 {
     add_word(&r->blocks, 1, alone);
     spread_add(&r->accesses, b->accesses, alone);
+    if (unlikely(shadow.apart)) {
+        spread_add(&r->writes, b->writes, alone);
+        add_word(&r->write_only, is_write_only(b), alone);
+    }
     spread_add(&r->size_bytes, b->size_bytes, alone);
     spread_add(&r->utilised, utilised_of(b), alone);
     spread_add(&r->density, density_of(b), alone);
@@ -260,12 +302,13 @@ static INLINE void
 add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n, bool alone)
 {
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t c = load_relaxed(&counter[i]);
+        struct count c = count_of(&counter[i], shadow.apart);
 
         add_word(&f->fields[i].reached, n, alone);
-        if (c == 0)
+        if (c.accesses == 0)
             continue;
-        add_word(&f->fields[i].accesses, c * n, alone);
+        add_word(&f->fields[i].accesses, c.accesses * n, alone);
+        add_word(&f->fields[i].writes, c.writes * n, alone);
         add_word(&f->fields[i].blocks, n, alone);
     }
 }
@@ -346,6 +389,8 @@ records_take_back(const struct access_block *b, uint32_t site, enum disk_access_
         return;
     access_add(&r->blocks, UINT64_MAX);
     access_add(&r->accesses.total, 0 - b->accesses);
+    access_add(&r->writes.total, 0 - b->writes);
+    access_add(&r->write_only, 0 - (uint64_t)is_write_only(b));
     access_add(&r->size_bytes.total, 0 - b->size_bytes);
     access_add(&r->utilised.total, 0 - utilised_of(b));
     access_add(&r->density.total, 0 - density_of(b));

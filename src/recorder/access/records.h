@@ -11,7 +11,7 @@ struct access_block {
     bool dated;
     uint64_t began, ended; // Of cycles.h.
     // What its counters come to.
-    uint64_t accesses, granules, touched_granules, untouched_bytes;
+    uint64_t accesses, writes, granules, touched_granules, untouched_bytes;
     uint64_t lifetime_us;
 };
 

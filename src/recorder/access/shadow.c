@@ -23,6 +23,9 @@
  * Each word's counter is 2048 bytes further on than it would have to be: at the same place in its
  * page as the word, each would wait for the store to the other (x86 compares the low 12 bits).
  *
+ * Where code calls us for each access, reads and writes are counted apart, in the lower and the
+ * upper half of the counter (carries.c). Then nothing may add to it as if it were one number.
+ *
  * Without counters an instrumented program cannot go on, since its code writes to them whatever
  * becomes of us. So this is the one place where we end a process, before its main.
  */
@@ -34,6 +37,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "access/carries.h"
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "platform/arch_x86_64.h"
@@ -111,22 +115,26 @@ map_counters(const struct placement *p)
     shadow.granule_shift = p->granule_shift;
     shadow.scale = p->scale;
     shadow.granule_bytes = p->granule_bytes;
-    store_release(&__memprof_shadow_memory_dynamic_address,
-                  (uintptr_t)got + p->skew - (p->low >> p->scale));
+    shadow.base = (uintptr_t)got + p->skew - (p->low >> p->scale);
+    store_release(&__memprof_shadow_memory_dynamic_address, shadow.base);
 }
 
 COLD void
-shadow_start(uint32_t granule_bytes)
+shadow_start(uint32_t granule_bytes, bool apart)
 {
-    static uint32_t begun; // Atomic: the size, once somebody has decided.
-    uint32_t there = 0;
+    static uint32_t begun; // Atomic: the size, once somebody has decided, and APART.
+    uint32_t there = 0, wanted = granule_bytes | (uint32_t)apart;
 
-    if (!cas_acq_rel(&begun, &there, granule_bytes)) {
-        if (there != granule_bytes)
+    if (!cas_acq_rel(&begun, &there, wanted)) {
+        if ((there & ~1u) != granule_bytes)
             shadow_fails("its parts were built with different --granule sizes. Build all of them "
                          "with the same, and with heaptap cc");
+        if (there != wanted)
+            shadow_fails("only some of its parts were built to count reads and writes apart, as "
+                         "gcc does. Build all of them with heaptap cc --reads-writes");
         return;
     }
+    shadow.apart = apart;
     if (granule_bytes == 8 && process_value(AT_ENTRY) < WORDS_FROM)
         shadow_fails("--granule=8 counts in position-independent programs only. Build it with "
                      "-fPIE and link it with -pie, or use --granule=16");
@@ -182,13 +190,23 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
         drop_counters(shadow_counter(p), count);
     else if (count > 0)
         clear_counters(shadow_counter(p), count);
+    carries_forget(shadow_counter(p), count);
+}
+
+COLD void
+shadow_add_to_half(uint32_t *half, uint32_t n)
+{
+    // Atomically also where that is not asked for: an addition that is lost to another thread's
+    // just there would have it pass its end once more.
+    if (add_relaxed(half, n) > UINT32_MAX - n)
+        carries_add(half);
 }
 
 /* Add N to each of COUNT counters. */
 static INLINE void
 add_to_each(uint64_t *counter, uint64_t count, uint64_t n)
 {
-    if (unlikely(shadow.exact)) {
+    if (shadow_is_atomic()) {
         for (; count > 0; count--)
             add_relaxed(counter++, n);
         return;
@@ -203,24 +221,46 @@ add_to_each(uint64_t *counter, uint64_t count, uint64_t n)
         *counter++ += n;
 }
 
+/* The same for halves of them. */
+static NOINLINE void
+add_to_halves(uint64_t *counter, uint64_t count, uint32_t n, enum shadow_access kind)
+{
+    for (; count > 0; count--) {
+        uint32_t *half = shadow_half(counter++, kind);
+
+        if (shadow_is_atomic() || unlikely(load_relaxed(half) >= SHADOW_HALF_NEAR_END))
+            shadow_add_to_half(half, n);
+        else
+            arch_add(half, n);
+    }
+}
+
 void
-shadow_count(const void *p, uint64_t size_bytes)
+shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
 {
     uint32_t shift = shadow.granule_shift - 3;
     uint64_t first = (uintptr_t)p >> 3, last = ((uintptr_t)p + size_bytes - 1) >> 3;
-    uint64_t granule = first >> shift, granules = (last >> shift) - granule;
+    uint64_t granule = first >> shift, more = (last >> shift) - granule;
     uint64_t words = UINT64_C(1) << shift; // Of a granule.
+    uint64_t in_first = more == 0 ? last - first + 1 : words - (first & (words - 1));
+    uint64_t in_last = (last & (words - 1)) + 1;
     uint64_t *counter;
 
     if (size_bytes == 0 || unlikely(!shadow_has((uintptr_t)p, size_bytes)))
         return;
     counter = shadow_counter((uintptr_t)p);
-    if (granules == 0) {
-        add_to_each(counter, 1, last - first + 1);
+    // The first and the last need not be touched as a whole.
+    if (unlikely(shadow.apart)) {
+        add_to_halves(counter, 1, (uint32_t)in_first, kind);
+        if (more > 0) {
+            add_to_halves(counter + 1, more - 1, (uint32_t)words, kind);
+            add_to_halves(counter + more, 1, (uint32_t)in_last, kind);
+        }
         return;
     }
-    // The first and the last need not be touched as a whole.
-    add_to_each(counter, 1, words - (first & (words - 1)));
-    add_to_each(counter + 1, granules - 1, words);
-    add_to_each(counter + granules, 1, (last & (words - 1)) + 1);
+    add_to_each(counter, 1, in_first);
+    if (more > 0) {
+        add_to_each(counter + 1, more - 1, words);
+        add_to_each(counter + more, 1, in_last);
+    }
 }

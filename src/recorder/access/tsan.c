@@ -6,7 +6,8 @@
  * are not vectorised either.
  *
  * Atomic operations are calls, too, which have to do what they are named after. All are done in the
- * strictest order.
+ * strictest order. One that reads and writes is one access, and counts as a write, as it does where
+ * clang calls us.
  */
 #include "access/tsan.h"
 
@@ -14,20 +15,6 @@
 #include "base/atomics.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-
-static inline void
-count(uintptr_t address)
-{
-    uint64_t *counter;
-
-    if (unlikely(!shadow_has(address, 1)))
-        return;
-    counter = shadow_counter(address);
-    if (unlikely(shadow.exact))
-        add_relaxed(counter, UINT64_C(1));
-    else
-        *counter += 1;
-}
 
 EXPORT void
 __tsan_init(void)
@@ -45,10 +32,10 @@ __tsan_func_exit(void)
 {
 }
 
-#define ACCESS(name)                                                                               \
+#define ACCESS(name, kind)                                                                         \
     EXPORT void name(uintptr_t address)                                                            \
     {                                                                                              \
-        count(address);                                                                            \
+        shadow_count_one(address, kind);                                                           \
     }
 TSAN_ACCESSES(ACCESS)
 
@@ -56,19 +43,19 @@ EXPORT void
 __tsan_vptr_update(uintptr_t address, void *value)
 {
     (void)value;
-    count(address);
+    shadow_count_one(address, SHADOW_WRITE);
 }
 
 EXPORT void
 __tsan_read_range(uintptr_t address, size_t size_bytes)
 {
-    shadow_count((const void *)address, size_bytes);
+    shadow_count((const void *)address, size_bytes, SHADOW_READ);
 }
 
 EXPORT void
 __tsan_write_range(uintptr_t address, size_t size_bytes)
 {
-    shadow_count((const void *)address, size_bytes);
+    shadow_count((const void *)address, size_bytes, SHADOW_WRITE);
 }
 
 EXPORT void
@@ -89,7 +76,7 @@ __tsan_atomic_signal_fence(int order)
     EXPORT type __tsan_atomic##bits##_##operation(volatile type *p, type v, int order)             \
     {                                                                                              \
         (void)order;                                                                               \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_WRITE);                                              \
         return __atomic_##operation(p, v, __ATOMIC_SEQ_CST);                                       \
     }
 
@@ -98,7 +85,7 @@ __tsan_atomic_signal_fence(int order)
         volatile type *p, type *expected, type v, int order, int failed_order)                     \
     {                                                                                              \
         (void)order, (void)failed_order;                                                           \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_WRITE);                                              \
         return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,                \
                                            __ATOMIC_SEQ_CST);                                      \
     }
@@ -107,19 +94,19 @@ __tsan_atomic_signal_fence(int order)
     EXPORT type __tsan_atomic##bits##_load(const volatile type *p, int order)                      \
     {                                                                                              \
         (void)order;                                                                               \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_READ);                                               \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
     }                                                                                              \
     EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order)                   \
     {                                                                                              \
         (void)order;                                                                               \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_WRITE);                                              \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     EXPORT type __tsan_atomic##bits##_exchange(volatile type *p, type v, int order)                \
     {                                                                                              \
         (void)order;                                                                               \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_WRITE);                                              \
         return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                        \
     }                                                                                              \
     FETCH(bits, type, fetch_add)                                                                   \
@@ -134,7 +121,7 @@ __tsan_atomic_signal_fence(int order)
                                                            type v, int order, int failed_order)    \
     {                                                                                              \
         (void)order, (void)failed_order;                                                           \
-        count((uintptr_t)p);                                                                       \
+        shadow_count_one((uintptr_t)p, SHADOW_WRITE);                                              \
         __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
         return expected;                                                                           \
     }

@@ -11,31 +11,31 @@ void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
 
-/* X(name) of the functions that take the address of one access. */
+/* X(name, kind) of the functions that take the address of one access. */
 #define TSAN_ACCESSES(X)                                                                           \
-    X(__tsan_read1)                                                                                \
-    X(__tsan_read2)                                                                                \
-    X(__tsan_read4)                                                                                \
-    X(__tsan_read8)                                                                                \
-    X(__tsan_read16)                                                                               \
-    X(__tsan_write1)                                                                               \
-    X(__tsan_write2)                                                                               \
-    X(__tsan_write4)                                                                               \
-    X(__tsan_write8)                                                                               \
-    X(__tsan_write16)                                                                              \
-    X(__tsan_volatile_read1)                                                                       \
-    X(__tsan_volatile_read2)                                                                       \
-    X(__tsan_volatile_read4)                                                                       \
-    X(__tsan_volatile_read8)                                                                       \
-    X(__tsan_volatile_read16)                                                                      \
-    X(__tsan_volatile_write1)                                                                      \
-    X(__tsan_volatile_write2)                                                                      \
-    X(__tsan_volatile_write4)                                                                      \
-    X(__tsan_volatile_write8)                                                                      \
-    X(__tsan_volatile_write16)                                                                     \
-    X(__tsan_vptr_read)
+    X(__tsan_read1, SHADOW_READ)                                                                   \
+    X(__tsan_read2, SHADOW_READ)                                                                   \
+    X(__tsan_read4, SHADOW_READ)                                                                   \
+    X(__tsan_read8, SHADOW_READ)                                                                   \
+    X(__tsan_read16, SHADOW_READ)                                                                  \
+    X(__tsan_write1, SHADOW_WRITE)                                                                 \
+    X(__tsan_write2, SHADOW_WRITE)                                                                 \
+    X(__tsan_write4, SHADOW_WRITE)                                                                 \
+    X(__tsan_write8, SHADOW_WRITE)                                                                 \
+    X(__tsan_write16, SHADOW_WRITE)                                                                \
+    X(__tsan_volatile_read1, SHADOW_READ)                                                          \
+    X(__tsan_volatile_read2, SHADOW_READ)                                                          \
+    X(__tsan_volatile_read4, SHADOW_READ)                                                          \
+    X(__tsan_volatile_read8, SHADOW_READ)                                                          \
+    X(__tsan_volatile_read16, SHADOW_READ)                                                         \
+    X(__tsan_volatile_write1, SHADOW_WRITE)                                                        \
+    X(__tsan_volatile_write2, SHADOW_WRITE)                                                        \
+    X(__tsan_volatile_write4, SHADOW_WRITE)                                                        \
+    X(__tsan_volatile_write8, SHADOW_WRITE)                                                        \
+    X(__tsan_volatile_write16, SHADOW_WRITE)                                                       \
+    X(__tsan_vptr_read, SHADOW_READ)
 
-#define TSAN_PROTOTYPE(name) void name(uintptr_t address);
+#define TSAN_PROTOTYPE(name, kind) void name(uintptr_t address);
 TSAN_ACCESSES(TSAN_PROTOTYPE)
 #undef TSAN_PROTOTYPE
 

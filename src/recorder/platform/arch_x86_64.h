@@ -38,6 +38,13 @@ arch_cycles(void)
     return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
+/* Add N to *P in one instruction, whatever the compiler knows of *P already. */
+static INLINE void
+arch_add(uint32_t *p, uint32_t n)
+{
+    __asm__ volatile("addl %1, %0" : "+m"(*p) : "ri"(n) : "cc");
+}
+
 /* The thread control block: glibc puts it at the upper end of every stack that it allocates
  * itself. */
 static inline uint64_t

@@ -24,7 +24,7 @@
 
 #include "base/base.h"
 
-enum { CLANG_OLDEST = 14, CLANG_NEWEST = 40, OPTIONS_MAX = 48 };
+enum { CLANG_OLDEST = 14, CLANG_NEWEST = 40, OPTIONS_MAX = 64 };
 
 struct line {
     struct arena *arena;
@@ -185,10 +185,20 @@ has_argument(int count, char **arguments, const char *text)
 
 /* --- The line --------------------------------------------------------------------------------- */
 
+/* Have each file say how it counts, by the file MARK (recorder/access/granule_mark.h). */
+static void
+add_mark(struct line *l, const struct compiler_wishes *w, bool reads_writes, const char *mark)
+{
+    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s%s\"", w->granule_bytes,
+                        reads_writes ? "_apart" : "", w->exact_threads ? "_exact" : ""));
+    add(l, "-include");
+    add(l, mark);
+}
+
 static void
 add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
 {
-    static const char *const exact[] = {"-mllvm", "-memprof-use-callbacks", NULL};
+    static const char *const calls[] = {"-mllvm", "-memprof-use-callbacks", NULL};
     static const char *const apart[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
     uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
 
@@ -199,14 +209,11 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     add(l, arena_printf(l->arena, "-memprof-mapping-granularity=%u", w->granule_bytes));
     add(l, "-mllvm");
     add(l, arena_printf(l->arena, "-memprof-mapping-scale=%u", scale));
-    if (w->exact_threads)
-        add_all(l, exact);
+    if (w->exact_threads || w->reads_writes)
+        add_all(l, calls);
     if (w->granule_bytes < 64)
         add_all(l, apart);
-    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s\"", w->granule_bytes,
-                        w->exact_threads ? "_exact" : ""));
-    add(l, "-include");
-    add(l, mark);
+    add_mark(l, w, w->reads_writes, mark);
 }
 
 /* Of PATH, the final slash included. */
@@ -216,9 +223,16 @@ directory_length(const char *path)
     return (int)(strrchr(path, '/') - path) + 1;
 }
 
+/* What gcc would make instructions of, or calls of what it makes instructions of, after it has put
+ * in the calls that count. */
+static const char *const stays_call[] = {
+    "memcpy", "memmove", "mempcpy", "memset", "bzero",   "bcopy",  "memcmp",  "bcmp",     "strcpy",
+    "stpcpy", "strncpy", "strcat",  "strncat", "strcmp", "strncmp", "sprintf", "snprintf",
+};
+
 /* gcc's calls for each access (recorder/access/tsan.c), without the library that they are meant
  * for: in DIRECTORY is an empty one. Copying and filling is to be called, not made of instructions
- * that nobody sees. */
+ * that nobody sees, and so not in the forms of _FORTIFY_SOURCE, which no option reaches. */
 static void
 add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const char *directory)
 {
@@ -226,18 +240,16 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const
         "-fsanitize=thread",
         "--param=tsan-instrument-func-entry-exit=0",
         "-U__SANITIZE_THREAD__",
-        "-fno-builtin-memcpy",
-        "-fno-builtin-memmove",
-        "-fno-builtin-memset",
+        "-U_FORTIFY_SOURCE",
+        "-fno-tree-loop-distribute-patterns",
         NULL,
     };
 
     add_all(l, options);
+    for (size_t i = 0; i < countof(stays_call); i++)
+        add(l, arena_printf(l->arena, "-fno-builtin-%s", stays_call[i]));
     add(l, arena_printf(l->arena, "-B%s", directory));
-    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s\"", w->granule_bytes,
-                        w->exact_threads ? "_exact" : ""));
-    add(l, "-include");
-    add(l, mark);
+    add_mark(l, w, true, mark);
 }
 
 /* The recorder comes in by its malloc, whether the program calls that or not, and libraries that

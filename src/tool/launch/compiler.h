@@ -12,6 +12,7 @@ struct compiler_wishes {
     const char *compiler; // A name or a path; "clang" is any release of it.
     uint32_t granule_bytes; // 8, 16 or 64.
     bool exact_threads;
+    bool reads_writes; // Apart; gcc's calls always have them so.
 };
 
 /* The command line for the COUNT ARGUMENTS of a compiler, ended by NULL and from ARENA.

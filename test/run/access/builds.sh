@@ -105,6 +105,14 @@ says "no address space" "ulimit -v unlimited" bash -c 'ulimit -v 4000000; exec .
 says "from below" "laid out from below" bash -c 'ulimit -s unlimited; exec ./places.16'
 cc -O1 -c -o mixed.o "$area/libuse.c" && cc --granule=64 -O1 -o mixed "$area/user.c" mixed.o
 says "mixed sizes" "different --granule sizes" ./mixed
+cc --reads-writes -O1 -c -o apart.o "$area/libuse.c" && cc -O1 -o mixed3 "$area/user.c" apart.o
+says "some count reads and writes apart" "heaptap cc --reads-writes" ./mixed3
+"$HEAPTAP" cc --cc=gcc -O1 -c -o gcc.o "$area/libuse.c" && cc -O1 -o mixed4 "$area/user.c" gcc.o
+says "some are gcc's" "heaptap cc --reads-writes" ./mixed4
+cc --reads-writes -O1 -o both "$area/user.c" gcc.o
+HEAPTAP_OUT=$PWD/both.heaptap ./both
+counts both.heaptap 160 apart=1 blocks=1 accesses=14 writes=14 write_only=1
+counts both.heaptap 176 apart=1 blocks=1 accesses=11 writes=11 write_only=1
 "$clang" -fmemory-profile -O1 -c -o stock.o "$area/libuse.c"
 cc -O1 -o mixed2 "$area/user.c" stock.o
 says "one file without heaptap cc" "different --granule sizes" ./mixed2

@@ -1,0 +1,78 @@
+/* carries.c: counts beyond 2^32.
+ *
+ * Where reads and writes are counted apart, both are in the word that is the counter of both
+ * elsewhere, 32 bits each, so that counting apart takes no more memory; for granules of 16 bytes
+ * and less there would be no addresses for a second shadow, either. Few granules are read four
+ * thousand million times before their block ends. Of these the carries are kept here, in a list,
+ * which is looked through only as long as there is any.
+ *
+ * Between the addition that passes the end and the carry a reader sees 2^32 too few. A block that
+ * ends has no such moment, or the program uses what it frees.
+ */
+#include "access/carries.h"
+
+#include <stddef.h>
+
+struct carries carries;
+
+static struct carry *
+entry_of(const uint32_t *half)
+{
+    uint32_t used = load_acquire(&carries.used);
+
+    for (uint32_t i = 0; i < used; i++)
+        if (load_relaxed(&carries.v[i].half) == half)
+            return &carries.v[i];
+    return NULL;
+}
+
+static struct carry *
+make_entry(const uint32_t *half)
+{
+    for (uint32_t i = 0; i < CARRIES_MAX; i++) {
+        uint32_t used = load_relaxed(&carries.used);
+        const uint32_t *nobody = NULL;
+
+        if (!cas_acq_rel(&carries.v[i].half, &nobody, half))
+            continue;
+        while (used <= i && !cas_acq_rel(&carries.used, &used, i + 1))
+            continue;
+        return &carries.v[i];
+    }
+    return NULL;
+}
+
+COLD void
+carries_add(const uint32_t *half)
+{
+    struct carry *c = entry_of(half);
+
+    // Nobody else looks for the same: that would be after as many accesses again.
+    if (c == NULL)
+        c = make_entry(half);
+    add_relaxed(c != NULL ? &c->count : &carries.lost, UINT64_C(1));
+}
+
+COLD void
+carries_forget_all(const uint64_t *counter, uint64_t count)
+{
+    uint32_t used = load_acquire(&carries.used);
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct carry *c = &carries.v[i];
+        const uint64_t *at = (const void *)load_relaxed(&c->half);
+
+        if (at == NULL || at < counter || at >= counter + count)
+            continue;
+        store_relaxed(&c->count, UINT64_C(0));
+        store_release(&c->half, (const uint32_t *)NULL);
+    }
+}
+
+COLD uint64_t
+carries_find(const uint32_t *half)
+{
+    const struct carry *c = entry_of(half);
+
+    return c != NULL ? load_relaxed(&c->count) << 32 : 0;
+}

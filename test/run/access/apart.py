@@ -1,0 +1,118 @@
+"""apart.py: builds apart.c by `heaptap cc` and compares reads and writes with what is true.
+
+    apart.py HEAPTAP COMPILER
+
+In the directory where it stands it makes programs and profiles. """
+import json
+import os
+import subprocess
+import sys
+
+import counters
+from telling import finish, tell
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart.c")
+FLAGS = {8: ["-O1", "-O3"], 16: ["-O0", "-O2 -D_FORTIFY_SOURCE=2"], 64: ["-O1"]}
+
+# By size: blocks, reads and writes of all of them, blocks that were only written.
+TRUTH = {
+    192: (10, 10 * 4009, 10 * 11, 0),
+    1000: (3, 0, 375, 3),
+    1008: (1, 126, 0, 0),
+    40: (1, 3, 21, 0),
+    56: (1, 6, 6, 0),
+    72: (1, 16, 0, 0),
+    88: (1, 8, 8, 0),
+    48: (1, 3 + 3 + 2, 6 + 3 + 1 + 2, 0),
+    104: (1, 13, 0, 0),
+    120: (1, 0, 13, 1),
+    136: (1, 0, 2, 1),
+    80: (1, 0, 5, 1),
+    272: (1, 3, 7, 0),
+    416: (1, 1, 2, 0),
+}
+
+
+def run(*command, **environment):
+    profile = environment.get("HEAPTAP_OUT")
+    if profile and os.path.exists(profile):
+        os.remove(profile)
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True,
+                          text=True, check=False)
+
+
+def build(heaptap, compiler, out, granule, flags):
+    wish = [] if compiler == "gcc" else ["--reads-writes"]
+    return run(heaptap, "cc", f"--cc={compiler}", f"--granule={granule}", *wish, *flags.split(),
+               "-Wall", "-Werror", "-pthread", "-fno-unroll-loops", "-o", out, SOURCE)
+
+
+def of_site(sites, size):
+    s = counters.of_size(sites, size)
+    writes = s.get("writes", (0, 0, 0))[0]
+    return (s.get("blocks"), s.get("accesses", (0, 0, 0))[0] - writes, writes,
+            s.get("write_only"))
+
+
+def judge_fields(what, granule, sites):
+    """Of the ten nodes: accesses, writes, blocks, blocks large enough."""
+    truth = {}
+    for word, (reads, writes) in {**{i: (1000, 1) for i in range(4)}, 10: (0, 7),
+                                  20: (9, 0)}.items():
+        there = truth.get(word * 8 // granule, (0, 0))
+        truth[word * 8 // granule] = (there[0] + reads + writes, there[1] + writes)
+    fields = counters.of_size(sites, 192).get("fields", {})
+    tell({i: f for i, f in fields.items() if f[0]} ==
+         {i: (10 * all_, 10 * writes, 10, 10) for i, (all_, writes) in truth.items()},
+         f"{what}: each field has its reads and its writes", fields)
+
+
+def judge(what, granule, profile):
+    counting, sites = counters.read(profile)
+    tell(counting["granule_bytes"] == granule and counting["flags"] & 2 and
+         not any(v for k, v in counting.items() if k.endswith("_blocks")),
+         f"{what}: reads and writes apart, and nothing lost", counting)
+    for size, wanted in TRUTH.items():
+        got = of_site(sites, size)
+        tell(got == wanted, f"{what}: {size} bytes", "got", got, "wanted", wanted)
+    judge_fields(what, granule, sites)
+    return counting, sites
+
+
+def judge_threads(heaptap, compiler):
+    what = f"{compiler}: threads, exactly"
+    r = build(heaptap, compiler, "exact", 16, "--exact-threads -O1")
+    tell(r.returncode == 0, f"{what}: can be built", r.stderr)
+    run("./exact", "threads", HEAPTAP_OUT="exact.heaptap")
+    counting, sites = judge(what, 16, "exact.heaptap")
+    tell(counting["flags"] & 4, f"{what}: none is lost", counting)
+    tell(of_site(sites, 400) == (1, 1200000, 600000, 0), f"{what}: 400 bytes", of_site(sites, 400))
+
+
+def judge_view(heaptap, compiler, profile):
+    document = json.loads(run(heaptap, "access", "--json", profile).stdout)
+    tell(document["counting"]["reads_and_writes"] is True, f"{compiler}: JSON has both")
+    sites = document["sites"]
+    verdicts = dict(zip((s["max"] if s else 0 for s in sites["size_bytes"]), sites["verdict"]))
+    tell(verdicts.get(1000) == "write-only", f"{compiler}: what nobody reads is told",
+         verdicts)
+
+
+def main():
+    heaptap, compiler = sys.argv[1:]
+    for granule, all_flags in FLAGS.items():
+        for flags in all_flags:
+            what = f"{compiler} {flags}, granules of {granule}"
+            r = build(heaptap, compiler, "apart", granule, flags)
+            tell(r.returncode == 0, f"{what}: can be built", r.stderr)
+            if r.returncode != 0:
+                continue
+            r = run("./apart", HEAPTAP_OUT="apart.heaptap")
+            tell(r.returncode == 0 and r.stderr == "", f"{what}: runs", r)
+            judge(what, granule, "apart.heaptap")
+    judge_threads(heaptap, compiler)
+    judge_view(heaptap, compiler, "apart.heaptap")
+    finish()
+
+
+main()
