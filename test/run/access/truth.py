@@ -11,40 +11,15 @@ import sys
 import time
 
 import counters
+from known_accesses import WORDS, WORDS_SIZE, granules, wanted
 from telling import finish, tell
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "truth.c")
 FLAGS = {8: ["-O1", "-O3 -mavx2"], 16: ["-O0", "-O1", "-O2"], 64: ["-O1"]}
 
 
-def spread(total, least, most):
-    return (total, least, most)
-
-
-def fraction(touched, granules):
-    return touched * 10000 // granules
-
-
-def granules(size, granule):
-    return -(-size // granule)
-
-
-def wanted(granule):
-    """By size: the number of blocks, accesses, and touched granules of one block."""
-    reused = spread(sum(600 + 2 * i for i in range(50)), 600, 698)
-    return {
-        192: (100, spread(400400, 4004, 4004), 32 // granule or 1),
-        24: (50, reused, 1),
-        100: (50, reused, 1),
-        40: (2, spread(0, 0, 0), 0),
-        1 << 20: (1, spread(8193, 8193, 8193), 8192 if granule <= 32 else 4096),
-        4096: (2, spread(512 + 536, 512, 536), 4096 // granule),
-        80: (1, spread(16, 16, 16), granules(64, granule)),
-        272: (1, spread(64, 64, 64), granules(256, granule)),
-        1000: (1, spread(0, 0, 0), 0),
-        104: (3, spread(3 * 147006, 147006, 147006), {8: 4, 16: 3, 64: 2}[granule]),
-        48: (1, spread(18, 18, 18), granules(48, granule)),
-    }
+def fraction(touched, whole):
+    return touched * 10000 // whole
 
 
 def build(heaptap, clang, granule, flags, out):
@@ -76,15 +51,15 @@ def judge_table(what, granule, sites):
 
 
 def judge_fields(what, granule, sites):
-    count = {0: 140000, 1: 1, 8: 7000, 12: 5}
     truth = {}
-    for word, n in count.items():
+    for word, n in WORDS.items():
         truth[word * 8 // granule] = truth.get(word * 8 // granule, 0) + n
-    fields = counters.of_size(sites, 104).get("fields", {})
+    fields = counters.of_size(sites, WORDS_SIZE).get("fields", {})
     got = {i: f for i, f in fields.items() if f[0]}
     tell({i: (f[0], *f[2:]) for i, f in got.items()} == {i: (3 * n, 3, 3)
                                                          for i, n in truth.items()} and
-         len(fields) == granules(104, granule), f"{what}: each field has what is its own", fields)
+         len(fields) == granules(WORDS_SIZE, granule), f"{what}: each field has what is its own",
+         fields)
     fields = counters.of_size(sites, 528).get("fields", {})
     whole = granule // 8 * 2
     last = 528 % granule // 8 * 2 or whole

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# accuracy.sh: bench/accuracy.py, which sets what we count beside the truth and beside what clang's
+# own library counts. If it fails, we show a table in which a number of ours is wrong, or none.
+#
+# RANDOM_BITS=32 has the kernel place memory by that many random bits meanwhile, for all programs of
+# the machine, so it is done only when somebody asks for it: ours must start wherever that is.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc nm
+
+clang=$(ls /usr/bin/clang-[0-9]* 2>/dev/null | sed 's|.*/||' | sort -t- -k2n | tail -1)
+shown() {
+    run_python "$SRCDIR/bench/accuracy.py" "$@" "$HEAPTAP" gcc ${clang:+$clang} >shown 2>&1
+    status=$?
+    sed 's/^/# /' shown
+}
+shown
+same "every number of ours is the truth" 0 $status
+check "the table says so" grep -q 'What is wrong with ours: 0 cells' shown
+check "it has the list of nodes" grep -qE '^list: 100 nodes of 192 +4004  .* = ' shown
+if [ -z "$clang" ]; then
+    echo "ok - beside compiler-rt # SKIP no clang is installed"
+fi
+
+if [ -z "${RANDOM_BITS:-}" ]; then
+    echo "ok - with more random bits # SKIP RANDOM_BITS=32 allows it to set vm.mmap_rnd_bits"
+    finish
+fi
+shown --random-bits "$RANDOM_BITS"
+if [ $status = 77 ]; then
+    echo "ok - with $RANDOM_BITS random bits # SKIP $(cat shown)"
+    finish
+fi
+same "with $RANDOM_BITS random bits" 0 $status
+same "every program starts" 0 "$(grep -E 'ours (8|16|64): ' shown |
+    grep -cvE 'ours 8: 50, ours 16: 50, ours 64: 50')"
+finish
