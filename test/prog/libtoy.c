@@ -19,7 +19,15 @@
 
 #include "heaptap/language.h"
 
-enum { FRAMES = 96, FUNCTIONS = 5, LINES = 4, DEPTH_MAX = 14, TEXT_BYTES = 2048, CHAINS = 1 << 18 };
+enum {
+    FRAMES = 1600,
+    FUNCTIONS = 5,
+    LINES = 4,
+    DEPTH_MAX = 14, /* Of toy_eval, in a shallow program, */
+    COUNT_MAX = 96, /* and of frames. */
+    TEXT_BYTES = 1 << 16,
+    CHAINS = 1 << 18
+};
 
 struct toy_frame {
     unsigned function, line;
@@ -36,6 +44,8 @@ struct catcher {
 static __thread struct {
     struct toy_frame frames[FRAMES];
     unsigned count, depth;
+    unsigned depth_max, count_max;
+    int rises, deep; /* A deep program has stretches in which it hardly returns, or hardly calls. */
     unsigned long random, left;
     const char *via; /* The C function that calls toy_eval next. */
     struct catcher *catcher;
@@ -49,7 +59,7 @@ static struct {
     char *text;
     unsigned long count;
 } chains[CHAINS];
-static char pool[64 << 20];
+static char pool[256 << 20];
 static size_t pool_used;
 static char busy;
 
@@ -101,7 +111,7 @@ toy_begin(int late)
 static void
 count_chain(const char *leaf)
 {
-    char text[TEXT_BYTES];
+    static __thread char text[TEXT_BYTES];
     size_t size = (size_t)snprintf(text, sizeof text, "%s", leaf);
     unsigned long hash = 5381;
 
@@ -206,24 +216,30 @@ eval_in(char *room)
         case 0:
         case 1:
             f->line = (f->line + 1) % LINES;
+            if (toy.deep && chance(toy.depth_max / 2) == 0)
+                toy.rises = !toy.rises;
             break;
         case 2:
-            if (toy.count < FRAMES - 1 && toy.count < base + 6) {
+            if (toy.count < toy.count_max && toy.count < base + 6) {
                 toy.frames[toy.count] = (struct toy_frame){chance(FUNCTIONS), 0, NULL, NULL};
                 toy.count++;
             }
             break;
         case 3:
         case 4:
-            if (toy.count > base + 1 || chance(4) == 0)
+            if ((toy.count > base + 1 || chance(4) == 0) && (!toy.rises || chance(8) == 0))
                 toy.count--;
             break;
         case 5:
-            if (toy.depth < DEPTH_MAX)
+            if (toy.deep && !toy.rises && chance(8) != 0)
+                break;
+            if (toy.depth < toy.depth_max && toy.count < toy.count_max)
                 toy_eval();
             break;
         case 6:
-            if (toy.depth < DEPTH_MAX)
+            if (toy.deep && !toy.rises && chance(8) != 0)
+                break;
+            if (toy.depth < toy.depth_max && toy.count < toy.count_max)
                 toy_calls_back();
             break;
         case 7:
@@ -236,7 +252,7 @@ eval_in(char *room)
             toy_leaf_grows();
             break;
         default:
-            if (toy.catcher != NULL && chance(8) == 0)
+            if (toy.catcher != NULL && chance(toy.rises ? 200 : 8) == 0)
                 longjmp(toy.catcher->env, 1);
         }
     }
@@ -278,9 +294,12 @@ toy_calls_back(void)
 }
 
 void
-toy_run(unsigned long seed, unsigned long steps)
+toy_run(unsigned long seed, unsigned long steps, unsigned depth)
 {
     toy.random = seed;
+    toy.deep = depth != 0;
+    toy.depth_max = depth != 0 ? depth : DEPTH_MAX;
+    toy.count_max = depth != 0 ? FRAMES - 2 : COUNT_MAX;
     toy.left = steps;
     while (toy.left > 0)
         toy_eval();

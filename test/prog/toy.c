@@ -1,9 +1,9 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late]: runs a made-up language (libtoy.c) and writes to FILE
- * which chains of frames its allocations had. With "late" the recorder hears of the language when
- * the program has run for a while, which FILE does not count; with "fork" a child goes on, and FILE
- * is the child's. */
+/* toy.c SEED STEPS THREADS FILE [fork|late|DEPTH]: runs a made-up language (libtoy.c) and writes to
+ * FILE which chains of frames its allocations had. With "late" the recorder hears of the language
+ * when the program has run for a while, which FILE does not count; with "fork" a child goes on, and
+ * FILE is the child's. A number is how deep it calls. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,12 @@
 #include "toy.h"
 
 static unsigned long seed, steps;
+static unsigned depth;
 
 static void *
 run(void *number)
 {
-    toy_run(seed * 1000 + (unsigned long)number, steps);
+    toy_run(seed * 1000 + (unsigned long)number, steps, depth);
     return NULL;
 }
 
@@ -30,6 +31,8 @@ main(int argc, char **argv)
 
     seed = strtoul(argv[1], NULL, 10);
     steps = strtoul(argv[2], NULL, 10);
+    if (argc > 5)
+        depth = (unsigned)atoi(argv[5]);
     free(malloc(100));
     if (toy_begin(0) != 0)
         fprintf(stderr, "no recorder\n");
@@ -42,7 +45,7 @@ main(int argc, char **argv)
     for (int i = 0; i < count && i < 16; i++)
         pthread_join(threads[i], NULL);
     if (count == 0)
-        toy_run(seed, steps);
+        toy_run(seed, steps, depth);
     to = fopen(argv[4], "w");
     if (to == NULL)
         return 1;

@@ -7,8 +7,9 @@
 /* Tell heaptap of the language. 0, or -1 without a recorder. */
 int toy_begin(int late);
 
-/* Run a program of the language that follows from SEED. */
-void toy_run(unsigned long seed, unsigned long steps);
+/* Run a program of the language that follows from SEED. It calls up to DEPTH deep, and goes there
+ * and back, unless that is 0. */
+void toy_run(unsigned long seed, unsigned long steps, unsigned depth);
 
 /* Write how often there was an allocation with which chain of frames. */
 void toy_write(FILE *to);

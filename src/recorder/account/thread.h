@@ -157,6 +157,8 @@ struct thread {
     uint64_t outer_entered;      // tls.entered of the event of `outer` that was interrupted last.
     struct stack_target strange; // Of the latest stack that could not be remembered.
     uint32_t stamps;             // Of struct stack_target; the latest.
+    bool memo_is_cut;            // It has not the outermost frames of its stack.
+    uint32_t memo_same;          // So many frames of the memo, from 1 on, language_frames.c knows.
     struct language_memo *language; // language_frames.c; NULL until it was needed.
     uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
     // By hash of the innermost frames, in one of two places that differ in the lowest bit.

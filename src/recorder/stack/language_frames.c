@@ -24,6 +24,19 @@
  * answer. An adapter's `place` is asked only for what is not kept, which is why it must follow from
  * its arguments.
  *
+ * Deep stacks. What comes next has mostly the outer frames of what came before, so its path has
+ * them too. The nodes of the path that the remembered stack has are kept by frame, the *spine*,
+ * with how many frames of the language are placed up to there. A new path is made only from the
+ * innermost frame on at which all that is outside is proved to be the same: the C frames by
+ * stack.c, which says how many of them have stayed, the frames of the language word by word.
+ *
+ *     memo       [1] main … [40] ecl_interpret  [41] ecl_interpret │ [42] cl_list
+ *     spine           node          node             node          │  made for this event
+ *     asked           ──────── so many are the same ───────        │  the rest
+ *
+ * That holds for frames that are told by their address. If one was put beside another, or several
+ * languages run, all is made again.
+ *
  * Threads of processes without an adapter pay nothing: one that has any is apart (thread.h), and
  * goes the general way.
  *
@@ -65,18 +78,37 @@ struct noted {
     unsigned long notes[LANGUAGES][HEAPTAP_NOTES];
 };
 
-/* What a thread needs to ask and to remember answers. */
+/* A C frame besides what adapters see of it. */
+struct native_facts {
+    uint64_t frame; // Of its node,
+    uint32_t flags; // and its flags.
+    uint32_t code;  // The id of the compiled function that it is; 0 = none.
+};
+
+/* The merged path from its outermost frame to a C frame with all that stands inside of it. */
+struct spine {
+    uint32_t node;
+    uint32_t asked;  // So many of the asked frames, from the outermost on, are in it.
+    uint32_t frames; // Of both kinds.
+};
+
+/* What a thread needs to ask and to remember answers. C frames are counted from the outermost, 1,
+ * on, as in the memo. */
 struct language_memo {
     struct heaptap_frame asked[LIMIT_DEPTH + 1];
-    struct heaptap_frame placed[LIMIT_DEPTH + 1];
-    uint32_t ends[LANGUAGES]; // Where in those the frames of each language end.
+    struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The same where addresses are known.
+    uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: number of the C frame it is inside of.
+    uint32_t ends[LANGUAGES];         // Where in those the frames of each language end.
+    // Number N is at LIMIT_DEPTH - N, so that they lie innermost first and the outer ones stay.
     struct heaptap_native natives[LIMIT_DEPTH];
-    uint64_t frames[LIMIT_DEPTH]; // Of the nodes of these,
-    uint32_t flags[LIMIT_DEPTH];  // and their flags.
-    uint32_t codes[LIMIT_DEPTH];  // Ids of those that are compiled functions.
+    struct native_facts facts[LIMIT_DEPTH];
     uint32_t native_count;
-    uint32_t root;                 // What the outermost of them hangs on.
-    uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: which of natives it stands inside of.
+    uint32_t natives_same; // So many, from the outermost on, are those of the memo already.
+    uint32_t root;         // What the outermost of them hangs on.
+    // Of the memo's frames [spine_first, spine_count]; what is before has been cut. At 0 the root.
+    struct spine spine[LIMIT_DEPTH + 1];
+    uint32_t spine_first, spine_count;
+    struct heaptap_frame spine_asked[LIMIT_DEPTH + 1]; // Those in it, outermost first.
     struct kept kept[KEPT];
     struct noted noted[NOTED];
     struct noted strange; // Of a stack that cannot be told again.
@@ -85,7 +117,8 @@ struct language_memo {
 uint32_t language_count;
 static const struct heaptap_language *languages[LANGUAGES];
 static uint32_t looking; // Atomic: some of them look at the C stack,
-static uint32_t coding;  // and some know names of compiled code.
+static uint32_t coding;  // some know names of compiled code,
+static uint32_t placing; // and some need all C frames to say where frames are.
 
 static struct {
     uint64_t start, end; // Atomic; end is written last, 0 = unused.
@@ -105,6 +138,8 @@ language_add(const struct heaptap_language *language)
         store_release(&looking, 1u);
     if (language->code != NULL)
         store_release(&coding, 1u);
+    if (language->place != NULL)
+        store_release(&placing, 1u);
     store_release(&language_count, count + 1);
     return true;
 }
@@ -176,62 +211,145 @@ is_kept(const struct kept *k, const struct thread *t, const struct stack_target 
 
 /* --- The C frames ----------------------------------------------------------------------------- */
 
-/* Take the C frames of NODE, innermost first; their slots are not known yet. */
+static inline struct heaptap_native *
+native_at(struct language_memo *m, uint32_t number)
+{
+    return &m->natives[LIMIT_DEPTH - number];
+}
+
+static inline struct native_facts *
+facts_at(struct language_memo *m, uint32_t number)
+{
+    return &m->facts[LIMIT_DEPTH - number];
+}
+
 static void
-take_natives(struct language_memo *m, uint32_t node)
+take_native(struct language_memo *m, uint32_t number, uint32_t node, uint64_t slot)
+{
+    const struct disk_node *d = &state->nodes[node];
+    uint64_t frame = load_relaxed(&d->frame);
+
+    *native_at(m, number) = (struct heaptap_native){slot, frame & DISK_ADDRESS_MASK};
+    *facts_at(m, number) = (struct native_facts){
+        frame, load_relaxed(&d->flags) & (DISK_NODE_GUESSED | DISK_NODE_EXACT), 0};
+}
+
+/* The node that NODE hangs on. Others can write to the file, so it must lead outwards. */
+static inline uint32_t
+parent_of(uint32_t node)
+{
+    uint32_t parent = load_relaxed(&state->nodes[node].parent);
+
+    return parent < node ? parent : (uint32_t)DISK_NODE_ROOT;
+}
+
+/* How many C frames there are from NODE outwards, no more than MAX; *RET_ROOT is what the last of
+ * them hangs on. */
+static uint32_t
+count_natives(uint32_t node, uint32_t max, uint32_t *ret_root)
 {
     uint32_t n = 0;
 
-    while (node >= DISK_NODE_FIRST && n < LIMIT_DEPTH) {
-        const struct disk_node *d = &state->nodes[node];
-        uint32_t parent = load_relaxed(&d->parent);
-
-        m->frames[n] = load_relaxed(&d->frame);
-        m->flags[n] = load_relaxed(&d->flags) & (DISK_NODE_GUESSED | DISK_NODE_EXACT);
-        m->natives[n] = (struct heaptap_native){.pc = m->frames[n] & DISK_ADDRESS_MASK};
-        n++;
-        // Others can write to the file, so what it says must lead outwards.
-        node = parent < node ? parent : (uint32_t)DISK_NODE_ROOT;
-    }
-    m->native_count = n;
-    m->root = node;
+    for (; node >= DISK_NODE_FIRST && n < max; n++)
+        node = parent_of(node);
+    *ret_root = node;
+    return n;
 }
 
-/* Their slots from the memo of T, which has the last of them but INNER. */
+/* Slots of the C frames beyond JOIN of a passing stack: the words that prove it are slots, from its
+ * outermost frame in, and other words between these, which hold no return address. */
 static void
-slots_of_memo(const struct thread *t, struct language_memo *m, uint32_t inner, uint32_t count)
+slots_of_passing(struct language_memo *m, const struct stack_passing *p)
 {
-    for (uint32_t i = inner; i < m->native_count && count > 0; i++, count--)
-        m->natives[i].slot = t->memo[count].slot;
+    uint32_t number = p->join;
+
+    for (uint32_t i = p->join != 0; i < p->check_count && number < m->native_count; i++)
+        if (p->checks[i].value == native_at(m, number + 1)->pc)
+            native_at(m, ++number)->slot = p->checks[i].address;
 }
 
-/* Those of a passing stack: the words that prove it are slots, from its outermost frame in, and
- * other words between these, which hold no return address. */
-static void
-slots_of_passing(const struct thread *t, struct language_memo *m, const struct stack_passing *p)
-{
-    uint32_t own = p->target.frames > p->join ? p->target.frames - p->join : 0;
-    uint32_t left = own < m->native_count ? own : m->native_count;
-
-    for (uint32_t i = p->join != 0; i < p->check_count && left > 0; i++)
-        if (p->checks[i].value == m->natives[left - 1].pc)
-            m->natives[--left].slot = p->checks[i].address;
-    slots_of_memo(t, m, own, p->join);
-}
-
-static void
-find_natives(const struct thread *t, struct language_memo *m, const struct stack_target *target)
+/* The passing stack of T that TARGET is of; NULL if it is another target. */
+static inline const struct stack_passing *
+passing_of(const struct thread *t, const struct stack_target *target)
 {
     uintptr_t offset = (uintptr_t)target - (uintptr_t)t->passings;
 
-    take_natives(m, nodes_of(target->sites));
+    return offset < sizeof t->passings ? &t->passings[offset / sizeof *t->passings] : NULL;
+}
+
+/* How many of the memo's frames are the outer ones of TARGET. */
+static inline uint32_t
+joined_of(const struct thread *t, const struct stack_target *target)
+{
+    const struct stack_passing *p;
+
     if (target == &t->leaf)
-        slots_of_memo(t, m, 0, t->memo_count);
-    else if (offset < sizeof t->passings)
-        slots_of_passing(t, m, &t->passings[offset / sizeof *t->passings]);
-    else
-        for (uint32_t i = 0; i < m->native_count; i++)
-            m->natives[i].slot = t->walked[i].slot;
+        return t->memo_count;
+    p = passing_of(t, target);
+    return p != NULL ? p->join : 0;
+}
+
+/* Forget what was of frames of the memo that have changed. */
+static inline void
+forget_changed(struct thread *t, struct language_memo *m)
+{
+    if (m->natives_same > t->memo_same)
+        m->natives_same = t->memo_same;
+    if (m->spine_count > t->memo_same)
+        m->spine_count = t->memo_same;
+    signal_fence();
+    t->memo_same = t->memo_count;
+}
+
+/* The C frames of TARGET that go on from number JOINED of the memo. */
+static void
+find_inner_natives(struct thread *t, struct language_memo *m, const struct stack_target *target,
+                   uint32_t joined)
+{
+    uint32_t node = nodes_of(target->sites), root, n;
+    const struct stack_passing *p = passing_of(t, target);
+
+    if (target == &t->leaf) {
+        m->native_count = joined;
+        return;
+    }
+    n = p != NULL && p->target.frames >= joined ? p->target.frames - joined : LIMIT_DEPTH - joined;
+    n = count_natives(node, n < LIMIT_DEPTH - joined ? n : LIMIT_DEPTH - joined, &root);
+    m->native_count = joined + n;
+    if (joined == 0)
+        m->root = root;
+    if (m->natives_same > joined && n > 0)
+        m->natives_same = joined;
+    for (uint32_t i = 0; i < n; i++, node = parent_of(node))
+        take_native(m, joined + n - i, node, p != NULL ? 0 : t->walked[i].slot);
+    if (p != NULL)
+        slots_of_passing(m, p);
+}
+
+/* Those of the memo up to number JOINED, from FIRST on. */
+static void
+find_outer_natives(const struct thread *t, struct language_memo *m, uint32_t joined,
+                   uint32_t first)
+{
+    uint32_t from = first > m->natives_same ? first : m->natives_same + 1;
+
+    if (joined == 0)
+        return;
+    for (uint32_t i = from; i <= joined; i++)
+        take_native(m, i, t->memo[i].node, t->memo[i].slot);
+    if (from == m->natives_same + 1 && joined > m->natives_same)
+        m->natives_same = joined;
+    m->root = parent_of(t->memo[1].node);
+}
+
+static void
+find_natives(struct thread *t, struct language_memo *m, const struct stack_target *target)
+{
+    uint32_t joined = joined_of(t, target);
+
+    forget_changed(t, m);
+    find_inner_natives(t, m, target, joined);
+    find_outer_natives(t, m, joined, 1);
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -248,7 +366,7 @@ look(struct thread *t, struct language_memo *m, const struct stack_target *targe
     memset(n->notes, 0, sizeof n->notes);
     for (uint32_t i = 0; i < number; i++)
         if (languages[i]->look != NULL)
-            languages[i]->look(m->natives, m->native_count, n->notes[i]);
+            languages[i]->look(native_at(m, m->native_count), m->native_count, n->notes[i]);
     n->version = t->memo_version;
     n->sites = target->sites;
     signal_fence();
@@ -290,126 +408,254 @@ ask(struct thread *t, struct language_memo *m, const struct stack_target *target
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
-/* Which of the C frames, from AT on, the address is in; AT if it is in none. */
+/* The number of the C frame that the address is in, from number AT outwards to OUTERMOST; 0 if it
+ * is in none. */
 static uint32_t
-native_around(const struct language_memo *m, uint64_t address, uint32_t at)
+native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t outermost)
 {
-    const struct heaptap_native *n = m->natives;
-    uint32_t last = m->native_count - 1;
+    uint64_t slot;
 
-    for (uint32_t i = at; i < last; i++)
-        if (n[i].slot < address && address < n[i + 1].slot)
+    for (uint32_t i = at; i > 1 && i >= outermost; i--)
+        if (native_at(m, i)->slot < address && address < native_at(m, i - 1)->slot)
             return i;
-    return n[last].slot != 0 && n[last].slot < address ? last : at;
+    slot = at > 0 && outermost <= 1 ? native_at(m, 1)->slot : 0;
+    return slot != 0 && slot < address ? 1 : 0;
 }
 
-/* Put each of the asked frames inside of a C frame. */
+/* Have adapters say where the COUNT asked frames are. */
 static void
-place_all(struct language_memo *m, uint32_t count)
+find_addresses(struct language_memo *m, uint32_t count)
 {
     uint32_t from = 0, number = load_acquire(&language_count);
 
     memcpy(m->placed, m->asked, count * sizeof *m->placed);
     for (uint32_t i = 0; i < number && from < count; i++) {
-        uint32_t at = 0;
-
         if (languages[i]->place != NULL)
-            languages[i]->place(m->placed + from, m->ends[i] - from, m->natives, m->native_count);
-        for (; from < m->ends[i]; from++) {
-            if (m->native_count > 0 && m->placed[from].at != 0)
-                at = native_around(m, m->placed[from].at, at);
-            m->inside[from] = at;
+            languages[i]->place(m->placed + from, m->ends[i] - from,
+                                native_at(m, m->native_count), m->native_count);
+        for (uint64_t at = 0; from < m->ends[i]; from++) {
+            if (m->placed[from].at == 0)
+                m->placed[from].at = at;
+            at = m->placed[from].at;
         }
     }
+}
+
+/* Put each of the placed frames [FROM, END) inside of a C frame, those from OUTERMOST inwards. What
+ * is in none stays beside the one before; then false. */
+static bool
+place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
+{
+    uint32_t at = m->native_count;
+    bool all = true;
+
+    for (; from < end; from++) {
+        uint32_t found = native_around(m, m->placed[from].at, at, outermost);
+
+        if (found != 0)
+            at = found;
+        else
+            all = false;
+        m->inside[from] = at;
+    }
+    return all;
 }
 
 /* The path of both kinds of frames, being made from the outermost in. */
 struct path {
     uint32_t node;
     uint32_t left_out; // So many frames from the outermost on.
+    uint32_t frames;   // In it.
+    uint32_t left[LANGUAGES]; // Where the placed frames end that are not in it yet.
 };
 
-static void
-add_native(struct path *path, const struct language_memo *m, uint32_t i)
+/* Is another frame to be added to PATH? */
+static inline bool
+goes_in(struct path *path)
 {
-    if (path->left_out > 0) {
+    if (unlikely(path->left_out > 0)) {
         path->left_out--;
-        return;
+        return false;
     }
-    path->node = nodes_child(path->node, m->frames[i], m->flags[i]);
-    if (is_runtime(m->natives[i].pc))
+    path->frames++;
+    return true;
+}
+
+static void
+add_native(struct path *path, struct language_memo *m, uint32_t number)
+{
+    const struct native_facts *f = facts_at(m, number);
+
+    if (!goes_in(path))
+        return;
+    path->node = nodes_child(path->node, f->frame, f->flags);
+    if (is_runtime(native_at(m, number)->pc))
         nodes_flag(path->node, DISK_NODE_RUNTIME);
 }
 
 static void
 add_named(struct path *path, uint32_t id)
 {
-    if (path->left_out > 0) {
-        path->left_out--;
-        return;
-    }
-    path->node = named_node(path->node, id);
+    if (goes_in(path))
+        path->node = named_node(path->node, id);
 }
 
-/* Names of C frames that are compiled functions of a language. Returns how many there are. */
+/* Names of C frames from number FIRST inwards that are compiled functions of a language, unless one
+ * of the COUNT innermost placed frames, which are in C frames, stands for the same function.
+ * Returns how many there are. */
 static uint32_t
-find_codes(struct language_memo *m)
+find_codes(struct language_memo *m, uint32_t first, uint32_t count)
 {
-    uint32_t number = load_acquire(&language_count), count = 0;
+    uint32_t number = load_acquire(&language_count), codes = 0;
 
-    for (uint32_t i = 0; i < m->native_count; i++) {
-        m->codes[i] = 0;
-        for (uint32_t l = 0; l < number && m->codes[i] == 0; l++)
+    if (!load_relaxed(&coding))
+        return 0;
+    for (uint32_t i = first; i <= m->native_count; i++) {
+        uint32_t *code = &facts_at(m, i)->code;
+
+        *code = 0;
+        for (uint32_t l = 0; l < number && *code == 0; l++)
             if (languages[l]->code != NULL)
-                m->codes[i] = languages[l]->code(m->natives[i].pc);
-        count += m->codes[i] != 0;
+                *code = languages[l]->code(native_at(m, i)->pc);
+        codes += *code != 0;
     }
-    return count;
+    for (uint32_t i = 0; i < count && m->native_count > 0; i++) {
+        codes -= facts_at(m, m->inside[i])->code != 0;
+        facts_at(m, m->inside[i])->code = 0;
+    }
+    return codes;
 }
 
-/* The name of the C frame I, unless a placed frame in it stands for the same function. */
+static inline bool
+has_placed(const struct language_memo *m, const struct path *path, uint32_t l, uint32_t number)
+{
+    return path->left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[path->left[l] - 1] == number;
+}
+
+/* Add the C frame and all that stands inside of it; number 0, which is none, for what is placed
+ * where no C frame is known. */
 static void
-add_code(struct path *path, const struct language_memo *m, uint32_t i, const uint32_t *left)
+add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 {
-    uint32_t number = load_acquire(&language_count);
+    uint32_t languages_there = load_acquire(&language_count);
 
-    if (m->codes[i] == 0)
-        return;
-    for (uint32_t l = 0; l < number; l++)
-        if (left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[left[l] - 1] == i)
-            return;
-    add_named(path, m->codes[i]);
+    if (number > 0) {
+        add_native(path, m, number);
+        if (facts_at(m, number)->code != 0)
+            add_named(path, facts_at(m, number)->code);
+    }
+    for (uint32_t l = 0; l < languages_there; l++)
+        while (has_placed(m, path, l, number))
+            add_named(path, m->placed[--path->left[l]].id);
 }
 
-/* The node of the C frames with COUNT placed frames among them. */
+/* --- The spine -------------------------------------------------------------------------------- */
+
+/* The number of the memo's frame, of JOINED that the stack goes on from, up to which the spine has
+ * the path with these COUNT placed frames. 0: all of it has to be made. */
 static uint32_t
-make_path(struct language_memo *m, uint32_t count)
+same_spine(const struct thread *t, const struct language_memo *m, uint32_t joined, uint32_t count)
 {
-    bool coded = load_relaxed(&coding);
-    uint32_t frames = m->native_count + count + (coded ? find_codes(m) : 0);
-    uint32_t left[LANGUAGES], number = load_acquire(&language_count);
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = 0;
+    const struct heaptap_frame *outermost = m->placed + count;
+
+    while (i > 0 && m->spine[i].asked > count)
+        i--;
+    while (same < m->spine[i].asked &&
+           are_same(&outermost[-1 - (int)same], &m->spine_asked[same], 1))
+        same++;
+    while (i > 0 && m->spine[i].asked > same)
+        i--;
+    // What comes next must be in a C frame further in.
+    while (i > 0 && m->spine[i].asked < count &&
+           outermost[-1 - (int)m->spine[i].asked].at >= t->memo[i].slot)
+        i--;
+    // One that has been cut and become short would hide frames that there is room for.
+    if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
+        return 0;
+    return i;
+}
+
+/* Make the rest of the path from the spine's number FROM inwards; the COUNT placed frames that are
+ * not in it yet are in C frames. The spine is there up to JOINED afterwards, if KEEPS. */
+static uint32_t
+make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
+          uint32_t count, bool keeps)
+{
+    if (from == 0)
+        add_all_in(path, m, 0);
+    if (keeps && from < joined) {
+        // Not there until all of it is: a handler may jump out of here.
+        m->spine_count = from;
+        if (from == 0)
+            m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
+        signal_fence();
+    }
+    for (uint32_t i = from + 1; i <= m->native_count; i++) {
+        uint32_t before = path->left[0];
+
+        add_all_in(path, m, i);
+        if (!keeps || i > joined || from == joined)
+            continue;
+        for (; before > path->left[0]; before--)
+            m->spine_asked[count - before] = m->placed[before - 1];
+        m->spine[i] = (struct spine){path->node, count - path->left[0], path->frames};
+        if (path->left_out == 0 && m->spine_first > i)
+            m->spine_first = i;
+    }
+    signal_fence();
+    if (keeps && from < joined)
+        m->spine_count = joined;
+    return path->node;
+}
+
+/* Make the whole path. When it is too long it has no more than depth_max frames, or half of them,
+ * so that it can become longer before it is cut again, unless so many were asked for. */
+static uint32_t
+merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    bool placed = place(m, 0, count, 1);
+    uint32_t frames = m->native_count + count + find_codes(m, 1, count);
+    bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
     struct path path = {.node = m->root};
 
     if (frames > state->depth_max) {
-        path.left_out = frames - state->depth_max;
+        keeps = keeps && state->depth_max == LIMIT_DEPTH;
+        path.left_out = frames - (keeps ? LIMIT_DEPTH / 2 : state->depth_max);
         path.node = DISK_NODE_TRUNCATED;
     }
-    for (uint32_t l = 0; l < number; l++)
-        left[l] = m->ends[l];
-    for (uint32_t i = m->native_count; i > 0 || m->native_count == 0; i--) {
-        if (i > 0) {
-            add_native(&path, m, i - 1);
-            if (coded)
-                add_code(&path, m, i - 1, left);
-        }
-        for (uint32_t l = 0; l < number; l++)
-            while (left[l] > (l > 0 ? m->ends[l - 1] : 0) &&
-                   (i == 0 || m->inside[left[l] - 1] == i - 1))
-                add_named(&path, m->placed[--left[l]].id);
-        if (i == 0)
-            break;
+    memcpy(path.left, m->ends, sizeof path.left);
+    if (!keeps)
+        m->spine_count = 0;
+    m->spine[0] = (struct spine){.node = path.node};
+    return make_path(m, &path, 0, joined, count, keeps);
+}
+
+/* The node of the C frames of TARGET with the COUNT asked frames among them. */
+static uint32_t
+merge(struct thread *t, struct language_memo *m, const struct stack_target *target, uint32_t count)
+{
+    uint32_t joined = joined_of(t, target), from = 0, left;
+    struct path path;
+
+    forget_changed(t, m);
+    find_inner_natives(t, m, target, joined);
+    if (load_relaxed(&placing))
+        find_outer_natives(t, m, joined, 1);
+    find_addresses(m, count);
+    if (load_acquire(&language_count) == 1)
+        from = same_spine(t, m, joined, count);
+    if (from > 0) {
+        left = count - m->spine[from].asked;
+        find_outer_natives(t, m, joined, from); // That one bounds those inside of it.
+        path = (struct path){m->spine[from].node, 0, m->spine[from].frames, {left}};
+        if (place(m, 0, left, from + 1) &&
+            path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
+                state->depth_max)
+            return make_path(m, &path, from, joined, count, true);
     }
-    return path.node;
+    find_outer_natives(t, m, joined, 1);
+    return merge_all(m, joined, count);
 }
 
 static void
@@ -445,9 +691,7 @@ language_merge(struct thread *t, const struct stack_target *target)
     k = place_of(m, target, count);
     if (likely(is_kept(k, t, target, count)))
         return k->node;
-    find_natives(t, m, target);
-    place_all(m, count);
-    node = make_path(m, count);
+    node = merge(t, m, target, count);
     keep(k, t, target, count, node);
     return node;
 }

@@ -63,6 +63,8 @@ COLD void
 stack_forget(struct thread *t)
 {
     t->memo_count = 0;
+    t->memo_same = 0;
+    t->memo_is_cut = false;
     t->check_count = CHECKS_HELD;
     t->memo_version++;
     for (uint32_t i = 0; i < CHECKS_HELD; i++) {
@@ -387,6 +389,8 @@ rejoin(struct walk *w)
     struct stack_frame *m = w->join;
 
     t->memo_count = (uint32_t)(m - t->memo);
+    if (t->memo_same > t->memo_count)
+        t->memo_same = t->memo_count;
     t->check_count = m->check_start + 1 + (m->cfa_slot && m - 1 != t->memo);
     m->rbp = w->rbp;
     m->rbp_slot = w->rbp_slot;
@@ -418,6 +422,7 @@ cut_memo(struct walk *w)
     }
     t->memo_count = kept;
     t->check_count = (uint32_t)(c - t->checks);
+    t->memo_is_cut = true;
     return parent;
 }
 
@@ -573,6 +578,15 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(w, node_outside(outcome)));
 }
 
+/* A stack that was too deep has come back, and W has met what is left of it: too few frames, those
+ * outside of them have room again. */
+static inline bool
+is_cut_short(const struct walk *w, enum outcome outcome)
+{
+    return unlikely(w->t->memo_is_cut) && outcome == JOINED &&
+           (uint32_t)(w->join - w->t->memo) + walked_count(w) < LIMIT_DEPTH / 4;
+}
+
 /* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
  * says. */
 static HOT NOINLINE struct stack_target *
@@ -596,6 +610,10 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     if (unlikely(state->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
     outcome = walk_out(&w);
+    if (is_cut_short(&w, outcome)) {
+        stack_forget(t);
+        return walk_to_target(t, caller, key);
+    }
     if (unlikely(outcome == NOT_HERE))
         return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
@@ -610,6 +628,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
         parent = node_outside(outcome);
+        t->memo_is_cut = outcome == TOO_DEEP;
     }
     if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
         parent = cut_memo(&w);

@@ -1,10 +1,12 @@
 """chains.py: compare the chains of frames in a report with those that a program has counted.
 
-    chains.py REPORT TRUTH NAME...
+    chains.py REPORT TRUTH FIRST NAME...
 
 REPORT is JSON. A line of TRUTH is a count and the frames from the innermost out: function:line of a
 named one, and the C functions that the program tells of. Of the report, stacks with a C function
-whose name begins with toy_leaf count, and of these the named frames and the functions NAME.
+whose name begins with toy_leaf count, and of these the named frames and the functions NAME. FIRST
+is how many frames are compared, from the innermost on: where stacks are too deep for a profile, the
+outer ones are cut. 0 means all.
 """
 import collections
 import sys
@@ -13,7 +15,7 @@ import chain_counts
 import documents
 
 
-def chain(stack, names):
+def chain(stack, names, first):
     kept = []
     for frame in stack:
         if frame.get("language"):
@@ -22,18 +24,21 @@ def chain(stack, names):
             continue  # It calls itself.
         elif frame["function"] in names:
             kept.append(frame["function"])
-    return " ".join(kept)
+    return " ".join(kept[:first])
 
 
 def main():
-    names = set(sys.argv[3:])
+    first, names = int(sys.argv[3]) or None, set(sys.argv[4:])
     with open(sys.argv[1], encoding="utf-8") as file:
         report = documents.load(file)
     found = collections.Counter()
     for site in report["sites"]:
         if any(frame["function"].startswith("toy_leaf") for frame in site["stack"]):
-            found[chain(site["stack"], names)] += site["allocations"]
-    chain_counts.judge(found, chain_counts.read(sys.argv[2], " "))
+            found[chain(site["stack"], names, first)] += site["allocations"]
+    right = collections.Counter()
+    for text, count in chain_counts.read(sys.argv[2], " ").items():
+        right[" ".join(text.split()[:first])] += count
+    chain_counts.judge(found, right)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# try NAME SEED STEPS THREADS [how]: under the recorder; the profile that is looked at is number 1,
-# or 2 of a child.
+# try NAME SEED STEPS THREADS [HOW [FIRST]]: under the recorder; the profile that is looked at is
+# number 1, or 2 of a child. FIRST is how many frames are compared, 0 all.
 try() {
-    local name=$1 seed=$2 steps=$3 threads=$4 how=${5:-} number=1
+    local name=$1 seed=$2 steps=$3 threads=$4 how=${5:-} first=${6:-0} number=1
     [ "$how" = fork ] && number=2
     rm -rf "$name"
     mkdir "$name"
@@ -17,7 +17,7 @@ try() {
     same "$name: exit status" 0 $?
     same "$name: errors" "" "$(cat "$name/err")"
     "$HEAPTAP" report --json --no-fold --native "$name/$number.heaptap" >"$name/json"
-    check "$name: chains" run_python "$area/chains.py" "$name/json" "$name/truth" \
+    check "$name: chains" run_python "$area/chains.py" "$name/json" "$name/truth" "$first" \
         toy_eval toy_calls_back toy_leaf_small toy_leaf_deep toy_leaf_grows
 }
 
@@ -25,4 +25,9 @@ try short 1 2000 0
 try long 2 400000 0
 try threads 3 60000 4
 try child 4 60000 0 fork
+# Deep ones, and such as have more frames than a profile keeps: then those inside are right.
+try deep 5 40000 0 120
+try deep_threads 6 15000 2 120
+frames=100 try cut 7 20000 0 120 50
+frames=1024 try too_deep 8 40000 0 400 150
 finish
