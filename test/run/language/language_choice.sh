@@ -60,8 +60,16 @@ check "without the interpreter" sh -c '! echo "$1" | grep -q lua_pcallk' - "$(na
 check "which is shown with --native" sh -c 'echo "$1" | grep -q lua_pcallk' - "$(native --native)"
 
 # One that is not known falls back, and says so.
-if command -v lua5.1 >/dev/null; then
-    "$HEAPTAP" run -o old.heaptap -- lua5.1 fill.lua 2>old.err
-    check "another version is said" grep -q 'Lua 5.1.[0-9]* is not known' old.err
+record future.heaptap "$PROG/lua_future"
+same "a program with an unknown Lua runs as it did" 2 "$(cat future.heaptap.out)"
+same "and its version is said, once" \
+    'heaptap: Lua 5.9.7 is not known, so its functions are not shown; 5.1 to 5.4 are' \
+    "$(cat future.heaptap.err)"
+"$HEAPTAP" report --full future.heaptap >future.txt 2>/dev/null
+check "its C functions are shown" grep -q lua_newstate future.txt
+if command -v luajit >/dev/null; then
+    record jit.heaptap luajit -e 'print(1)'
+    same "LuaJIT runs as it did" 1 "$(cat jit.heaptap.out)"
+    check "and is told of" grep -q '^heaptap: LuaJIT .*: stacks are those of C$' jit.heaptap.err
 fi
 finish

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # lua.sh: the functions of Lua in stacks, at random moments against what Lua itself says of its
 # calls: in a thousand coroutines, through metamethods, callbacks from C, errors and tail calls. If
-# it fails, people see functions of their scripts that did not run, or at another line.
+# it fails, people see functions of their scripts that did not run, or at another line, or scripts
+# with deep calls crash when they are recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=$BUILD/libheaptap_lua.so
@@ -19,11 +20,19 @@ moments() {
     check "$dir: chains" run_python "$area/moments.py" "$dir/json" "$dir/truth"
 }
 
-for lua in lua5.4 lua5.3; do
+# deep LUA: what deep.lua prints, and its status.
+deep() {
+    LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/deep-$1.heaptap "$1" "$area/deep.lua" 2>&1 |
+        tr '\n' ' '
+    echo "${PIPESTATUS[0]}"
+}
+
+for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     command -v $lua >/dev/null || continue
     tried=$((tried + 1))
+    same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
     moments $lua 1 3000
     moments $lua 7 10000
 done
-[ $tried -gt 0 ] || skip_all "needs lua5.4 or lua5.3"
+[ $tried -gt 0 ] || skip_all "needs lua5.4, lua5.3, lua5.2 or lua5.1"
 finish

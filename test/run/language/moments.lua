@@ -4,7 +4,7 @@
 -- resumed stands on the chain of the one that resumed it.
 local seed, moments, file = tonumber(arg[1]), tonumber(arg[2]), arg[3]
 local BYTES = 5000
-local getinfo, rep = debug.getinfo, string.rep
+local getinfo, rep, format = debug.getinfo, string.rep, string.format
 local counts, parents, depth = {}, {}, 0
 local unpack = table.unpack or unpack
 
@@ -19,7 +19,9 @@ local function chain(level)
   while true do
     local i = getinfo(level + 1, "Sl")
     if not i then break end
-    parts[#parts + 1] = i.what == "C" and "[C]" or i.short_src .. ":" .. i.currentline
+    if i.what ~= "tail" then -- 5.1 has a level for each tail call, of nothing.
+      parts[#parts + 1] = i.what == "C" and "[C]" or i.short_src .. ":" .. i.currentline
+    end
     level = level + 1
   end
   local co, main = coroutine.running()
@@ -36,7 +38,8 @@ local function count(text)
 end
 
 local function moment()
-  count("[C] " .. chain(1)) local x = rep("x", BYTES)
+  local one = format("%08d", moments) -- 5.1 has equal strings once.
+  count("[C] " .. chain(1)) local x = rep(one, BYTES / #one)
   return #x
 end
 
@@ -129,6 +132,10 @@ local words = {}
 for i = 1, 2000 do words[i] = "word" end
 words = table.concat(words)
 
+-- 5.1 has all strings in one table, which grows at some moment, but not if it has these.
+local strings = {}
+for i = 1, 30000 do strings[i] = "string " .. i end
+
 -- What the collector needs for itself is asked for between moments.
 collectgarbage("stop")
 
@@ -156,6 +163,7 @@ while moments > 0 do
   end
 end
 
+assert(#strings == 30000)
 local out = io.open(file, "w")
 for text, n in pairs(counts) do out:write(n, " ", text, "\n") end
 out:close()

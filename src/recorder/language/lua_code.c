@@ -1,0 +1,290 @@
+/* lua_code.c: which code of the process is Lua's.
+ *
+ * A liblua, and the lua command, are Lua as a whole. A program that has Lua linked in is not: there
+ * its own functions stand before and behind those of Lua, and must be shown. Which ones are whose
+ * is told by the functions that it exports, as it must for modules of C. Lua's public ones have
+ * names that are known. What lies between two of these, in the order of addresses, and has no other
+ * exported function in it, is Lua's:
+ *
+ *     game_draw   lua_absindex … lua_callk … luaV_execute … luaopen_string   game_load   lua_spirit
+ *                 |------------------------------------------------------|
+ *
+ * For linkers put the objects of a library side by side. Where they do not, as when the whole
+ * program is compiled as one, the code is in several ranges, and less is known as Lua's, which
+ * shows a C frame too many, never one too few.
+ */
+#include "language/lua_code.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "heaptap/language.h"
+
+enum {
+    STARTS = 1 << 12,
+    FUNCTIONS = 256, // More than Lua has.
+    SYMBOLS_MAX = 1 << 22,
+};
+
+/* Public functions of Lua 5.1 to 5.4, and of Redis's Lua. */
+static const struct {
+    const char *prefix, *rest;
+} api[] = {
+    {"lua_", " absindex arith atpanic call callk checkstack close closeslot closethread compare "
+             "concat copy cpcall createtable dump enablereadonlytable equal error gc getallocf "
+             "getctx getfenv getfield getglobal gethook gethookcount gethookmask geti getinfo "
+             "getiuservalue getlocal getmetatable getstack gettable gettop getupvalue "
+             "getuservalue insert iscfunction isinteger isnumber isreadonlytable isstring "
+             "isuserdata isyieldable len lessthan load newstate newthread newuserdata "
+             "newuserdatauv next objlen pcall pcallk pushboolean pushcclosure pushfstring "
+             "pushinteger pushlightuserdata pushlstring pushnil pushnumber pushstring pushthread "
+             "pushunsigned pushvalue pushvfstring rawequal rawget rawgeti rawgetp rawlen rawset "
+             "rawseti rawsetp remove replace resetthread resume rotate setallocf setcstacklimit "
+             "setfenv setfield setglobal sethook seti setiuservalue setlevel setlocal "
+             "setmetatable settable settop setupvalue setuservalue setwarnf status "
+             "stringtonumber toboolean tocfunction toclose tointeger tointegerx tolstring "
+             "tonumber tonumberx topointer tothread tounsignedx touserdata type typename "
+             "upvalueid upvaluejoin version warning xmove yield yieldk "},
+    {"luaL_", " addgsub addlstring addstring addvalue argerror buffinit buffinitsize callmeta "
+              "checkany checkinteger checklstring checknumber checkoption checkstack checktype "
+              "checkudata checkunsigned checkversion_ error execresult fileresult findtable "
+              "getmetafield getsubtable gsub len loadbuffer loadbufferx loadfile loadfilex "
+              "loadstring newmetatable newstate openlib openlibs optinteger optlstring optnumber "
+              "optunsigned prepbuffer prepbuffsize pushmodule pushresult pushresultsize ref "
+              "register requiref setfuncs setmetatable testudata tolstring traceback typeerror "
+              "typerror unref where "},
+    {"luaopen_", " base bit32 coroutine debug io math os package string table utf8 "},
+};
+
+struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
+size_t lua_code_range_count;
+
+/* An object's dynamic symbols. */
+struct object {
+    uintptr_t base, code_start, code_end;
+    const ElfW(Sym) * symbols;
+    const char *names;
+    size_t count;
+};
+
+/* Those of Lua, by address; `cut` if there is another function between this one and the next. */
+static struct {
+    uintptr_t start, end;
+    bool cut;
+} functions[FUNCTIONS];
+static size_t function_count;
+
+enum owner { OWNER_NOBODY, OWNER_LUA, OWNER_PROGRAM };
+
+static enum owner
+owner_of(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof api / sizeof *api; i++) {
+        size_t prefix = strlen(api[i].prefix);
+        const char *at = api[i].rest;
+
+        if (strncmp(name, api[i].prefix, prefix) != 0 || name[prefix] == '\0')
+            continue;
+        while ((at = strstr(at, name + prefix)) != NULL) {
+            if (at[-1] == ' ' && at[length - prefix] == ' ')
+                return OWNER_LUA;
+            at++;
+        }
+    }
+    // Inner ones, luaV_execute, where they are not hidden, but not more of luaL_.
+    if (strncmp(name, "lua", 3) == 0 && name[3] >= 'A' && name[3] <= 'Z' && name[3] != 'L' &&
+        name[4] == '_')
+        return OWNER_NOBODY;
+    if (strcmp(name, "_init") == 0 || strcmp(name, "_fini") == 0)
+        return OWNER_NOBODY;
+    return OWNER_PROGRAM;
+}
+
+/* --- Symbols ---------------------------------------------------------------------------------- */
+
+/* How many symbols a table of the GNU kind leads to. */
+static size_t
+count_hashed(const uint32_t *table)
+{
+    uint32_t buckets = table[0], first = table[1], words = table[2], last = 0;
+    const uint32_t *bucket = table + 4 + words * (sizeof(ElfW(Addr)) / sizeof *table);
+    const uint32_t *chain = bucket + buckets;
+
+    for (uint32_t i = 0; i < buckets; i++)
+        last = bucket[i] > last ? bucket[i] : last;
+    if (last < first)
+        return first;
+    while (last < SYMBOLS_MAX && (chain[last - first] & 1) == 0)
+        last++;
+    return (size_t)last + 1;
+}
+
+static void
+read_dynamic(struct object *o, const ElfW(Dyn) * d)
+{
+    for (; d->d_tag != DT_NULL; d++) {
+        // glibc has made an address of it, musl has not.
+        const void *at = (const void *)(d->d_un.d_ptr + (d->d_un.d_ptr < o->base ? o->base : 0));
+
+        if (d->d_tag == DT_SYMTAB)
+            o->symbols = at;
+        else if (d->d_tag == DT_STRTAB)
+            o->names = at;
+        else if (d->d_tag == DT_HASH)
+            o->count = ((const uint32_t *)at)[1];
+        else if (d->d_tag == DT_GNU_HASH && o->count == 0)
+            o->count = count_hashed(at);
+    }
+}
+
+struct search {
+    uintptr_t function;
+    struct object object;
+};
+
+static int
+find_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *s = arg;
+    struct object o = {.base = info->dlpi_addr};
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + h->p_vaddr;
+
+        if (h->p_type == PT_LOAD && (h->p_flags & PF_X) && s->function - start < h->p_memsz) {
+            o.code_start = start;
+            o.code_end = start + h->p_memsz;
+        }
+    }
+    if (o.code_end == 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            read_dynamic(&o, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+    s->object = o;
+    return 1;
+}
+
+/* Symbol I of O if it is a function that is in O's code; else NULL. */
+static const ElfW(Sym) * function_at(const struct object *o, size_t i)
+{
+    const ElfW(Sym) *s = &o->symbols[i];
+    uintptr_t at = o->base + s->st_value;
+
+    return s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
+                   at >= o->code_start && at < o->code_end
+               ? s
+               : NULL;
+}
+
+/* --- Ranges ----------------------------------------------------------------------------------- */
+
+static void
+add_function(uintptr_t start, uintptr_t end)
+{
+    size_t i = function_count;
+
+    if (function_count == FUNCTIONS)
+        return;
+    for (; i > 0 && functions[i - 1].start > start; i--)
+        functions[i] = functions[i - 1];
+    functions[i].start = start;
+    functions[i].end = end;
+    function_count++;
+}
+
+/* There is a function of the program at ADDRESS. */
+static void
+cut_at(uintptr_t address)
+{
+    size_t low = 0, high = function_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (functions[middle].start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0)
+        functions[low - 1].cut = true;
+}
+
+static void
+add_range(uintptr_t start, uintptr_t end)
+{
+    if (lua_code_range_count == LUA_CODE_RANGES)
+        return;
+    lua_code_ranges[lua_code_range_count++] = (struct lua_code_range){start, end};
+    heaptap_runtime_code((const void *)start, (const void *)end);
+}
+
+/* Find the functions of Lua in O, and cut at those of the program; false if it has none. */
+static bool
+divide(const struct object *o)
+{
+    const ElfW(Sym) * s;
+    bool divided = false;
+
+    for (size_t i = 0; i < o->count; i++)
+        if ((s = function_at(o, i)) != NULL && owner_of(o->names + s->st_name) == OWNER_LUA)
+            add_function(o->base + s->st_value, o->base + s->st_value + s->st_size);
+    for (size_t i = 0; i < o->count; i++)
+        if ((s = function_at(o, i)) != NULL && owner_of(o->names + s->st_name) == OWNER_PROGRAM) {
+            cut_at(o->base + s->st_value);
+            divided = true;
+        }
+    return divided;
+}
+
+void
+lua_code_find(uintptr_t function)
+{
+    struct search s = {.function = function};
+    const struct object *o = &s.object;
+    uintptr_t start = 0;
+
+    if (dl_iterate_phdr(find_object, &s) == 0)
+        return;
+    if (o->symbols == NULL || o->names == NULL || o->count > SYMBOLS_MAX || !divide(o)) {
+        add_range(o->code_start, o->code_end);
+        return;
+    }
+    for (size_t i = 0; i < function_count; i++) {
+        start = i == 0 || functions[i - 1].cut ? functions[i].start : start;
+        if (functions[i].cut || i + 1 == function_count)
+            add_range(start, functions[i].end);
+    }
+}
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+/* Several threads may fill in the same place, each with a pair that is right: the halves are
+ * checked. */
+uintptr_t
+lua_code_start(uintptr_t pc)
+{
+    static struct {
+        uintptr_t pc, start;
+    } known[STARTS];
+    size_t i = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
+    uintptr_t start;
+
+    if (__atomic_load_n(&known[i].pc, __ATOMIC_ACQUIRE) == pc) {
+        start = __atomic_load_n(&known[i].start, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&known[i].pc, __ATOMIC_ACQUIRE) == pc)
+            return start;
+    }
+    start = (uintptr_t)heaptap_function_of((const void *)(pc - 1));
+    __atomic_store_n(&known[i].pc, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&known[i].start, start, __ATOMIC_RELEASE);
+    __atomic_store_n(&known[i].pc, pc, __ATOMIC_RELEASE);
+    return start;
+}

@@ -1,0 +1,35 @@
+/* lua_code.h: which code is Lua's, and where its functions begin. */
+#ifndef LANGUAGE_LUA_CODE_H
+#define LANGUAGE_LUA_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Find the code of the Lua that has FUNCTION, one of its public ones, and tell the recorder of it.
+ * Called once, before anything else here. */
+void lua_code_find(uintptr_t function);
+
+/* Where the function begins that is called from before PC, by its unwind entry; 0 if it has none.
+ * Fast for what was asked before. Signal-safe. */
+uintptr_t lua_code_start(uintptr_t pc);
+
+/* What lua_code_find has found: whole functions, in rising order. */
+struct lua_code_range {
+    uintptr_t start, end;
+};
+enum { LUA_CODE_RANGES = 24 };
+extern struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
+extern size_t lua_code_range_count;
+
+/* Is PC in code of Lua's? */
+static inline bool
+lua_code_has(uintptr_t pc)
+{
+    for (size_t i = 0; i < lua_code_range_count; i++)
+        if (pc >= lua_code_ranges[i].start && pc < lua_code_ranges[i].end)
+            return true;
+    return false;
+}
+
+#endif

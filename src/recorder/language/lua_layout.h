@@ -1,0 +1,75 @@
+/* lua_layout.h: where Lua keeps what the adapter reads. */
+#ifndef LANGUAGE_LUA_LAYOUT_H
+#define LANGUAGE_LUA_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of one version, in bytes from the beginning of the structure that a name says; the bits of a
+ * call's status are masks, and 0 where there is none. */
+struct lua_layout {
+    const char *version; // Its number begins so.
+    bool has_array;      // 5.1: calls are an array, and closures say whether they are C's.
+    bool is_redis;       // Its tables have one member more.
+    uint8_t state_global, state_ci, state_stack, state_jump;
+    uint8_t state_calls, state_code; // The array, and where the innermost call is in its code.
+    uint8_t call_function, call_status, call_code, call_bytes;
+    uint8_t is_lua, is_c, fresh, not_fresh;
+    uint8_t closure_function, closure_is_c;
+    uint8_t proto_line, proto_code, proto_source, proto_size;
+    uint8_t global_registry, global_alloc;
+    uint8_t table_shift, table_nodes;
+    uint8_t node_bytes, key_type, key_value; // Of a table's node; its value comes first.
+    uint8_t debug_name, debug_what, debug_line, debug_defined, debug_short, debug_call;
+};
+
+/* The same in all of them. */
+enum {
+    LUA_CALL_PREVIOUS = 16, // Not where calls are an array.
+    LUA_TYPE = 8,
+    LUA_TYPE_MASK = 0x3f, // Without the bit that says that it is collected.
+    LUA_IS_TABLE = 5,
+    LUA_IS_STRING = 4,   // A short one.
+    LUA_IS_FUNCTION = 6, // Of Lua; in 5.1 any.
+    LUA_IS_LIGHT_C = 22,
+    LUA_IS_C = 38,
+    LUA_IS_THREAD = 8,
+    LUA_TEXT = 24,         // Of a string.
+    LUA_STATE_BYTES = 184, // No member that is read lies behind.
+    LUA_CALL_BYTES_MAX = 80,
+};
+
+/* That of the Lua in this process, from lua_layout_find on. */
+extern const struct lua_layout *lua_layout;
+
+/* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. False if it is not known;
+ * *RET_VERSION is then what is known of it ("Lua 5.5.0 …"), or NULL. */
+bool lua_layout_find(const char *ident, bool is_redis, const char **ret_version);
+
+static inline uintptr_t
+lua_word(uintptr_t address)
+{
+    return *(const uintptr_t *)address;
+}
+
+static inline unsigned
+lua_int(uintptr_t address)
+{
+    return *(const unsigned *)address;
+}
+
+/* The type of the value at ADDRESS, or of the object there. */
+static inline unsigned
+lua_type_at(uintptr_t address)
+{
+    return *(const unsigned char *)(address + LUA_TYPE) & LUA_TYPE_MASK;
+}
+
+/* The prototype or the C function of the closure at ADDRESS. */
+static inline uintptr_t
+lua_closure_function(const struct lua_layout *y, uintptr_t closure)
+{
+    return lua_word(closure + y->closure_function);
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* lua_name.c: what functions of Lua are called, and where they are.
+ *
+ * A function of Lua is known by its prototype and place in the code. Both may be freed and used
+ * again, so an id that is known is checked by what the prototype says of itself. A C function is
+ * known by its address, and has the name that a module of Lua has it under, or else the first that
+ * it was called by.
+ *
+ * A name is asked of Lua by lua_getinfo, which neither allocates nor changes anything of its own,
+ * but reads the records of calls, and the stack of Lua through them. At the end of a realloc these
+ * may lie elsewhere already, without Lua knowing. So it is given copies of the two calls that it
+ * looks at, which say where things are now; in 5.1, where calls are an array, a copy of the state
+ * with such an array.
+ */
+#include "language/lua_name.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "heaptap/language.h"
+#include "language/lua_layout.h"
+
+enum {
+    IDS = 1 << 14,        // Places, a power of two.
+    TABLE_SHIFT_MAX = 16, // Larger ones are no modules.
+    NAME_BYTES = 160,
+    DEBUG_BYTES = 256,
+};
+
+lua_name_getinfo_fn *lua_name_getinfo;
+
+/* What is known of a place in the code of a function, or of a C function: what the prototype said
+ * of itself then. */
+struct known {
+    uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
+    uintptr_t source;    // Of the chunk, and the beginning of its text.
+    uintptr_t text;
+    unsigned line, size;
+    unsigned id;
+};
+
+static struct known ids[IDS];
+static char ids_busy; // Atomic: a thread is writing one.
+
+/* --- Names of C functions --------------------------------------------------------------------- */
+
+/* The nodes of the table at T, and their number. */
+static uintptr_t
+nodes_of(uintptr_t t, size_t *ret_count)
+{
+    unsigned shift = *(const unsigned char *)(t + lua_layout->table_shift);
+
+    *ret_count = shift <= TABLE_SHIFT_MAX ? (size_t)1 << shift : 0;
+    return lua_word(t + lua_layout->table_nodes);
+}
+
+/* The text of the key of NODE; NULL if it is no short string. */
+static const char *
+key_of(uintptr_t node)
+{
+    const struct lua_layout *y = lua_layout;
+
+    if ((*(const unsigned char *)(node + y->key_type) & LUA_TYPE_MASK) != LUA_IS_STRING)
+        return NULL;
+    return (const char *)(lua_word(node + y->key_value) + LUA_TEXT);
+}
+
+/* Is the value at NODE the C function FUNCTION? */
+static bool
+is_function(uintptr_t node, uintptr_t function)
+{
+    const struct lua_layout *y = lua_layout;
+    unsigned type = lua_type_at(node);
+
+    if (type == LUA_IS_LIGHT_C && !y->has_array)
+        return lua_word(node) == function;
+    return type == (y->has_array ? LUA_IS_FUNCTION : LUA_IS_C) &&
+           lua_closure_function(y, lua_word(node)) == function;
+}
+
+/* The table that table T has under KEY, or 0. */
+static uintptr_t
+table_in(uintptr_t t, const char *key)
+{
+    size_t count;
+    uintptr_t node = nodes_of(t, &count);
+
+    for (size_t i = 0; i < count; i++, node += lua_layout->node_bytes) {
+        const char *text = key_of(node);
+
+        if (text != NULL && lua_type_at(node) == LUA_IS_TABLE && strcmp(text, key) == 0)
+            return lua_word(node);
+    }
+    return 0;
+}
+
+/* Put "MODULE.NAME" to TO, or "NAME" if it is a global. */
+static void
+put_name(char to[NAME_BYTES], const char *module, const char *name)
+{
+    size_t length = strcmp(module, "_G") == 0 ? 0 : strnlen(module, NAME_BYTES / 2 - 2);
+
+    memcpy(to, module, length);
+    if (length > 0)
+        to[length++] = '.';
+    to[length] = '\0';
+    strncat(to, name, NAME_BYTES / 2 - 1);
+}
+
+/* The name under which a module of L that is loaded has FUNCTION; false if none has. */
+static bool
+find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
+{
+    const struct lua_layout *y = lua_layout;
+    uintptr_t registry = lua_word(l + y->state_global) + y->global_registry, loaded, module;
+    size_t modules, count;
+    bool found = false;
+
+    if (lua_type_at(registry) != LUA_IS_TABLE ||
+        (loaded = table_in(lua_word(registry), "_LOADED")) == 0)
+        return false;
+    module = nodes_of(loaded, &modules);
+    for (size_t i = 0; i < modules; i++, module += y->node_bytes) {
+        uintptr_t node;
+
+        if (lua_type_at(module) != LUA_IS_TABLE || key_of(module) == NULL)
+            continue;
+        node = nodes_of(lua_word(module), &count);
+        for (size_t k = 0; k < count; k++, node += y->node_bytes) {
+            if (key_of(node) == NULL || !is_function(node, function))
+                continue;
+            put_name(to, key_of(module), key_of(node));
+            if (strcmp(key_of(module), "_G") == 0) // The shortest that there can be.
+                return true;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* --- Asking Lua ------------------------------------------------------------------------------- */
+
+/* What lua_getinfo looks at, as it would be if Lua knew where things are. */
+struct copy {
+    _Alignas(8) unsigned char state[LUA_STATE_BYTES];
+    _Alignas(8) unsigned char calls[3 * LUA_CALL_BYTES_MAX];
+    _Alignas(8) unsigned char debug[DEBUG_BYTES];
+};
+
+/* Copy the call at FROM to TO; what it calls is MOVED by so much. */
+static void
+copy_call(unsigned char *to, uintptr_t from, intptr_t moved)
+{
+    const struct lua_layout *y = lua_layout;
+    uintptr_t function = lua_word(from + y->call_function) + (uintptr_t)moved;
+
+    memcpy(to, (const void *)from, y->call_bytes);
+    memcpy(to + y->call_function, &function, sizeof function);
+}
+
+/* Ask lua_getinfo for WHAT of the call C of L. False if it does not answer. */
+static bool
+ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
+{
+    const struct lua_layout *y = lua_layout;
+    unsigned char *call = to->calls + 2 * y->call_bytes, *previous = call - y->call_bytes;
+    uintptr_t at = (uintptr_t)call, before = (uintptr_t)previous, first = (uintptr_t)to->calls;
+    int index = 2;
+
+    memset(to, 0, sizeof *to);
+    copy_call(call, c->call, c->moved);
+    copy_call(previous, c->previous, c->moved);
+    if (!y->has_array) {
+        memcpy(call + LUA_CALL_PREVIOUS, &before, sizeof before);
+        memcpy(to->debug + y->debug_call, &at, sizeof at);
+        return lua_name_getinfo((void *)l, what, to->debug) != 0;
+    }
+    // The innermost call's place in the code is in the state; a copy of it may say so of any.
+    memcpy(to->state, (const void *)l, LUA_STATE_BYTES);
+    memcpy(to->state + y->state_ci, &at, sizeof at);
+    memcpy(to->state + y->state_calls, &first, sizeof first);
+    memcpy(to->state + y->state_code, &c->code, sizeof c->code);
+    memcpy(to->debug + y->debug_call, &index, sizeof index);
+    return lua_name_getinfo(to->state, what, to->debug) != 0;
+}
+
+/* "function@FILE:LINE" to TO. Without stdio, which may take locks. */
+static void
+put_place(char to[NAME_BYTES], const char *file, unsigned line)
+{
+    size_t length = strnlen(file, NAME_BYTES - 32);
+    unsigned digits = 1;
+
+    memcpy(to, "function@", 9);
+    memcpy(to + 9, file, length);
+    to += 9 + length;
+    *to++ = ':';
+    for (unsigned n = line; n >= 10; n /= 10)
+        digits++;
+    to[digits] = '\0';
+    for (unsigned i = digits; i-- > 0; line /= 10)
+        to[i] = (char)('0' + line % 10);
+}
+
+/* The id of the call C of L: what it is called where it was called from, its file and line. 0:
+ * it is a C function without a name. */
+static unsigned
+make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
+{
+    const struct lua_layout *y = lua_layout;
+    struct copy copy;
+    uintptr_t d = (uintptr_t)copy.debug;
+    const char *name, *what, *file = (const char *)copy.debug + y->debug_short;
+    char text[NAME_BYTES];
+    int line;
+
+    if (!ask(&copy, l, c, "nSl"))
+        return 0;
+    name = (const char *)lua_word(d + y->debug_name);
+    if (c_function != 0) {
+        if (find_name(l, c_function, text))
+            name = text;
+        return name != NULL ? heaptap_frame_name(name, "[C]", 0, "Lua") : 0;
+    }
+    what = (const char *)lua_word(d + y->debug_what);
+    line = (int)lua_int(d + y->debug_line);
+    if (what != NULL && strcmp(what, "main") == 0) {
+        name = "main-chunk";
+    } else if (name == NULL || name[0] == '?' || name[0] == '(') {
+        put_place(text, file, lua_int(d + y->debug_defined));
+        name = text;
+    }
+    return heaptap_frame_name(name, file, line > 0 ? (unsigned)line : 0, "Lua");
+}
+
+/* --- What is known ---------------------------------------------------------------------------- */
+
+static inline struct known *
+known_place(uintptr_t key, uintptr_t code)
+{
+    return &ids[((key ^ code << 7 ^ code) * UINT64_C(0x9e3779b97f4a7c15)) >> 50];
+}
+
+static __attribute__((noinline)) void
+keep(struct known *k, const struct known *made)
+{
+    if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
+        return; // A thread, or what we have interrupted, is at it.
+    __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    k->code = made->code;
+    k->source = made->source;
+    k->text = made->text;
+    k->line = made->line;
+    k->size = made->size;
+    k->id = made->id;
+    __atomic_store_n(&k->key, made->key, __ATOMIC_RELEASE);
+    __atomic_clear(&ids_busy, __ATOMIC_RELEASE);
+}
+
+static __attribute__((noinline)) unsigned
+new_id_of_lua(uintptr_t l, const struct lua_call *c, struct known *k, const struct known *said)
+{
+    struct known now = *said;
+
+    now.id = make_id(l, c, 0);
+    keep(k, &now);
+    return now.id;
+}
+
+unsigned
+lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto)
+{
+    const struct lua_layout *y = lua_layout;
+    struct known *k = known_place(proto, c->code);
+    uintptr_t source = lua_word(proto + y->proto_source);
+    // A text ends with a zero byte, and strings take whole words.
+    struct known now = {.key = proto,
+                        .code = c->code,
+                        .source = source,
+                        .text = source != 0 ? lua_word(source + LUA_TEXT) : 0,
+                        .line = lua_int(proto + y->proto_line),
+                        .size = lua_int(proto + y->proto_size)};
+    unsigned id = k->id;
+
+    if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) == proto && k->code == c->code &&
+        k->source == source && k->text == now.text && k->line == now.line && k->size == now.size &&
+        id == k->id)
+        return id;
+    return new_id_of_lua(l, c, k, &now);
+}
+
+/* The first name that a C function is called by is its name from then on. */
+unsigned
+lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function)
+{
+    struct known *k = known_place(function, 0);
+    struct known now = {.key = function};
+    unsigned id;
+
+    if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) == function && k->code == 0) {
+        id = k->id;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&k->key, __ATOMIC_RELAXED) == function)
+            return id;
+    }
+    now.id = make_id(l, c, function);
+    keep(k, &now);
+    return now.id;
+}

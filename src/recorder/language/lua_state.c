@@ -1,0 +1,128 @@
+/* lua_state.c: which states of Lua run in a thread.
+ *
+ * Which state runs is known to nobody but its C stack: there is no pointer to it anywhere. But
+ * whatever runs was begun by luaD_rawrunprotected, for pcall, resume or the program, and its frame
+ * holds L and what L->errorJmp points to:
+ *
+ *     lua_resume ─► luaD_rawrunprotected(L)   { …, L, …, struct lua_longjmp } ◄─ L->errorJmp
+ *
+ * So the innermost such frame tells the running state, and the one outside of each lua_resume the
+ * state that resumed it. Which function that is, and where in its frame L lies, is learnt when it
+ * is first met: a word of a frame that is a state whose errorJmp points into the very same frame.
+ * From then on each answer is checked by that property. The frame is known by its unwind entry, so
+ * stripped programs do.
+ *
+ * A C function may also call a state that is none of its own. That is seen when the C frames are
+ * new: the frame outside is another state's, without a lua_resume between them.
+ *
+ * A state that runs without any of that, which ends the program at its first error, is not seen.
+ */
+#include "language/lua_state.h"
+
+#include <stdbool.h>
+
+#include "language/lua_code.h"
+#include "language/lua_layout.h"
+
+enum {
+    STATES = 1 << 10,
+    LEARN_MAX = 20000,
+    FRAME_BYTES_MAX = 1024, // Of luaD_rawrunprotected.
+};
+
+uintptr_t lua_state_resume;
+
+/* What was learnt. Atomic. */
+static uintptr_t protected_start; // luaD_rawrunprotected.
+static uintptr_t state_off;       // Bytes from the end of its frame down to L.
+static unsigned learn_tries;
+
+static uintptr_t states[STATES]; // Atomic: those that were seen, by hash.
+
+static inline uintptr_t *
+state_place(uintptr_t l)
+{
+    return &states[(l * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+/* Is L the state whose protected call is in the frame between LOW and HIGH? */
+static bool
+is_state(uintptr_t l, uintptr_t low, uintptr_t high)
+{
+    uintptr_t jump;
+
+    if (l < 4096 || (l & 7) != 0)
+        return false;
+    if (__atomic_load_n(state_place(l), __ATOMIC_RELAXED) != l &&
+        !heaptap_can_read((const void *)l, LUA_STATE_BYTES))
+        return false;
+    jump = lua_word(l + lua_layout->state_jump);
+    if (jump <= low || jump >= high || *(const unsigned char *)(l + LUA_TYPE) != LUA_IS_THREAD)
+        return false;
+    __atomic_store_n(state_place(l), l, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Find out which function luaD_rawrunprotected is, and where it keeps L. */
+static void
+learn(const struct heaptap_native *n, size_t count)
+{
+    if (__atomic_add_fetch(&learn_tries, 1, __ATOMIC_RELAXED) > LEARN_MAX)
+        return;
+    for (size_t i = 0; i + 1 < count; i++) {
+        uintptr_t low = n[i].slot, high = n[i + 1].slot;
+
+        if (!lua_code_has(n[i].pc - 1) || low == 0 || high <= low || high - low > FRAME_BYTES_MAX)
+            continue;
+        for (uintptr_t at = low + 8; at < high; at += 8) {
+            if (!is_state(lua_word(at), low, high))
+                continue;
+            __atomic_store_n(&state_off, high - at, __ATOMIC_RELAXED);
+            __atomic_store_n(&protected_start, lua_code_start(n[i].pc), __ATOMIC_RELEASE);
+            return;
+        }
+    }
+}
+
+void
+lua_state_look(const struct heaptap_native *n, size_t count, unsigned long notes[HEAPTAP_NOTES])
+{
+    uintptr_t start = __atomic_load_n(&protected_start, __ATOMIC_ACQUIRE);
+    uintptr_t latest = 0;
+    bool wanted = true;
+    size_t k = 0;
+
+    if (start == 0) {
+        learn(n, count);
+        start = __atomic_load_n(&protected_start, __ATOMIC_ACQUIRE);
+    }
+    if (start == 0)
+        return;
+    for (size_t i = 0; i + 1 < count && k < LUA_STATE_NOTES; i++) {
+        uintptr_t of, l;
+
+        if (!lua_code_has(n[i].pc - 1))
+            continue;
+        of = lua_code_start(n[i].pc);
+        wanted |= of == lua_state_resume;
+        if (of != start || n[i + 1].slot <= n[i].slot)
+            continue;
+        l = lua_state_in(n[i].slot, n[i + 1].slot);
+        if (!wanted && (l == 0 || l == latest))
+            continue;
+        latest = l;
+        notes[2 * k] = n[i].slot;
+        notes[2 * k + 1] = n[i + 1].slot;
+        k++;
+        wanted = false;
+    }
+}
+
+uintptr_t
+lua_state_in(uintptr_t low, uintptr_t high)
+{
+    uintptr_t off = __atomic_load_n(&state_off, __ATOMIC_RELAXED);
+    uintptr_t l = high - low > off ? lua_word(high - off) : 0;
+
+    return is_state(l, low, high) ? l : 0;
+}
