@@ -25,18 +25,35 @@ struct access_runs {
     uint32_t record[ACCESS_RUNS]; // Atomic: index plus 1; 0 = none yet.
 };
 
+/* What live.c has been doing: for whoever has his turn. */
+struct live_merging {
+    bool under_way;
+    struct live_place {
+        uint64_t leaf; // Of the ledger, the one that is next,
+        uint32_t page; // and the page of its memory;
+        uint32_t side; // then the side table.
+    } place;
+    uint64_t began_us, took_us; // Elapsed, and all steps together.
+    struct live_page {
+        uintptr_t from;
+        uint64_t bytes; // 0 = nothing is known.
+        uint64_t words[4096 / 8 + 2];
+    } page; // A copy of memory of the program's, with what stands in front of the page.
+};
+
 /* Private memory, which a forked child sees as zeros. */
 struct access_state {
     uint32_t ready; // Atomic: 1 = there is all that follows.
-    uint32_t merging; // Atomic: a thread is merging live blocks, or forgetting.
+    uint32_t merging; // Atomic: a thread has its turn to merge live blocks, or to forget.
     struct access_site *sites;
     struct access_runs *runs;
     uint32_t runs_used; // Atomic.
     struct cycles cycles;
+    struct live_merging live;
+    uint64_t next_step_us; // Atomic: elapsed, when to go on with merging.
     // live.c: which merge a block was last in, modulo 255, plus 1; a byte for each granule of the
     // ledger, by spans of LEDGER_SPAN_BITS. NULL = none was.
     uint8_t **seen;
-    uint64_t seen_from; // Merges before this one are forgotten.
 };
 
 extern struct access_state *access_state;

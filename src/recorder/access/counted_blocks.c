@@ -75,6 +75,7 @@ access_start(void)
     if (s->sites == NULL || s->runs == NULL)
         return;
     cycles_start(&s->cycles);
+    s->next_step_us = LIVE_FIRST_US;
     store_release(&s->ready, 1u);
     access_publish();
 }
@@ -162,6 +163,14 @@ access_wish(uint64_t wish)
     if (wish == DISK_ACCESS_MERGE)
         return live_merge(LIVE_GOES_ON);
     return wish == DISK_ACCESS_RESET && live_forget();
+}
+
+void
+access_look(void)
+{
+    if (is_ready() && shadow.granule_bytes != 0 &&
+        cycles_us(&access_state->cycles, now()) >= load_relaxed(&access_state->next_step_us))
+        live_step();
 }
 
 COLD void

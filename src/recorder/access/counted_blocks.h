@@ -26,6 +26,9 @@ void access_again(const void *p);
 /* A tool wishes (enum disk_access_wish). False: that makes no sense. */
 bool access_wish(uint64_t wish);
 
+/* Some time has passed. */
+void access_look(void);
+
 /* The exit handlers have run. */
 void access_process_ends(void);
 
@@ -41,6 +44,7 @@ void access_publish(void);
 #define access_leaves(p, size_bytes, site)    ((void)0)
 #define access_again(p)                       ((void)0)
 #define access_wish(wish)                     (false)
+#define access_look()                         ((void)0)
 #define access_process_ends()                 ((void)0)
 
 #endif

@@ -2,15 +2,20 @@
  *
  * The ledger knows them. Each is added to the live records of its site as if it ended now, and gets
  * a mark, so that when it ends it goes to the late records: there what a view of the merge has of
- * it already is kept apart (docs/format.md, 4.16). A mark is a byte for each 16 bytes of heap, in
- * memory that is there only once there was a merge.
+ * it already is kept apart (docs/format.md, 4.16). A mark is a byte for each granule of the ledger,
+ * in memory that is there only once there was a merge.
+ *
+ * A program that is killed has what its live blocks had come to at the latest merge, so there is
+ * one each second. It is done by whoever allocates, inside a call of malloc, and so in steps that
+ * are over soon, with rests between them. What a block had come to is that of the moment when the
+ * walk was there. Blocks that begin where it has been are not in this merge, those that end where
+ * it has not been are as if it had not begun. Nothing is published before the end.
  *
  * Other threads go on meanwhile. A block may be freed, and its memory given back to the kernel,
  * while it is looked at; so where there are other threads what stands in the program's memory, its
- * size and its facts, is read by a system call that fails where there is nothing, and the ledger is
- * asked again afterwards. Counters are ours and always there. What a block had come to is that of
- * some moment during the merge. One that ends in just that moment may be counted both as live and
- * as ended.
+ * size and its facts, is read by a system call that fails where there is nothing, a page at a time,
+ * and the ledger is asked again afterwards. Counters are ours and always there. A block that ends
+ * in just that moment may be counted both as live and as ended.
  */
 #include "access/live.h"
 
@@ -34,6 +39,18 @@ struct walk {
     uint8_t mark;
     uint64_t now;
     bool alone; // No other thread changes anything.
+    uint64_t stop_us; // Elapsed; the step is over then. 0 = it goes to the end.
+    struct live_page *page; // What has been read of the program's memory.
+};
+
+enum {
+    MERGE_EACH_US = 1000000,
+    // A step takes so long, and no more than this part of the time; nor do all steps of a merge.
+    STEP_US = 1000,
+    STEP_SHARE = 20,
+    PAGE_BYTES = 4096,
+    PAGE_ENTRIES = PAGE_BYTES / 16,
+    STEP_PAGES = 64, // Of the ledger, between two looks at the time.
 };
 
 static inline uint8_t
@@ -62,19 +79,51 @@ live_part_seen(uint8_t *seen)
     return DISK_ACCESS_ENDED;
 }
 
+/* Read SIZE_BYTES of the program's memory at ADDRESS. */
+static bool
+read_memory(uintptr_t address, void *to, uint64_t size_bytes)
+{
+    struct iovec here = {to, size_bytes};
+    struct iovec there = {(void *)address, size_bytes};
+
+    return arch_syscall(SYS_process_vm_readv, sys_getpid(), (long)&here, 1, (long)&there, 1, 0) ==
+           (long)size_bytes;
+}
+
+/* Read the page at ADDRESS, with the size word of a block that begins there. False: it has gone. */
+static bool
+read_page(struct live_page *page, uintptr_t address)
+{
+    uint64_t size_bytes = sizeof page->words;
+
+    page->from = address + PAGE_BYTES - size_bytes;
+    page->bytes = 0;
+    if (read_memory(page->from, page->words, size_bytes)) {
+        page->bytes = size_bytes;
+        return true;
+    }
+    page->from = address;
+    if (!read_memory(address, page->words, PAGE_BYTES))
+        return false;
+    page->bytes = PAGE_BYTES;
+    return true;
+}
+
 /* The word at ADDRESS; false if there is none. */
 static bool
 read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
 {
-    struct iovec here = {ret_word, sizeof *ret_word};
-    struct iovec there = {(void *)address, sizeof *ret_word};
+    uint64_t off = address - w->page->from;
 
     if (w->alone) {
         *ret_word = *(const uint64_t *)address;
         return true;
     }
-    return arch_syscall(SYS_process_vm_readv, sys_getpid(), (long)&here, 1, (long)&there, 1, 0) ==
-           (long)sizeof *ret_word;
+    if (off % sizeof *ret_word == 0 && off < w->page->bytes) {
+        *ret_word = w->page->words[off / sizeof *ret_word];
+        return true;
+    }
+    return read_memory(address, ret_word, sizeof *ret_word);
 }
 
 /* The mark of the block at P, made if there is no room for it yet; NULL without memory. */
@@ -91,7 +140,7 @@ seen_make(uintptr_t p)
         store_release(&access_state->seen, top);
     }
     if (load_acquire(&access_state->seen[p >> LIVE_SPAN_BITS]) == NULL) {
-        leaf = mem_private((size_t)1 << (LIVE_SPAN_BITS - LIVE_SHIFT));
+        leaf = mem_private((size_t)1 << (LIVE_SPAN_BITS - state->granule_shift));
         if (leaf == NULL || !cas_acq_rel(&access_state->seen[p >> LIVE_SPAN_BITS], &none, leaf))
             return NULL;
     }
@@ -151,25 +200,58 @@ merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uint32_t sit
 }
 
 static void
-walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf)
+walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32_t entry)
 {
-    size_t count = (size_t)1 << (LEDGER_SPAN_BITS - state->granule_shift);
+    uintptr_t p = granule + (entry >> (LEDGER_SUB_SHIFT - 3) & 24);
+    uint64_t word;
 
-    for (size_t i = 0; i < count; i++) {
-        uint32_t entry = load_relaxed(&leaf[i]);
-        uintptr_t p = span + (i << state->granule_shift) +
-                      (entry >> (LEDGER_SUB_SHIFT - 3) & 24);
-        uint64_t word;
+    if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
+        return;
+    if (state->usable == USABLE_CALL)
+        word = behind_usable((void *)p);
+    else if (!read_word(w, p - sizeof word, &word))
+        return;
+    merge_block(w, p, (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT),
+                entry & LEDGER_SITE_MASK, slot, entry);
+}
 
-        if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
-            continue;
-        if (state->usable == USABLE_CALL)
-            word = behind_usable((void *)p);
-        else if (!read_word(w, p - sizeof word, &word))
-            continue;
-        merge_block(w, p, (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT),
-                    entry & LEDGER_SITE_MASK, &leaf[i], entry);
+/* The blocks that begin in the page at ADDRESS, whose entries begin at SLOT. */
+static void
+walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
+{
+    uint32_t entries[PAGE_ENTRIES], count = PAGE_BYTES >> state->granule_shift, any = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        any |= entries[i] = load_relaxed(&slot[i]);
+    if (any == 0)
+        return;
+    // Read when it is known what is there: not what had been there before.
+    if (!w->alone && state->usable == USABLE_GLIBC && !read_page(w->page, address))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i] != 0)
+            walk_entry(w, address + ((uintptr_t)i << state->granule_shift), &slot[i], entries[i]);
+}
+
+static inline bool
+is_over(const struct walk *w)
+{
+    return w->stop_us != 0 &&
+           cycles_us(&access_state->cycles, cycles_now(&access_state->cycles)) >= w->stop_us;
+}
+
+/* Go on in LEAF, of SPAN, at *PAGE. False if the step is over before the leaf is. */
+static bool
+walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf, uint32_t *page)
+{
+    uint32_t count = PAGE_BYTES >> state->granule_shift;
+
+    for (; *page < 1u << (LEDGER_SPAN_BITS - 12); ++*page) {
+        if (*page % STEP_PAGES == STEP_PAGES - 1 && is_over(w))
+            return false;
+        walk_page(w, span + (uintptr_t)*page * PAGE_BYTES, leaf + (size_t)*page * count);
     }
+    return true;
 }
 
 static void
@@ -191,64 +273,135 @@ walk_side(const struct walk *w, uint32_t i)
     }
 }
 
-static void
-walk_all(const struct walk *w)
+/* Go on at PLACE. False if the step is over before the walk is. */
+static bool
+walk_on(const struct walk *w, struct live_place *place)
 {
     const struct core_record *r = state->core;
     uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
     // Dumps have a list of the leaves, which is shorter than the ledger's top level.
-    for (uint64_t i = 0; i < count && i < most; i++) {
-        const struct core_leaf *chunk =
-            (const struct core_leaf *)load_acquire(&r->leaf_chunks[i / CORE_CHUNK_LEAVES]);
-        const struct core_leaf *l = chunk != NULL ? &chunk[i % CORE_CHUNK_LEAVES] : NULL;
+    for (; place->leaf < count && place->leaf < most; place->leaf++, place->page = 0) {
+        const struct core_leaf *chunk = (const struct core_leaf *)load_acquire(
+            &r->leaf_chunks[place->leaf / CORE_CHUNK_LEAVES]);
+        const struct core_leaf *l = chunk != NULL ? &chunk[place->leaf % CORE_CHUNK_LEAVES] : NULL;
         uint64_t leaf = l != NULL ? load_acquire(&l->leaf) : 0;
 
-        if (leaf != 0 && l->span % (1u << CORE_SPAN_BITS) == CORE_LEAF_MALLOC)
-            walk_leaf(w, l->span, (const uint32_t *)leaf);
+        if (leaf != 0 && l->span % (1u << CORE_SPAN_BITS) == CORE_LEAF_MALLOC &&
+            !walk_leaf(w, l->span, (const uint32_t *)leaf, &place->page))
+            return false;
     }
-    for (uint32_t i = 0; i < countof(state->side); i++)
-        walk_side(w, i);
+    w->page->bytes = 0; // What it had may have changed.
+    for (; place->side < countof(state->side); place->side++) {
+        if (is_over(w))
+            return false;
+        walk_side(w, place->side);
+    }
+    return true;
 }
 
 static bool
 take_turn(void)
 {
-    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
-        uint32_t idle = 0;
+    uint32_t idle = 0;
 
-        if (cas_acq_rel(&access_state->merging, &idle, 1u))
+    return cas_acq_rel(&access_state->merging, &idle, 1u);
+}
+
+static bool
+wait_for_turn(void)
+{
+    for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
+        if (take_turn())
             return true;
         sys_wait(i);
     }
     return false;
 }
 
+static uint64_t
+elapsed_us(uint64_t moment)
+{
+    return cycles_us(&access_state->cycles, moment);
+}
+
+/* Go on with the merge that is under way, or begin one; no longer than STEP_US, or to the END. It
+ * is our turn. */
+static void
+merge_on(bool end)
+{
+    struct disk_counting *c = access_counting();
+    struct live_merging *m = &access_state->live;
+    struct walk w = {.merge = c->merge + 1,
+                     .mark = mark_of(c->merge + 1),
+                     .now = cycles_now(&access_state->cycles),
+                     .alone = !load_relaxed(&state->multi),
+                     .page = &m->page};
+    uint64_t now_us = elapsed_us(w.now), took_us;
+    bool whole;
+
+    if (!m->under_way) {
+        m->under_way = true;
+        m->place = (struct live_place){0};
+        m->began_us = now_us;
+        m->took_us = 0;
+        records_settle((enum disk_access_part)late_part(w.merge));
+    }
+    w.stop_us = end ? 0 : now_us + STEP_US;
+    m->page.bytes = 0;
+    whole = walk_on(&w, &m->place);
+    took_us = elapsed_us(cycles_now(&access_state->cycles)) - now_us;
+    m->took_us += took_us;
+    if (whole) {
+        m->under_way = false;
+        c->lost_accesses = load_relaxed(&carries.lost) << 32;
+        c->merge_ns = m->began_us * 1000;
+        store_release(&c->merge, w.merge);
+        took_us = m->took_us;
+    }
+    took_us *= STEP_SHARE;
+    store_relaxed(&access_state->next_step_us,
+                  now_us + (whole && took_us < MERGE_EACH_US ? MERGE_EACH_US : took_us));
+}
+
+COLD void
+live_step(void)
+{
+    uint64_t mask = sys_block_signals();
+
+    if (take_turn()) {
+        merge_on(false);
+        store_release(&access_state->merging, 0u);
+    }
+    sys_unblock_signals(mask);
+}
+
+/* Begin what has to be done in one go, by us alone: what was under way is over, and false if another
+ * thread does not come to an end. */
+static bool
+begin_whole(void)
+{
+    if (!wait_for_turn())
+        return false;
+    if (access_state->live.under_way)
+        merge_on(true);
+    return true;
+}
+
 bool
 live_merge(enum live_merge when)
 {
-    struct disk_counting *c = access_counting();
     uint64_t mask = sys_block_signals();
-    struct walk w;
+    bool begun = begin_whole();
 
-    if (!take_turn()) {
-        sys_unblock_signals(mask);
-        return false;
+    if (begun) {
+        merge_on(true);
+        if (when == LIVE_AT_EXIT)
+            or_relaxed(&access_counting()->flags, (uint32_t)DISK_COUNTING_ENDED);
+        store_release(&access_state->merging, 0u);
     }
-    w = (struct walk){.merge = c->merge + 1,
-                      .mark = mark_of(c->merge + 1),
-                      .now = cycles_now(&access_state->cycles),
-                      .alone = !load_relaxed(&state->multi)};
-    records_settle((enum disk_access_part)late_part(w.merge));
-    walk_all(&w);
-    if (when == LIVE_AT_EXIT)
-        or_relaxed(&c->flags, (uint32_t)DISK_COUNTING_ENDED);
-    c->lost_accesses = load_relaxed(&carries.lost) << 32;
-    c->merge_ns = cycles_us(&access_state->cycles, w.now) * 1000;
-    store_release(&c->merge, w.merge);
-    store_release(&access_state->merging, 0u);
     sys_unblock_signals(mask);
-    return true;
+    return begun;
 }
 
 bool
@@ -256,19 +409,19 @@ live_forget(void)
 {
     struct disk_counting *c = access_counting();
     uint64_t mask = sys_block_signals();
-    struct walk w;
+    bool begun = begin_whole();
 
-    if (!take_turn()) {
-        sys_unblock_signals(mask);
-        return false;
+    if (begun) {
+        struct walk w = {.now = cycles_now(&access_state->cycles),
+                         .alone = !load_relaxed(&state->multi),
+                         .page = &access_state->live.page};
+
+        records_forget();
+        walk_on(&w, &(struct live_place){0});
+        c->reset_ns = elapsed_us(w.now) * 1000;
+        access_add(&c->resets, 1);
+        store_release(&access_state->merging, 0u);
     }
-    w = (struct walk){.now = cycles_now(&access_state->cycles),
-                      .alone = !load_relaxed(&state->multi)};
-    records_forget();
-    walk_all(&w);
-    c->reset_ns = cycles_us(&access_state->cycles, w.now) * 1000;
-    access_add(&c->resets, 1);
-    store_release(&access_state->merging, 0u);
     sys_unblock_signals(mask);
-    return true;
+    return begun;
 }

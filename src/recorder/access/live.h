@@ -4,7 +4,13 @@
 
 #include "access/records.h"
 
+/* When the first merge is due. */
+enum { LIVE_FIRST_US = 1000000 };
+
 enum live_merge { LIVE_GOES_ON, LIVE_AT_EXIT };
+
+/* Go on with the merge of this second, for a moment. */
+void live_step(void);
 
 /* Merge what lives now. False if another thread does not come to an end with that. */
 bool live_merge(enum live_merge when);
@@ -27,7 +33,7 @@ live_date(struct access_block *b, uint64_t facts, uint64_t now)
 /* The part to which the block at P belongs that was in a merge; it is in none any more. */
 enum disk_access_part live_part_seen(uint8_t *seen);
 
-enum { LIVE_SPAN_BITS = 24, LIVE_SHIFT = 4 };
+enum { LIVE_SPAN_BITS = 24 };
 
 /* The mark of the block at P; NULL if it has none. */
 static inline uint8_t *
@@ -38,7 +44,7 @@ live_seen(uintptr_t p)
     if (likely(load_relaxed(&access_state->seen) == NULL))
         return NULL;
     leaf = load_acquire(&access_state->seen[p >> LIVE_SPAN_BITS]);
-    return leaf == NULL ? NULL : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> LIVE_SHIFT];
+    return leaf == NULL ? NULL : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> state->granule_shift];
 }
 
 /* The part to which the block at P belongs, which ends. */

@@ -10,6 +10,7 @@
  */
 #include "event/tick.h"
 
+#include "access/counted_blocks.h"
 #include "account/dumped.h"
 #include "account/file_copy.h"
 #include "account/history.h"
@@ -106,6 +107,7 @@ tick_look(struct thread *t)
     }
     timeline(now_ns);
     history_look(t, now_ns);
+    access_look();
     file_copy(FILE_COPY_DUE);
 }
 
