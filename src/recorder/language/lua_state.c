@@ -15,6 +15,8 @@
  * A C function may also call a state that is none of its own. That is seen when the C frames are
  * new: the frame outside is another state's, without a lua_resume between them.
  *
+ * The function that a state was given to allocate by is the program's, but does Lua's work.
+ *
  * A state that runs without any of that, which ends the program at its first error, is not seen.
  */
 #include "language/lua_state.h"
@@ -27,6 +29,7 @@
 enum {
     STATES = 1 << 10,
     LEARN_MAX = 20000,
+    ALLOCATORS = 8,
     FRAME_BYTES_MAX = 1024, // Of luaD_rawrunprotected.
 };
 
@@ -45,6 +48,34 @@ state_place(uintptr_t l)
     return &states[(l * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
+/* The function by which the state L allocates is Lua's, too, wherever it is: what it takes from
+ * malloc it was asked for by Lua, for a function of the script. */
+static void
+know_allocator(uintptr_t l)
+{
+    static uintptr_t known[ALLOCATORS]; // Atomic.
+    const struct lua_layout *y = lua_layout;
+    uintptr_t global = lua_word(l + y->state_global), function, start, end, none = 0;
+    size_t i = 0;
+
+    if (global < 4096 || !heaptap_can_read((const void *)(global + y->global_alloc), 8))
+        return;
+    function = lua_word(global + y->global_alloc);
+    if (lua_code_has(function))
+        return;
+    while (i < ALLOCATORS && (none = __atomic_load_n(&known[i], __ATOMIC_RELAXED)) != 0 &&
+           none != function)
+        i++;
+    if (i == ALLOCATORS || none == function ||
+        !__atomic_compare_exchange_n(&known[i], &none, function, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return;
+    start = (uintptr_t)heaptap_function_of((const void *)function);
+    end = (uintptr_t)heaptap_function_end((const void *)function);
+    if (start != 0)
+        heaptap_runtime_code((const void *)start, (const void *)end);
+}
+
 /* Is L the state whose protected call is in the frame between LOW and HIGH? */
 static bool
 is_state(uintptr_t l, uintptr_t low, uintptr_t high)
@@ -59,7 +90,8 @@ is_state(uintptr_t l, uintptr_t low, uintptr_t high)
     jump = lua_word(l + lua_layout->state_jump);
     if (jump <= low || jump >= high || *(const unsigned char *)(l + LUA_TYPE) != LUA_IS_THREAD)
         return false;
-    __atomic_store_n(state_place(l), l, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(state_place(l), l, __ATOMIC_RELAXED) != l)
+        know_allocator(l);
     return true;
 }
 

@@ -2,7 +2,8 @@
 # lua.sh: the functions of Lua in stacks, at random moments against what Lua itself says of its
 # calls: in a thousand coroutines, through metamethods, callbacks from C, errors and tail calls. If
 # it fails, people see functions of their scripts that did not run, or at another line, or scripts
-# with deep calls crash when they are recorded.
+# with deep calls crash when they are recorded; in a program with Lua inside, functions of one as
+# those of the other, or sums that are not its allocator's.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=$BUILD/libheaptap_lua.so
@@ -27,10 +28,28 @@ deep() {
     echo "${PIPESTATUS[0]}"
 }
 
+# host VERSION: a program that has Lua linked in, and sums what it allocates for it.
+host() {
+    local lua=$1 dir=host-$1
+    mkdir "$dir"
+    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/host" "$area/lua_host.c" -Wl,-E \
+        "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
+        echo "ok - $lua in a program # SKIP needs lib$lua-dev"
+        return
+    fi
+    record "$dir/profile" "$dir/host" "$area/lua_host.lua"
+    same "$lua in a program: exit status" 0 "$status"
+    "$HEAPTAP" report --json --no-fold "$dir/profile" >"$dir/json" 2>/dev/null
+    "$HEAPTAP" report --json --no-fold --native "$dir/profile" >"$dir/native" 2>/dev/null
+    check "$lua in a program: sums and stacks of three states" \
+        run_python "$area/lua_host.py" "$dir/json" "$dir/native" "$dir/profile.out"
+}
+
 for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     command -v $lua >/dev/null || continue
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
+    host $lua
     moments $lua 1 3000
     moments $lua 7 10000
 done

@@ -1,0 +1,32 @@
+-- lua_host.lua: what lua_host runs in each of its states: tables, strings, closures and userdata,
+-- a thousand coroutines that take turns, and a function that C calls.
+local kept = {}
+local function fill()
+  for i = 1, 500 do
+    kept[i] = {i, name = "n" .. i, f = function() return i end}
+  end
+end
+
+local function turn(k)
+  local sum = 0
+  for i = 1, 5 do
+    local s = (what .. "%09d"):format(k * 10 + i) -- No two are equal.
+    sum = sum + #string.rep(s, 20)
+    coroutine.yield(sum)
+  end
+end
+
+local function many()
+  local all = {}
+  for k = 1, 1000 do all[k] = coroutine.create(turn) end
+  for _ = 1, 5 do
+    for k = 1, 1000 do assert(coroutine.resume(all[k], k)) end
+  end
+end
+
+fill()
+many()
+kept.big = spawn(function() return string.rep("b", 100000) end)
+kept = nil
+collectgarbage()
+if inner then inner(script) end

@@ -1,0 +1,76 @@
+"""lua_host.py: compare a profile of lua_host with what its allocator has summed.
+
+    lua_host.py REPORT NATIVE SUMS
+
+REPORT is JSON, NATIVE the same with the frames of Lua's own functions.
+"""
+import collections
+import sys
+
+import documents
+
+# Of the block that spawn makes in the innermost state, from the outermost function in.
+BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-chunk", "host_spawn",
+       ":29", "string.rep"]
+TURNS = 5000
+INSIDE = ["string.rep", 14, "coroutine.resume", 23]  # Line or name, from the innermost out.
+LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")
+
+
+def names(site):
+    return [frame["function"] for frame in site["stack"]]
+
+
+def owner(stack, owners):
+    """The innermost function of the program that has a state."""
+    return next((name for name in stack if name in owners), None)
+
+
+def is_big(stack):
+    start = stack.index("main") if "main" in stack else 0
+    return len(stack) - start == len(BIG) and all(map(str.endswith, stack[start:], BIG))
+
+
+def place(frame):
+    return frame["line"] or frame["function"]
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = documents.load(file)
+    with open(sys.argv[2], encoding="utf-8") as file:
+        native = documents.load(file)
+    with open(sys.argv[3], encoding="utf-8") as file:
+        right = {name: tuple(map(int, rest)) for name, *rest in map(str.split, file)}
+    found = collections.Counter()
+    wrong = []
+    for site in native["sites"]:
+        who = owner(names(site), right)
+        if who and "host_alloc" in names(site):
+            found[who, 0] += site["allocations"]
+            found[who, 1] += site["allocated_bytes"]
+            found[who, 2] += site["freed_bytes"]
+    for who, sums in right.items():
+        got = tuple(found[who, i] for i in range(3))
+        print(f"{who}: {got}, its allocator says {sums}")
+        if got != sums:
+            wrong.append(who)
+    big = [site for site in report["sites"]
+           if site["allocated_bytes"] >= 100000 and "host_spawn" in names(site)]
+    if not any(is_big(names(site)[::-1]) for site in big):
+        wrong.append("the stack of the block that spawn makes")
+    for site in report["sites"]:
+        if "main-chunk" in names(site) and any(name.startswith(LUA) for name in names(site)):
+            wrong.append(f"Lua's own functions in {names(site)}")
+    turns = sum(site["allocations"] for site in report["sites"]
+                if [place(frame) for frame in site["stack"]][:4] == INSIDE)
+    print(f"{turns} strings in coroutines, below what resumed them")
+    if turns < TURNS * len(right):  # Some versions need a buffer, and the collector may run.
+        wrong.append("coroutines")
+    if wrong:
+        print("wrong:", *wrong)
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
