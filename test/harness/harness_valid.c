@@ -10,7 +10,7 @@
  *     peak       what threads have told is what the sums say, and live bytes are what they counted
  *
  * Each promise is one line, as in the tools' validity functions (util/ensure.h). The tables of the
- * program's own heaps are seen in unit/heap_table, which can look into them.
+ * program's own heaps are seen in unit/heap_objects and unit/heap_table, which can look into them.
  */
 #include "harness.h"
 

@@ -1,4 +1,5 @@
-/* heap_table.c: address -> block and site -> live values of one instance of a heap.
+/* heap_table.c: address -> block and site -> live values of one instance of a heap. Of the former
+ * only what finds no place in the shadow of the address space (heap_objects.c).
  *
  * Both are sequences of open hash tables, each several times the one before; nothing is ever moved.
  * A request's arena fits in the first levels, a few kilobytes.

@@ -1,4 +1,4 @@
-/* heap_table.h: what one of the program's own heaps holds; see heap_table.c.
+/* heap_table.h: tables of one of the program's own heaps; see heap_table.c.
  *
  * All of these may be called by several threads at once and in signal handlers. All zero is empty.
  * Memory is never given back but used again, so an instance costs what it held at its largest.
@@ -11,7 +11,7 @@
 
 enum { HEAP_MAP_LEVELS = 8, HEAP_LIVE_LEVELS = 10 };
 
-/* Live blocks by address. */
+/* Live blocks by address, those that heap_objects.c has no other place for. */
 struct heap_map {
     uint32_t emptied;              // How many times; entries from before mean nothing.
     uint32_t top;                  // Atomic: of which emptying, and the last level with entries.

@@ -5,17 +5,11 @@
  * own frames, and below that to a tag with the heap's record: its own node, with sites and counters
  * like any other, so that every table shows it.
  *
- *     handle ──► instance ─┬► objects: address -> site, count, bytes      (heap_table.c)
- *                          └► lives: site -> live count, live bytes
+ *     handle ──► instance ─┬► objects: address -> site, count, bytes      (heap_objects.c)
+ *     (heap_instance.c)    └► lives: site -> live count, live bytes       (heap_table.c)
  *
- * An instance needs its own map because addresses mean something only within it: an arena's first
- * block begins where its chunk does. It keeps what is live per site, so that a reset ends a million
- * blocks in as many steps as there are sites, whether they had addresses or not.
- *
- * The handle is not an address but numbers: which name, how many frames to skip, which instance and
- * which use of it. So a child made by fork, which sees all private memory as zeros, still knows the
- * name; there the instance begins empty, and frees of what was live before count as inherited. A
- * handle that does not fit its instance is one that was destroyed: the event is lost, and counted.
+ * An instance keeps what is live per site, so that a reset ends a million blocks in as many steps
+ * as there are sites, whether they had addresses or not.
  *
  * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
  * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
@@ -32,6 +26,8 @@
 
 #include "account/count.h"
 #include "account/file.h"
+#include "account/heap_instance.h"
+#include "account/heap_objects.h"
 #include "account/label.h"
 #include "account/nodes.h"
 #include "account/peak.h"
@@ -60,8 +56,10 @@ static struct texts names = {
 bool
 heap_names_start(void)
 {
+    state->heap_names = mem_private((HEAP_NAMES + 1) * sizeof *state->heap_names);
     state->heaps = mem_private(sizeof *state->heaps);
-    return state->heaps != NULL && table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
+    return state->heap_names != NULL && state->heaps != NULL &&
+           table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
            table_take(&state->tables[DISK_HEAPS], 1) == RECORD_OTHER;
 }
 
@@ -87,7 +85,7 @@ make_others(struct heap_name *n)
 static COLD uint32_t
 make_record(uint32_t number)
 {
-    struct heap_name *n = &state->heaps->names[number];
+    struct heap_name *n = &state->heap_names[number];
     size_t size_bytes = sizeof other_heaps - 1;
     const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
     uint64_t id = number != NAME_OTHER ? table_take(&state->tables[DISK_HEAPS], 1) : RECORD_OTHER;
@@ -112,11 +110,11 @@ make_record(uint32_t number)
 static struct heap_name *
 name_of(uint32_t number)
 {
-    struct heap_name *n = &state->heaps->names[number];
+    struct heap_name *n = &state->heap_names[number];
 
     if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
         return n;
-    n = &state->heaps->names[NAME_OTHER];
+    n = &state->heap_names[NAME_OTHER];
     if (load_acquire(&n->record) == 0)
         make_record(NAME_OTHER);
     return n;
@@ -134,42 +132,10 @@ number_of(const char *name)
 
 /* --- Instances -------------------------------------------------------------------------------- */
 
-struct instance {
-    uint64_t owner;              // Atomic: the handle; 0 = of no use yet, OWNER_NONE = free.
-    const struct thread *thread; // Atomic: the first that put something in, which most are of.
-    uint32_t next_free;          // Index plus 1.
-    uint32_t uses;
-    bool inherited; // Made before the fork that made this process.
-    struct heap_map objects;
-    struct heap_lives lives;
-};
-
-/* A handle, from the lowest bit on. */
-enum {
-    HANDLE_NAME_BITS = 10,
-    HANDLE_SKIP_BITS = 8,
-    HANDLE_INDEX_BITS = 24, // Index plus 1, so that no handle is NULL.
-    HANDLE_USE_BITS = 22,
-    HANDLE_SKIP = HANDLE_NAME_BITS,
-    HANDLE_INDEX = HANDLE_SKIP + HANDLE_SKIP_BITS,
-    HANDLE_USE = HANDLE_INDEX + HANDLE_INDEX_BITS,
-};
-static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAME_BITS &&
-                  HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,
-              "a handle is full");
-
-#define OWNER_NONE UINT64_C(1) // Its index would be that of no instance.
-
-static uint32_t
-handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
-{
-    return (uint32_t)(handle >> shift & ((UINT64_C(1) << bits) - 1));
-}
-
 static struct heap_name *
 name_of_handle(uint64_t handle)
 {
-    return name_of(handle_part(handle, 0, HANDLE_NAME_BITS));
+    return name_of(heap_handle_part(handle, 0, HANDLE_NAME_BITS));
 }
 
 static struct disk_heap *
@@ -178,106 +144,26 @@ record_of(uint64_t handle)
     return table_record(&state->tables[DISK_HEAPS], name_of_handle(handle)->record);
 }
 
-/* Indexes given out. A process constant, so that a child gives out none that it has inherited. */
-static uint32_t instance_count;
-
-static struct instance *
-instance_at(uint32_t index)
-{
-    void **place = &state->heaps->chunks[index / HEAP_CHUNK];
-    struct instance *chunk = load_acquire(place);
-    void *none = NULL;
-
-    if (unlikely(chunk == NULL)) {
-        chunk = mem_private(sizeof *chunk * HEAP_CHUNK);
-        if (chunk == NULL)
-            return NULL;
-        if (!cas_acq_rel(place, &none, (void *)chunk)) {
-            mem_release(chunk, sizeof *chunk * HEAP_CHUNK);
-            chunk = none;
-        }
-    }
-    return &chunk[index % HEAP_CHUNK];
-}
-
-/* The instance that HANDLE means. NULL: there is none, or it was destroyed or there is no memory,
- * which is counted. */
-static struct instance *
+/* The instance that HANDLE means. NULL: there is none, which is counted if there should be. */
+static inline struct heap_instance *
 instance_of(uint64_t handle)
 {
-    uint32_t index = handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1;
-    struct instance *h;
-    uint64_t owner;
+    struct heap_instance *h = likely(handle != 0) ? heap_instance(handle) : NULL;
 
-    if (handle == 0)
-        return NULL;
-    h = index < load_relaxed(&instance_count) &&
-                (handle & ((1 << HANDLE_NAME_BITS) - 1)) <= NAME_OTHER
-            ? instance_at(index)
-            : NULL;
-    owner = h != NULL ? load_acquire(&h->owner) : (uint64_t)OWNER_NONE;
-    if (likely(owner == handle))
-        return h;
-    if (owner == 0 && state->forked) {
-        h->inherited = true;
-        if (cas_acq_rel(&h->owner, &owner, handle) || owner == handle)
-            return h;
-    }
-    lose_event();
-    return NULL;
-}
-
-/* The head of the list of free ones has a count above the index, so that one that was taken and put
- * back meanwhile is not taken for never moved. */
-static uint64_t
-free_head(uint64_t before, uint32_t index_plus_1)
-{
-    return ((before >> 32) + 1) << 32 | index_plus_1;
-}
-
-static void
-put_free(struct instance *h, uint32_t index)
-{
-    uint64_t head = load_acquire(&state->heaps->free);
-
-    do
-        store_relaxed(&h->next_free, (uint32_t)head);
-    while (!cas_acq_rel(&state->heaps->free, &head, free_head(head, index + 1)));
-}
-
-/* The index of an instance that nobody uses; HEAP_CHUNKS * HEAP_CHUNK when there are no more. */
-static uint32_t
-take_free(void)
-{
-    uint64_t head = load_acquire(&state->heaps->free);
-    uint32_t count = load_relaxed(&instance_count);
-
-    while ((uint32_t)head != 0) {
-        uint32_t index = (uint32_t)head - 1;
-        const struct instance *first = instance_at(index);
-
-        if (first == NULL)
-            break;
-        if (cas_acq_rel(&state->heaps->free, &head,
-                        free_head(head, load_relaxed(&first->next_free))))
-            return index;
-    }
-    while (count < HEAP_CHUNKS * HEAP_CHUNK - 1)
-        if (cas_acq_rel(&instance_count, &count, count + 1))
-            return count;
-    return HEAP_CHUNKS * HEAP_CHUNK;
+    if (unlikely(h == NULL) && handle != 0)
+        lose_event();
+    return h;
 }
 
 uint64_t
 heap_create(const char *name, unsigned skip_frames)
 {
     uint32_t number = number_of(name);
-    uint32_t index = take_free();
-    struct instance *h = index < HEAP_CHUNKS * HEAP_CHUNK ? instance_at(index) : NULL;
-    uint32_t skip_max = (1 << HANDLE_SKIP_BITS) - 1;
+    struct heap_instance *h;
+    uint32_t index = heap_instance_take(&h), skip_max = (1 << HANDLE_SKIP_BITS) - 1;
     uint64_t handle;
 
-    if (h == NULL) {
+    if (index == HEAP_CHUNKS * HEAP_CHUNK) {
         lose_event();
         return 0;
     }
@@ -316,7 +202,8 @@ site_of(struct thread *t, uint64_t handle, enum disk_tag tag, uint64_t size_byte
     uint32_t node = language_node(t, caller);
     uint32_t site;
 
-    node = label_here(skip_frames(node, handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS)));
+    node = skip_frames(node, heap_handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS));
+    node = label_here(node);
     node = nodes_tag(node, tag, load_relaxed(&n->record));
     site = node != DISK_NODE_OTHER ? nodes_site(state->nodes[node].site, size_bytes) : 0;
     if (likely(site > DISK_SIZE_CLASSES))
@@ -348,7 +235,7 @@ each_bytes_of(struct heap_block b)
 
 /* Whether T is the thread that H belongs to, the first one that asks. */
 static inline bool
-is_owner(struct instance *h, const struct thread *t)
+is_owner(struct heap_instance *h, const struct thread *t)
 {
     const struct thread *owner = load_relaxed(&h->thread), *none = NULL;
 
@@ -374,7 +261,8 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
 /* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
  * could not be counted. */
 static int64_t
-object_ends(struct thread *t, struct instance *h, struct heap_block b, struct disk_counter **ret_c)
+object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
+            struct disk_counter **ret_c)
 {
     struct heap_live *live = heap_live_at(&h->lives, b.site);
     struct disk_counter *c = thread_counter(t, b.site);
@@ -391,17 +279,16 @@ object_ends(struct thread *t, struct instance *h, struct heap_block b, struct di
 
 /* Remember where B is. Returns the change of live bytes from a block that was still there. */
 static int64_t
-keep_object(struct thread *t, struct instance *h, const void *p, struct heap_block b)
+keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
     struct heap_block old;
     struct disk_counter *c;
 
     if (p == NULL)
         return 0;
-    old = heap_map_remove(&h->objects, p);
-    if (!heap_map_insert(&h->objects, p, b))
+    if (unlikely(!heap_objects_insert(&h->objects, p, b, &old)))
         bump(&t->disk->ledger_events);
-    if (old.site == 0)
+    if (likely(old.site == 0))
         return 0;
     bump(&t->disk->overwritten_blocks);
     return object_ends(t, h, old, &c);
@@ -409,8 +296,8 @@ keep_object(struct thread *t, struct instance *h, const void *p, struct heap_blo
 
 /* A block of COUNT objects and SIZE_BYTES begins at P. Returns its counter, NULL if it is lost. */
 static struct disk_counter *
-object_begins(struct thread *t, struct instance *h, uint64_t handle, const void *p, uint64_t count,
-             uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
+object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
+              uint64_t count, uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
 {
     struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
     uint64_t each_bytes = b.count != 0 ? each_bytes_of(b) : b.size_bytes;
@@ -444,7 +331,7 @@ void
 heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uint64_t size_bytes,
            struct arch_caller caller)
 {
-    struct instance *h = instance_of(handle);
+    struct heap_instance *h = instance_of(handle);
     int64_t change;
 
     if (h == NULL || is_off())
@@ -455,9 +342,9 @@ heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uin
 
 /* The block that was at P, taken out; site 0, and counted, if there is none. */
 static struct heap_block
-take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller caller)
+take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
-    struct heap_block b = heap_map_remove(&h->objects, p);
+    struct heap_block b = heap_objects_remove(&h->objects, p);
 
     if (likely(b.site != 0))
         return b;
@@ -474,7 +361,7 @@ take_out(struct thread *t, struct instance *h, const void *p, struct arch_caller
 void
 heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller caller)
 {
-    struct instance *h = p != NULL ? instance_of(handle) : NULL;
+    struct heap_instance *h = p != NULL ? instance_of(handle) : NULL;
     struct heap_block b = {0};
     struct disk_counter *c;
     int64_t change;
@@ -493,7 +380,7 @@ void
 heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, uint64_t size_bytes,
             struct arch_caller caller)
 {
-    struct instance *h = instance_of(handle);
+    struct heap_instance *h = instance_of(handle);
     struct heap_block b = {.count = 1};
     struct disk_counter *c = NULL;
     int64_t left = 0, change = 0;
@@ -521,13 +408,13 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
 
 /* All that is live in H ends. */
 static void
-end_all(struct thread *t, struct instance *h)
+end_all(struct thread *t, struct heap_instance *h)
 {
     struct heap_live *live;
     int64_t change = 0;
     uint64_t i = 0;
 
-    heap_map_empty(&h->objects);
+    heap_objects_empty(&h->objects);
     while ((live = heap_live_next(&h->lives, &i)) != NULL) {
         struct disk_counter *c = thread_counter(t, load_relaxed(&live->site));
         int64_t count, size_bytes;
@@ -548,7 +435,7 @@ end_all(struct thread *t, struct instance *h)
 void
 heap_reset(struct thread *t, uint64_t handle)
 {
-    struct instance *h = instance_of(handle);
+    struct heap_instance *h = instance_of(handle);
 
     if (h == NULL)
         return;
@@ -559,16 +446,16 @@ heap_reset(struct thread *t, uint64_t handle)
 void
 heap_destroy(struct thread *t, uint64_t handle)
 {
-    struct instance *h = instance_of(handle);
+    struct heap_instance *h = instance_of(handle);
 
     if (h == NULL)
         return;
     // From here on nobody else finds it, so it is put on the list once.
-    if (!cas_acq_rel(&h->owner, &handle, OWNER_NONE))
+    if (!cas_acq_rel(&h->owner, &handle, HEAP_NOBODY))
         return;
     end_all(t, h);
     heap_live_clear(&h->lives);
-    put_free(h, handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1);
+    heap_instance_give_back(h, handle);
     add_relaxed(&record_of(handle)->destroyed, UINT64_C(1));
 }
 
@@ -675,7 +562,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
 void
 heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller)
 {
-    struct instance *h = p != NULL ? instance_of(handle) : NULL;
+    struct heap_instance *h = p != NULL ? instance_of(handle) : NULL;
     struct ledger_entry old;
 
     if (h == NULL)

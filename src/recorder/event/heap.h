@@ -2,24 +2,14 @@
 #ifndef EVENT_HEAP_H
 #define EVENT_HEAP_H
 
-#include "account/heap_table.h"
-#include "account/ledger.h"
+#include "account/heap_instance.h"
 #include "account/thread.h"
 #include "platform/arch_x86_64.h"
-
-enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 
 /* One name in this process. */
 struct heap_name {
     uint32_t record;   // Atomic: its index in DISK_HEAPS; 0 = none yet.
     uint32_t other[2]; // Atomic: nodes below "other" for its objects and for its backing.
-};
-
-/* Private memory of the process. */
-struct heaps {
-    uint64_t free; // Atomic: the first free instance's index plus 1, and a count above.
-    struct heap_name names[HEAP_NAMES + 1]; // The last one is "other heaps".
-    void *chunks[HEAP_CHUNKS];              // Atomic: arrays of HEAP_CHUNK instances.
 };
 
 /* Make the table of names when recording starts. False without memory. */

@@ -81,8 +81,10 @@ struct state {
     uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
-    /* heap.c, heap_table.c, label.c */
-    struct heaps *heaps;         // NULL until the program makes a heap.
+    /* heap.c, heap_instance.c, heap_objects.c, heap_table.c, label.c */
+    struct heap_name *heap_names;    // By number.
+    struct heap_instances *heaps;
+    struct heap_leaf **heap_shadow; // Atomic: top level; heap_objects.c. NULL = none.
     struct heap_slab *heap_slab; // Atomic; heap_table.c.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.

@@ -1,0 +1,478 @@
+/* libs: -lpthread */
+/* test_heap_objects.c: if this fails, objects of the program's own heaps are lost, found with
+ * another's site or size, in another heap, or after a reset. What heap_objects.c says is compared
+ * with plain arrays: at random, over several heaps at the same addresses that are emptied now and
+ * then, by one thread and by several (run it with SAN=thread).
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_recorder.h"
+
+#include "account/heap_instance.c"
+#include "account/heap_objects.c"
+#include "account/heap_table.c"
+#include "platform/mem.c"
+#include "platform/sys.c"
+#include "util/ensure.h"
+
+enum { HEAPS = 9, ADDRESSES = 3000, THREADS = 4 };
+
+struct model {
+    struct heap_instance *instance;
+    struct heap_block blocks[ADDRESSES]; // By number of the address; site 0 = none.
+};
+
+static struct model models[HEAPS];
+static uint64_t random_state;
+
+static int
+begin(void **unused)
+{
+    (void)unused;
+    fake_state_begin();
+    state->heaps = calloc(1, sizeof *state->heaps);
+    instance_count = 0;
+    random_state = 1;
+    memset(models, 0, sizeof models);
+    for (uint32_t i = 0; i < HEAPS; i++)
+        assert_int_equal(heap_instance_take(&models[i].instance), i);
+    return 0;
+}
+
+static int
+end(void **unused)
+{
+    (void)unused;
+    free(state->heaps);
+    fake_state_end();
+    return 0;
+}
+
+/* --- Validity: to be asked while no thread is in it ------------------------------------------- */
+
+/* The words of granule AT of LEAF, whose region is REGION. */
+static bool
+granule_is_valid(struct heap_leaf *leaf, const struct heap_region *region, size_t at)
+{
+    uint64_t first = leaf->words[0][at], second = leaf->words[1][at];
+
+    for (uint32_t which = 0; which < 2; which++) {
+        uint64_t word = leaf->words[which][at];
+        uint64_t claim = word != 0 ? region->claims[heap_word_claim(word)] : 0;
+
+        if (word == 0)
+            continue;
+        HOLDS(which == 0 || region->second != 0);  // Or it would not be looked at.
+        HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
+        HOLDS(claim > TURN_MASK);                   // who was not forgotten,
+        HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
+    }
+    HOLDS(first == 0 || second == 0 || heap_word_claim(first) != heap_word_claim(second) ||
+          ((first ^ second) >> HEAP_WORD_SUB & 31) != 0); // One object is there once.
+    return true;
+}
+
+static bool
+shadow_is_valid(void)
+{
+    size_t granules = countof(((struct heap_leaf *)0)->words[0]);
+
+    for (size_t top = 0; state->heap_shadow != NULL && top < TOP_ENTRIES; top++) {
+        struct heap_leaf *leaf = state->heap_shadow[top];
+
+        for (size_t i = 0; leaf != NULL && i < granules; i++)
+            if (!granule_is_valid(leaf, &leaf->regions[i / HEAP_REGION_WORDS], i))
+                return false;
+    }
+    return true;
+}
+
+/* --- One thread ------------------------------------------------------------------------------- */
+
+static uint32_t
+random_below(uint64_t *from, uint32_t bound)
+{
+    *from = *from * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(*from >> 33) % bound;
+}
+
+/* Address number I: objects one after another with all alignments, on both sides of where leaves
+ * meet, and as offsets. */
+static const void *
+address(uint32_t i)
+{
+    static const uint64_t bases[] = {8, (UINT64_C(9) << HEAP_SPAN_BITS) - 2000,
+                                     UINT64_C(0x7f1234560000), UINT64_C(0x7f1234570000),
+                                     (UINT64_C(1) << ARCH_ADDRESS_BITS) - 30000};
+    static const uint32_t steps[] = {8, 16, 48, 5, 32};
+    uint32_t kind = i % countof(bases);
+
+    return (const void *)(uintptr_t)(bases[kind] + (uint64_t)(i / countof(bases)) * steps[kind]);
+}
+
+static struct heap_block
+random_block(uint64_t *from)
+{
+    uint32_t kind = random_below(from, 40);
+    struct heap_block b = {1 + random_below(from, LIMIT_SITES), random_below(from, 256), 1,
+                           random_below(from, HEAP_SHADOWED_BYTES + 1)};
+
+    if (kind == 0)
+        b.size_bytes = random_below(from, 1 << 30) * UINT64_C(4096);
+    if (kind == 1)
+        b.count = random_below(from, 200);
+    return b;
+}
+
+static bool
+is_same(struct heap_block a, struct heap_block b)
+{
+    if (a.site == 0 || b.site == 0)
+        return a.site == b.site;
+    return a.site == b.site && a.birth == b.birth && a.count == b.count &&
+           a.size_bytes == b.size_bytes;
+}
+
+/* One random event of M at address number I. False: something else came out than there should. */
+static bool
+replay(struct model *m, uint32_t i, uint64_t *from)
+{
+    struct heap_block old = {0};
+
+    switch (random_below(from, 5)) {
+    case 0:
+    case 1:
+        old = heap_objects_remove(&m->instance->objects, address(i));
+        break;
+    default: {
+        struct heap_block b = random_block(from);
+
+        if (!heap_objects_insert(&m->instance->objects, address(i), b, &old))
+            return false;
+        if (!is_same(old, m->blocks[i]))
+            return false;
+        m->blocks[i] = b;
+        return true;
+    }
+    }
+    if (!is_same(old, m->blocks[i]))
+        return false;
+    m->blocks[i].site = 0;
+    return true;
+}
+
+static void
+empty(struct model *m)
+{
+    heap_objects_empty(&m->instance->objects);
+    memset(m->blocks, 0, sizeof m->blocks);
+}
+
+/* Everything of M is taken out, and is what it should be. */
+static bool
+takes_all_out(struct model *m)
+{
+    bool same = true;
+
+    for (uint32_t i = 0; i < ADDRESSES; i++)
+        same &= is_same(heap_objects_remove(&m->instance->objects, address(i)), m->blocks[i]);
+    memset(m->blocks, 0, sizeof m->blocks);
+    return same;
+}
+
+/* COUNT heaps at the same addresses; one in EMPTIED events empties a heap. */
+static void
+replay_many(uint32_t count, uint32_t emptied, uint32_t rounds)
+{
+    for (uint32_t n = 0; n < rounds; n++) {
+        struct model *m = &models[random_below(&random_state, count)];
+        // Often in one place for a while, as programs are.
+        uint32_t near = n / 500 * 97 % ADDRESSES, i = random_below(&random_state, 100);
+
+        assert_true(replay(m, i % 3 == 0 ? random_below(&random_state, ADDRESSES)
+                                         : (near + i) % ADDRESSES, &random_state));
+        if (random_below(&random_state, emptied) == 0)
+            empty(&models[random_below(&random_state, count)]);
+    }
+    assert_true(shadow_is_valid());
+    for (uint32_t k = 0; k < HEAPS; k++)
+        assert_true(takes_all_out(&models[k]));
+    assert_true(shadow_is_valid());
+}
+
+/* If this fails, an object that leaves one of the program's own heaps is not known there, or goes
+ * with another's site and size. */
+static void
+one_heap_holds_what_was_put_in(void **unused)
+{
+    (void)unused;
+    replay_many(1, 20000, 300000);
+    replay_many(1, 300, 300000);
+}
+
+/* If this fails, two arenas that make their objects in the same memory, one after the other or one
+ * in the other, take each other's objects for their own. */
+static void
+heaps_at_the_same_addresses_keep_apart(void **unused)
+{
+    (void)unused;
+    replay_many(2, 20000, 300000);
+    replay_many(HEAPS, 20000, 300000); // More than a region has claims.
+    replay_many(HEAPS, 100, 300000);
+}
+
+/* The same where others might be at it meanwhile, which takes other ways. If this fails, arenas of
+ * programs with threads take each other's objects for their own. */
+static void
+heaps_keep_apart_among_threads(void **unused)
+{
+    (void)unused;
+    state->multi = 1;
+    replay_many(2, 20000, 300000);
+    replay_many(HEAPS, 100, 300000);
+}
+
+/* If this fails, a program with a reserve of memory has no room for its objects, or loses them. */
+static void
+without_a_shadow_all_is_in_tables(void **unused)
+{
+    static unsigned char arena[64 << 20] __attribute__((aligned(4096)));
+
+    (void)unused;
+    state->arena = arena;
+    state->arena_bytes = sizeof arena;
+    replay_many(3, 2000, 100000);
+    assert_null(state->heap_shadow);
+}
+
+/* If this fails, objects that were put in while there was no memory for a shadow are not found once
+ * there is. */
+static void
+objects_from_before_the_shadow_are_found(void **unused)
+{
+    static unsigned char arena[1 << 20] __attribute__((aligned(4096)));
+    struct heap_objects *o = &models[0].instance->objects;
+    struct heap_block b = {5, 6, 1, 8}, old;
+
+    (void)unused;
+    state->arena = arena;
+    state->arena_bytes = sizeof arena;
+    assert_true(heap_objects_insert(o, address(2), b, &old));
+    state->arena = NULL;
+    assert_true(heap_objects_insert(o, address(7), b, &old));
+    assert_non_null(state->heap_shadow);
+    assert_true(heap_objects_insert(o, address(2), b, &old));
+    assert_int_equal(old.site, 5);
+    assert_int_equal(heap_objects_remove(o, address(2)).site, 5);
+    assert_int_equal(heap_objects_remove(o, address(2)).site, 0);
+}
+
+/* If this fails, the highest address of a process is refused, or one that does not fit is found
+ * under another. */
+static void
+only_addresses_of_a_process_are_held(void **unused)
+{
+    struct heap_objects *o = &models[0].instance->objects;
+    const void *highest = (const void *)(uintptr_t)((UINT64_C(1) << ARCH_ADDRESS_BITS) - 4);
+    const void *above = (const void *)(uintptr_t)((UINT64_C(1) << ARCH_ADDRESS_BITS) + 8);
+    struct heap_block b = {5, 6, 1, 8}, old;
+
+    (void)unused;
+    assert_true(heap_objects_insert(o, highest, b, &old));
+    assert_int_equal(heap_objects_remove(o, highest).site, 5);
+    assert_int_equal(heap_objects_remove(o, (const void *)UINTPTR_MAX).site, 0);
+    assert_false(heap_objects_insert(o, above, b, &old));
+    assert_int_equal(heap_objects_remove(o, above).site, 0);
+}
+
+/* If this fails, small objects of one heap take more memory or time than they should, because they
+ * go to its table; or large ones have a page of shadow each. */
+static void
+small_objects_are_in_the_shadow_and_large_ones_in_the_table(void **unused)
+{
+    struct heap_objects *o = &models[0].instance->objects;
+    struct heap_block old;
+
+    (void)unused;
+    for (uintptr_t i = 0; i < 5000; i++) {
+        struct heap_block b = {1, 0, 1, 16};
+        const void *p = (const void *)(UINT64_C(0x7e0000000000) + 16 * i);
+
+        assert_true(heap_objects_insert(o, p, b, &old));
+    }
+    assert_null(o->table.levels[0]);
+    for (uintptr_t i = 0; i < 1000; i++) { // Of heaps that are reset, too.
+        struct heap_block b = {1, 0, 1, 64};
+
+        heap_objects_empty(o);
+        assert_true(heap_objects_insert(o, address(2), b, &old));
+        assert_int_equal(old.site, 0);
+    }
+    assert_null(o->table.levels[0]);
+    assert_true(heap_objects_insert(o, address(7), (struct heap_block){1, 0, 1, 5000}, &old));
+    assert_non_null(o->table.levels[0]);
+    assert_int_equal(heap_objects_remove(o, address(7)).size_bytes, 5000);
+}
+
+/* The number of the turn has 40 bits. If this fails, the heap behind one that is emptied for a day
+ * gets its objects. */
+static void
+turns_do_not_run_into_the_next_heap(void **unused)
+{
+    struct heap_objects *o = &models[0].instance->objects;
+    struct heap_block b = {5, 6, 1, 8}, old;
+
+    (void)unused;
+    o->claim |= TURN_MASK;
+    assert_true(heap_objects_insert(o, address(2), b, &old));
+    heap_objects_empty(o);
+    assert_int_equal(o->claim, UINT64_C(1) << HEAP_CLAIM_TURN_BITS);
+    assert_int_equal(heap_objects_remove(o, address(2)).site, 0);
+}
+
+/* *WORD becomes VALUE for as long as it takes to see that the shadow is not valid because of
+ * CONDITION. */
+static void
+breaks_shadow(uint64_t *word, uint64_t value, const char *condition)
+{
+    uint64_t was = *word;
+
+    assert_true(shadow_is_valid());
+    *word = value;
+    assert_false(shadow_is_valid());
+    *word = was;
+    assert_memory_equal(ensure_broken_text(), condition, strlen(condition));
+}
+
+/* If this fails, an object may get lost in the shadow, and the asserts above see nothing. */
+static void
+a_shadow_that_is_off_is_found(void **unused)
+{
+    struct heap_objects *o = &models[0].instance->objects;
+    uintptr_t at = UINT64_C(0x7f1234560000);
+    struct heap_block b = {5, 6, 1, 8}, old;
+    struct heap_leaf *leaf;
+
+    (void)unused;
+    assert_true(heap_objects_insert(o, (void *)at, b, &old));
+    assert_true(heap_objects_insert(o, (void *)(at + 8), b, &old));
+    leaf = heap_leaf(at);
+    breaks_shadow(&heap_region(leaf, at)->second, 0, "which == 0 ||");
+    breaks_shadow(&heap_region(leaf, at)->claims[0], 0, "claim > TURN_MASK");
+    breaks_shadow(heap_word(leaf, 0, at), *heap_word(leaf, 0, at) & ~(uint64_t)LEDGER_SITE_MASK,
+                  "(word & LEDGER_SITE_MASK) != 0");
+    breaks_shadow(heap_word(leaf, 1, at), *heap_word(leaf, 0, at), "first == 0 ||");
+    assert_true(shadow_is_valid());
+}
+
+/* --- Several threads -------------------------------------------------------------------------- */
+
+/* Every thread has a heap of its own at the same addresses, which it empties, and all have one in
+ * common, in which each has addresses of its own between those of the others. */
+static void *
+hammer(void *arg)
+{
+    uint32_t k = (uint32_t)(uintptr_t)arg;
+    uint64_t from = k + 1;
+    uintptr_t wrong = 0;
+
+    for (uint32_t n = 0; n < 60000; n++) {
+        uint32_t i = (n / 300 * 31 + random_below(&from, 60)) % (ADDRESSES / THREADS);
+
+        wrong += !replay(&models[k], i, &from);
+        wrong += !replay(&models[THREADS], i * THREADS + k, &from);
+        if (random_below(&from, 2000) == 0)
+            empty(&models[k]);
+    }
+    wrong += !takes_all_out(&models[k]);
+    return (void *)wrong;
+}
+
+/* If this fails, threads that share a pool, or have arenas at the same offsets, lose each other's
+ * objects. */
+static void
+threads_do_not_disturb_each_other(void **unused)
+{
+    pthread_t threads[THREADS];
+
+    (void)unused;
+    state->multi = 1;
+    for (uintptr_t k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, hammer, (void *)k), 0);
+    for (int k = 0; k < THREADS; k++) {
+        void *wrong;
+
+        pthread_join(threads[k], &wrong);
+        assert_null(wrong);
+    }
+    assert_true(shadow_is_valid());
+    assert_true(takes_all_out(&models[THREADS]));
+}
+
+/* One thread empties a heap that others use. */
+static void *
+use_what_is_emptied(void *arg)
+{
+    uint32_t k = (uint32_t)(uintptr_t)arg;
+    uint64_t from = k + 1;
+
+    for (uint32_t n = 0; n < 60000; n++) {
+        uint32_t i = random_below(&from, 200) * THREADS + k;
+        struct heap_block old;
+
+        if (k == 0 && n % 50 == 0)
+            heap_objects_empty(&models[0].instance->objects);
+        else if (random_below(&from, 2) == 0)
+            heap_objects_remove(&models[k % 2].instance->objects, address(i));
+        else
+            heap_objects_insert(&models[k % 2].instance->objects, address(i), random_block(&from),
+                                &old);
+    }
+    return NULL;
+}
+
+/* A program that resets a heap while others allocate from it has a race of its own. If this fails,
+ * that damages what is kept of other heaps. */
+static void
+a_reset_in_the_midst_of_things_leaves_all_in_order(void **unused)
+{
+    pthread_t threads[THREADS];
+
+    (void)unused;
+    state->multi = 1;
+    for (uintptr_t k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, use_what_is_emptied, (void *)k), 0);
+    for (int k = 0; k < THREADS; k++)
+        pthread_join(threads[k], NULL);
+    assert_true(shadow_is_valid());
+    for (uint32_t k = 0; k < 2; k++)
+        heap_objects_empty(&models[k].instance->objects);
+    replay_many(HEAPS, 1000, 50000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_heap_holds_what_was_put_in),
+        TEST(heaps_at_the_same_addresses_keep_apart),
+        TEST(heaps_keep_apart_among_threads),
+        TEST(without_a_shadow_all_is_in_tables),
+        TEST(objects_from_before_the_shadow_are_found),
+        TEST(only_addresses_of_a_process_are_held),
+        TEST(small_objects_are_in_the_shadow_and_large_ones_in_the_table),
+        TEST(turns_do_not_run_into_the_next_heap),
+        TEST(a_shadow_that_is_off_is_found),
+        TEST(threads_do_not_disturb_each_other),
+        TEST(a_reset_in_the_midst_of_things_leaves_all_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
