@@ -125,26 +125,54 @@ add_named(struct loader *l, uint64_t frame)
     return id;
 }
 
+/* A new node. */
+static uint32_t
+append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
+{
+    struct profile *p = l->p;
+
+    l->depth[p->node_count] = l->depth[parent] + 1;
+    p->nodes[p->node_count] = (struct profile_node){parent, location, flags};
+    return (uint32_t)p->node_count++;
+}
+
 /* The node for LOCATION under PARENT: the known one if there is one, else new. */
 static uint32_t
 add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
 {
-    struct profile *p = l->p;
     uint64_t key = (uint64_t)parent << 32 | location;
     bool new;
     uint64_t *known;
 
+    if (l->one_thread)
+        return append_node(l, parent, location, flags);
     // The outermost frame of a truncated stack and the same frame of a whole stack are two nodes.
     // Likewise a guess stays a guess where merging put it beside the same frame known for sure.
     if (flags != 0)
         key ^= hash_u64(flags);
     known = map_put(&l->known_nodes, key, &new);
-    if (new) {
-        *known = p->node_count;
-        l->depth[p->node_count] = l->depth[parent] + 1;
-        p->nodes[p->node_count++] = (struct profile_node){parent, location, flags};
-    }
+    if (new)
+        *known = append_node(l, parent, location, flags);
     return (uint32_t)*known;
+}
+
+/* Whether only one thread ever added nodes, so that none is there twice. A map of hundreds of
+ * thousands of nodes is larger than the caches: to look each up would take longer than all else
+ * that is done here. If a made-up file has a node twice all the same, a tree shows it twice. */
+static bool
+had_one_thread(const struct raw_file *raw)
+{
+    size_t rows = 0;
+
+    for (size_t i = 1; i < raw_count(raw, DISK_THREADS); i++) {
+        const struct disk_thread *d = raw_record(raw, DISK_THREADS, i);
+
+        if (d->id == 0)
+            continue;
+        if (d->uses > 1 || rows++ > 0)
+            return false;
+    }
+    return rows == 1;
 }
 
 /* Make node I of the file, a frame, a node; false if it has no place in the tree. */
@@ -204,7 +232,9 @@ load_nodes(struct loader *l)
     p->nodes[0] = (struct profile_node){0};
     p->nodes[1] = (struct profile_node){.flags = NODE_OTHER};
     p->node_count = 2;
-    map_reserve(&l->known_nodes, count);
+    l->one_thread = had_one_thread(l->raw);
+    if (!l->one_thread)
+        map_reserve(&l->known_nodes, count);
     l->node_of[0] = 1;
     if (count > 0)
         l->node_of[DISK_NODE_OTHER] = 2;

@@ -29,6 +29,7 @@ struct loader {
     uint64_t *site_of; // By the file's site id: the site's key plus 1; 0 = no such site.
     uint64_t site_id_end;
     size_t site_capacity;
+    bool one_thread;        // No node is there twice, and the next one is not used.
     struct map known_nodes; // Of (parent, location, kind of end) to node id.
     struct map known_sites; // A site's key (load_tree.c) to its index.
     struct map known_backings; // The key of a stack that backs a heap to its index.
