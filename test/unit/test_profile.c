@@ -184,8 +184,8 @@ refused(const void *data, size_t size_bytes, const char *because)
         fail_msg("'%s' does not say '%s'", err.text, because);
 }
 
-/* If this fails, what `heaptap run` packs, with the tables that it has read already, differs from what
- * `heaptap core -o` packs of the same file. */
+/* If this fails, what `heaptap run` packs, with the tables that it has read already, differs from
+ * what `heaptap core -o` packs of the same file. */
 static void
 tables_at_hand_pack_as_the_file_does(void **unused)
 {
@@ -212,7 +212,33 @@ tables_at_hand_pack_as_the_file_does(void **unused)
     unlink("test_profile_file.heaptap");
     unlink("test_profile_tables.heaptap");
     profile_free(p);
+    raw_release(&raw);
     arena_release(&tables);
+}
+
+/* If this fails, heaptap ends by SIGBUS when somebody cuts a profile that it is reading. */
+static void
+a_file_that_is_cut_while_it_is_read_is_zero_from_there(void **unused)
+{
+    const char *path = "test_profile_cut.heaptap";
+    FILE *from = fopen(RECORDED, "r"), *to = fopen(path, "w");
+    struct err err = {""};
+    struct origin_file file;
+    unsigned left = 0;
+
+    (void)unused;
+    for (int c; (c = fgetc(from)) != EOF;)
+        fputc(c, to);
+    fclose(from);
+    fclose(to);
+    assert_int_equal(origin_open(path, &file, &err), 0);
+    assert_true(file.fd >= 0);
+    assert_int_equal(truncate(path, 0), 0);
+    for (size_t i = 0; i < file.size_bytes; i++)
+        left |= ((const unsigned char *)file.data)[i];
+    assert_int_equal(left, 0);
+    origin_close(&file);
+    unlink(path);
 }
 
 /* If this fails, a file that is something else, or of a later version, is shown as a profile with
@@ -369,6 +395,7 @@ main(void)
         cmocka_unit_test(sites_have_their_own_counters),
         cmocka_unit_test(packing_loses_nothing),
         cmocka_unit_test(tables_at_hand_pack_as_the_file_does),
+        cmocka_unit_test(a_file_that_is_cut_while_it_is_read_is_zero_from_there),
         cmocka_unit_test(what_is_no_profile_is_refused_with_a_reason),
         cmocka_unit_test(the_peak_error_follows_the_file),
         cmocka_unit_test(what_a_file_does_not_know_of_lives_is_not_zero),

@@ -57,7 +57,7 @@ pack_one(const char *what, const struct pack_options *o)
 {
     struct arena a = {0}, tables = {0};
     struct err err = {""};
-    struct raw_file raw;
+    struct raw_file raw = {0};
     struct names_hint hint = {0};
     struct profile *p = NULL;
     struct stat st = {0};
@@ -75,6 +75,7 @@ pack_one(const char *what, const struct pack_options *o)
         target = target ? target : place_for(p, path, &a);
         if (target == NULL) {
             profile_free(p);
+            raw_release(&raw);
             arena_release(&tables);
             arena_release(&a);
             return EXIT_USAGE;
@@ -89,6 +90,7 @@ pack_one(const char *what, const struct pack_options *o)
         printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
     names_hint_say(&hint);
     profile_free(p);
+    raw_release(&raw);
     arena_release(&tables);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;

@@ -332,6 +332,7 @@ finish_profile(struct outcome *o, const char *path)
 
     if (profile_open_tables(path, &tables, &raw, &p, &err) < 0) {
         say_warning("%s", err.text);
+        raw_release(&raw);
         arena_release(&tables);
         return;
     }
@@ -339,6 +340,7 @@ finish_profile(struct outcome *o, const char *path)
     if (!no_pack && p->process.ended && !launch_interrupted() &&
         !pack_profile(p, &raw, path, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
+    raw_release(&raw);
     arena_release(&tables);
     run_limits_judge(&o->limits, p, o->count - 1);
     keep_candidate(o, p);

@@ -5,8 +5,8 @@
  * (load_counters.c), how they came about (load_sampling.c), what they were before (load_history.c),
  * then what stands alone: timeline, frees of unknown blocks, the header.
  *
- * Everything is computed from one copy of the rows, so totals are the sum of what is shown, also
- * while the process is running. A copy may catch an event half applied: then a value is off by
+ * Everything is computed from one copy of the rows (or from the file, once nobody writes it any
+ * more), so totals are the sum of what is shown, also while the process is running. A copy may catch an event half applied: then a value is off by
  * that event.
  *
  * Records come from a stranger: ids are checked before use, a record that cannot be right is
@@ -367,21 +367,18 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     return NULL;
 }
 
-/* Make RAW the tables in DATA, in memory of SCRATCH, and of them a profile. */
+/* Make a profile of the tables RAW of the file PATH, or of bytes called NAME. */
 static int
-load(const void *data, size_t size_bytes, const char *name, const char *path,
-     struct arena *scratch, struct raw_file *raw, struct profile **ret_profile, struct err *err)
+load(struct raw_file *raw, const char *name, const char *path, struct profile **ret_profile,
+     struct err *err)
 {
-    struct profile *p = NULL;
-    int r = raw_parse(data, size_bytes, name, scratch, raw, err);
+    struct profile *p = load_model(raw, name, path);
 
-    if (r == 0 && (p = load_model(raw, name, path)) == NULL)
-        r = err_set(err, HEAPTAP_BAD_INPUT,
-                    "%s is damaged or made up: its stacks are more than a file of its size can "
-                    "hold",
-                    name);
     if (p == NULL)
-        return r;
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is damaged or made up: its stacks are more than a file of its size "
+                       "can hold",
+                       name);
     // Strings that the model took over as they are must outlive the tables.
     p->process.executable = arena_strdup(&p->arena, p->process.executable);
     p->process.kernel = arena_strdup(&p->arena, p->process.kernel);
@@ -393,7 +390,7 @@ load(const void *data, size_t size_bytes, const char *name, const char *path,
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(loaded_is_valid(p));
     *ret_profile = p;
-    return r;
+    return 0;
 }
 
 int
@@ -402,8 +399,10 @@ load_bytes(const void *data, size_t size_bytes, const char *name, struct profile
 {
     struct arena tables = {0};
     struct raw_file raw;
-    int r = load(data, size_bytes, name, NULL, &tables, &raw, ret_profile, err);
+    int r = raw_parse(data, size_bytes, name, &tables, &raw, err);
 
+    if (r == 0)
+        r = load(&raw, name, NULL, ret_profile, err);
     arena_release(&tables);
     return r;
 }
@@ -414,12 +413,13 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
 {
     struct arena scratch = {0};
     const char *path = what;
+    struct origin_file file;
     const char **paths;
-    size_t count, size_bytes;
+    size_t count;
     uint32_t pid;
-    void *data;
     int r;
 
+    *ret_raw = (struct raw_file){0};
     if (origin_is_pid(what, &pid)) {
         r = origin_of_pid(pid, &scratch, &path, err);
     } else {
@@ -430,10 +430,12 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
         else if (r == 0)
             path = paths[0];
     }
-    if (r == 0)
-        r = origin_read(path, &scratch, &data, &size_bytes, err);
-    if (r == 0)
-        r = load(data, size_bytes, path, path, arena, ret_raw, ret_profile, err);
+    if (r == 0 && (r = origin_open(path, &file, err)) == 0) {
+        r = raw_parse_file(file.data, file.size_bytes, file.fd, path, arena, ret_raw, err);
+        origin_close(&file); // The tables need it no more.
+        if (r == 0)
+            r = load(ret_raw, path, path, ret_profile, err);
+    }
     arena_release(&scratch);
     return r;
 }
@@ -445,6 +447,7 @@ profile_open(const char *what, struct profile **ret_profile, struct err *err)
     struct raw_file raw;
     int r = profile_open_tables(what, &tables, &raw, ret_profile, err);
 
+    raw_release(&raw);
     arena_release(&tables);
     return r;
 }

@@ -12,7 +12,8 @@
 int profile_open(const char *what, struct profile **ret_profile, struct err *err);
 
 /* The same, and the tables that it was made of in *RET_RAW and in memory of ARENA, for who packs it
- * (pack.h): else the file would be read twice. *RET_RAW says nothing unless the result is 0. */
+ * (pack.h): else the file would be read twice. *RET_RAW is to be ended by raw_release, also after a
+ * failure. */
 int profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
                         struct profile **ret_profile, struct err *err);
 

@@ -15,9 +15,11 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@
 #include "format/environment.h"
 #include "profile/living.h"
 #include "profile/mapped.h"
+#include "profile/owner.h"
 #include "profile/profile.h"
 #include "util/bytes.h"
 
@@ -36,7 +39,7 @@ enum { SESSIONS_TRIED = 64 };
 /* So many processes are told that may have been meant by a number. */
 enum { MEANT_MAX = 3 };
 
-enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20 };
+enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
 
 /* Whether the file system tells which blocks of FD were never written, and counts as written what
  * somebody wrote through a mapping a moment ago. */
@@ -90,9 +93,9 @@ read_all(int fd, unsigned char *buffer, size_t size_bytes)
     return got < size_bytes ? got : size_bytes;
 }
 
-int
-origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
-            struct err *err)
+/* Open PATH in *RET_FD, if it can be a profile. */
+static int
+open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -107,12 +110,110 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
     else if ((uint64_t)st.st_size > FILE_BYTES_MAX)
         r = err_set(err, HEAPTAP_BAD_INPUT, "%s has %jd bytes: no profile is as large as that",
                     path, (intmax_t)st.st_size);
-    if (r == 0) {
-        *ret_data = arena_alloc(arena, (size_t)st.st_size);
-        *ret_bytes = read_all(fd, *ret_data, (size_t)st.st_size);
+    if (r != 0) {
+        close(fd);
+        return r;
     }
-    close(fd);
+    *ret_fd = fd;
+    *ret_bytes = (size_t)st.st_size;
+    return 0;
+}
+
+int
+origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
+            struct err *err)
+{
+    size_t size_bytes;
+    int fd, r = open_file(path, &fd, &size_bytes, err);
+
+    if (r == 0) {
+        *ret_data = arena_alloc(arena, size_bytes);
+        *ret_bytes = read_all(fd, *ret_data, size_bytes);
+        close(fd);
+    }
     return r;
+}
+
+/* Somebody cuts a file that is mapped: what is no longer there is zero from now on, as if it had
+ * been read after that. What else goes wrong ends the command, as it would without this. */
+static void
+replace_lost_page(int number, siginfo_t *info, void *unused)
+{
+    enum { PAGE_BYTES = 4096 };
+    uintptr_t page = (uintptr_t)info->si_addr & ~((uintptr_t)PAGE_BYTES - 1);
+
+    (void)unused;
+    if (info->si_code != BUS_ADRERR ||
+        mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        signal(number, SIG_DFL);
+}
+
+static void
+survive_lost_pages(void)
+{
+    struct sigaction action = {.sa_sigaction = replace_lost_page, .sa_flags = SA_SIGINFO};
+
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* Whether most of FD was written. The holes of a large reserve would take memory as they are read:
+ * what is mapped of a file has pages there, too. */
+static bool
+is_dense(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 &&
+           (st.st_size < LARGE_BYTES || st.st_blocks >= st.st_size / STAT_BLOCK_BYTES / 2);
+}
+
+/* Whether FD is a recorder's file, and its process has ended for sure. */
+static bool
+is_left_alone(int fd, const char *path)
+{
+    struct disk_header h;
+
+    return is_dense(fd) && pread(fd, &h, sizeof h, 0) == sizeof h && h.magic == DISK_MAGIC &&
+           h.state != DISK_STATE_PACKED && owner_find(path, &h).state == OWNER_GONE;
+}
+
+int
+origin_open(const char *path, struct origin_file *ret, struct err *err)
+{
+    struct origin_file f = {.fd = -1};
+    unsigned char *copy;
+    void *mapped;
+    int fd, r = open_file(path, &fd, &f.size_bytes, err);
+
+    if (r != 0)
+        return r;
+    if (is_left_alone(fd, path)) {
+        survive_lost_pages();
+        mapped = mmap(NULL, f.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (mapped != MAP_FAILED) {
+            f.data = mapped;
+            f.fd = fd;
+            *ret = f;
+            return 0;
+        }
+    }
+    copy = arena_alloc(&f.arena, f.size_bytes);
+    f.size_bytes = read_all(fd, copy, f.size_bytes);
+    f.data = copy;
+    close(fd);
+    *ret = f;
+    return 0;
+}
+
+void
+origin_close(struct origin_file *f)
+{
+    if (f->fd >= 0) {
+        munmap((void *)(uintptr_t)f->data, f->size_bytes);
+        close(f->fd);
+    }
+    arena_release(&f->arena);
 }
 
 bool

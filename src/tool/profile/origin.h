@@ -11,6 +11,20 @@
 int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
                 struct err *err);
 
+/* The bytes of a profile file. */
+struct origin_file {
+    const void *data;
+    size_t size_bytes;
+    int fd; // Of a file that nobody writes, whose bytes are mapped; else -1.
+    struct arena arena;
+};
+
+/* Open the profile file PATH: mapped if its process has ended and it has few holes, else copied,
+ * since it must not change while it is read. Returns 0, and *RET is to be closed, or
+ * HEAPTAP_BAD_INPUT. */
+int origin_open(const char *path, struct origin_file *ret, struct err *err);
+void origin_close(struct origin_file *f);
+
 /* Read the header of the profile file PATH into *RET; false if it is not one. */
 bool origin_header(const char *path, struct disk_header *ret);
 

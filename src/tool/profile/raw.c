@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zstd.h>
 
 #include "util/bytes.h"
@@ -33,7 +34,7 @@
 /* Of all strings together; in a forged file every name could be the whole table. */
 #define STRING_BYTES_MAX ((uint64_t)512 << 20)
 
-enum { NOTES_MAX = 64 };
+enum { NOTES_MAX = 64, PAGE_BYTES = 4096 };
 
 static const char *const kind_names[DISK_KINDS] = {
     [DISK_STRINGS] = "strings",
@@ -200,6 +201,7 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
 struct segments {
     const unsigned char *data;
     size_t size_bytes;
+    int fd;              // Of the file, if its tables may be mapped; else -1.
     uint64_t left_bytes; // What further segments may take.
     struct disk_segment v[DISK_SEGMENT_MAX];
     bool taken[DISK_SEGMENT_MAX];
@@ -310,6 +312,64 @@ note_segment(struct raw_file *r, const struct segments *all, uint32_t i, const c
     raw_note(r, "segment %u (%s): %s", i, kind_names[all->v[i].kind], problem);
 }
 
+static bool
+is_taken(const struct segments *all, uint32_t i, uint32_t kind)
+{
+    return all->taken[i] && all->v[i].kind == kind;
+}
+
+/* Whether table KIND can be mapped: each of its segments is whole pages, but for the end of that
+ * with which it ends. */
+static bool
+is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind)
+{
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &all->v[i];
+
+        if (is_taken(all, i, kind) &&
+            (s->flags != 0 || s->off % PAGE_BYTES != 0 || s->table_off % PAGE_BYTES != 0 ||
+             (s->bytes % PAGE_BYTES != 0 && s->table_off + s->bytes != t->size_bytes)))
+            return false;
+    }
+    return all->fd >= 0;
+}
+
+/* Map table KIND, holes as zeros. False if it cannot be, and then nothing is. */
+static bool
+map_table(const struct segments *all, struct raw_table *t, uint32_t kind)
+{
+    const int rights = PROT_READ | PROT_WRITE;
+    unsigned char *at;
+
+    if (!is_mappable(all, t, kind))
+        return false;
+    at = mmap(NULL, t->size_bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &all->v[i];
+
+        if (is_taken(all, i, kind) &&
+            mmap(at + s->table_off, s->bytes, rights, MAP_PRIVATE | MAP_FIXED, all->fd,
+                 (off_t)s->off) == MAP_FAILED) {
+            munmap(at, t->size_bytes);
+            return false;
+        }
+    }
+    t->bytes = at;
+    t->mapped_bytes = t->size_bytes;
+    return true;
+}
+
+void
+raw_release(struct raw_file *r)
+{
+    for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
+        if (r->tables[kind].mapped_bytes > 0)
+            munmap(r->tables[kind].bytes, r->tables[kind].mapped_bytes);
+    *r = (struct raw_file){0};
+}
+
 static void
 take_segments(struct raw_file *r, struct segments *all)
 {
@@ -325,18 +385,19 @@ take_segments(struct raw_file *r, struct segments *all)
             note_segment(r, all, i, problem);
     }
     for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
-        if (r->tables[kind].size_bytes > 0)
+        if (r->tables[kind].size_bytes > 0 && !map_table(all, &r->tables[kind], kind))
             r->tables[kind].bytes = arena_alloc(r->arena, r->tables[kind].size_bytes);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
-        if (all->taken[i] && !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
+        if (all->taken[i] && r->tables[all->v[i].kind].mapped_bytes == 0 &&
+            !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
             note_segment(r, all, i, "its compressed data is damaged");
 }
 
 int
-raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
-          struct raw_file *ret, struct err *err)
+raw_parse_file(const void *data, size_t size_bytes, int fd, const char *name,
+               struct arena *arena, struct raw_file *ret, struct err *err)
 {
-    struct segments all = {.data = data, .size_bytes = size_bytes};
+    struct segments all = {.data = data, .size_bytes = size_bytes, .fd = fd};
     int r;
 
     *ret = (struct raw_file){.arena = arena, .file_bytes = size_bytes};
@@ -349,4 +410,11 @@ raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *a
         raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack what "
                       "came last; heaptap core has that, from a core dump or with --pid");
     return 0;
+}
+
+int
+raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
+          struct raw_file *ret, struct err *err)
+{
+    return raw_parse_file(data, size_bytes, -1, name, arena, ret, err);
 }

@@ -9,9 +9,10 @@
 /* One table: its segments put together, expanded. Records lie record_bytes apart, at least as
  * many bytes as this version's struct has. */
 struct raw_table {
-    unsigned char *bytes; // Owned by the arena.
+    unsigned char *bytes; // Owned by the arena, unless they are mapped.
     uint64_t size_bytes;
     uint32_t record_bytes;
+    uint64_t mapped_bytes; // 0 = not mapped.
 };
 
 struct raw_file {
@@ -30,6 +31,15 @@ struct raw_file {
  * notes. */
 int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
               struct raw_file *ret, struct err *err);
+
+/* The same of the file that is open as FD, which nobody writes any more; -1 is none. Its tables are
+ * mapped where they are made of whole pages, so that they need no second memory. Changes to them
+ * stay here. FD may be closed afterwards. To be ended by raw_release, also after a failure. */
+int raw_parse_file(const void *data, size_t size_bytes, int fd, const char *name,
+                   struct arena *arena, struct raw_file *ret, struct err *err);
+
+/* Give back what is mapped of R, which may be {0}; the arena is its owner's. */
+void raw_release(struct raw_file *r);
 
 /* Add a note, unless there are too many. */
 void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
