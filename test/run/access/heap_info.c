@@ -1,0 +1,143 @@
+/* heap_info.c: blocks for which everything is known that a record of blocks has (docs/internals/
+ * access.md lists it); heap_info.py says what that must be.
+ *
+ * Prints "cpus A B", the two on which it has run, and "NAME ns" of each moment that matters, of the
+ * clock that does not jump: one before and one after what happened then.
+ */
+/* cflags: -g */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+struct record {
+    uint64_t key, value;
+    char name[80];
+};
+
+static void *volatile kept; // What must not be optimised away.
+static cpu_set_t all;
+
+static void
+moment(const char *name)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("%s %lld\n", name, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+}
+
+/* The COUNTth processor that we may run on; the only one if there is one. */
+static int
+cpu_number(int count)
+{
+    int last = 0;
+
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all)) {
+            last = cpu;
+            if (count-- == 0)
+                break;
+        }
+    return last;
+}
+
+static void
+run_on(int count)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu_number(count), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        abort();
+}
+
+static NOINLINE struct record *
+new_record(void)
+{
+    struct record *r = malloc(sizeof *r);
+
+    kept = r;
+    return kept;
+}
+
+/* Three records, of 10, 20 and 30 accesses: the first from the second cpu to the first, the second
+ * on the first, the third from there to the second. The third lives while the second does. */
+static NOINLINE void
+records(void)
+{
+    struct record *r[3];
+
+    for (volatile int turn = 0; turn < 3; turn++) { // In a loop and one call, so: of one stack.
+        int i = turn;
+
+        run_on(i == 0 ? 1 : 0);
+        moment("before_alloc"); // The last of which counts.
+        r[i] = new_record();
+        moment("after_alloc");
+        for (int k = 0; k < 10 * (i + 1); k++)
+            ((volatile char *)r[i])[i == 2 ? 16 + k : i * 8] = 1;
+        usleep(3000);
+        if (i == 0) {
+            run_on(0);
+            free(r[0]);
+            usleep(3000);
+        }
+    }
+    free(r[1]);
+    usleep(30000);
+    run_on(1);
+    moment("before_free");
+    free(r[2]);
+    moment("after_free");
+}
+
+/* 512 bytes and 1024 at the same place, half used and whole, 40 and 10 ms. */
+static NOINLINE void
+sizes(void)
+{
+    for (int i = 0; i < 2; i++) {
+        size_t size = i == 0 ? 512 : 1024, used = i == 0 ? 256 : 1024;
+        volatile uint64_t *p = malloc(size);
+
+        for (size_t k = 0; k < used / 8; k++)
+            p[k] = k;
+        usleep(i == 0 ? 40000 : 10000);
+        free((void *)p);
+    }
+}
+
+/* 2048 bytes that live at the end, on the first cpu, with 7 accesses. */
+static NOINLINE void
+lives(void)
+{
+    volatile char *p;
+
+    run_on(0);
+    moment("before_live");
+    p = malloc(2048);
+    moment("after_live");
+    for (int i = 0; i < 7; i++)
+        p[i] = 1;
+    kept = (void *)p;
+}
+
+int
+main(void)
+{
+    static char buffer[4096]; // So that stdio allocates nothing.
+
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    sched_getaffinity(0, sizeof all, &all);
+    printf("cpus %d %d\n", cpu_number(0), cpu_number(1));
+    records();
+    sizes();
+    lives();
+    return 0;
+}
