@@ -166,6 +166,10 @@ a_word_in_front_is_no_field(void **state)
     f = fields_of(p);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.other_accesses, 115);
+    assert_int_equal(f.largest_count, 1); // And it is said where they are.
+    assert_int_equal(f.largest[0].accesses, 115);
+    assert_int_equal(f.largest[0].blocks, 2);
+    assert_string_equal(f.largest[0].type, "");
     profile_free(p);
 }
 
@@ -268,6 +272,60 @@ no_advice_without_words_and_all_members(void **state)
     profile_free(p);
 }
 
+/* If this fails, somebody moves an array that has more elements than it says, into the middle. */
+static void
+an_array_of_one_at_the_end_stays_there(void **state)
+{
+    struct profile_access_field words[24];
+    struct profile *p = sparse(words);
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    p->accesses.fields[23] = (struct profile_access_field){0, 23, 9000, 0, 10, 10};
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.order[0], 23); // It has most of the accesses.
+    p->structures[0].members[23].type = strtab_id(&p->strings, "long[1]");
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.order_count, 24);
+    assert_int_equal(a.order[0], 0);
+    assert_int_equal(a.order[23], 23);
+    assert_int_equal(a.offsets[23], 184);
+    profile_free(p);
+}
+
+/* If this fails, somebody makes a structure smaller and no memory is saved by it. */
+static void
+what_malloc_saves_is_said(void **state)
+{
+    static const struct made_member members[] = {
+        {"a", 0, 4, 1}, {"b", 8, 8, 2}, {"c", 16, 4, 3}, {"d", 24, 40, 4}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 10, 0, 5, 5}, {0, 1, 10, 0, 5, 5}, {0, 2, 10, 0, 5, 5}, {0, 3, 10, 0, 5, 5}};
+    struct profile *p = profile_of("holes", 5, 64, words, 4);
+    const char *sentences[FIELD_SENTENCES];
+    struct field_advice a;
+    struct fields f;
+    size_t count;
+
+    (void)state;
+    add_structure(p, "holes", 64, members);
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.new_size, 56);
+    count = field_sentences(p, &f.v[0], &a, &arena, sentences);
+    assert_int_equal(count, 2);
+    assert_non_null(strstr(sentences[0], "(8 bytes less, with glibc's malloc 16)"));
+    assert_string_equal(sentences[1], "padding: 8 of 64 bytes");
+    p->structures[0].size = 88; // For which malloc takes as much as for 80.
+    a.new_size = 80;
+    field_sentences(p, &f.v[0], &a, &arena, sentences);
+    assert_non_null(strstr(sentences[0], "(8 bytes less, but not with glibc's malloc)"));
+    profile_free(p);
+}
+
 /* If this fails, padding is left where another order would need none. */
 static void
 padding_goes_if_small_members_stand_together(void **state)
@@ -346,6 +404,8 @@ main(void)
         cmocka_unit_test(hot_fields_of_three_lines_are_put_on_one),
         cmocka_unit_test(what_is_only_zeroed_is_told_apart),
         cmocka_unit_test(no_advice_without_words_and_all_members),
+        cmocka_unit_test(an_array_of_one_at_the_end_stays_there),
+        cmocka_unit_test(what_malloc_saves_is_said),
         cmocka_unit_test(padding_goes_if_small_members_stand_together),
         cmocka_unit_test(false_sharing_takes_two_threads),
     };

@@ -5,7 +5,8 @@
  * What is touched in most blocks goes to the front, so that each line is either wanted whole or not
  * at all; among equals what has more accesses for each byte; and where alignment leaves a gap, the
  * next in that order that fits into it does. Base classes and what points to virtual functions
- * stay where they are, in front. Whether code relies on the order (files, wire formats, casts of
+ * stay where they are, in front, and an array of one element at the end stays there, because in C
+ * that is often one of any number. Whether code relies on the order (files, wire formats, casts of
  * the first member) cannot be seen here, and who reads the advice has to know.
  *
  * False sharing needs two threads on one line at the same time. Which threads accessed a place is
@@ -20,6 +21,7 @@
 #include "analyse/field_advice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ORDER_LINES_MIN 0.25 // Fewer lines saved are not worth the trouble.
 #define CONFLICT_SHARE 0.05  // Of a structure's accesses, for a part to matter.
@@ -65,6 +67,7 @@ struct candidate {
     unsigned share; // Of blocks that touched it, in SHARE_STEPS steps.
     double per_byte;
     bool placed;
+    bool is_tail; // It stays last.
 };
 
 static double
@@ -99,6 +102,19 @@ by_share(const void *left, const void *right)
     if (a->share != b->share)
         return a->share > b->share ? -1 : 1;
     return by_accesses_per_byte(left, right);
+}
+
+/* Whether the last part of F is an array of one element (or none). */
+static bool
+has_tail(const struct profile *p, const struct field_structure *f)
+{
+    const struct field_part *part = &f->parts[f->part_count - 1];
+    const struct profile_member *m = f->rows[part->first_row].member;
+    const char *type = m != NULL ? profile_string(p, m->type) : "";
+    size_t length = strlen(type);
+
+    return part->row_count == 1 && length > 3 &&
+           (strcmp(type + length - 3, "[1]") == 0 || strcmp(type + length - 3, "[0]") == 0);
 }
 
 static struct candidate *
@@ -175,7 +191,7 @@ next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at
     uint64_t end = 0; // Of the gap that the first needs.
 
     for (size_t i = 0; i < f->part_count; i++) {
-        if (v[i].placed)
+        if (v[i].placed || v[i].is_tail)
             continue;
         if (first == NULL) {
             first = &v[i];
@@ -184,6 +200,9 @@ next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at
             return &v[i];
         }
     }
+    for (size_t i = 0; i < f->part_count && first == NULL; i++)
+        if (!v[i].placed)
+            first = &v[i];
     return first;
 }
 
@@ -220,8 +239,8 @@ place_parts(const struct field_structure *f, struct candidate *v, struct field_a
 }
 
 static void
-find_order(const struct fields *fields, const struct field_structure *f, struct arena *arena,
-           struct field_advice *ret)
+find_order(const struct profile *p, const struct fields *fields, const struct field_structure *f,
+           struct arena *arena, struct field_advice *ret)
 {
     struct candidate *v = candidates_of(f, arena);
 
@@ -231,6 +250,8 @@ find_order(const struct fields *fields, const struct field_structure *f, struct 
     if (ret->lines == 0 || f->part_count < 2)
         return;
     qsort(v, f->part_count, sizeof *v, by_share);
+    for (size_t i = 0; i < f->part_count; i++)
+        v[i].is_tail = v[i].part == f->part_count - 1 && has_tail(p, f);
     ret->order = arena_array(arena, f->part_count, sizeof *ret->order);
     ret->offsets = arena_array(arena, f->part_count, sizeof *ret->offsets);
     ret->new_size = place_parts(f, v, ret);
@@ -305,6 +326,6 @@ field_advise(const struct profile *p, const struct fields *fields,
         return;
     find_unused(p, f, arena, ret);
     find_hot(f, arena, ret);
-    find_order(fields, f, arena, ret);
+    find_order(p, fields, f, arena, ret);
     find_conflicts(p, f, ret);
 }

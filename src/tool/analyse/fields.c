@@ -77,6 +77,7 @@ struct joiner {
     struct arena *arena;
     struct fields *ret;
     struct map by_name; // String to index in ret plus 1.
+    struct field_other *others; // By stack.
 };
 
 static struct field_structure *
@@ -113,6 +114,46 @@ add_counts(struct field_structure *f, uint32_t granule, const struct profile_acc
     f->writes += field->writes;
 }
 
+/* The blocks of A have no fields that are known. */
+static void
+add_other(struct joiner *j, const struct profile_access *a)
+{
+    const struct profile_site *site = &j->p->sites[a->site];
+    uint32_t stack = j->stacks->site_stacks[a->site] - 1;
+    struct field_other *o = &j->others[stack];
+
+    o->stack = &j->stacks->v[stack];
+    o->type = site->verdict >= VERDICT_LIKELY ? profile_string(j->p, site->type) : "";
+    o->blocks += a->blocks;
+    o->accesses += a->accesses.total;
+}
+
+static int
+by_others_accesses(const void *left, const void *right)
+{
+    const struct field_other *a = left, *b = right;
+
+    if (a->accesses != b->accesses)
+        return a->accesses > b->accesses ? -1 : 1;
+    return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+static void
+find_largest(struct joiner *j)
+{
+    struct fields *ret = j->ret;
+    double all = (double)ret->accesses + (double)ret->other_accesses;
+
+    if (j->stacks->count > 1)
+        qsort(j->others, j->stacks->count, sizeof *j->others, by_others_accesses);
+    for (size_t i = 0; i < j->stacks->count && ret->largest_count < FIELD_OTHERS_MAX; i++) {
+        if (j->others[i].accesses == 0 ||
+            (double)j->others[i].accesses < all * FIELD_OTHER_SHARE)
+            break;
+        ret->largest[ret->largest_count++] = j->others[i];
+    }
+}
+
 /* Take in the blocks of A, whose fields begin at FIELD. */
 static void
 join_site(struct joiner *j, const struct profile_access *a,
@@ -128,6 +169,7 @@ join_site(struct joiner *j, const struct profile_access *a,
     if (f == NULL || site->verdict < VERDICT_LIKELY) {
         j->ret->other_bytes += a->size_bytes.total;
         j->ret->other_accesses += a->accesses.total;
+        add_other(j, a);
         return;
     }
     front = front_bytes(a, site, f->s, suffix);
@@ -316,12 +358,14 @@ fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena
 
     *ret = (struct fields){.granule_bytes = all->granule_bytes};
     begin(&j);
+    j.others = arena_array(arena, stacks->count, sizeof *j.others);
     for (size_t i = 0; i < all->count; i++) {
         while (field < end && field->site < all->v[i].site)
             field++;
         if (stacks->site_stacks[all->v[i].site] != 0)
             join_site(&j, &all->v[i], field, end);
     }
+    find_largest(&j);
     for (size_t i = 0; i < p->structure_count; i++)
         if (ret->v[i].accesses > 0)
             ret->v[ret->count++] = ret->v[i];

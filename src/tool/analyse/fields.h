@@ -48,13 +48,26 @@ struct field_structure {
     uint64_t padding_bytes;
 };
 
+/* A stack whose blocks have no structure that is known, and so no fields. */
+struct field_other {
+    const struct stack *stack;
+    const char *type; // What is known of it all the same; "" = nothing.
+    uint64_t blocks, accesses;
+};
+
+enum { FIELD_OTHERS_MAX = 3 };
+
 struct fields {
     struct field_structure *v; // Most accesses first, then most bytes.
     size_t count;
     uint32_t granule_bytes;
     uint64_t bytes, accesses;  // Of blocks that have such a type.
     uint64_t other_bytes, other_accesses; // Of all others whose accesses are known.
+    struct field_other largest[FIELD_OTHERS_MAX]; // Of these, most accesses first: those with
+    size_t largest_count;                         // FIELD_OTHER_SHARE of all, or more.
 };
+
+#define FIELD_OTHER_SHARE 0.05
 
 /* The name of the type of SITE without "[]" and the like, interned in P; 0 if it is unknown. */
 uint32_t fields_type_name(struct profile *p, const struct profile_site *site);

@@ -145,6 +145,20 @@ json_fields(struct json *j, const struct view *v, const struct fields *f, size_t
     json_uint(j, "known_accesses", f->accesses);
     json_uint(j, "other_bytes", f->other_bytes);
     json_uint(j, "other_accesses", f->other_accesses);
+    json_array(j, "largest_others");
+    for (size_t i = 0; i < f->largest_count; i++) {
+        const struct field_other *o = &f->largest[i];
+        const struct profile_frame *top =
+            o->stack->depth > 0 ? &v->p->frames[o->stack->frames[0]] : NULL;
+
+        json_object_line(j, NULL);
+        json_known(j, "function", top != NULL ? profile_string(v->p, top->function) : "");
+        json_known(j, "type", o->type);
+        json_uint(j, "access_blocks", o->blocks);
+        json_uint(j, "accesses", o->accesses);
+        json_end(j);
+    }
+    json_end(j);
     json_array(j, "structures");
     for (size_t i = 0; i < f->count && i < limit; i++)
         json_structure(j, v, f, &f->v[i]);

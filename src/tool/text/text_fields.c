@@ -13,6 +13,12 @@
  * A line here is 64 bytes from the front of the block; malloc may put a block 16, 32 or 48 bytes
  * behind the beginning of a real one, which the number of lines touched takes into account. Bars
  * are of accesses, and the longest is that of the member with most.
+ *
+ * Of a large structure most lines are cold, and what is hot would be lost among them: lines with
+ * less than COLD_SHARE of the accesses are one row each.
+ *
+ * What is known of fields may be a small part of the program, whose hot blocks have no type or are
+ * pools. So that stands at the top, with the sites that have most of the rest.
  */
 #include "text/text_fields.h"
 
@@ -31,7 +37,10 @@ enum {
     COUNT_WIDTH = 10,
     SHARE_WIDTH = 9,
     FULL_WIDTH = 80, // Where lines are not cut.
+    LARGE_LINES = 4, // Of a structure that has cold lines folded.
 };
+
+#define COLD_SHARE 0.005
 
 static const char *
 percent(struct text_view *v, double part, double whole)
@@ -66,10 +75,10 @@ put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apart)
 
     if (count == 0)
         return;
-    if (blocks == 0)
-        blocks = 1;
     strbuf_str(v->out, "  ");
     style_ink(&v->style, v->out, INK_WARNING);
+    if (blocks == 0)
+        strbuf_str(v->out, "\xe2\x96\x8f"); // Hardly any, and not none.
     for (size_t i = 0; i < blocks && i < room; i++)
         strbuf_str(v->out, "\xe2\x96\x88");
     style_ink(&v->style, v->out, INK_PLAIN);
@@ -124,35 +133,82 @@ put_row(struct text_view *v, const struct field_row *r, uint64_t most)
     end_line(v, start);
 }
 
-/* What was counted on LINE: its part of the accesses, and of the blocks the most of any granule. */
-static const char *
-about_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
-           uint64_t line)
+/* The accesses to LINE of F; *RET_SHARE is the share of blocks that touched it, at least. */
+static uint64_t
+line_accesses(const struct fields *all, const struct field_structure *f, uint64_t line,
+              double *ret_share)
 {
     uint64_t first = line * FIELDS_LINE_BYTES / all->granule_bytes;
     uint64_t end = (line + 1) * FIELDS_LINE_BYTES / all->granule_bytes, accesses = 0;
-    double share = 0;
 
+    *ret_share = 0;
     for (uint64_t g = first; g < end && g < f->granule_count; g++) {
+        double share = field_share(&f->granules[g]);
+
         accesses += f->granules[g].accesses;
-        share = field_share(&f->granules[g]) > share ? field_share(&f->granules[g]) : share;
+        *ret_share = share > *ret_share ? share : *ret_share;
     }
-    if (accesses == 0)
-        return "never touched";
-    return arena_printf(v->base.arena, "%s of the accesses, in %s of them",
-                        percent(v, (double)accesses, (double)f->accesses), percent(v, share, 1));
+    return accesses;
 }
 
-/* The heading of the lines on which R begins and, if it is longer, ends. */
-static void
-put_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
-         const struct field_row *r)
+static uint64_t
+line_of(const struct field_row *r)
 {
-    uint64_t line = r->offset / FIELDS_LINE_BYTES;
-    const char *text =
-        arena_printf(v->base.arena, "  line %" PRIu64 ": %s", line, about_line(v, all, f, line));
+    return r->offset / FIELDS_LINE_BYTES;
+}
 
-    text_line(v, INK_DIM, text);
+/* The rows from I on that begin on the same line; *RET_NAMES is how they are called. */
+static size_t
+rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, const char **ret_names)
+{
+    struct arena *a = v->base.arena;
+    const struct field_row *first = NULL, *last = NULL;
+    size_t members = 0, end = i;
+
+    for (; end < f->row_count && line_of(&f->rows[end]) == line_of(&f->rows[i]); end++) {
+        if (f->rows[end].member == NULL)
+            continue;
+        last = &f->rows[end];
+        first = members++ == 0 ? last : first;
+    }
+    *ret_names = members == 0   ? "(padding)"
+                 : members == 1 ? field_name(v->base.p, first)
+                 : members == 2 ? arena_printf(a, "%s, %s", field_name(v->base.p, first),
+                                               field_name(v->base.p, last))
+                                : arena_printf(a, "%s to %s, %zu fields",
+                                               field_name(v->base.p, first),
+                                               field_name(v->base.p, last), members);
+    return end - i;
+}
+
+/* The heading of the line on which row I of F begins, of which all is said if it is cold. Returns
+ * how many rows that does away with. */
+static size_t
+put_line(struct text_view *v, const struct fields *all, const struct field_structure *f, size_t i)
+{
+    struct arena *a = v->base.arena;
+    uint64_t line = line_of(&f->rows[i]);
+    double share;
+    uint64_t accesses = line_accesses(all, f, line, &share);
+    bool is_large = f->s->size > LARGE_LINES * FIELDS_LINE_BYTES;
+    const char *text, *names;
+    size_t rows = rows_on_line(v, f, i, &names);
+
+    if (accesses == 0)
+        text = "never touched";
+    else
+        text = arena_printf(a, "%s of the accesses, in %s of them",
+                            percent(v, (double)accesses, (double)f->accesses),
+                            percent(v, share, 1));
+    if (is_large && (double)accesses < (double)f->accesses * COLD_SHARE) {
+        text = accesses == 0 ? text
+                             : arena_printf(a, "%s accesses", access_number(a, (double)accesses));
+        text_line(v, INK_DIM,
+                  style_clean(a, arena_printf(a, "  line %" PRIu64 ": %s: %s", line, text, names)));
+        return rows;
+    }
+    text_line(v, INK_DIM, arena_printf(a, "  line %" PRIu64 ": %s", line, text));
+    return 0;
 }
 
 static void
@@ -172,11 +228,13 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
         style_right(v->out, "writes ", COUNT_WIDTH + 1);
     strbuf_str(v->out, "  blocks\n");
     style_ink(&v->style, v->out, INK_PLAIN);
-    for (size_t i = 0; i < f->row_count; i++) {
-        if (f->rows[i].offset / FIELDS_LINE_BYTES != line)
-            put_line(v, all, f, &f->rows[i]);
-        line = f->rows[i].offset / FIELDS_LINE_BYTES;
-        put_row(v, &f->rows[i], most);
+    for (size_t i = 0; i < f->row_count;) {
+        size_t folded = line_of(&f->rows[i]) != line ? put_line(v, all, f, i) : 0;
+
+        line = line_of(&f->rows[i]);
+        if (folded == 0)
+            put_row(v, &f->rows[i], most);
+        i += folded > 0 ? folded : 1;
     }
 }
 
@@ -224,12 +282,14 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
                             style_plural(a, (int64_t)f->sites, "site"),
                             style_bytes(a, (int64_t)f->bytes)));
     text_line(v, INK_PLAIN,
-              arena_printf(a, "%" PRIu64 " bytes%s, %s accesses%s", f->s->size,
+              arena_printf(a, "%" PRIu64 " bytes%s, %s accesses (%s of all)%s", f->s->size,
                            f->elements > f->blocks
                                ? arena_printf(a, ", %s of them in arrays",
                                               style_count(a, (int64_t)f->elements))
                                : "",
                            access_number(a, (double)f->accesses),
+                           percent(v, (double)f->accesses,
+                                   (double)all->accesses + (double)all->other_accesses),
                            lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)
                                      : ""));
     put_picture(v, all, f);
@@ -239,11 +299,37 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
         put_sentence(v, sentences[i]);
 }
 
+/* What part of the program is in the pictures, and which sites have most of what is not. */
+static void
+put_known(struct text_view *v, const struct fields *f)
+{
+    struct arena *a = v->base.arena;
+    double accesses = (double)f->accesses + (double)f->other_accesses;
+
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "  Fields known       of %s of the accesses and %s of the bytes",
+                           percent(v, (double)f->accesses, accesses),
+                           percent(v, (double)f->bytes,
+                                   (double)f->bytes + (double)f->other_bytes)));
+    for (size_t i = 0; i < f->largest_count; i++) {
+        const struct field_other *o = &f->largest[i];
+        const struct profile_frame *top =
+            o->stack->depth > 0 ? &v->base.p->frames[o->stack->frames[0]] : NULL;
+
+        text_line(v, INK_DIM,
+                  style_clean(a, arena_printf(
+                      a, "  %-18s %s in %s of %s%s%s", i == 0 ? "Not of" : "",
+                      percent(v, (double)o->accesses, accesses),
+                      style_plural(a, (int64_t)o->blocks, "block"),
+                      top != NULL ? profile_string(v->base.p, top->function) : "unknown",
+                      *o->type != '\0' ? ", " : "", o->type)));
+    }
+}
+
 static void
 put_remarks(struct text_view *v, const struct fields *f)
 {
     const struct profile_accesses *x = &v->base.p->accesses;
-    struct arena *a = v->base.arena;
     bool together = false;
 
     for (size_t i = 0; i < f->count; i++)
@@ -252,18 +338,13 @@ put_remarks(struct text_view *v, const struct fields *f)
     strbuf_char(v->out, '\n');
     if (together)
         text_line(v, INK_DIM,
-                  arena_printf(a, "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
-                                  "was counted of them",
+                  arena_printf(v->base.arena,
+                               "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
+                               "was counted of them",
                                x->granule_bytes));
     if (x->granule_bytes != 8)
         text_line(v, INK_DIM,
                   "Advice needs counts of words: build with --granule=8 (docs/guide/access.md)");
-    text_line(v, INK_DIM,
-              arena_printf(a, "Fields are known of %s of the accesses and %s of the bytes",
-                           percent(v, (double)f->accesses,
-                                   (double)f->accesses + (double)f->other_accesses),
-                           percent(v, (double)f->bytes,
-                                   (double)f->bytes + (double)f->other_bytes)));
 }
 
 void
@@ -272,6 +353,7 @@ text_fields(struct text_view *v, const struct fields *f)
     size_t limit = v->base.limit ? v->base.limit : STRUCTURES;
 
     text_header(v);
+    put_known(v, f);
     if (f->count == 0) {
         strbuf_char(v->out, '\n');
         text_line(v, INK_DIM,

@@ -46,6 +46,7 @@ static const struct {
     {"\xe2\x96\x86", ":"},
     {"\xe2\x96\x87", "#"},
     {"\xe2\x96\x88", "#"},
+    {"\xe2\x96\x8f", "'"},     // one eighth from the left,
     {"\xe2\x96\x91", "-"},     // and a light one.
 };
 

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "view/access_words.h"
 #include "view/style.h"
 
-enum { NAMES_SHOWN = 6 };
+enum { NAMES_SHOWN = 6, ORDER_SHOWN = 24 };
 
 const char *
 field_name(const struct profile *p, const struct field_row *r)
@@ -80,6 +81,31 @@ of_size(const struct field_structure *f, uint64_t bytes, struct arena *arena)
     return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " bytes", bytes, f->s->size);
 }
 
+/* What glibc's malloc takes for a block of SIZE bytes. */
+static uint64_t
+chunk_of(uint64_t size)
+{
+    enum { OWN_BYTES = 8, STEP = 16, LEAST = 32 };
+    uint64_t chunk = round_up(size + OWN_BYTES, STEP);
+
+    return chunk > LEAST ? chunk : LEAST;
+}
+
+/* "8 bytes less, with glibc's malloc 16", of NEW_SIZE instead of the size of F; of elements of
+ * arrays just the former. */
+static const char *
+saving(const struct field_structure *f, uint64_t new_size, struct arena *arena)
+{
+    const char *text = arena_printf(arena, "%" PRIu64 " bytes less", f->s->size - new_size);
+    uint64_t chunks = chunk_of(f->s->size) - chunk_of(new_size);
+
+    if (f->folded || chunks == f->s->size - new_size)
+        return text;
+    return chunks == 0
+               ? arena_printf(arena, "%s, but not with glibc's malloc", text)
+               : arena_printf(arena, "%s, with glibc's malloc %" PRIu64, text, chunks);
+}
+
 static const char *
 order_sentence(const struct profile *p, const struct field_structure *f,
                const struct field_advice *a, struct arena *arena)
@@ -93,10 +119,10 @@ order_sentence(const struct profile *p, const struct field_structure *f,
         gain = arena_printf(arena, "%s%shot fields on %" PRIu64 " instead of %" PRIu64 " lines",
                             gain, *gain ? ", " : "", a->new_hot_lines, a->hot_lines);
     if (a->new_size < f->s->size)
-        gain = arena_printf(arena, "%s%s%" PRIu64 " bytes less", gain, *gain ? ", " : "",
-                            f->s->size - a->new_size);
+        gain = arena_printf(arena, "%s%s%s", gain, *gain ? ", " : "",
+                            saving(f, a->new_size, arena));
     return arena_printf(arena, "a better order: %s (%s)",
-                        part_names(p, f, a->order, a->order_count, SIZE_MAX, arena), gain);
+                        part_names(p, f, a->order, a->order_count, ORDER_SHOWN, arena), gain);
 }
 
 size_t
