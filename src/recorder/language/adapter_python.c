@@ -52,27 +52,31 @@ say_unknown(const char *version)
     (void)written;
 }
 
+struct code {
+    const void *known; // An address in it.
+    uint64_t start, end;
+};
+
 /* The code of the object that KNOWN is in: all of the interpreter's runs Python programs. */
 static int
-tell_code(struct dl_phdr_info *info, size_t size, void *known)
+tell_code(struct dl_phdr_info *info, size_t size, void *context)
 {
-    uint64_t start = 0, end = 0;
-    bool is_it = false;
+    struct code *code = context;
 
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uint64_t begin = info->dlpi_addr + p->p_vaddr;
+        uint64_t start = info->dlpi_addr + p->p_vaddr;
 
-        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+            (uintptr_t)code->known - start >= p->p_memsz)
             continue;
-        start = begin;
-        end = begin + p->p_memsz;
-        is_it = is_it || ((uintptr_t)known >= start && (uintptr_t)known < end);
+        code->start = start;
+        code->end = start + p->p_memsz;
+        heaptap_runtime_code((const void *)code->start, (const void *)code->end);
+        return 1;
     }
-    if (is_it)
-        heaptap_runtime_code((const void *)start, (const void *)end);
-    return is_it;
+    return 0;
 }
 
 static bool
@@ -95,6 +99,7 @@ begin(void)
     const char *(*version)(void);
     const struct python_layout *layout;
     struct python_asked a;
+    struct code interpreter = {0}, ours = {(const void *)begin, 0, 0};
     const void *code = dlsym(RTLD_DEFAULT, "PyCode_Type");
     const void *type = dlsym(RTLD_DEFAULT, "PyType_Type");
 
@@ -109,8 +114,10 @@ begin(void)
     }
     python_name_begin(layout, code);
     python_frames_begin(layout, &a);
-    dl_iterate_phdr(tell_code, (void *)a.eval);
-    dl_iterate_phdr(tell_code, (void *)begin); // Our hooks lie among its functions.
-    python_memory_begin(layout);
+    interpreter.known = a.eval;
+    dl_iterate_phdr(tell_code, &interpreter);
+    dl_iterate_phdr(tell_code, &ours); // Our hooks lie among its functions.
+    python_memory_begin(layout, (const void *)interpreter.start,
+                        interpreter.end - interpreter.start);
     heaptap_language_add(layout->chain == PYTHON_CHAIN_OBJECTS ? &python_placed : &python);
 }

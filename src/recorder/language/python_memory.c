@@ -15,7 +15,9 @@
  * That also answers what PYTHONMALLOC asks for: with `malloc` no arena is ever made, and with
  * `debug` the hooks stand outside of the checks, so that sizes are what the program asked for. Both
  * are chosen while the interpreter begins, over the hooks that were there, so until it has begun we
- * look whether they still are (python_memory_settle).
+ * look whether they still are (python_memory_settle). Not every other function there has thrown
+ * ours away: tracemalloc (-X tracemalloc) keeps what it found, in what its context points to, and a
+ * hook of ours over that would call itself for ever.
  *
  * Blocks of `mem` and `obj` are used by whoever holds the interpreter's lock, so between the free
  * of a block and its next use there is no other thread.
@@ -28,9 +30,10 @@
 #include "base/atomics.h"
 #include "base/base.h"
 #include "heaptap/heaptap.h"
+#include "heaptap/language.h"
 #include "language/python_name.h"
 
-enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS };
+enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
 /* As the interpreter's headers have them, PyMemAllocatorEx and PyObjectArenaAllocator. */
 struct allocator {
@@ -59,6 +62,8 @@ static struct allocator behind[DOMAINS];
 static struct arenas arenas_behind;
 static heaptap_heap *heap;
 static size_t arena_bytes;
+static const char *code_start; // Of the interpreter.
+static size_t code_bytes;
 bool python_memory_settled;
 
 /* --- Which pages are of arenas ---------------------------------------------------------------- */
@@ -204,13 +209,51 @@ resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
 HOOKS(mem, DOMAIN_MEM)
 HOOKS(obj, DOMAIN_OBJ)
 
+static bool
+is_interpreters(void *(*f)(void *, size_t))
+{
+    return (uintptr_t)f - (uintptr_t)code_start < code_bytes;
+}
+
+/* What A, one of the interpreter's wrappers, stands before: they keep it where their context points
+ * to, after no more than a word. NULL if A is none. */
+static const struct allocator *
+wrapped_by(const struct allocator *a)
+{
+    const uint64_t *context = a->context;
+
+    if (((uintptr_t)context & 7) != 0 ||
+        !heaptap_can_read(context, sizeof *context + sizeof(struct allocator)))
+        return NULL;
+    for (size_t skipped = 0; skipped <= 1; skipped++) {
+        const struct allocator *it = (const struct allocator *)(context + skipped);
+
+        if (is_interpreters(it->malloc) || it->malloc == mem_malloc || it->malloc == obj_malloc)
+            return it;
+    }
+    return NULL;
+}
+
+/* Does A call OURS? Of functions that are not the interpreter's it cannot be seen; those who set
+ * them mostly keep what they found. */
+static bool
+leads_to(const struct allocator *a, void *(*ours)(void *, size_t))
+{
+    for (unsigned wrappers = 0; a != NULL && wrappers < WRAPPERS_MAX; wrappers++) {
+        if (a->malloc == ours || !is_interpreters(a->malloc))
+            return true;
+        a = wrapped_by(a);
+    }
+    return a != NULL;
+}
+
 static void
 hook(int domain, struct allocator with)
 {
     struct allocator now;
 
     asked.get(domain, &now);
-    if (now.malloc == with.malloc)
+    if (behind[domain].malloc != NULL && leads_to(&now, with.malloc))
         return;
     behind[domain] = now;
     with.context = now.context;
@@ -236,7 +279,7 @@ python_memory_settle(void)
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
 void
-python_memory_begin(const struct python_layout *layout)
+python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes)
 {
     struct arenas ours = {NULL, arena_alloc, arena_free};
 
@@ -251,6 +294,8 @@ python_memory_begin(const struct python_layout *layout)
         return;
     python_memory_settled = false;
     arena_bytes = layout->arena_bytes;
+    code_start = code;
+    code_bytes = bytes;
     heap = heaptap_heap_create("Python objects", 1);
     asked.get_arenas(&arenas_behind);
     ours.context = arenas_behind.context;

@@ -4,8 +4,8 @@
 
 #include "language/python_layout.h"
 
-/* From now on tell of objects; before the interpreter begins. */
-void python_memory_begin(const struct python_layout *layout);
+/* From now on tell of objects; before the interpreter begins, whose code is the BYTES at CODE. */
+void python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes);
 
 /* The interpreter may have chosen other allocators while it began. To be called often until it has
  * begun, when python_memory_settled becomes true. */

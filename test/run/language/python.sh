@@ -37,12 +37,28 @@ balance() {
         "$name.blocks"
 }
 
+# early NAME PYTHON [MALLOC]: tracemalloc, which is there before the interpreter has begun.
+early() {
+    PYTHONMALLOC=${3:-} recorded "$1" "$2" -X tracemalloc=25 -c '
+import tracemalloc
+def fill():
+    return [str(i) + "x" for i in range(20000)]
+kept = fill()
+print(tracemalloc.get_traced_memory()[0] > 20000 * 50)' >"$1.out" 2>&1
+    same "$1: a program that is traced" True "$(cat "$1.out")"
+    "$HEAPTAP" report --json --no-fold "$1.heaptap" >"$1.json"
+    check "$1: its objects" run_python "$area/python_held.py" "$1.json" "<string>" 4 1000000
+}
+
 for python in python3 python3.9 python3.10 python3.11 python3.12 python3.13; do
     "$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 14))' 2>/dev/null ||
         continue
     moments "$python" "$python" 1 400
     balance "$python-blocks" "$python"
+    early "$python-early" "$python"
 done
+early debug-early python3 debug
+early malloc-early python3 malloc
 balance debug python3 debug
 balance malloc python3 malloc
 "$HEAPTAP" run -o chosen.heaptap "$(python3 -c 'import sys; print(sys.executable)')" \

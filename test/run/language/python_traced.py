@@ -1,0 +1,97 @@
+"""python_traced.py: run tests of the standard library while tracemalloc traces them.
+
+    python_traced.py MODULE [LIBRARY TRUTH REUSE]
+
+MODULE is such as test_json. Without more it only runs them, with or without tracemalloc, which -X
+tracemalloc chooses. LIBRARY is libtraced.so. The run has three stretches; at the end of each there
+is a snapshot of its name, and what was allocated in it is labelled so. TRUTH gets two kinds of
+lines, separated by tabs: the name and sys.getallocatedblocks(); and for each stack that tracemalloc
+has traced the name, bytes, blocks, and file and line of its frames, innermost first, of which it
+keeps 25. REUSE is 1 if it is to charge objects from free lists to the line that took them, as it
+does, 0 if not.
+"""
+import ctypes
+import functools
+import gc
+import io
+import random
+import sys
+import tracemalloc
+import unittest
+
+import _tracemalloc
+
+FRAMES = 25
+
+
+class Truth:
+    def __init__(self, library, path, reuse):
+        library, self.reuse = ctypes.PyDLL(library), int(reuse)
+        self.file = open(path, "w", encoding="utf-8")
+        self.start = functools.partial(tracemalloc.start, FRAMES)
+        self.traced_begin, self.traced_now = library.traced_begin, library.traced_now
+        self.traced_begin.argtypes = ctypes.c_char_p, ctypes.py_object, ctypes.c_int
+        self.traced_now.restype = ctypes.py_object
+        self.traced_now.argtypes = (ctypes.c_char_p, ctypes.py_object, ctypes.py_object,
+                                    ctypes.POINTER(ctypes.py_object))
+        library.raw_inner()
+
+    def begin(self, name):
+        self.traced_begin(name.encode(), self.start, self.reuse)
+
+    def end(self, name):
+        blocks = ctypes.py_object()
+        traces = self.traced_now(name.encode(), _tracemalloc._get_traces, sys.getallocatedblocks,
+                                 ctypes.byref(blocks))
+        of_traces = _tracemalloc._get_object_traceback(traces)
+        tracemalloc.stop()
+        self.file.write(f"{name}\t{blocks.value}\n")
+        for frames, (size, count) in add_up(traces, of_traces).items():
+            self.file.write("\t".join([name, str(size), str(count)] +
+                                      [f"{file}:{line}" for file, line in frames]) + "\n")
+        self.file.flush()
+
+
+class Nothing:
+    def begin(self, name):
+        pass
+
+    end = begin
+
+
+def add_up(traces, of_traces):
+    """(bytes, blocks) by stack, but for the list that TRACES is, which is traced too."""
+    stacks = {of_traces: [-sys.getsizeof([]), -1]}
+    for _domain, size, frames, _count in traces:
+        row = stacks.setdefault(frames, [0, 0])
+        row[0] += max(size, 1)  # As the interpreter asks malloc for it.
+        row[1] += 1
+    return stacks
+
+
+def tests_of(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_of(test)
+        else:
+            yield test
+
+
+def main():
+    module, truth = sys.argv[1], Truth(*sys.argv[2:]) if len(sys.argv) > 2 else Nothing()
+    random.seed(1)
+    gc.disable()  # What hangs together in circles lives to the end, so there is more to compare.
+    truth.begin("load")
+    tests = list(tests_of(unittest.defaultTestLoader.loadTestsFromName(f"test.{module}")))
+    truth.end("load")
+    result = unittest.TextTestResult(unittest.runner._WritelnDecorator(io.StringIO()), False, 0)
+    half = len(tests) // 2
+    for name, some in ("first", tests[:half]), ("second", tests[half:]):
+        truth.begin(name)
+        for test in some:
+            test(result)
+        truth.end(name)
+    print(f"{result.testsRun} tests, {len(result.failures) + len(result.errors)} failed")
+
+
+main()

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# python_traced.sh: five programs of the standard library's tests, recorded and traced by
+# tracemalloc in one run. What lives at three moments has the same bytes, blocks and stacks of 25
+# frames, and as many blocks as the interpreter counts. If it fails, a line of a Python program is
+# charged with what it did not allocate.
+#
+# One thing differs by design. An object that comes out of one of the interpreter's free lists is
+# charged by tracemalloc to who took it, by heaptap to who allocated it. That is switched off in
+# tracemalloc (a word of it that the interpreter asks), and in one run left on: the sums stay equal.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
+for python in /usr/bin/python3 python3; do
+    "$python" -c '
+import sys, test.support, ctypes
+sys.exit(not (3, 9) <= sys.version_info < (3, 12) or
+         not hasattr(ctypes.pythonapi, "_Py_tracemalloc_config"))' 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || skip_all "needs python3 up to 3.11 with its tests (libpython3-testsuite)"
+export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
+
+# traced MODULE REUSE
+traced() {
+    LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/$1.%n.heaptap \
+        "$python" "$area/python_traced.py" "$1" "$PROG/libtraced.so" "$1.truth" "$2" >"$1.out" 2>&1
+    same "$1: exit status" 0 $?
+    run_python "$area/python_compare.py" "$HEAPTAP" "$1.1.heaptap" "$1.truth" ${3:-} >"$1.same" 2>&1
+    same "$1${3:+, $3}: what lives" 0 $?
+    sed 's/^/#   /' "$1.same"
+    rm -f "$1".*.heaptap
+}
+
+# cost MODULE: printed, not judged.
+cost() {
+    python3 - "$LIBHEAPTAP $adapter" "$python" "$area/python_traced.py" "$1" <<'END'
+import os
+import resource
+import subprocess
+import sys
+
+preload, python, *command = sys.argv[1:]
+
+
+def seconds(options, **variables):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([python, *options, *command], env={**os.environ, **variables}, check=True,
+                   stdout=subprocess.DEVNULL)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+bare, traced = seconds([]), seconds(["-X", "tracemalloc=25"])
+recorded = seconds([], LD_PRELOAD=preload, HEAPTAP_OUT="cost.heaptap")
+print(f"#   {command[1]}: processor time {bare:.2f} s, traced {traced:.2f} s, "
+      f"recorded {recorded:.2f} s, which is {recorded / max(traced, 0.01):.2f} times that")
+END
+    rm -f cost.heaptap
+}
+
+for module in test_fractions test_pprint test_graphlib test_copy test_bisect; do
+    traced $module 0
+    cost $module
+done
+traced test_textwrap 1 reused
+finish
