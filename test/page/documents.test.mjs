@@ -16,7 +16,7 @@ import {GROUPINGS, group, keyOfSites, labelNames} from '../../src/page/model/gro
 import {checkPage, readPage} from '../../src/page/model/load.js';
 import {METRICS, firstMetric, isKnown, metricName, metricOf} from '../../src/page/model/metric.js';
 import {PairMap} from '../../src/page/model/pair_map.js';
-import {buildProfile} from '../../src/page/model/profile.js';
+import {KINDS, buildProfile} from '../../src/page/model/profile.js';
 import {matches, search} from '../../src/page/model/search.js';
 import {series, stackedSeries} from '../../src/page/model/series.js';
 import {shapeOf} from '../../src/page/model/shape.js';
@@ -475,4 +475,18 @@ test('a page of a part has no timeline, which is that of the whole process', () 
     assert.deepEqual(checkPage({...made, filter: {stacks: 'main'}}).report.timeline, []);
     assert.deepEqual(checkPage({...made, before: made.report, filter: {heap: 'a'}}).before.timeline,
         []);
+});
+
+test('functions of a script are a kind of code of their own, by language', () => {
+    const document = report([{stack: ['main', 'run', 'fill@f.lua:3'], live: 10}]);
+    const {frames} = document.tables;
+
+    frames.language = frames.line.map((line) => line === 3 ? 'Lua' : null);
+    const {functions} = buildProfile(checkPage(document));
+    const of = functions.name.indexOf('fill'), main = functions.name.indexOf('main');
+
+    assert.equal(KINDS[functions.kind[of]], 'script');
+    assert.equal(functions.language[of], 'Lua');
+    assert.equal(KINDS[functions.kind[main]], 'own');
+    assert.equal(functions.language[main], null);
 });

@@ -345,7 +345,7 @@ export function FlameGraph(props) {
             {!isEmpty && <>
                 <FlameDetail {...{profile, tree, zoomed, metric: values.metric, functionLink,
                     found, share, node: chosen < 0 ? zoomed : chosen, search}} />
-                <FlameLegend {...{tree, found, drawn}} />
+                <FlameLegend {...{profile, tree, found, drawn}} />
                 <FlameTable {...{profile, tree, zoomed, onZoom, metric: values.metric,
                     functionLink}} />
             </>}

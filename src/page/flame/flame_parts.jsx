@@ -93,10 +93,18 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
 const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
     ['runtime', 'C and C++ libraries']];
 
+/* The languages of scripts that the profile has functions of. */
+function scripts(profile) {
+    const names = [...new Set(profile.functions.language)].filter((name) => name !== null);
+
+    return names.length > 0 ? [['script', names.sort().join(', ')]] : [];
+}
+
 /** What the colours mean. */
-export function FlameLegend({tree, found, drawn}) {
+export function FlameLegend({profile, tree, found, drawn}) {
     const rows = found ? [['found', 'what the search found']] : tree.totalBefore
-        ? [['grew', 'grew'], ['shrank', 'shrank']] : SWATCHES;
+        ? [['grew', 'grew'], ['shrank', 'shrank']]
+        : [...SWATCHES, ...scripts(profile)];
 
     return (
         <p class="flame-legend">

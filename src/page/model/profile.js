@@ -28,9 +28,9 @@
  */
 import {PairMap} from './pair_map.js';
 
-/** Kinds of code, as numbers: `functions.kind`, `modules.kind`. */
-export const KINDS = ['own', 'library', 'runtime', 'unknown'];
-const UNKNOWN_KIND = 3;
+/** Kinds of code, as numbers: `functions.kind`, `modules.kind`; a script is of no module. */
+export const KINDS = ['own', 'library', 'runtime', 'unknown', 'script'];
+const UNKNOWN_KIND = 3, SCRIPT_KIND = 4;
 
 /** `functions.role` */
 export const ROLE_NONE = 0, ROLE_WRAPPER = 1, ROLE_STARTUP = 2;
@@ -183,6 +183,8 @@ class Builder {
 
             result[i] = this.frames.id(key, () =>
                 ({fn, file, line, module, inlined, address: f.address[i]}));
+            if (f.language?.[i])
+                this.functions.list[fn].language = f.language[i];
             if (this.functions.list[fn].file < 0)
                 this.functions.list[fn].file = file;
         }
@@ -269,7 +271,9 @@ class Builder {
             module: Int32Array.from(list, (f) => f.module),
             file: Int32Array.from(list, (f) => f.file),
             role: Uint8Array.from(list, (f) => f.role),
-            kind: Uint8Array.from(list, (f) => this.modules.list[f.module]?.kind ?? UNKNOWN_KIND),
+            kind: Uint8Array.from(list, (f) => f.language ? SCRIPT_KIND
+                : this.modules.list[f.module]?.kind ?? UNKNOWN_KIND),
+            language: list.map((f) => f.language ?? null),
             nameless: Uint8Array.from(list, (f) => f.nameless ? 1 : 0)};
     }
 

@@ -30,7 +30,7 @@ function Facts({fn}) {
     const module = functions.module[fn], file = functions.file[fn];
     return (
         <p class="about">
-            <span>{KIND_TEXTS[functionKind(profile, fn)]}</span>
+            <span>{KIND_TEXTS[functionKind(profile, fn)] ?? functions.language[fn]}</span>
             {ROLE_TEXTS[functions.role[fn]] && <span>{ROLE_TEXTS[functions.role[fn]]}</span>}
             {file >= 0 && <span><Text text={files[file]} /></span>}
             {module >= 0 && <span><Text text={modules.path[module]} /></span>}

@@ -31,7 +31,7 @@ export function FunctionName({id, whole = false, brief = false}) {
         </a>);
 }
 
-/* "own", "library", "runtime" or "unknown". */
+/* "own", "library", "runtime", "unknown" or "script". */
 export function functionKind(profile, id) {
     return KINDS[profile.functions.kind[id]];
 }

@@ -64,7 +64,7 @@ say_unknown(const char *version)
     char line[LINE_BYTES] = "heaptap: ";
     ssize_t written;
 
-    if (dlsym(RTLD_DEFAULT, "luaJIT_setmode") != NULL) {
+    if (lua_code_exports("luaJIT_setmode")) {
         strcat(line, "LuaJIT keeps its objects in memory of its own, and its functions are not "
                      "known: stacks are those of C\n");
     } else {
@@ -79,19 +79,20 @@ __attribute__((constructor)) static void
 begin(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "lua_getinfo");
-    bool is_redis = dlsym(RTLD_DEFAULT, "lua_enablereadonlytable") != NULL;
-    const char *version = NULL;
+    const char *version = NULL, *ident;
 
     if (function == NULL)
         return;
+    lua_code_find((uintptr_t)function);
+    // LuaJIT has no such text.
+    ident = lua_code_exports("luaJIT_setmode") ? NULL : dlsym(RTLD_DEFAULT, "lua_ident");
     *(void **)&lua_name_getinfo = function;
     lua_state_resume = (uintptr_t)dlsym(RTLD_DEFAULT, "lua_resume");
-    if (!lua_layout_find(dlsym(RTLD_DEFAULT, "lua_ident"), is_redis, &version) ||
+    if (!lua_layout_find(ident, lua_code_exports("lua_enablereadonlytable"), &version) ||
         lua_state_resume == 0) {
         say_unknown(version);
         return;
     }
-    lua_code_find((uintptr_t)function);
     lua_frames_nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
     heaptap_language_add(&language);
 }

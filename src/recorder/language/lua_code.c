@@ -61,13 +61,13 @@ static const struct {
 struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
 size_t lua_code_range_count;
 
-/* An object's dynamic symbols. */
-struct object {
+/* The object that has Lua, with its dynamic symbols. */
+static struct object {
     uintptr_t base, code_start, code_end;
     const ElfW(Sym) * symbols;
     const char *names;
     size_t count;
-};
+} lua;
 
 /* Those of Lua, by address; `cut` if there is another function between this one and the next. */
 static struct {
@@ -141,15 +141,10 @@ read_dynamic(struct object *o, const ElfW(Dyn) * d)
     }
 }
 
-struct search {
-    uintptr_t function;
-    struct object object;
-};
-
 static int
 find_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct search *s = arg;
+    uintptr_t function = *(const uintptr_t *)arg;
     struct object o = {.base = info->dlpi_addr};
 
     (void)size;
@@ -157,7 +152,7 @@ find_object(struct dl_phdr_info *info, size_t size, void *arg)
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + h->p_vaddr;
 
-        if (h->p_type == PT_LOAD && (h->p_flags & PF_X) && s->function - start < h->p_memsz) {
+        if (h->p_type == PT_LOAD && (h->p_flags & PF_X) && function - start < h->p_memsz) {
             o.code_start = start;
             o.code_end = start + h->p_memsz;
         }
@@ -167,7 +162,9 @@ find_object(struct dl_phdr_info *info, size_t size, void *arg)
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
             read_dynamic(&o, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
-    s->object = o;
+    if (o.symbols == NULL || o.names == NULL || o.count > SYMBOLS_MAX)
+        o.count = 0;
+    lua = o;
     return 1;
 }
 
@@ -247,13 +244,12 @@ divide(const struct object *o)
 void
 lua_code_find(uintptr_t function)
 {
-    struct search s = {.function = function};
-    const struct object *o = &s.object;
+    const struct object *o = &lua;
     uintptr_t start = 0;
 
-    if (dl_iterate_phdr(find_object, &s) == 0)
+    if (dl_iterate_phdr(find_object, &function) == 0)
         return;
-    if (o->symbols == NULL || o->names == NULL || o->count > SYMBOLS_MAX || !divide(o)) {
+    if (!divide(o)) {
         add_range(o->code_start, o->code_end);
         return;
     }
@@ -262,6 +258,17 @@ lua_code_find(uintptr_t function)
         if (functions[i].cut || i + 1 == function_count)
             add_range(start, functions[i].end);
     }
+}
+
+bool
+lua_code_exports(const char *name)
+{
+    const ElfW(Sym) * s;
+
+    for (size_t i = 0; i < lua.count; i++)
+        if ((s = function_at(&lua, i)) != NULL && strcmp(lua.names + s->st_name, name) == 0)
+            return true;
+    return false;
 }
 
 /* --- Functions -------------------------------------------------------------------------------- */

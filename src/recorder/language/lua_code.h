@@ -10,6 +10,10 @@
  * Called once, before anything else here. */
 void lua_code_find(uintptr_t function);
 
+/* Does the object that has it export a function NAME? Unlike dlsym it allocates nothing: that would
+ * be recorded as the program's. */
+bool lua_code_exports(const char *name);
+
 /* Where the function begins that is called from before PC, by its unwind entry; 0 if it has none.
  * Fast for what was asked before. Signal-safe. */
 uintptr_t lua_code_start(uintptr_t pc);

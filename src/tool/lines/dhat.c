@@ -120,7 +120,9 @@ make_text(struct writer *w, const struct text *t)
     if (*file != '\0') {
         strbuf_str(s, " (");
         line_text(s, path_basename(file));
-        strbuf_fmt(s, ":%" PRIu32 ")", f->line);
+        if (f->line != 0)
+            strbuf_fmt(s, ":%" PRIu32, f->line);
+        strbuf_char(s, ')');
     } else if (f->module != 0) {
         strbuf_str(s, " (in ");
         line_text(s, w->p->modules[f->module].path);

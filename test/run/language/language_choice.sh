@@ -59,6 +59,22 @@ check "a script's functions are exported" sh -c 'echo "$1" | grep -q "main-chunk
 check "without the interpreter" sh -c '! echo "$1" | grep -q lua_pcallk' - "$(native)"
 check "which is shown with --native" sh -c 'echo "$1" | grep -q lua_pcallk' - "$(native --native)"
 
+# Every format that has places has those of the script.
+for format in dhat callgrind pprof speedscope chrome firefox csv flamegraph heaptrack; do
+    "$HEAPTAP" export -f $format -o exported.$format fill.heaptap 2>/dev/null
+done
+zcat exported.pprof >exported.pprof.raw
+for format in dhat callgrind pprof.raw speedscope chrome firefox csv heaptrack; do
+    check "$format has function and file" \
+        sh -c 'grep -aq string.rep "$1" && grep -aq fill.lua "$1"' - exported.$format
+done
+check "dhat has the line, and none where there is none" \
+    sh -c 'grep -q "fill (fill.lua:3)" "$1" && grep -q "string.rep (.C.)" "$1"' - exported.dhat
+check "a flame graph has a colour for the language" \
+    sh -c 'grep -q ">Lua</text>" "$1" && grep -q "string.rep" "$1"' - exported.flamegraph
+"$HEAPTAP" export -f collapsed --metric alloc fill.heaptap >folded.txt 2>/dev/null
+same "no function of the recorder's own is in it" 0 "$(grep -c 'begin;\|lua_code' folded.txt)"
+
 # One that is not known falls back, and says so.
 record future.heaptap "$PROG/lua_future"
 same "a program with an unknown Lua runs as it did" 2 "$(cat future.heaptap.out)"
