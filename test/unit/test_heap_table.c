@@ -82,7 +82,7 @@ heap_map_is_valid(const struct heap_map *m)
 static bool
 lies_in_window(const struct heap_live_level *level, uint64_t place, uint32_t site)
 {
-    return ((place - hash_u64(site)) & level->mask) < LIVE_WINDOW;
+    return ((place - heap_live_hash(site)) & level->mask) < LIVE_WINDOW;
 }
 
 static bool

@@ -144,7 +144,7 @@ heap_word_put(uint64_t *place, const struct heap_region *region, uint64_t word, 
 }
 
 /* See heap_objects_insert_slowly. */
-static inline bool
+static INLINE bool
 heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
                     struct heap_block *ret_old)
 {
@@ -167,7 +167,7 @@ heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
 }
 
 /* See heap_objects_remove_slowly. */
-static inline struct heap_block
+static INLINE struct heap_block
 heap_objects_remove(struct heap_objects *o, const void *p)
 {
     uintptr_t address = (uintptr_t)p;

@@ -60,12 +60,6 @@ struct heap_map_level {
     uint64_t words[]; // Atomic.
 };
 
-struct heap_live_level {
-    uint64_t mask;
-    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
-    struct heap_live places[];
-};
-
 static_assert(sizeof(struct heap_map_level) == LINE_BYTES &&
                   sizeof(struct heap_live_level) == LINE_BYTES &&
                   BUCKET * sizeof(uint64_t) == LINE_BYTES,
@@ -290,10 +284,12 @@ heap_map_empty(struct heap_map *m)
         map_clear(m);
 }
 
-struct heap_live *
-heap_live_at(struct heap_lives *l, uint32_t site)
+/* A new entry is in the first free place of those it may be in, from the first level on, so that
+ * two threads do not make two. It is looked for from the last level on, where most are. */
+static struct heap_live *
+live_make(struct heap_lives *l, uint32_t site)
 {
-    uint64_t hash = hash_u64(site);
+    uint64_t hash = heap_live_hash(site);
 
     for (uint32_t i = 0; i < HEAP_LIVE_LEVELS; i++) {
         struct heap_live_level *level = level_make(
@@ -314,6 +310,26 @@ heap_live_at(struct heap_lives *l, uint32_t site)
         }
     }
     return NULL;
+}
+
+struct heap_live *
+heap_live_find(struct heap_lives *l, uint32_t site)
+{
+    uint64_t hash = heap_live_hash(site);
+
+    for (uint32_t i = load_acquire(&l->used); i-- > 0;) {
+        struct heap_live_level *level = load_acquire(&l->levels[i]);
+        uint32_t there = 1;
+
+        for (uint32_t k = 0; level != NULL && k < LIVE_WINDOW && there != 0; k++) {
+            struct heap_live *p = &level->places[(hash + k) & level->mask];
+
+            there = load_acquire(&p->site);
+            if (there == site)
+                return p;
+        }
+    }
+    return live_make(l, site);
 }
 
 struct heap_live *

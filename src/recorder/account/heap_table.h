@@ -64,8 +64,38 @@ struct heap_lives {
     uint32_t used;                  // Atomic: levels that may have something.
 };
 
+struct heap_live_level {
+    uint64_t mask; // Places minus one.
+    uint64_t reserved[7];
+    struct heap_live places[];
+};
+
+static inline uint64_t
+heap_live_hash(uint32_t site)
+{
+    return site * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+/* What heap_live_at does when it does not find SITE at once. */
+struct heap_live *heap_live_find(struct heap_lives *l, uint32_t site);
+
 /* The entry of SITE, made if it is new; NULL without memory. */
-struct heap_live *heap_live_at(struct heap_lives *l, uint32_t site);
+static inline struct heap_live *
+heap_live_at(struct heap_lives *l, uint32_t site)
+{
+    uint32_t used = load_acquire(&l->used);
+    struct heap_live_level *level;
+
+    // Nearly all are in the last level, and most of these in the first place that they may be in.
+    // A level that was there reads as none where a handler has forked meanwhile (event/orphan.c).
+    if (likely(used != 0) && likely((level = load_acquire(&l->levels[used - 1])) != NULL)) {
+        struct heap_live *p = &level->places[heap_live_hash(site) & level->mask];
+
+        if (likely(load_acquire(&p->site) == site))
+            return p;
+    }
+    return heap_live_find(l, site);
+}
 
 /* The first entry in use from number *I on, and in *I the number after it; NULL after the last. To
  * see all takes as many steps as there are places, which are a few times the sites. */

@@ -160,6 +160,7 @@ struct thread {
     bool memo_is_cut;            // It has not the outermost frames of its stack.
     uint32_t memo_same;          // So many frames of the memo, from 1 on, language_frames.c knows.
     struct language_memo *language; // language_frames.c; NULL until it was needed.
+    struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.
     uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
     // By hash of the innermost frames, in one of two places that differ in the lowest bit.
     struct stack_passing passings[PASSINGS] __attribute__((aligned(64)));

@@ -19,6 +19,7 @@
 #include "event/event.h"
 #include "event/heap.h"
 #include "event/nest.h"
+#include "event/ordinary.h"
 #include "event/request.h"
 #include "platform/mem.h"
 
@@ -108,15 +109,44 @@ api_heap_destroy(heaptap_heap *heap)
     call_ends(&call);
 }
 
-static void
-api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
+/* Begin an event that comes from SLOT by the short way, as most do: nothing of this thread's is
+ * under way, it has nothing to look up, and the event is not the one to be timed. NULL: nothing has
+ * been done. To be ended by enter_ends. */
+static INLINE struct thread *
+call_begins_shortly(uint64_t slot)
 {
-    struct arch_caller caller = ARCH_CALLER();
+    struct thread *t = tls.self;
+
+    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t)))
+        return NULL;
+    enter_begins(slot);
+    t->countdown--;
+    return t;
+}
+
+static NOINLINE void
+alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
+             struct arch_caller caller)
+{
     struct call call;
 
     if (call_begins(&call, caller))
         heap_alloc(call.t, handle_of(heap), p, count, bytes, caller);
     call_ends(&call);
+}
+
+static void
+api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct thread *t = call_begins_shortly(caller.slot);
+
+    if (unlikely(t == NULL)) {
+        alloc_slowly(heap, p, count, bytes, caller);
+        return;
+    }
+    heap_alloc(t, handle_of(heap), p, count, bytes, caller);
+    enter_ends();
 }
 
 static void
@@ -130,15 +160,28 @@ api_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
     call_ends(&call);
 }
 
-static void
-api_free(heaptap_heap *heap, const void *p)
+static NOINLINE void
+free_slowly(heaptap_heap *heap, const void *p, struct arch_caller caller)
 {
-    struct arch_caller caller = ARCH_CALLER();
     struct call call;
 
     if (call_begins(&call, caller))
         heap_free(call.t, handle_of(heap), p, caller);
     call_ends(&call);
+}
+
+static void
+api_free(heaptap_heap *heap, const void *p)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct thread *t = call_begins_shortly(caller.slot);
+
+    if (unlikely(t == NULL)) {
+        free_slowly(heap, p, caller);
+        return;
+    }
+    heap_free(t, handle_of(heap), p, caller);
+    enter_ends();
 }
 
 static void

@@ -11,6 +11,10 @@
  * An instance keeps what is live per site, so that a reset ends a million blocks in as many steps
  * as there are sites, whether they had addresses or not.
  *
+ * What an event finds out. Which node of the tree the stack and the tag lead to follows from the
+ * stack and the handle alone, so each thread remembers some hundred of these, with their sites: one
+ * line of the cache in place of the node, its first child and that one's sites.
+ *
  * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
  * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
  * in the ledger says so with the bits of a sample of no way of recording, so that an ordinary free,
@@ -193,24 +197,90 @@ skip_frames(uint32_t node, uint32_t skip)
     return node;
 }
 
-/* The site of an event of the heap HANDLE for blocks of SIZE_BYTES, below TAG; 0 without memory. */
+/* The site of an event of the heap HANDLE with the stack NODE for blocks of SIZE_BYTES, below TAG;
+ * 0 without memory. *RET_SITES gets those of the node below the stack; NULL if there is no room. */
 static uint32_t
-site_of(struct thread *t, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
-        struct arch_caller caller)
+site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
+        uint32_t **ret_sites)
 {
     struct heap_name *n = name_of_handle(handle);
-    uint32_t node = language_node(t, caller);
     uint32_t site;
 
     node = skip_frames(node, heap_handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS));
     node = label_here(node);
     node = nodes_tag(node, tag, load_relaxed(&n->record));
-    site = node != DISK_NODE_OTHER ? nodes_site(state->nodes[node].site, size_bytes) : 0;
+    *ret_sites = node != DISK_NODE_OTHER ? state->nodes[node].site : NULL;
+    site = *ret_sites != NULL ? nodes_site(*ret_sites, size_bytes) : 0;
     if (likely(site > DISK_SIZE_CLASSES))
         return site;
+    *ret_sites = NULL;
     node = load_acquire(&n->other[tag - DISK_TAG_HEAP]);
     site = node != 0 ? nodes_site(state->nodes[node].site, size_bytes) : 0;
     return site > DISK_SIZE_CLASSES ? site : 0;
+}
+
+/* Sites of objects that a thread has found before. They follow from the stack, how many frames are
+ * to be skipped, the heap's name and the size, and never change. */
+struct heap_memo {
+    struct heap_place {
+        uint64_t key;                     // 0 = unused.
+        uint64_t reserved;
+        uint32_t site[DISK_SIZE_CLASSES]; // 0 = not known.
+    } places[1 << 9];
+};
+static_assert(sizeof(struct heap_place) == 32, "two to a line of the cache");
+
+static inline uint64_t
+place_key(uint32_t node, uint64_t handle)
+{
+    static_assert(HANDLE_INDEX + 32 <= 64, "what is below the index, and a node");
+    return (uint64_t)node << HANDLE_INDEX | (handle & ((1 << HANDLE_INDEX) - 1));
+}
+
+static inline struct heap_place *
+place_of(struct heap_memo *m, uint64_t key)
+{
+    return &m->places[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % countof(m->places)];
+}
+
+static NOINLINE uint32_t
+object_site_at(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
+{
+    uint32_t *sites, site = site_at(node, handle, DISK_TAG_HEAP, size_bytes, &sites);
+    uint64_t key = place_key(node, handle);
+    struct heap_place *p;
+
+    if (sites == NULL || tls.labels != 0)
+        return site;
+    if (unlikely(t->heaps == NULL) && (t->heaps = mem_private(sizeof *t->heaps)) == NULL)
+        return site;
+    p = place_of(t->heaps, key);
+    if (p->key != key) {
+        // A handler may jump out of here.
+        p->key = 0;
+        signal_fence();
+        memset(p->site, 0, sizeof p->site);
+        signal_fence();
+        p->key = key;
+    }
+    p->site[disk_size_class(size_bytes)] = site;
+    return site;
+}
+
+/* The site of an object of SIZE_BYTES of the heap HANDLE; 0 without memory. */
+static inline uint32_t
+object_site(struct thread *t, uint64_t handle, uint64_t size_bytes, struct arch_caller caller)
+{
+    uint32_t node = language_node(t, caller), site = 0;
+
+    if (likely(t->heaps != NULL) && likely(tls.labels == 0)) {
+        uint64_t key = place_key(node, handle);
+        const struct heap_place *p = place_of(t->heaps, key);
+
+        if (likely(p->key == key))
+            site = p->site[disk_size_class(size_bytes)];
+    }
+    return likely(site != 0) ? site : object_site_at(t, node, handle, size_bytes);
 }
 
 /* --- Objects ---------------------------------------------------------------------------------- */
@@ -244,7 +314,7 @@ is_owner(struct heap_instance *h, const struct thread *t)
     return owner == NULL && cas_acq_rel(&h->thread, &none, t);
 }
 
-static void
+static INLINE void
 count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
 {
     uint64_t each_bytes = each_bytes_of(b);
@@ -260,7 +330,7 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
 
 /* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
  * could not be counted. */
-static int64_t
+static INLINE int64_t
 object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
             struct disk_counter **ret_c)
 {
@@ -277,25 +347,31 @@ object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
     return -(int64_t)b.size_bytes;
 }
 
+/* The free of OLD went unseen: another object is there now. Returns the change of live bytes. */
+static NOINLINE int64_t
+overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
+{
+    struct disk_counter *c;
+
+    bump(&t->disk->overwritten_blocks);
+    return object_ends(t, h, old, &c);
+}
+
 /* Remember where B is. Returns the change of live bytes from a block that was still there. */
-static int64_t
+static INLINE int64_t
 keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
     struct heap_block old;
-    struct disk_counter *c;
 
     if (p == NULL)
         return 0;
     if (unlikely(!heap_objects_insert(&h->objects, p, b, &old)))
         bump(&t->disk->ledger_events);
-    if (likely(old.site == 0))
-        return 0;
-    bump(&t->disk->overwritten_blocks);
-    return object_ends(t, h, old, &c);
+    return likely(old.site == 0) ? 0 : overwritten(t, h, old);
 }
 
 /* A block of COUNT objects and SIZE_BYTES begins at P. Returns its counter, NULL if it is lost. */
-static struct disk_counter *
+static INLINE struct disk_counter *
 object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
               uint64_t count, uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
 {
@@ -305,7 +381,7 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
     struct disk_counter *c = NULL;
 
     *ret_change = 0;
-    b.site = site_of(t, handle, DISK_TAG_HEAP, each_bytes, caller);
+    b.site = object_site(t, handle, each_bytes, caller);
     live = b.site != 0 ? heap_live_at(&h->lives, b.site) : NULL;
     if (live != NULL)
         c = thread_counter(t, b.site);
@@ -340,21 +416,27 @@ heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uin
     peak_change(t, change);
 }
 
-/* The block that was at P, taken out; site 0, and counted, if there is none. */
-static struct heap_block
-take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
+/* There was no block at P. */
+static COLD void
+not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
-    struct heap_block b = heap_objects_remove(&h->objects, p);
-
-    if (likely(b.site != 0))
-        return b;
     if (is_off())
-        return b; // The block probably came while recording was off, too.
+        return; // The block probably came while recording was off, too.
     if (state->gaps)
         bump(&t->disk->unrecorded_frees);
     else
         unknown_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
                       language_node(t, caller), 0, p);
+}
+
+/* The block that was at P, taken out; site 0, and counted, if there is none. */
+static INLINE struct heap_block
+take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
+{
+    struct heap_block b = heap_objects_remove(&h->objects, p);
+
+    if (unlikely(b.site == 0))
+        not_there(t, h, p, caller);
     return b;
 }
 
@@ -514,6 +596,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     struct heap_block b = {.count = 1};
     struct disk_counter *c = NULL;
     struct ledger_entry old;
+    uint32_t *sites;
 
     if (p == NULL || instance_of(handle) == NULL || is_off())
         return;
@@ -523,7 +606,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         return;
     }
     b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
-    b.site = site_of(t, handle, DISK_TAG_BACKING, b.size_bytes, caller);
+    b.site = site_at(language_node(t, caller), handle, DISK_TAG_BACKING, b.size_bytes, &sites);
     if (b.site != 0)
         c = thread_counter(t, b.site);
     if (c == NULL || !keep_backing(p, old, b.size_bytes, b.site)) {
