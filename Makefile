@@ -109,8 +109,9 @@ linked_sources := $(call without,linked dynamic,$(every_recorder_source))
 static_sources := $(call without,linked static glibc,$(every_recorder_source))
 musl_sources := $(call without,linked static musl,$(every_recorder_source))
 # What counts accesses has all of the recorder's sources, built once more, and a room of its own.
-access_preloaded_sources := $(recorder_sources) $(access_sources)
-access_linked_sources := $(linked_sources) $(access_sources)
+access_preloaded_sources := $(recorder_sources) $(call without,dynamic,$(access_sources))
+access_linked_sources := $(linked_sources) $(call without,dynamic,$(access_sources))
+access_static_sources := $(static_sources) $(call without,static,$(access_sources))
 # Adapters for runtimes, libraries of their own: of programs on the collector libgc, and of Lisp on
 # ECL, whose headers that one needs.
 gc_sources := $(wildcard src/recorder/language/gc_*.c)
@@ -262,7 +263,8 @@ $(eval $(call archive-rules,$(cover_archive),$(cover_objects)))
 
 linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libheaptap_static.a \
           $(BUILD)/libheaptap_static.opt
-access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h
+access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h \
+          $(BUILD)/libheaptap-access_static.a $(BUILD)/libheaptap-access_static.opt
 # What gcc would link where it is told of -fsanitize=thread, and what it gets.
 access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.o
 single_adapters := \
@@ -398,6 +400,27 @@ $(BUILD)/access/named.o: $(BUILD)/access/linked.o $(BUILD)/access/dynamic.names
 $(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
+
+# In a static executable what instrumented code calls keeps its names, and what libc has is wrapped.
+access_called := __(memprof|tsan|heaptap)_.*
+access_static_objects := $(call objects,$(compiler)-access,$(access_static_sources))
+$(eval $(call access-object,$(BUILD)/access/static.o,$(access_static_objects)))
+$(BUILD)/access/wrapped.names: $(BUILD)/access/dynamic.names
+	@grep -vxE '$(subst $() ,,$(unwrapped))|$(access_called)' $< >$@
+$(BUILD)/access/static.names: $(BUILD)/access/wrapped.names
+	@sed 's/^_Z/heaptap_wrap&/;t;s/^/__wrap_/' $< >$@
+	@paste -d' ' $< $@ >$(@D)/static.renamed
+	@grep -xE 'heaptap_.*|$(access_called)' $(BUILD)/access/dynamic.names >>$@
+$(BUILD)/access/static_named.o: $(BUILD)/access/static.o $(BUILD)/access/static.names
+	$(Q)objcopy --redefine-syms=$(BUILD)/access/static.renamed \
+	    --redefine-sym __gcc_personality_v0=__gxx_personality_v0 $< $@.all
+	$(Q)objcopy --keep-global-symbols=$(BUILD)/access/static.names $@.all $@
+	@rm $@.all
+$(BUILD)/libheaptap-access_static.a: $(BUILD)/access/static_named.o $(operators_object)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/libheaptap-access_static.opt: $(BUILD)/access/wrapped.names
+	@{ echo '-u __wrap_malloc'; echo '--eh-frame-hdr'; sed 's/^/--wrap=/' $<; } >$@
 
 $(BUILD)/access-gcc/libtsan.a:
 	@mkdir -p $(@D)

@@ -6,64 +6,62 @@
  * touches, and go on to libc's. A function that stops when it has found something is counted as far
  * as that. Arguments of printf are not looked at, only what it writes.
  *
- * Calls from libraries that are not instrumented come here as well. What libc does inside does not.
+ * Calls from libraries that are not instrumented come here as well. What libc does inside does not,
+ * but in a static executable, where the linker gives us all calls (--wrap): there what one of these
+ * functions does inside is left out, which would count twice.
  */
 #include "access/counted_calls.h"
 
 #include <string.h>
 
+#include "access/counted_libc.h"
 #include "access/shadow.h"
-#include "allocator/behind.h"
-#include "allocator/symbols.h"
 #include "base/atomics.h"
 
-static struct {
-#define MEMBER(result, name, parameters) result(*name) parameters;
-    COUNTED_FUNCTIONS(MEMBER)
-#undef MEMBER
-} real;
+#define real counted_libc // These functions go on to it.
 
-static uint32_t found; // Atomic.
+// Calls that libc makes inside, where they come here.
+static __thread bool inside;
+
+/* Without counters a static executable may not even have its threads' variables yet. */
+static inline bool
+is_counted(void)
+{
+    return likely(shadow.granule_bytes != 0) && likely(!inside);
+}
 
 static inline void
 count_read(const void *p, size_t size_bytes)
 {
-    shadow_count(p, size_bytes, SHADOW_READ);
+    if (is_counted())
+        shadow_count(p, size_bytes, SHADOW_READ);
 }
 
 static inline void
 count_written(const void *p, size_t size_bytes)
 {
-    shadow_count(p, size_bytes, SHADOW_WRITE);
-}
-
-static void *
-libc_function(const struct symbols *libc, const char *name)
-{
-    struct symbols_name n = symbols_name(name, NULL);
-    uint32_t index = symbols_find(libc, &n);
-
-    return index != 0 ? symbols_address(libc, index) : NULL;
-}
-
-static COLD void
-find_functions(void)
-{
-    struct symbols libc;
-
-    if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc))
-        return;
-#define FIND(result, name, parameters) *(void **)(void *)&real.name = libc_function(&libc, #name);
-    COUNTED_FUNCTIONS(FIND)
-#undef FIND
-    store_release(&found, 1u);
+    if (is_counted())
+        shadow_count(p, size_bytes, SHADOW_WRITE);
 }
 
 static inline void
 look(void)
 {
-    if (unlikely(!load_acquire(&found)))
-        find_functions();
+    if (unlikely(!load_acquire(&counted_libc_found)))
+        counted_libc_find();
+}
+
+/* Around a call of a function of libc's that calls others of these. */
+static inline bool
+go_inside(void)
+{
+    bool was = false;
+
+    if (shadow.granule_bytes != 0) {
+        was = inside;
+        inside = counted_libc_comes_here;
+    }
+    return was;
 }
 
 /* How long S is with its zero byte, and no longer than MAX_BYTES. */
@@ -308,9 +306,12 @@ counted_strstr(const char *s, const char *part)
 {
     size_t n;
     char *at;
+    bool was;
 
     look();
+    was = go_inside();
     at = real.strstr(s, part);
+    inside = was;
     n = real.strlen(part);
     count_read(part, n + 1);
     count_read(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
@@ -344,9 +345,12 @@ EXPORT size_t
 counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
 {
     size_t n;
+    bool was;
 
     look();
+    was = go_inside();
     n = real.fread(to, each_bytes, count, f);
+    inside = was;
     count_written(to, n * each_bytes);
     return n;
 }
@@ -355,9 +359,12 @@ EXPORT size_t
 counted_fwrite(const void *from, size_t each_bytes, size_t count, FILE *f)
 {
     size_t n;
+    bool was;
 
     look();
+    was = go_inside();
     n = real.fwrite(from, each_bytes, count, f);
+    inside = was;
     count_read(from, n * each_bytes);
     return n;
 }
@@ -366,9 +373,12 @@ EXPORT char *
 counted_fgets(char *to, int size_bytes, FILE *f)
 {
     char *line;
+    bool was;
 
     look();
+    was = go_inside();
     line = real.fgets(to, size_bytes, f);
+    inside = was;
     if (line != NULL)
         count_written(line, real.strlen(line) + 1);
     return line;
@@ -386,15 +396,27 @@ printed(const char *to, size_t size_bytes, int length)
 EXPORT int
 counted_vsnprintf(char *to, size_t size_bytes, const char *format, va_list arguments)
 {
+    bool was;
+    int length;
+
     look();
-    return printed(to, size_bytes, real.vsnprintf(to, size_bytes, format, arguments));
+    was = go_inside();
+    length = real.vsnprintf(to, size_bytes, format, arguments);
+    inside = was;
+    return printed(to, size_bytes, length);
 }
 
 EXPORT int
 counted_vsprintf(char *to, const char *format, va_list arguments)
 {
+    bool was;
+    int length;
+
     look();
-    return printed(to, SIZE_MAX, real.vsprintf(to, format, arguments));
+    was = go_inside();
+    length = real.vsprintf(to, format, arguments);
+    inside = was;
+    return printed(to, SIZE_MAX, length);
 }
 
 EXPORT int
@@ -474,9 +496,14 @@ EXPORT int
 counted___vsnprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
                         const char *format, va_list arguments)
 {
+    bool was;
+    int length;
+
     look();
-    return printed(to, size_bytes,
-                   real.__vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments));
+    was = go_inside();
+    length = real.__vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments);
+    inside = was;
+    return printed(to, size_bytes, length);
 }
 
 EXPORT int

@@ -376,7 +376,7 @@ live_step(void)
     sys_unblock_signals(mask);
 }
 
-/* Begin what has to be done in one go, by us alone: what was under way is over, and false if another
+/* Begin what has to be done in one go, by us alone: what was under way is over. False if another
  * thread does not come to an end. */
 static bool
 begin_whole(void)

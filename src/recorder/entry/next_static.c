@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "access/padded.h"
 #include "allocator/behind_static.h"
 #include "entry/outcall_next.h"
 
@@ -41,7 +42,12 @@ struct next next = {
 void
 next_resolve(void)
 {
+    static bool resolved;
+
     behind_resolve();
     if (next.calloc == __real_calloc && behind_calls_back())
         outcall_next_in_front(&next);
+    if (!resolved)
+        padded_in_front(&next);
+    resolved = true;
 }

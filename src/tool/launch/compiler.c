@@ -174,6 +174,29 @@ links_executable(int count, char **arguments)
     return has_input;
 }
 
+/* Is PATH of what only the linker reads? */
+static bool
+is_for_linker(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot != NULL && (strcmp(dot, ".o") == 0 || strcmp(dot, ".a") == 0 ||
+                           strcmp(dot, ".lo") == 0 || strcmp(dot, ".so") == 0);
+}
+
+/* Is anything in ARGUMENTS to be compiled? */
+static bool
+compiles(int count, char **arguments)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_one_of(arguments[i], with_value, countof(with_value)))
+            i++;
+        else if (arguments[i][0] != '-' && !is_for_linker(arguments[i]))
+            return true;
+    }
+    return false;
+}
+
 static bool
 has_argument(int count, char **arguments, const char *text)
 {
@@ -223,6 +246,28 @@ directory_length(const char *path)
     return (int)(strrchr(path, '/') - path) + 1;
 }
 
+/* What is linked into an executable. */
+struct recorder {
+    const char *archive;
+    const char *wrapped; // Options for the linker of a static one; NULL: it is not static.
+};
+
+static int
+find_recorder(struct arena *arena, int count, char **arguments, struct recorder *ret,
+              struct err *err)
+{
+    bool is_static = has_argument(count, arguments, "-static") ||
+                     has_argument(count, arguments, "-static-pie");
+    int r;
+
+    ret->wrapped = NULL;
+    if (is_static &&
+        (r = find_file(arena, "libheaptap-access_static.opt", &ret->wrapped, err)) != 0)
+        return r;
+    return find_file(arena, is_static ? "libheaptap-access_static.a" : "libheaptap-access.a",
+                     &ret->archive, err);
+}
+
 /* What gcc would make instructions of, or calls of what it makes instructions of, after it has put
  * in the calls that count. */
 static const char *const stays_call[] = {
@@ -232,12 +277,13 @@ static const char *const stays_call[] = {
 
 /* gcc's calls for each access (recorder/access/tsan.c), without the library that they are meant
  * for: in DIRECTORY is an empty one. Copying and filling is to be called, not made of instructions
- * that nobody sees, and so not in the forms of _FORTIFY_SOURCE, which no option reaches. */
+ * that nobody sees, and so not in the forms of _FORTIFY_SOURCE, which no option reaches. gcc takes
+ * -fsanitize and -static for a contradiction, so the one is left out where it LINKS_STATIC. */
 static void
-add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const char *directory)
+add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
+        bool links_static, const char *directory)
 {
     static const char *const options[] = {
-        "-fsanitize=thread",
         "--param=tsan-instrument-func-entry-exit=0",
         "-U__SANITIZE_THREAD__",
         "-U_FORTIFY_SOURCE",
@@ -245,6 +291,8 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const
         NULL,
     };
 
+    if (!links_static)
+        add(l, "-fsanitize=thread");
     add_all(l, options);
     for (size_t i = 0; i < countof(stays_call); i++)
         add(l, arena_printf(l->arena, "-fno-builtin-%s", stays_call[i]));
@@ -255,7 +303,7 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark, const
 /* The recorder comes in by its malloc, whether the program calls that or not, and libraries that
  * count, too, find in the executable what they call. */
 static void
-add_recorder(struct line *l, const char *archive)
+add_recorder(struct line *l, const struct recorder *r)
 {
     static const char *const options[] = {
         "-Wl,-u,malloc",
@@ -267,8 +315,11 @@ add_recorder(struct line *l, const char *archive)
     };
 
     add(l, "-Xlinker"); // Not an input, whose language -x may have named.
-    add(l, archive);
-    add_all(l, options);
+    add(l, r->archive);
+    if (r->wrapped != NULL)
+        add(l, arena_printf(l->arena, "-Wl,@%s", r->wrapped));
+    else
+        add_all(l, options);
 }
 
 int
@@ -277,18 +328,20 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
 {
     struct line l = {.arena = arena,
                      .items = arena_array(arena, (size_t)count + OPTIONS_MAX, sizeof(char *))};
-    const char *compiler, *mark, *archive, *empty;
+    const char *compiler, *mark, *empty;
+    struct recorder recorder;
     int r;
 
     if ((r = find_compiler(w, arena, &compiler, err)) != 0 ||
         (r = find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
-        (r = find_file(arena, "libheaptap-access.a", &archive, err)) != 0 ||
+        (r = find_recorder(arena, count, arguments, &recorder, err)) != 0 ||
         (r = find_file(arena, "access-gcc/libtsan.a", &empty, err)) != 0)
         return r;
-    if (has_argument(count, arguments, "-static") ||
-        has_argument(count, arguments, "-static-pie"))
+    if (is_gcc(compiler) && recorder.wrapped != NULL && links_executable(count, arguments) &&
+        compiles(count, arguments))
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "accesses are counted in dynamic executables only; link without -static");
+                       "gcc refuses what counting needs together with -static; compile with -c, "
+                       "and then link the object files");
     add(&l, compiler);
     add(&l, "-g");
     if (!is_gcc(compiler))
@@ -296,11 +349,12 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
     for (int i = 0; i < count; i++)
         add(&l, arguments[i]);
     if (is_gcc(compiler))
-        add_gcc(&l, w, mark, arena_printf(arena, "%.*s", directory_length(empty), empty));
+        add_gcc(&l, w, mark, recorder.wrapped != NULL && links_executable(count, arguments),
+                arena_printf(arena, "%.*s", directory_length(empty), empty));
     else
         add_counting(&l, w, mark);
     if (links_executable(count, arguments))
-        add_recorder(&l, archive);
+        add_recorder(&l, &recorder);
     *ret_line = l.items;
     return 0;
 }

@@ -57,12 +57,12 @@ one_way(void)
     free((void *)p);
 }
 
-/* 40 bytes: 10 additions that are atomic, 5 exchanges, 2 comparisons: writes; 3 atomic loads and 4
+/* 424 bytes: 10 additions that are atomic, 5 exchanges, 2 comparisons: writes; 3 atomic loads and 4
  * atomic stores. 56 bytes: 6 additions that are not, each a read and a write. */
 static NOINLINE void
 changed(void)
 {
-    _Atomic uint64_t *a = malloc(40);
+    _Atomic uint64_t *a = malloc(424);
     volatile uint64_t *p = malloc(56);
     uint64_t there = 77;
 

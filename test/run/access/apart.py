@@ -19,7 +19,7 @@ TRUTH = {
     192: (10, 10 * 4009, 10 * 11, 0),
     1000: (3, 0, 375, 3),
     1008: (1, 126, 0, 0),
-    40: (1, 3, 21, 0),
+    424: (1, 3, 21, 0),
     56: (1, 6, 6, 0),
     72: (1, 16, 0, 0),
     88: (1, 8, 8, 0),
@@ -67,10 +67,10 @@ def judge_fields(what, granule, sites):
          f"{what}: each field has its reads and its writes", fields)
 
 
-def judge(what, granule, profile):
+def judge(what, granule, profile, losses=()):
     counting, sites = counters.read(profile)
     tell(counting["granule_bytes"] == granule and counting["flags"] & 2 and
-         not any(v for k, v in counting.items() if k.endswith("_blocks")),
+         not any(v for k, v in counting.items() if k.endswith("_blocks") and k not in losses),
          f"{what}: reads and writes apart, and nothing lost", counting)
     for size, wanted in TRUTH.items():
         got = of_site(sites, size)
@@ -87,6 +87,24 @@ def judge_threads(heaptap, compiler):
     counting, sites = judge(what, 16, "exact.heaptap")
     tell(counting["flags"] & 4, f"{what}: none is lost", counting)
     tell(of_site(sites, 400) == (1, 1200000, 600000, 0), f"{what}: 400 bytes", of_site(sites, 400))
+
+
+def judge_static(heaptap, compiler):
+    """libc's start may allocate before the recorder is there: of that it is not known when."""
+    for kind, granule in ("-static", 16), ("-static-pie", 8):
+        what = f"{compiler} {kind}"
+        if compiler == "gcc":
+            flags = ["-fPIE"] if granule == 8 else []
+            run(heaptap, "cc", "--cc=gcc", f"--granule={granule}", "-O1", *flags, "-c", "-o",
+                "apart.o", SOURCE)
+            r = run(heaptap, "cc", "--cc=gcc", f"--granule={granule}", kind, "-pthread", "-o",
+                    "static", "apart.o")
+        else:
+            r = build(heaptap, compiler, "static", granule, f"-O1 {kind}")
+        tell(r.returncode == 0 and r.stderr == "", f"{what}: can be built", r.stderr)
+        r = run("./static", HEAPTAP_OUT="static.heaptap")
+        tell(r.returncode == 0 and r.stderr == "", f"{what}: runs", r)
+        judge(what, granule, "static.heaptap", ("undated_blocks",))
 
 
 def judge_view(heaptap, compiler, profile):
@@ -111,6 +129,7 @@ def main():
             tell(r.returncode == 0 and r.stderr == "", f"{what}: runs", r)
             judge(what, granule, "apart.heaptap")
     judge_threads(heaptap, compiler)
+    judge_static(heaptap, compiler)
     judge_view(heaptap, compiler, "apart.heaptap")
     finish()
 

@@ -43,9 +43,10 @@ check "build for 64 bytes" cc --granule=64 -O1 -o places.64 "$area/places.c"
 check "build without PIE" cc -O1 -fno-pie -no-pie -o places.nopie "$area/places.c"
 check "build without PIE for 64 bytes" \
     cc --granule=64 -O1 -fno-pie -no-pie -o places.nopie64 "$area/places.c"
+check "build a static one" cc -O1 -static -o places.static "$area/places.c"
 # The first and the last addresses that programs, libraries and stacks may have.
 far="555555554000 655655555000 6ffffffff000 7ffff0000000"
-for p in places.8 places.16 places.64 places.nopie places.nopie64; do
+for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static; do
     rm -f $p.heaptap
     HEAPTAP_OUT=$PWD/$p.heaptap ./$p $far
     same "$p: status" 0 $?
@@ -121,6 +122,6 @@ says "one file without heaptap cc" "different --granule sizes" ./mixed2
 rm -f stock.heaptap
 HEAPTAP_OUT=$PWD/stock.heaptap ./stock
 counts stock.heaptap 112 granule_bytes=64 blocks=1 accesses=7
-check "static is refused" bash -c '! "$1" cc -static -o x "$2" 2>static.err &&
-    grep -q "without -static" static.err' - "$HEAPTAP" "$area/places.c"
+check "gcc, static, in one step: says why not" bash -c '! "$1" cc --cc=gcc -static -o x "$2" \
+    2>static.err && grep -q "compile with -c" static.err' - "$HEAPTAP" "$area/places.c"
 finish
