@@ -21,7 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 3, MEMBERS_MAX = 512, CHAIN_MAX = 16, ALIGNMENT_MAX = 4096 };
+enum {
+    DEPTH_MAX = 3,
+    MEMBERS_MAX = 512,
+    CHAIN_MAX = 16,
+    ALIGNMENT_MAX = 4096,
+    SIZE_MAX_BYTES = 1 << 20, // Who shows a structure has memory for each word of it.
+};
 
 struct reader {
     struct type_dies *dies;
@@ -296,7 +302,7 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                                       .alignment = alignment_of(aggregate, 0, &left),
                                       .is_union = dwarf_tag(aggregate) == DW_TAG_union_type,
                                       .is_complete = true};
-    if (ret->size == 0)
+    if (ret->size == 0 || ret->size > SIZE_MAX_BYTES)
         return false;
     if (ret->is_union) {
         struct profile_member all = {.name = structure_string(p, "(union)"),

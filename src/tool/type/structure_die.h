@@ -6,7 +6,7 @@
 #include "type/type_die.h"
 
 /* Fill *RET, but for its name, with the members of AGGREGATE, a complete structure, union or class.
- * Strings and members are P's. False if it has no size. */
+ * Strings and members are P's. False if it has no size, or more than a mebibyte. */
 bool structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                     struct profile_structure *ret);
 
