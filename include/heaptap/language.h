@@ -57,6 +57,11 @@ struct heaptap_native {
     unsigned long pc;   /* That return address. */
 };
 
+/* To be added to SKIP_FRAMES of heaptap_heap_create: a heap that lasts, as those of runtimes do. It
+ * is never reset, which would be counted as a lost event, and only destroyed when nothing lives in
+ * it. So nobody has to know what lives at each stack in this heap alone, and events cost less. */
+#define HEAPTAP_LASTING 0x10000u
+
 /* What an adapter wants to remember of a C stack. */
 enum { HEAPTAP_NOTES = 12 };
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "heaptap/heaptap.h"
+#include "heaptap/language.h"
 
 enum { MILLION = 1000000, LARGE_BYTES = 100 << 20 };
 
@@ -66,6 +67,25 @@ run_lives(void)
         if (i >= 20)
             heaptap_free(heap, base + 4096 + 64 * (i - 20));
     }
+    heaptap_reset(heap);
+}
+
+/* A heap of a runtime, which is not to be reset: that is one lost event. */
+static void
+run_lasting(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("lasting", HEAPTAP_LASTING);
+
+    for (int i = 0; i < 3; i++)
+        heaptap_alloc(heap, base + 64 * i, 1, 100);
+    heaptap_free(heap, base);
+    heaptap_reset(heap);
+    heaptap_free(heap, base + 64);
+    heaptap_resize(heap, base + 128, base, 150);
+    heaptap_free(heap, base);
+    heaptap_heap_destroy(heap);
+    heap = heaptap_heap_create("after", 0); // Which has the same instance.
+    heaptap_alloc(heap, base, 1, 70);
     heaptap_reset(heap);
 }
 
@@ -624,6 +644,7 @@ static const struct {
 } cases[] = {
     {"events", run_events},
     {"lives", run_lives},
+    {"lasting", run_lasting},
     {"reset", run_reset},
     {"round", run_round},
     {"requests", run_requests},

@@ -21,7 +21,7 @@ struct heap_instance {
     uint64_t owner; // Atomic: the handle; 0 = of no use yet, HEAP_NOBODY = free.
     const struct thread *thread; // Atomic: the first that put something in, which most are of.
     struct heap_objects objects;
-    struct heap_lives lives;
+    struct heap_lives lives; // Nothing of one that lasts.
     uint32_t next_free; // Index plus 1.
     uint32_t uses;
     bool inherited; // Made before the fork that made this process.
@@ -41,10 +41,12 @@ enum {
     HANDLE_NAME_BITS = 10, // Up to HEAP_NAMES, "other heaps".
     HANDLE_SKIP_BITS = 8,
     HANDLE_INDEX_BITS = 24, // Index plus 1, so that no handle is NULL.
-    HANDLE_USE_BITS = 22,
+    HANDLE_LASTS_BITS = 1,
+    HANDLE_USE_BITS = 21,
     HANDLE_SKIP = HANDLE_NAME_BITS,
     HANDLE_INDEX = HANDLE_SKIP + HANDLE_SKIP_BITS,
-    HANDLE_USE = HANDLE_INDEX + HANDLE_INDEX_BITS,
+    HANDLE_LASTS = HANDLE_INDEX + HANDLE_INDEX_BITS, // It is never emptied.
+    HANDLE_USE = HANDLE_LASTS + HANDLE_LASTS_BITS,
 };
 static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAME_BITS &&
                   HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,

@@ -21,6 +21,7 @@
 #include "event/nest.h"
 #include "event/ordinary.h"
 #include "event/request.h"
+#include "heaptap/language.h"
 #include "platform/mem.h"
 
 /* One call from the program. */
@@ -89,11 +90,13 @@ static heaptap_heap *
 api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
+    // Any number of frames may come, also all that there are.
+    bool lasts = skip_frames >= HEAPTAP_LASTING && skip_frames < HEAPTAP_LASTING + 256;
     struct call call;
     uint64_t handle = 0;
 
     if (call_begins(&call, caller))
-        handle = heap_create(name, skip_frames);
+        handle = heap_create(name, lasts ? skip_frames - HEAPTAP_LASTING : skip_frames, lasts);
     call_ends(&call);
     return (heaptap_heap *)(uintptr_t)handle;
 }

@@ -9,7 +9,8 @@
  *     (heap_instance.c)    └► lives: site -> live count, live bytes       (heap_table.c)
  *
  * An instance keeps what is live per site, so that a reset ends a million blocks in as many steps
- * as there are sites, whether they had addresses or not.
+ * as there are sites, whether they had addresses or not. Only those of runtimes, which are never
+ * reset, do without.
  *
  * What an event finds out. Which node of the tree the stack and the tag lead to follows from the
  * stack and the handle alone, so each thread remembers some hundred of these, with their sites: one
@@ -160,7 +161,7 @@ instance_of(uint64_t handle)
 }
 
 uint64_t
-heap_create(const char *name, unsigned skip_frames)
+heap_create(const char *name, unsigned skip_frames, bool lasts)
 {
     uint32_t number = number_of(name);
     struct heap_instance *h;
@@ -171,7 +172,8 @@ heap_create(const char *name, unsigned skip_frames)
         lose_event();
         return 0;
     }
-    handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(index + 1) << HANDLE_INDEX |
+    handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)lasts << HANDLE_LASTS |
+             (uint64_t)(index + 1) << HANDLE_INDEX |
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
     store_relaxed(&h->thread, NULL);
@@ -303,6 +305,13 @@ each_bytes_of(struct heap_block b)
     return b.count != 0 ? b.size_bytes / b.count : 0;
 }
 
+/* Is what lives in H known by stack? */
+static inline bool
+has_lives(const struct heap_instance *h)
+{
+    return (load_relaxed(&h->owner) >> HANDLE_LASTS & 1) == 0;
+}
+
 /* Whether T is the thread that H belongs to, the first one that asks. */
 static inline bool
 is_owner(struct heap_instance *h, const struct thread *t)
@@ -334,15 +343,17 @@ static INLINE int64_t
 object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
             struct disk_counter **ret_c)
 {
-    struct heap_live *live = heap_live_at(&h->lives, b.site);
+    bool lives = has_lives(h);
+    struct heap_live *live = lives ? heap_live_at(&h->lives, b.site) : NULL;
     struct disk_counter *c = thread_counter(t, b.site);
 
     *ret_c = c;
-    if (c == NULL || live == NULL) {
+    if (unlikely(c == NULL) || unlikely(live == NULL && lives)) {
         bump(&t->disk->no_memory_events);
         return 0;
     }
-    heap_live_add(live, is_owner(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
+    if (lives)
+        heap_live_add(live, is_owner(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     count_objects_free(t, c, b.count, b.size_bytes);
     return -(int64_t)b.size_bytes;
 }
@@ -377,20 +388,23 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
 {
     struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
     uint64_t each_bytes = b.count != 0 ? each_bytes_of(b) : b.size_bytes;
-    struct heap_live *live;
+    bool lives = has_lives(h);
+    struct heap_live *live = NULL;
     struct disk_counter *c = NULL;
 
     *ret_change = 0;
     b.site = object_site(t, handle, each_bytes, caller);
-    live = b.site != 0 ? heap_live_at(&h->lives, b.site) : NULL;
-    if (live != NULL)
+    if (lives && b.site != 0)
+        live = heap_live_at(&h->lives, b.site);
+    if (live != NULL || (!lives && b.site != 0))
         c = thread_counter(t, b.site);
     if (c == NULL) {
         lose_event();
         return NULL;
     }
     count_in(t, c, b);
-    heap_live_add(live, is_owner(h, t), (int64_t)b.count, (int64_t)b.size_bytes);
+    if (lives)
+        heap_live_add(live, is_owner(h, t), (int64_t)b.count, (int64_t)b.size_bytes);
     b.birth = recent_begins(t, p, recent_entry(p, b.site));
     *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
     return c;
@@ -521,6 +535,10 @@ heap_reset(struct thread *t, uint64_t handle)
 
     if (h == NULL)
         return;
+    if (!has_lives(h)) {
+        lose_event();
+        return;
+    }
     end_all(t, h);
     add_relaxed(&record_of(handle)->resets, UINT64_C(1));
 }

@@ -16,8 +16,9 @@ struct heap_name {
 bool heap_names_start(void);
 
 /* Make a heap called NAME, whose events are charged to their stacks without the SKIP_FRAMES
- * innermost frames. Returns its handle, or 0 if there can be none, which is counted. */
-uint64_t heap_create(const char *name, unsigned skip_frames);
+ * innermost frames. LASTS: it is never emptied, and destroyed only when nothing lives in it.
+ * Returns its handle, or 0 if there can be none, which is counted. */
+uint64_t heap_create(const char *name, unsigned skip_frames, bool lasts);
 
 /* What the program does with the heap HANDLE. An event has begun for T, and what cannot be recorded
  * is counted. CALLER: whose stack it is. */
