@@ -1,0 +1,403 @@
+/* heaptap_gcl.c: GNU Common Lisp with its allocation in front of heaptap, linked into an image.
+ *
+ * GCL is one static program that was dumped, so nothing can be put in front of its functions when
+ * it starts. But it can link itself again. heaptap-gcl does that: in GCL's files alloc.o and list.o
+ * the functions that take cells get a second name, real_…, and those below stand under the first,
+ * for GCL itself and for compiled files that it loads, which find symbols by name. The functions of
+ * list.o are among them because they take many cells at once from the list of free ones.
+ *
+ *     compiled Lisp ─► make_cons (here) ─► real_make_cons
+ *                          └─► heaptap_alloc, if there is a recorder
+ *
+ * What GCL has freed is known when a collection is over, for which it has a hook: a free cell has a
+ * bit in its first word. So what lives is what has not been reclaimed, as with ECL. Where cells are
+ * is in a table of bytes, one for each 8 of the heap, in memory that GCL does not scan.
+ *
+ * Functions of Lisp are those of GCL's own list of calls. Compiled functions are in it when GCL
+ * calls them by way of their symbol, which (si::use-fast-links nil) has it do between files and for
+ * most calls within one. Its compiled code has no unwind tables, so C frames beyond it are not
+ * known, and all of the image is declared to be the runtime.
+ *
+ * Bytes are those of cells. The slots of a structure and the elements of a vector lie elsewhere,
+ * and move; they are not counted.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmpinclude.h> // GCL's, for compiled code.
+
+#include "heaptap/heaptap.h"
+#include "heaptap/language.h"
+
+enum { TYPES = t_other + 1, NAME_BYTES = 200, KNOWN = 4096, MANAGER_BYTES = 0xb8, SIZE_AT = 8 };
+
+#define HEAP_END ((uintptr_t)1 << 36)
+#define CELL_FREE 4
+#define MOST_LIST ((fixnum)1 << 40)
+#define IMMEDIATE ((uintptr_t)1 << 63) // A small number instead of an address.
+
+/* GCL's own, which its header for compiled code does not tell. */
+extern char tm_table[];
+extern void (*GBC_exit_hook)(void);
+extern char *data_start, *core_end;
+
+static const char *const type_names[TYPES] = {
+    [t_cons] = "lisp cons",
+    [t_fixnum] = "lisp fixnum",
+    [t_bignum] = "lisp bignum",
+    [t_ratio] = "lisp ratio",
+    [t_shortfloat] = "lisp single-float",
+    [t_longfloat] = "lisp double-float",
+    [t_complex] = "lisp complex",
+    [t_stream] = "lisp stream",
+    [t_pathname] = "lisp pathname",
+    [t_string] = "lisp string",
+    [t_bitvector] = "lisp bit-vector",
+    [t_vector] = "lisp vector",
+    [t_array] = "lisp array",
+    [t_hashtable] = "lisp hash-table",
+    [t_structure] = "lisp structure",
+    [t_symbol] = "lisp symbol",
+    [t_package] = "lisp package",
+};
+
+static const struct heaptap_recorder *recorder; // NULL = there is none.
+static const struct heaptap_languages *languages;
+static heaptap_heap *heaps[TYPES];
+static unsigned char *types; // By address / 8: the type of the cell there plus 1.
+static const void *inside;   // The frame of a function of ours that counts by itself; or NULL.
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+/* Types of one size share what manages them. */
+static size_t
+size_of_type(int type)
+{
+    size_t bytes;
+    int shared;
+
+    memcpy(&shared, tm_table + (size_t)type * MANAGER_BYTES, sizeof shared);
+    memcpy(&bytes, tm_table + (size_t)shared * MANAGER_BYTES + SIZE_AT, sizeof bytes);
+    return bytes;
+}
+
+static inline __attribute__((always_inline)) void
+began(const void *p, int type)
+{
+    if (recorder == NULL || types == NULL || (uintptr_t)p >= HEAP_END || type < 0 || type >= TYPES)
+        return;
+    if (heaps[type] == NULL)
+        heaps[type] =
+            recorder->heap_create(type_names[type] != NULL ? type_names[type] : "lisp other", 1);
+    types[(uintptr_t)p / 8] = (unsigned char)(type + 1);
+    recorder->alloc(heaps[type], p, 1, size_of_type(type));
+}
+
+static int
+is_free(const void *p)
+{
+    uintptr_t word = *(const uintptr_t *)p;
+
+    return word < IMMEDIATE && (word & CELL_FREE) != 0;
+}
+
+static void
+collected(void)
+{
+    uintptr_t end = ((uintptr_t)core_end + 7) / 8;
+
+    if (recorder == NULL || types == NULL)
+        return;
+    for (uintptr_t i = (uintptr_t)data_start / 8; i < end && i < HEAP_END / 8; i++) {
+        const void *p = (const void *)(i * 8);
+
+        if (types[i] == 0 || !is_free(p))
+            continue;
+        recorder->release(heaps[types[i] - 1], p);
+        types[i] = 0;
+    }
+}
+
+/* --- In front of GCL's functions -------------------------------------------------------------- */
+
+object real_alloc_object(enum type type);
+object real_make_cons(object car, object cdr);
+object real_make_list(int n);
+object real_append(object x, object y);
+object real_n_cons_from_x(fixnum n, object x);
+object real_list(fixnum n, ...);
+object real_listA(fixnum n, ...);
+void real_Llist(void);
+void real_LlistA(void);
+void real_Lmake_list(void);
+
+/* Does nothing count already for the function with FRAME? It does from here to leave. An error may
+ * have left such a function without a word. */
+static inline __attribute__((always_inline)) int
+enter(const void *frame)
+{
+    if (inside != NULL && inside > frame)
+        return 0;
+    inside = frame;
+    return 1;
+}
+
+static inline __attribute__((always_inline)) void
+leave(int entered)
+{
+    if (entered)
+        inside = NULL;
+}
+
+#define ENTER enter(__builtin_frame_address(0))
+
+/* Leave, and if ENTERED the conses of LIST are new, COUNT of them or up to END. */
+static inline __attribute__((always_inline)) void
+leave_with(int entered, object list, fixnum count, object end)
+{
+    leave(entered);
+    for (; entered && count > 0 && list != end; count--, list = list->c.c_cdr)
+        began(list, t_cons);
+}
+
+object
+alloc_object(enum type type)
+{
+    int entered = ENTER;
+    object o = real_alloc_object(type);
+
+    leave(entered);
+    if (entered)
+        began(o, (int)type);
+    return o;
+}
+
+object
+make_cons(object car, object cdr)
+{
+    int entered = ENTER;
+    object o = real_make_cons(car, cdr);
+
+    leave(entered);
+    if (entered)
+        began(o, t_cons);
+    return o;
+}
+
+/* Its arguments go on as they came. */
+#define PASS(function, n)                                                                          \
+    *(object *)__builtin_apply((void (*)())(function), __builtin_apply_args(),                     \
+                               8 * (size_t)((n) + 2))
+
+object
+list(fixnum n, ...)
+{
+    int entered = ENTER;
+    object o = PASS(real_list, n);
+
+    leave_with(entered, o, n, Cnil);
+    return o;
+}
+
+object
+listA(fixnum n, ...)
+{
+    int entered = ENTER;
+    object o = PASS(real_listA, n);
+
+    leave_with(entered, o, n - 1, Cnil);
+    return o;
+}
+
+object
+make_list(int n)
+{
+    int entered = ENTER;
+    object o = real_make_list(n);
+
+    leave_with(entered, o, n, Cnil);
+    return o;
+}
+
+object
+n_cons_from_x(fixnum n, object x)
+{
+    int entered = ENTER;
+    object o = real_n_cons_from_x(n, x);
+
+    leave_with(entered, o, n, Cnil);
+    return o;
+}
+
+object
+append(object x, object y)
+{
+    int entered = ENTER;
+    object o = real_append(x, y);
+
+    leave_with(entered, o, o != x ? MOST_LIST : 0, y);
+    return o;
+}
+
+/* These have arguments on GCL's own stack, and leave the list there. */
+void
+Llist(void)
+{
+    int entered = ENTER;
+    fixnum n = vs_top - vs_base;
+
+    real_Llist();
+    leave_with(entered, vs_base[0], n, Cnil);
+}
+
+void
+LlistA(void)
+{
+    int entered = ENTER;
+    fixnum n = vs_top - vs_base;
+
+    real_LlistA();
+    leave_with(entered, vs_base[0], n - 1, Cnil);
+}
+
+void
+Lmake_list(void)
+{
+    int entered = ENTER;
+
+    real_Lmake_list();
+    leave_with(entered, vs_base[0], MOST_LIST, Cnil);
+}
+
+/* --- Functions of Lisp ------------------------------------------------------------------------ */
+
+static size_t
+put(char *to, size_t n, const char *text, int bytes)
+{
+    for (int i = 0; i < bytes && n < NAME_BYTES - 1; i++)
+        to[n++] = text[i];
+    return n;
+}
+
+static int
+is_text(object s, const char *text)
+{
+    return type_of(s) == t_string && (size_t)s->st.st_fillp == strlen(text) &&
+           memcmp(s->st.st_self, text, strlen(text)) == 0;
+}
+
+static unsigned
+name_of_symbol(object s)
+{
+    static struct {
+        object symbol;
+        unsigned id;
+    } known[KNOWN];
+    size_t at = (uintptr_t)s / 16 % KNOWN, n = 0;
+    char text[NAME_BYTES];
+    object package = s->s.s_hpack;
+
+    if (known[at].symbol == s)
+        return known[at].id;
+    // Names of the language and the user's stand without a package, as with ECL.
+    if (package != Cnil && package != NULL && type_of(package) == t_package) {
+        object name = package->p.p_name;
+
+        if (!is_text(name, "COMMON-LISP") && !is_text(name, "COMMON-LISP-USER")) {
+            n = put(text, n, name->st.st_self, name->st.st_fillp);
+            n = put(text, n, "::", 2);
+        }
+    }
+    n = put(text, n, s->s.s_self, s->s.s_fillp);
+    text[n] = '\0';
+    known[at].id = languages->name(text, "", 0, "Lisp");
+    known[at].symbol = s;
+    return known[at].id;
+}
+
+/* The id of the function F, as far as one can tell. */
+static unsigned
+name_of(object f)
+{
+    static unsigned lambda;
+
+    if (f == NULL || is_imm_fixnum(f))
+        return 0;
+    switch (type_of(f)) {
+    case t_symbol:
+        return f != Cnil ? name_of_symbol(f) : 0;
+    case t_cons:
+        // (LAMBDA-BLOCK NAME …), (LAMBDA-BLOCK-CLOSURE … … … NAME …), (LAMBDA …)
+        if (type_of(f->c.c_car) != t_symbol)
+            return 0;
+        if (f->c.c_car->s.s_fillp == 12)
+            return name_of(f->c.c_cdr->c.c_car);
+        if (f->c.c_car->s.s_fillp == 20)
+            return name_of(f->c.c_cdr->c.c_cdr->c.c_cdr->c.c_cdr->c.c_car);
+        if (lambda == 0)
+            lambda = languages->name("LAMBDA", "", 0, "Lisp");
+        return f->c.c_car->s.s_fillp == 6 || f->c.c_car->s.s_fillp == 14 ? lambda : 0;
+    case t_cfun:
+    case t_cclosure:
+    case t_sfun:
+    case t_gfun:
+    case t_vfun:
+    case t_afun:
+    case t_closure:
+        return f->cf.cf_name != NULL && !is_imm_fixnum(f->cf.cf_name) &&
+                       type_of(f->cf.cf_name) == t_symbol && f->cf.cf_name != Cnil
+                   ? name_of_symbol(f->cf.cf_name)
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+static size_t
+frames(struct heaptap_frame *to, size_t max)
+{
+    size_t n = 0;
+
+    for (ihs_ptr i = ihs_top; i >= ihs_org && n < max; i--) {
+        unsigned id = name_of(i->ihs_function);
+
+        if (id != 0)
+            to[n++] = (struct heaptap_frame){.id = id};
+    }
+    return n;
+}
+
+static const struct heaptap_language gcl = {sizeof gcl, "Lisp", frames, 0, 0, 0, 0};
+
+/* Each time that the image starts: what the dump has of the last time is of no use. */
+__attribute__((constructor)) static void
+begin(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+
+    memset(heaps, 0, sizeof heaps);
+    inside = NULL;
+    types = NULL;
+    recorder = NULL;
+    GBC_exit_hook = NULL;
+    // dlsym allocates when it finds nothing, and GCL's malloc is not ready yet.
+    if (preloaded == NULL || strstr(preloaded, "libheaptap") == NULL)
+        return;
+    recorder = dlsym(RTLD_DEFAULT, "heaptap_recorder_v1");
+    languages = dlsym(RTLD_DEFAULT, "heaptap_languages_v1");
+    if (recorder == NULL || languages == NULL)
+        return;
+    types = mmap(NULL, HEAP_END / 8, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (types == MAP_FAILED)
+        types = NULL;
+    GBC_exit_hook = collected;
+    languages->runtime((const void *)4096, (const void *)HEAP_END);
+    languages->add(&gcl);
+}
