@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAP_BYTES_MAX (64 * MIB)
+#define FILE_BYTES_MAX (256 * MIB)
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS (NS_PER_S / 100) // The longest there are.
 
@@ -61,11 +61,18 @@ parse_line(struct perfmap *m, const char *line, const char *end)
     if (!parse_hex(&line, end, &start) || !parse_hex(&line, end, &size_bytes))
         return;
     length = (size_t)(end - line);
-    if (length == 0 || memchr(line, '\0', length) != NULL || size_bytes > UINT64_MAX - start)
+    perfmap_add(m, start, size_bytes, line, length);
+}
+
+void
+perfmap_add(struct perfmap *m, uint64_t start, uint64_t size_bytes, const char *name,
+            size_t length)
+{
+    if (length == 0 || memchr(name, '\0', length) != NULL || size_bytes > UINT64_MAX - start)
         return;
     ranges_add(&m->ranges, &m->arena, start, start + size_bytes, (uint32_t)m->name_count);
     arena_grow(&m->arena, &m->names, &m->name_capacity, m->name_count, sizeof(const char *));
-    m->names[m->name_count++] = arena_strndup(&m->arena, line, length);
+    m->names[m->name_count++] = arena_strndup(&m->arena, name, length);
 }
 
 void
@@ -101,7 +108,32 @@ is_believable(const struct stat *st, uid_t user, uint64_t start_unix_ns)
     uint64_t written_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
 
     return S_ISREG(st->st_mode) && st->st_uid == user && st->st_size > 0
-           && (uint64_t)st->st_size <= MAP_BYTES_MAX && written_ns + TICK_NS >= start_unix_ns;
+           && (uint64_t)st->st_size <= FILE_BYTES_MAX && written_ns + TICK_NS >= start_unix_ns;
+}
+
+char *
+perfmap_read(const char *path, const struct profile_process *process, size_t *ret_size_bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    uid_t user = believed_user(process);
+    char *bytes = NULL;
+    struct stat st;
+    size_t done = 0;
+    ssize_t n;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) == 0 && is_believable(&st, user, process->start_unix_ns)) {
+        bytes = xmalloc((size_t)st.st_size);
+        // A process that still runs may cut its map meanwhile: what can be read is used.
+        while (done < (size_t)st.st_size
+               && ((n = read(fd, bytes + done, (size_t)st.st_size - done)) > 0
+                   || (n < 0 && errno == EINTR)))
+            done += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    *ret_size_bytes = done;
+    return bytes;
 }
 
 void
@@ -109,32 +141,18 @@ perfmap_load(struct perfmap *m, const struct profile_process *process, const cha
 {
     struct arena scratch = {0};
     const char *root = sysroot != NULL ? sysroot : "";
-    uid_t user = believed_user(process);
-    struct stat st;
-    int fd;
+    size_t size_bytes;
+    char *text;
 
     // In a container it lies in the process's own /tmp, by the number that it has there.
     if (sysroot == NULL && process->pid_here != 0)
         root = arena_printf(&scratch, "/proc/%u/root", process->pid_here);
-    fd = open(arena_printf(&scratch, "%s/tmp/perf-%u.map", root, process->pid),
-              O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    text = perfmap_read(arena_printf(&scratch, "%s/tmp/perf-%u.map", root, process->pid), process,
+                        &size_bytes);
+    if (text != NULL)
+        perfmap_parse(m, text, size_bytes);
+    free(text);
     arena_release(&scratch);
-    if (fd < 0)
-        return;
-    if (fstat(fd, &st) == 0 && is_believable(&st, user, process->start_unix_ns)) {
-        char *text = xmalloc((size_t)st.st_size);
-        size_t done = 0;
-        ssize_t n;
-
-        // A process that still runs may cut its map meanwhile: what can be read is used.
-        while (done < (size_t)st.st_size
-               && ((n = read(fd, text + done, (size_t)st.st_size - done)) > 0
-                   || (n < 0 && errno == EINTR)))
-            done += n > 0 ? (size_t)n : 0;
-        perfmap_parse(m, text, done);
-        free(text);
-    }
-    close(fd);
 }
 
 const char *

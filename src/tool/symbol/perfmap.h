@@ -16,9 +16,18 @@ struct perfmap {
 
 /* Read the map of PROCESS, whose files are below SYSROOT (or NULL), into the empty M. It stays
  * empty if there is none that can be believed: a regular file of our own user, written since the
- * process started, at most 64 MiB. */
+ * process started, at most 256 MiB. */
 void perfmap_load(struct perfmap *m, const struct profile_process *process,
                   const char *sysroot);
+
+/* The bytes of the file at PATH, to be freed, if it can be believed to be of PROCESS; else NULL. */
+char *perfmap_read(const char *path, const struct profile_process *process,
+                   size_t *ret_size_bytes);
+
+/* SIZE_BYTES from START on are the function whose NAME has LENGTH bytes. What cannot be is left
+ * out. ranges_sort must follow the last. */
+void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size_bytes, const char *name,
+                 size_t length);
 
 /* Read TEXT into the empty M. Lines that are not as they should be are skipped. */
 void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);

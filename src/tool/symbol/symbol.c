@@ -38,6 +38,7 @@
 
 #include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
+#include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
 #include "util/ensure.h"
@@ -305,8 +306,10 @@ resolve_jit(struct resolver *r, const struct work *w, size_t count)
 {
     struct perfmap map = {0};
 
-    if (r->p->process.pid != 0 && !r->p->symbolised)
+    if (r->p->process.pid != 0 && !r->p->symbolised) {
         perfmap_load(&map, &r->p->process, r->paths.sysroot);
+        jitdump_load(&map, &r->p->process, r->paths.sysroot);
+    }
     for (size_t i = 0; i < count; i++) {
         struct symbol_frame f = {.function = perfmap_name(&map, w[i].address)};
         int now = tells(r->p, &r->p->locations[w[i].location]);

@@ -1,0 +1,18 @@
+/* jitdump.h: names of code that a runtime compiled while it ran, from jit-PID.dump, which some
+ * write for perf.
+ */
+#ifndef SYMBOL_JITDUMP_H
+#define SYMBOL_JITDUMP_H
+
+#include "symbol/perfmap.h"
+
+/* Add the functions of PROCESS's file to M, over those that are there. It is looked for where the
+ * process runs, in the current directory and in /tmp, below SYSROOT (or NULL), and believed as a
+ * perf map is. */
+void jitdump_load(struct perfmap *m, const struct profile_process *process, const char *sysroot);
+
+/* Add what the SIZE bytes at DATA say, up to the first record that cannot be. False if they are no
+ * such file of x86-64, or of another process than PID. */
+bool jitdump_parse(struct perfmap *m, const uint8_t *data, size_t size, uint32_t pid);
+
+#endif

@@ -1,0 +1,37 @@
+/* fuzz_jitdump.c: any bytes as the file that a JIT compiler writes for perf. The first four say of
+ * which process it shall be. Names must end within the file, and each function must be found by its
+ * first address, unless a later one covers it.
+ */
+/* covers: jitdump.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/jitdump.h"
+#include "util/bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { RANGES_COMPARED = 200 };
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct perfmap m = {0};
+    uint8_t *copy;
+
+    if (size < 4)
+        return 0;
+    copy = malloc(size - 4 + 1); // Of its own, so that no byte behind it is there by chance.
+    memcpy(copy, data + 4, size - 4);
+    if (!jitdump_parse(&m, copy, size - 4, get32(data)) && m.name_count != 0)
+        abort();
+    free(copy);
+    for (size_t i = 0; i < m.ranges.count && i < RANGES_COMPARED; i++) {
+        const char *name = perfmap_name(&m, m.ranges.v[i].low);
+
+        if (name == NULL || name[0] == '\0' || strlen(name) > size)
+            abort();
+    }
+    perfmap_release(&m);
+    return 0;
+}
