@@ -93,6 +93,9 @@ same "heaptap run: no more than one" 1 "$(ls run*.heaptap | wc -l)"
 check "build for exact threads" cc --exact-threads -O1 -pthread -o exact "$area/truth.c"
 HEAPTAP_OUT=$PWD/exact.heaptap ./exact threads
 counts exact.heaptap 400 counting=1 atomic=1 blocks=1 accesses=2000000
+check "build what forgets" cc -O1 -o reset "$area/reset.c"
+HEAPTAP_OUT=$PWD/reset.heaptap ./reset
+counts reset.heaptap 112 resets=1 ended=1 blocks=1 accesses=2 touched_granules=2
 check "build for a directory" cc -fmemory-profile=chosen -O1 -o chosen.prog "$area/places.c"
 ./chosen.prog
 same "-fmemory-profile=DIR: a profile there" 1 "$(ls chosen/*.heaptap | wc -l)"
