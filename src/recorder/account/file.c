@@ -115,19 +115,23 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     store_release(&s->kind, t->kind);
 }
 
-/* Map that part of the file: 0, or a negative error number. */
+/* What is mapped there of the file takes no locked memory, and neither children nor dumps get it. */
+static void
+keep_apart(unsigned char *where, uint64_t size_bytes)
+{
+    sys_munlock(where, size_bytes);
+    sys_madvise(where, size_bytes, MADV_DONTFORK);
+    sys_madvise(where, size_bytes, MADV_DONTDUMP);
+}
+
+/* Map that part of the file, still to be kept apart: 0, or a negative error number. */
 static int
 map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
     void *p =
         sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, file_off);
 
-    if (sys_failed(p))
-        return (int)(intptr_t)p;
-    sys_munlock(p, size_bytes);
-    sys_madvise(p, size_bytes, MADV_DONTFORK);
-    sys_madvise(p, size_bytes, MADV_DONTDUMP);
-    return 0;
+    return sys_failed(p) ? (int)(intptr_t)p : 0;
 }
 
 /* Reserve [OFF, OFF + SIZE_BYTES) of the file: 0, or a negative error number. A file system without
@@ -274,8 +278,11 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     r = map_again(where, file_off, size_bytes);
     // Where there is too little address space for the file as a whole, and on systems that are like
     // Linux.
-    if (r != 0 && sys_is_file(fd, state->device, state->inode))
+    if (r != 0 && sys_is_file(fd, state->device, state->inode)) {
         r = map_file(fd, where, file_off, size_bytes);
+        if (r == 0)
+            keep_apart(where, size_bytes);
+    }
     file_close(fd);
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
@@ -401,25 +408,43 @@ first_segment(size_t i)
     return round_up(share > layout[i].first_bytes ? share : layout[i].first_bytes, DISK_PAGE_BYTES);
 }
 
-/* Address space for table I of the layout, scaled down when the host's is limited. */
-static bool
-reserve_table(size_t i, uint64_t address_limit)
+/* How much address space table I of the layout gets: less when the host's is limited. */
+static uint64_t
+most_bytes(size_t i, uint64_t address_limit)
 {
-    struct table *t = &state->tables[layout[i].kind];
     uint64_t first_bytes = first_segment(i);
     uint64_t max_bytes = state->reserve_bytes ? first_bytes : layout[i].max_bytes;
 
     if (max_bytes > address_limit / FILE_LIMIT_SHARE)
         max_bytes = address_limit / FILE_LIMIT_SHARE;
-    max_bytes = round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
-    t->base = mem_reserve(max_bytes);
-    if (t->base == NULL)
+    return round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
+}
+
+/* Address space for all tables, one after another, in *RET_BASE and *RET_BYTES: one piece takes a
+ * tenth of the system calls that one for each table would, and a process that only forks and exits
+ * does little else. */
+static bool
+reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
+{
+    uint64_t address_limit = host_address_limit(), size_bytes = 0;
+    unsigned char *base;
+
+    for (size_t i = 0; i < countof(layout); i++)
+        size_bytes += most_bytes(i, address_limit);
+    base = mem_reserve(size_bytes);
+    if (base == NULL)
         return false;
-    sys_madvise(t->base, max_bytes, MADV_DONTFORK);
-    sys_madvise(t->base, max_bytes, MADV_DONTDUMP);
-    t->max_bytes = max_bytes;
-    t->record_bytes = layout[i].record_bytes;
-    t->kind = layout[i].kind;
+    *ret_base = base;
+    *ret_bytes = size_bytes;
+    for (size_t i = 0; i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+
+        t->base = base;
+        t->max_bytes = most_bytes(i, address_limit);
+        t->record_bytes = layout[i].record_bytes;
+        t->kind = layout[i].kind;
+        base += t->max_bytes;
+    }
     return true;
 }
 
@@ -441,8 +466,9 @@ map_header(int fd)
 static int
 make_first(int fd)
 {
-    uint64_t address_limit = host_address_limit();
     void *header = mem_reserve(DISK_DATA_OFF);
+    unsigned char *base;
+    uint64_t all_bytes;
 
     if (header == NULL)
         return -ENOMEM;
@@ -451,10 +477,13 @@ make_first(int fd)
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
     if (!mem_populate(header, DISK_DATA_OFF) || sys_pread(fd, header, DISK_DATA_OFF, 0) < 0)
         return -ENOMEM;
+    if (!reserve_tables(&base, &all_bytes))
+        return -ENOMEM;
+    keep_apart(base, all_bytes);
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
         uint64_t size_bytes = first_segment(i);
-        int r = reserve_table(i, address_limit) ? grow_in_memory(t, 0, size_bytes) : -ENOMEM;
+        int r = grow_in_memory(t, 0, size_bytes);
 
         if (r != 0)
             return r;
@@ -467,8 +496,8 @@ make_first(int fd)
 static int
 map_first(int fd)
 {
-    uint64_t file_off = DISK_DATA_OFF;
-    uint64_t address_limit = host_address_limit();
+    uint64_t file_off = DISK_DATA_OFF, all_bytes = 0;
+    unsigned char *base = NULL;
     int r;
 
     for (size_t i = 0; i < countof(layout); i++)
@@ -478,17 +507,21 @@ map_first(int fd)
         r = map_header(fd);
     state->file_end = state->file_bytes = file_off;
     file_off = DISK_DATA_OFF;
+    if (r == 0 && !reserve_tables(&base, &all_bytes))
+        r = -ENOMEM;
     for (size_t i = 0; r == 0 && i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
         uint64_t size_bytes = first_segment(i);
 
-        r = reserve_table(i, address_limit) ? map_file(fd, t->base, file_off, size_bytes) : -ENOMEM;
+        r = map_file(fd, t->base, file_off, size_bytes);
         if (r != 0)
             break;
         t->mapped_bytes = size_bytes;
         publish_segment(t, file_off, 0, size_bytes);
         file_off += size_bytes;
     }
+    if (base != NULL) // Also on failure: a child must not get what is about to be unmapped.
+        keep_apart(base, all_bytes);
     return r;
 }
 

@@ -24,8 +24,7 @@
 #define MADV_POPULATE_WRITE 23 // Linux 5.14.
 #endif
 
-// RESIDENT_PAGES is a byte each, on a stack that may be small.
-enum { PAGE_BYTES = 4096, RESIDENT_PAGES = 256, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
+enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 enum { STEP_BYTES_MAX = 64 << 10 };
 
 /* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
@@ -291,10 +290,27 @@ mem_measure(bool due)
     store_relaxed(&state->header->recorder_bytes, mem_resident());
 }
 
+/* How many of COUNT bytes, a multiple of 8, are odd. */
+static uint64_t
+count_odd(const unsigned char *bytes, uint64_t count)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t odd = 0;
+
+    for (uint64_t i = 0; i < count; i += sizeof odd) {
+        uint64_t eight;
+
+        memcpy(&eight, bytes + i, sizeof eight);
+        odd += (eight & ones) * ones >> 56;
+    }
+    return odd;
+}
+
+/* Two threads at once may spoil what the other is told, until the next time. */
 uint64_t
 mem_resident(void)
 {
-    unsigned char present[RESIDENT_PAGES];
+    unsigned char *present = state->resident;
     uint64_t pages = 0;
 
     if (sys_is_quiet())
@@ -306,9 +322,11 @@ mem_resident(void)
         while (left > 0) {
             uint64_t some = left < RESIDENT_PAGES ? left : RESIDENT_PAGES;
 
-            if (sys_mincore(address, some * PAGE_BYTES, present) == 0)
-                for (uint64_t k = 0; k < some; k++)
-                    pages += present[k] & 1;
+            if (sys_mincore(address, some * PAGE_BYTES, present) == 0) {
+                for (uint64_t k = some; k % 8 != 0; k++)
+                    present[k] = 0;
+                pages += count_odd(present, round_up(some, 8));
+            }
             address += some * PAGE_BYTES;
             left -= some;
         }

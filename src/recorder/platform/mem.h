@@ -73,7 +73,8 @@ bool mem_is_full(void);
  * and much has been added since the last time. */
 void mem_measure(bool due);
 
-/* How many bytes of the private memory have been touched; takes a system call per MiB of it. */
+/* How many bytes of the private memory have been touched; takes a system call for each 16 MiB of
+ * it. */
 uint64_t mem_resident(void);
 
 #endif
