@@ -115,7 +115,7 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     store_release(&s->kind, t->kind);
 }
 
-/* What is mapped there of the file takes no locked memory, and neither children nor dumps get it. */
+/* What is mapped there of the file is not locked, and neither children nor dumps get it. */
 static void
 keep_apart(unsigned char *where, uint64_t size_bytes)
 {

@@ -6,8 +6,8 @@
  * then what stands alone: timeline, frees of unknown blocks, the header.
  *
  * Everything is computed from one copy of the rows (or from the file, once nobody writes it any
- * more), so totals are the sum of what is shown, also while the process is running. A copy may catch an event half applied: then a value is off by
- * that event.
+ * more), so totals are the sum of what is shown, also while the process is running. A copy may
+ * catch an event half applied: then a value is off by that event.
  *
  * Records come from a stranger: ids are checked before use, a record that cannot be right is
  * skipped and counted, and one note per kind tells how many.
