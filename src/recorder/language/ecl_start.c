@@ -29,6 +29,7 @@
 #include "language/gc_record.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
+#define FRAME_BYTES_MAX 4096 // Of a Lisp function, as far as its records go.
 
 static cl_env_ptr (*env_of_thread)(void);
 
@@ -42,14 +43,16 @@ frames(struct heaptap_frame *to, size_t max)
 
     if (env == NULL)
         return 0;
-    // Records of a stack rise. Those that do not are of another one, or damaged.
+    // Records of a stack rise, but for those in one C frame: a local function that was compiled
+    // into another one. Others that do not are of another stack, or damaged.
     for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max; i = i->next) {
         uintptr_t at = (uintptr_t)i;
         unsigned id;
 
-        if (at <= last || at - first > STACK_BYTES_MAX || at % 8 != 0)
+        if (at <= first || at + FRAME_BYTES_MAX <= last || at - first > STACK_BYTES_MAX ||
+            at % 8 != 0)
             break;
-        last = at;
+        last = at > last ? at : last;
         id = ecl_name_of_function(i->function);
         if (id != 0)
             to[n++] = (struct heaptap_frame){.at = at, .id = id};

@@ -13,7 +13,7 @@
 (defvar *ihs* nil)
 (defvar *other* 0)
 (defvar *keep* (make-array 64))
-(defvar *names* '(f0 f1 f2 f3 f4 inner outer lambda))
+(defvar *names* '(f0 f1 f2 f3 f4 setf-f5 inner outer side lambda))
 
 (defun chance (n)
   (setf *seed* (mod (+ (* *seed* 1103515245) 12345) 2147483648))
@@ -28,6 +28,8 @@
                (when (or (and (functionp f) (null name))
                          (and (symbolp f) (eql 0 (search "LAMBDA" (symbol-name f)))))
                  (setf name 'lambda))
+               (when (equal name '(setf f5))
+                 (setf name 'setf-f5))
                (when (member name *names*)
                  (push name chain))))
     chain))
@@ -48,17 +50,18 @@
 (defun act (d)
   (loop repeat (1+ (chance 4)) while (> *left* 0)
         do (decf *left*)
-           (if (or (> d 4) (= 0 (chance 3)))
+           (if (or (> d 3) (= 0 (chance 3)))
                (mark)
-               (case (chance 5) (0 (f0 d)) (1 (f1 (1+ d))) (2 (f2 (1+ d))) (3 (f3 (1+ d)))
-                 (t (f4 (1+ d)))))))
+               (case (chance 6) (0 (f0 d)) (1 (f1 (1+ d))) (2 (f2 (1+ d))) (3 (f3 (1+ d)))
+                 (4 (setf (f5 (1+ d)) 1)) (t (f4 (1+ d)))))))
 
 (defun f0 (d) (in (f0) (mark) (act (1+ d)) (mark)))
 
 ;;; By way of functions of ECL that call back.
 (defun f1 (d)
   (in (f1)
-    (case (chance 4)
+    (case (chance 5)
+      (4 (sort (list 3 1 2) #'< :key (lambda (x) (in (lambda) (mark) x))))
       (0 (mapcar #'f0 (list d (1+ d))))
       (1 (mapc (lambda (x) (in (lambda) (act x))) (list d)))
       (2 (apply #'f2 (list d)))
@@ -78,7 +81,8 @@
 
 (defun f3 (d)
   (in (f3)
-    (act (1+ d))
+    (flet ((side (n) (in (side) (mark) (act n))))
+      (funcall (if (= 0 (chance 2)) #'act #'side) (1+ d)))
     (when (and (member 'f2 *chain*) (= 0 (chance 6)))
       (catch 'out (throw 'out nil)))
     (mark)))
@@ -90,6 +94,8 @@
              (outer (n) (in (outer) (mark) (inner n))))
       (funcall (if (= 0 (chance 2)) #'inner #'outer) (chance 3)))
     (mark)))
+
+(defun (setf f5) (value d) (in (setf-f5) (mark) (act (1+ d)) value))
 
 (defun run (steps seed)
   (setf *left* steps *seed* seed)

@@ -3,7 +3,8 @@
     lisp_chains.py REPORT TRUTH HEAP PACKAGE NAME...
 
 REPORT is JSON. A line of TRUTH is a count and names of functions from the innermost out. Of the
-report, objects of HEAP count, and of their stacks the functions NAME of PACKAGE, and LAMBDA.
+report, objects of HEAP count, and of their stacks the functions NAME of PACKAGE, and LAMBDA; the
+function (SETF X) is SETF-X.
 """
 import collections
 import sys
@@ -16,6 +17,8 @@ def chain(stack, package, names):
     found = []
     for frame in stack:
         name = frame["function"] or ""
+        if name.startswith("(SETF "):
+            name = f"{package}::SETF-{name[6:-1].split('::')[-1]}"
         short = name[len(package) + 2:] if name.startswith(package + "::") else name
         if frame.get("language") and short in names and (short != name or short in LOCAL):
             found.append(short)
@@ -23,7 +26,7 @@ def chain(stack, package, names):
 
 
 # What no package is known of in compiled code.
-LOCAL = {"LAMBDA", "INNER", "OUTER"}
+LOCAL = {"LAMBDA", "INNER", "OUTER", "SIDE"}
 
 
 def main():
