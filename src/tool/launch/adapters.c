@@ -6,6 +6,9 @@
  * names. Adapters that were asked for by name go in in any case, also into what the program starts:
  * one that finds no runtime does nothing.
  *
+ * A shell script that stands in for an interpreter, as those of pyenv do, has its name or names
+ * pyenv: it gets the adapter too, which goes with it through exec.
+ *
  * An adapter knows for itself which versions of its runtime it can read, and says so where it
  * cannot.
  */
@@ -18,7 +21,7 @@
 #include "symbol/elf_names.h"
 
 /* Scripts of scripts are not followed any further. */
-enum { LINE_BYTES = 256, SYMBOLS_MAX = 3 };
+enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 3 };
 
 static const struct {
     const char *name, *title; // What it runs; NULL = no language, so stacks are what they are.
@@ -56,6 +59,25 @@ interpreter_of(const char *path, struct arena *arena)
         return arena_printf(arena, "/usr/bin/%s", arena_strndup(arena, name, end));
     }
     return arena_strndup(arena, name, end);
+}
+
+/* Is the file at PATH a shell script that runs the interpreter NAME, of any version? */
+static bool
+is_shim(const char *path, const char *name)
+{
+    const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    char text[SCRIPT_BYTES + 1] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, SCRIPT_BYTES) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    if (strncmp(text, "#!", 2) != 0 ||
+        memmem(text, strcspn(text, "\n"), "sh", strlen("sh")) == NULL)
+        return false;
+    return strncmp(base, name, strlen(name)) == 0 ||
+           (strcmp(name, "python") == 0 && strstr(text, "pyenv") != NULL);
 }
 
 /* What PROGRAM has of language I: the best of what elf_names_find says of its functions. */
@@ -103,7 +125,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
 {
     const char *directory = arena_strndup(arena, library, strlen(library) -
                                                               strlen(strrchr(library, '/')));
-    const char *paths = "";
+    const char *paths = "", *given = program;
     bool has_ecl = false;
 
     *ret_hint = NULL;
@@ -124,7 +146,8 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
                                      "the program has %s inside, but does not export its "
                                      "functions: stacks show the interpreter's",
                                      languages[i].title);
-        if (!asked && what != ELF_NAME_IMPORTED && what != ELF_NAME_EXPORTED)
+        if (!asked && what != ELF_NAME_IMPORTED && what != ELF_NAME_EXPORTED &&
+            !(languages[i].title != NULL && is_shim(given, languages[i].name)))
             continue;
         if (i == ADAPTER_GC && has_ecl)
             continue;

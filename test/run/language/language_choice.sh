@@ -18,6 +18,14 @@ chmod +x script
 same "so does a script of it" "libheaptap.so libheaptap_lua.so " "$(preloaded -- ./script | names)"
 same "not with --no-language" "libheaptap.so " \
     "$(preloaded --no-language -- lua5.4 -e "$show" | names)"
+printf '#!/bin/sh\nexec lua5.4 "$@"\n' >lua
+chmod +x lua
+same "so does a shell script of its name" "libheaptap.so libheaptap_lua.so " \
+    "$(preloaded -- ./lua -e "$show" | names)"
+printf '#!/usr/bin/env bash\necho "$LD_PRELOAD" # "$PYENV_ROOT/libexec/pyenv"\n' >pytest
+chmod +x pytest
+same "and one that is pyenv's" "libheaptap.so libheaptap_python.so " \
+    "$(preloaded -- ./pytest | names)"
 same "another program gets none" "libheaptap.so " \
     "$(preloaded -- sh -c 'echo $LD_PRELOAD' | names)"
 same "unless it is asked for" "libheaptap.so libheaptap_lua.so " \
