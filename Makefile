@@ -500,7 +500,7 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(to)/share/heaptap/embedded
 	install -m 644 $(wildcard src/embedded/*.[ch]) $(to)/share/heaptap/embedded/
 	install -m 644 src/gdb/heaptap-gdb.py src/lisp/heaptap.lisp src/lisp/heaptap_gcl.c \
-	  $(to)/share/heaptap/
+	  src/python/heaptap.py $(to)/share/heaptap/
 	install src/lisp/heaptap-gcl $(to)/share/heaptap/
 	$(if $(public_headers),install -d $(to)/include/heaptap)
 	$(if $(public_headers),install -m 644 $(public_headers) $(to)/include/heaptap/)

@@ -1,0 +1,100 @@
+"""heaptap.py: heaptap for Python programs, in three ways.
+
+    python3 -m heaptap [OPTION... --] SCRIPT [ARGUMENT...]     as `heaptap run`, with this Python
+    heaptap run -- pytest -p heaptap                           each test is a label of what it made
+    import heaptap; heaptap.label("tenant", "acme")            the same from a program
+
+In the first, OPTIONs are those of `heaptap run`; SCRIPT may be what else the interpreter takes,
+such as -m MODULE. Without a recorder label, phase and snapshot do nothing, and the plug-in neither.
+Nothing but this file is needed, and it needs nothing but the standard library.
+"""
+import ctypes
+import os
+import shutil
+import sys
+
+
+class _Interface(ctypes.Structure):
+    """The functions that a recorder offers, as heaptap.h has them."""
+    _fields_ = [("version", ctypes.c_uint), ("size", ctypes.c_uint)] + [
+        (name, ctypes.c_void_p) for name in (
+            "heap_create", "heap_destroy", "alloc", "resize", "release", "reset", "backing",
+            "backing_end")] + [
+        ("label", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)),
+        ("labels", ctypes.c_void_p), ("set_labels", ctypes.c_void_p),
+        ("phase", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
+        ("snapshot", ctypes.CFUNCTYPE(None, ctypes.c_char_p))]
+
+
+def _find():
+    try:
+        return _Interface.in_dll(ctypes.CDLL(None), "heaptap_recorder_v1")
+    except ValueError:
+        return None
+
+
+_recorder = _find()
+
+
+def is_present():
+    """Is this process recorded?"""
+    return _recorder is not None
+
+
+def label(key, value):
+    """From now on what this thread allocates carries KEY=VALUE; with None it has no KEY."""
+    if _recorder is not None:
+        _recorder.label(key.encode(), None if value is None else value.encode())
+
+
+def phase(name):
+    """Begin a part of the program, which `heaptap report --between` knows by NAME."""
+    if _recorder is not None:
+        _recorder.phase(name.encode())
+
+
+def snapshot(name):
+    """Keep what every stack holds now, for `heaptap report --at NAME`."""
+    if _recorder is not None:
+        _recorder.snapshot(name.encode())
+
+
+# --- A plug-in for pytest: -p heaptap -----------------------------------------------------------
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """With its fixtures; what belongs to no test has no label."""
+    del nextitem
+    label("test", item.nodeid)
+
+
+def pytest_runtest_logfinish(nodeid, location):
+    del nodeid, location
+    label("test", None)
+
+
+# --- python3 -m heaptap -------------------------------------------------------------------------
+
+
+def main(arguments):
+    options = []
+    if "--" in arguments:
+        place = arguments.index("--")
+        options, arguments = arguments[:place], arguments[place + 1:]
+    if not arguments or arguments[0] in ("-h", "--help") or options[:1] == ["--help"]:
+        print("usage: python3 -m heaptap [OPTION... --] SCRIPT [ARGUMENT...]\n\n"
+              "Record SCRIPT with this Python, as `heaptap run OPTION... -- python3 SCRIPT` does.\n"
+              "SCRIPT may be -m MODULE or -c PROGRAM. `heaptap run --help` lists the options.")
+        return 0 if arguments or options else 2
+    command = os.environ.get("HEAPTAP") or shutil.which("heaptap")
+    if command is None:
+        print("heaptap: the command heaptap is not in PATH; install it, or set HEAPTAP to it",
+              file=sys.stderr)
+        return 2
+    sys.stdout.flush()
+    os.execv(command, [command, "run", *options, "--", sys.executable, *arguments])
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
