@@ -309,6 +309,7 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     p->accesses.fields = fields;
     p->accesses.field_count = 2;
     p->accesses.losses.undated = 3;
+    p->accesses.losses.accesses = 5;
     merge_add(m, p);
     merge_add(m, p);
     sum = reread(merge_finish(m));
@@ -317,6 +318,7 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     assert_int_equal(sum->accesses.granule_bytes, 8);
     assert_true(sum->accesses.ended);
     assert_int_equal(sum->accesses.losses.undated, 6);
+    assert_int_equal(sum->accesses.losses.accesses, 10);
     assert_int_equal(sum->accesses.v[0].accesses.total, 20000);
     assert_int_equal(sum->accesses.v[0].accesses.min, 1000);
     assert_int_equal(sum->accesses.v[1].blocks, 20);

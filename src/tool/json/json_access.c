@@ -32,6 +32,7 @@ json_counting(struct json *j, const struct profile *p)
     json_uint(j, "unaligned_blocks", a->losses.unaligned);
     json_uint(j, "unfielded_blocks", a->losses.unfielded);
     json_uint(j, "outside_blocks", a->losses.outside);
+    json_uint(j, "lost_accesses", a->losses.accesses);
     json_end(j);
 }
 

@@ -139,7 +139,8 @@ load_accesses(struct loader *l)
                    .undated = c->undated_blocks,
                    .unaligned = c->unaligned_blocks,
                    .unfielded = c->unfielded_blocks,
-                   .outside = c->outside_blocks},
+                   .outside = c->outside_blocks,
+                   .accesses = c->lost_accesses},
     };
     homeless = load_sites_of(l, a);
     load_fields(l, a);

@@ -58,6 +58,7 @@ access_losses_add(struct profile_access_losses *sum, const struct profile_access
 {
     sum->unmerged += l->unmerged;
     sum->undated += l->undated;
+    sum->accesses += l->accesses;
     sum->unaligned += l->unaligned;
     sum->unfielded += l->unfielded;
     sum->outside += l->outside;

@@ -46,13 +46,14 @@ struct profile_access_field {
     uint64_t reached; // That were large enough to have it.
 };
 
-/* What is not known, in blocks. */
+/* What is not known, in blocks but for the last. */
 struct profile_access_losses {
     uint64_t unmerged;  // Nothing was kept of them.
     uint64_t undated;   // When and where they began is not known.
     uint64_t unaligned; // They may have accesses of a neighbour.
     uint64_t unfielded; // Their granules found no room.
     uint64_t outside;   // They lay where nothing is counted.
+    uint64_t accesses;  // Beyond 2^32 of some granules.
 };
 
 struct profile_accesses {

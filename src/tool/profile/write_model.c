@@ -581,6 +581,7 @@ counting_of(const struct profile_accesses *a)
         .words_max = a->granules_max,
         .unmerged_blocks = a->losses.unmerged,
         .undated_blocks = a->losses.undated,
+        .lost_accesses = a->losses.accesses,
         .unaligned_blocks = a->losses.unaligned,
         .unfielded_blocks = a->losses.unfielded,
         .outside_blocks = a->losses.outside,

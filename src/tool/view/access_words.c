@@ -80,6 +80,9 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
     };
     size_t count = 0;
 
+    if (a->losses.accesses > 0)
+        ret[count++] = arena_printf(arena, "%s accesses are missing: counters overflowed",
+                                    style_count(arena, (int64_t)a->losses.accesses));
     if (!a->atomic && profile_has_threads(p))
         ret[count++] = "Threads may have lost accesses to each other: there were at least so many";
     if (!a->ended && a->merge_ns == 0)
