@@ -4,13 +4,8 @@
 #
 # With each clang that is there, asked to, and gcc, which does so anyway: apart.py.
 . "$SRCDIR/test/run/lib.subr"
+. "$SRCDIR/test/run/access/compilers.subr"
 need python3
 
-for compiler in clang clang-14 clang-16 clang-19 clang-22 gcc; do
-    if ! command -v $compiler >/dev/null; then
-        echo "ok - $compiler # SKIP it is not installed"
-        continue
-    fi
-    run_python "$area/apart.py" "$HEAPTAP" $compiler || failures=$((failures + 1))
-done
+with_each_compiler apart.py
 finish
