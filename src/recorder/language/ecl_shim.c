@@ -26,6 +26,7 @@ MAKES(ecl_cons, (cl_object a, cl_object d), (a, d), t_list)
 MAKES(ecl_list1, (cl_object a), (a), t_list)
 MAKES(ecl_alloc_object, (cl_type t), (t), t)
 MAKES(ecl_alloc_compact_object, (cl_type t, cl_index more), (t, more), t)
+MAKES(si_make_weak_pointer, (cl_object to), (to), t_weak_pointer)
 
 EXPORT void
 ecl_array_allocself(cl_object x)

@@ -8,7 +8,8 @@
  * vector, the table of a hash table. It is taken right after the object was made, or by
  * ecl_array_allocself for an array that is given. So what comes without a hint is charged to the
  * type of the thread's latest object, with its bytes and as no object: counts are those of objects,
- * bytes those of all.
+ * bytes those of all. If objects of that type are all in one piece, as conses are, it is somebody
+ * else's, the stacks of a Lisp process for one, and of no type.
  *
  * A hint is used once, and not by a caller of its giver: a throw may have passed the end of it.
  */
@@ -69,6 +70,16 @@ const char *const ecl_type_names[GC_KINDS_MAX] = {
     [t_weak_pointer] = "lisp weak-pointer",
 };
 
+/* Types whose objects have memory beside them. */
+static const bool in_pieces[GC_KINDS_MAX] = {
+    [t_bignum] = true,      [t_hashtable] = true, [t_array] = true,     [t_vector] = true,
+#ifdef ECL_UNICODE
+    [t_string] = true,
+#endif
+    [t_base_string] = true, [t_bitvector] = true, [t_stream] = true,    [t_readtable] = true,
+    [t_bytecodes] = true,   [t_instance] = true,  [t_codeblock] = true, [t_foreign] = true,
+};
+
 struct ecl_hint
 ecl_types_begin(int type, bool object, const void *frame)
 {
@@ -93,7 +104,7 @@ ecl_types_now(void)
     struct ecl_hint h = hint;
 
     if (h.frame == NULL || h.frame <= __builtin_frame_address(0))
-        return (struct gc_now){.kind = latest, .count = 0};
+        return (struct gc_now){.kind = in_pieces[latest] ? latest : KIND_OTHER, .count = 0};
     hint.frame = NULL;
     if (h.count != 0)
         latest = h.kind;

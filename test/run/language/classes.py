@@ -4,7 +4,8 @@
 
 FEWER and MORE are JSON of `bins --classes`. What starting takes is the same in both, so what the
 second has more is what its widgets take: three conses of each, one in the list of weak pointers,
-one in the list of red ones; one float; one structure.
+one in the list of red ones; one float; one structure; one weak pointer, which is of the others, and
+two bignums for each random number that needs them. A cons has no bytes beside it.
 """
 import json
 import sys
@@ -16,12 +17,12 @@ def classes(name):
     found = {}
     for row in rows:
         found.setdefault(row["class"], row)
-    return {letter: found[letter]["allocs"] for letter in "cfso"}
+    return found
 
 
 def truth(name):
     with open(name, encoding="utf-8") as file:
-        return {line.split()[0]: int(line.split()[1]) for line in file}
+        return {line.split()[0]: int(line.split()[1]) for line in file}  # As many were made.
 
 
 def main():
@@ -29,10 +30,12 @@ def main():
     small, large = truth(sys.argv[2]), truth(sys.argv[4])
     red = large["red"] - small["red"]
     widgets = red + large["blue"] - small["blue"]
-    wanted = {"c": 4 * widgets + red, "f": widgets, "s": widgets}
-    found = {letter: more[letter] - fewer[letter] for letter in wanted}
-    print(f"{found}, by construction {wanted}")
-    sys.exit(found != wanted)
+    wanted = {"c": 4 * widgets + red, "f": widgets, "s": widgets,
+              "o": widgets + 2 * (large["big"] - small["big"])}
+    found = {letter: more[letter]["allocs"] - fewer[letter]["allocs"] for letter in wanted}
+    conses = more["c"]
+    print(f"{found}, by construction {wanted}; {conses['allocs']} conses, {conses['bytes']} bytes")
+    sys.exit(found != wanted or conses["bytes"] != 16 * conses["allocs"])
 
 
 if __name__ == "__main__":

@@ -52,11 +52,16 @@ chains compiled "$PWD/chains.fas" nil
 compile debug "$PWD/debug.lisp"
 chains debug3 "$PWD/debug.fas" t
 
-# widgets NAME FILE
+# widgets NAME FILE: mprof's tables of the paper's program.
 widgets() {
-    lisp "widgets_$1" "(load \"$2\")" "(widgets::produce 10000)" "(widgets::report)"
-    check "widgets_$1: structures, conses, floats" \
-        run_python "$area/widgets.py" "widgets_$1.json" truth "$1"
+    local name=widgets_$1
+    lisp "$name" "(load \"$2\")" "(widgets::produce 10000)" "(widgets::recur)" "(widgets::report)"
+    "$HEAPTAP" leaks --paths --callers 0 --json "$name.heaptap" >"$name.leaks" 2>hints
+    "$HEAPTAP" functions --json "$name.heaptap" >"$name.functions" 2>hints
+    "$HEAPTAP" callgraph --json "$name.heaptap" >"$name.graph" 2>hints
+    check "$name: all tables, to the object" run_python "$area/widgets.py" "$name.json" truth "$1" \
+        "$name.leaks" "$name.functions" "$name.graph"
+    sed 's/^/# /' check.log
 }
 widgets interpreted "$area/widgets.lisp"
 compile widgets "$area/widgets.lisp"

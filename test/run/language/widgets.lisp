@@ -2,6 +2,7 @@
 ;;;
 ;;; A widget is a structure with a list of three conses and a float in it. Red ones are kept, blue
 ;;; ones are used once and dropped. After a collection, weak pointers tell which are still there.
+;;; Now and then the random numbers become bignums on the way.
 (defpackage widgets (:use cl))
 (in-package widgets)
 
@@ -9,9 +10,10 @@
 
 (defvar *red* nil)
 (defvar *weak* nil)
+(defvar *big* 0)
 (defvar *made* (list 0 0 0))
 
-(declaim (notinline make-parts weigh make-one make-red-widget make-blue-widget consume))
+(declaim (notinline make-parts weigh make-one make-red-widget make-blue-widget consume f g))
 
 ;;; What is called last in compiled code replaces its caller on the stack. Not here.
 (defmacro stay (form)
@@ -33,12 +35,18 @@
 (defun produce (count)
   (let ((seed 1))
     (dotimes (i count)
+      (when (> seed (floor most-positive-fixnum 1103515245)) (incf *big*))
       (setf seed (mod (+ (* seed 1103515245) 12345) 2147483648))
       (let ((w (if (= 0 (mod (ash seed -16) 2)) (make-red-widget i) (make-blue-widget i))))
         (push (ext:make-weak-pointer w) *weak*)
         (if (eq (widget-color w) 'red)
             (progn (incf (first *made*)) (push w *red*))
             (consume w))))))
+
+;;; The paper's figure 7.
+(defun g (n) (stay (if (> n 0) (f (1- n)) (cons 'g n))))
+(defun f (n) (stay (g n)))
+(defun recur () (stay (f 1)))
 
 (defun report ()
   (ext:gc t)
@@ -48,4 +56,4 @@
         (when w
           (if (eq (widget-color w) 'red) (incf red) (incf blue)))))
     (with-open-file (to "truth" :direction :output :if-exists :supersede)
-      (format to "red ~D ~D~%blue ~D ~D~%" (first *made*) red (second *made*) blue))))
+      (format to "red ~D ~D~%blue ~D ~D~%big ~D~%" (first *made*) red (second *made*) blue *big*))))

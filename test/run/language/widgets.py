@@ -1,56 +1,142 @@
-"""widgets.py: compare a report of widgets.lisp with what the program says.
+"""widgets.py: compare the tables of a profile of widgets.lisp with what the program says.
 
-    widgets.py REPORT TRUTH compiled|interpreted
+    widgets.py REPORT TRUTH compiled|interpreted LEAKS FUNCTIONS CALLGRAPH
 
-Of each color: how many of each type were made, and how many are live. What was made is exact, and
-so are live structures. The collector keeps what looks pointed to, which can be a cons or a float of
-a widget that is gone, so of these some more may be live than belong to live widgets.
+All JSON; the last three of `leaks --paths`, `functions` and `callgraph`. All objects that PRODUCE
+made are compared, by class. What was made is exact, and so are live structures. The collector keeps
+what looks pointed to, which can be a cons or a float of a widget that is gone, so of these some
+more may be live than belong to live widgets.
 
-The interpreter makes eight conses in a call of make-parts, for its variables, and two floats for a
-product of two numbers; so these have to be there, too.
+ECL's interpreter makes two conses for each variable that a call binds, and its arithmetic functions
+begin with 0 or 1, so of two floats they make two products, of a bignum and another number two sums.
+So these have to be there, too.
 """
 import collections
+import json
 import sys
 
 import documents
 
 LENIENT = 20
-# Function, and how many of them a widget takes, of these how many it holds.
-TYPES = {
-    "compiled": {"lisp structure": ("WIDGETS::MAKE-WIDGET", 1, 1),
-                 "lisp cons": ("WIDGETS::MAKE-PARTS", 3, 3),
-                 "lisp double-float": ("WIDGETS::WEIGH", 1, 1)},
-    "interpreted": {"lisp structure": ("WIDGETS::MAKE-WIDGET", 1, 1),
-                    "lisp cons": ("WIDGETS::MAKE-PARTS", 3 + 8, 3),
-                    "lisp double-float": ("WIDGETS::WEIGH", 2, 1)},
-}
+CLASSES = {"lisp cons": "c", "lisp double-float": "f", "lisp structure": "s",
+           "lisp weak-pointer": "o", "lisp bignum": "o"}
+# Variables that a call binds: its own, and three of INCF of a list's element, or one of INCF of a
+# variable. In PRODUCE count and what DOTIMES needs, and one in each round.
+BINDS = {"MAKE-ONE": 2 + 3, "MAKE-COLOR": 1 + 3, "MAKE-PARTS": 1 + 3, "WEIGH": 1 + 3,
+         "MAKE-WIDGET": 3, "CONSUME": 1 + 3, "ROUND": 1, "RED": 3, "BIG": 1, "PRODUCE": 4, "F": 1 + 3}
+CONS_BYTES = 16
+
+wrong = 0
 
 
-def main():
-    types = TYPES[sys.argv[3]]
-    with open(sys.argv[1], encoding="utf-8") as file:
-        report = documents.load(file)
+def compare(what, found, right, more=0):
+    global wrong
+    good = right <= found <= right + more
+    print(f"{'' if good else 'WRONG '}{what}: {found} of {right}")
+    wrong += not good
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def rows(path, table, name):
+    return {row[name]: row for row in load(path)[table]}
+
+
+def counts_under(report, function):
+    """Objects made and live by class, and by color and class, of stacks with FUNCTION."""
     made, live = collections.Counter(), collections.Counter()
     for site in report["sites"]:
         names = [frame["function"] for frame in site["stack"] if frame.get("language")]
-        heap = site.get("heap")
-        for color in ("red", "blue"):
-            if heap in types and types[heap][0] in names and \
-                    f"WIDGETS::MAKE-{color.upper()}-WIDGET" in names:
-                made[color, heap] += site["allocations"]
-                live[color, heap] += site["live_blocks"]
-    wrong = 0
+        if function not in names:
+            continue
+        keys = [CLASSES.get(site["heap"], site["heap"])]
+        keys += [f"{keys[0]} of {color}" for color in ("red", "blue")
+                 if f"WIDGETS::MAKE-{color.upper()}-WIDGET" in names]
+        for key in keys:
+            made[key] += site["allocations"]
+            live[key] += site["live_blocks"]
+    return made, live
+
+
+def compare_classes(report, red, blue, left_blue, big, binds):
+    made, live = counts_under(report, "WIDGETS::PRODUCE")
+    each = {"c": 3 + binds["MAKE-COLOR"] + binds["MAKE-ONE"] + binds["MAKE-WIDGET"] +
+            binds["MAKE-PARTS"] + binds["WEIGH"], "f": 2 if any(binds.values()) else 1, "s": 1}
+    right = {"c": (each["c"] + 1 + binds["ROUND"]) * (red + blue) + (1 + binds["RED"]) * red +
+             binds["CONSUME"] * blue + binds["BIG"] * big + binds["PRODUCE"],
+             "f": each["f"] * (red + blue), "s": red + blue,
+             "o": red + blue + (3 if any(binds.values()) else 2) * big}
+    kept = {"c": 3 * (red + left_blue) + red + red + blue, "f": red + left_blue,
+            "s": red + left_blue, "o": red + blue}
+    for letter, count in right.items():
+        compare(f"{letter} made", made[letter], count)
+        compare(f"{letter} kept", live[letter], kept[letter], 0 if letter == "s" else LENIENT)
+    for color, count, left in ("red", red, red), ("blue", blue, left_blue):
+        for letter, held in ("c", 3), ("f", 1), ("s", 1):
+            compare(f"{letter} of {color} made", made[f"{letter} of {color}"],
+                    each[letter] * count)
+            compare(f"{letter} of {color} kept", live[f"{letter} of {color}"], held * left,
+                    0 if letter == "s" else LENIENT)
+    # Nothing of another kind.
+    compare("other", sum(count for key, count in made.items() if key[0] not in CLASSES.values()),
+            0)
+    return each
+
+
+def compare_leaks(path, red, left_blue):
+    for color, left in ("RED", red), ("BLUE", left_blue):
+        compare(f"leaks, {color} structures", sum(
+            row["allocs"] for row in load(path)["leaks"] if row["heap"] == "lisp structure" and
+            f"WIDGETS::MAKE-{color}-WIDGET" in row["path"]), left)
+
+
+def compare_graph(path, red, blue, each, binds):
+    graph = rows(path, "callgraph", "function")
+    one = sum(each.values()) - binds["MAKE-COLOR"]
+    callers = {row["function"]: row["calls"] for row in
+               graph["WIDGETS::MAKE-ONE"]["ancestors"]}
+    compare("call graph, callers of MAKE-ONE", len(callers), 2)
+    compare("call graph, by MAKE-RED-WIDGET", callers["WIDGETS::MAKE-RED-WIDGET"], one * red)
+    compare("call graph, by MAKE-BLUE-WIDGET", callers["WIDGETS::MAKE-BLUE-WIDGET"], one * blue)
+    # The paper's figure 7: RECUR F G F G, and the last one makes a cons.
+    own = binds["F"]
+    for name, self, inclusive, calls, again in (
+            ("F", 2 * own, 4 * own + 1, 4 * own + 1, 2 * own + 1),
+            ("G", 2 * own + 1, 3 * own + 1, 3 * own + 1, own + 1)):
+        row = graph["WIDGETS::" + name]
+        compare(f"recursion, {name} itself", row["self_bytes"], self * CONS_BYTES)
+        compare(f"recursion, {name} and below", row["inclusive_bytes"], inclusive * CONS_BYTES)
+        compare(f"recursion, {name} called", row["calls"], calls)
+        compare(f"recursion, {name} again", row["recursive_calls"], again)
+
+
+def compare_functions(path, red, blue, each, binds):
+    direct = rows(path, "direct", "function")
+    wanted = {"WIDGETS::WEIGH": each["f"] * CONS_BYTES if not binds["WEIGH"] else
+              binds["WEIGH"] * CONS_BYTES,
+              "WIDGETS::MAKE-ONE": binds["MAKE-ONE"] * CONS_BYTES}
+    for name, right in wanted.items():
+        compare(f"direct, bytes of {name}", direct.get(name, {"bytes": 0})["bytes"],
+                right * (red + blue))
+
+
+def main():
     with open(sys.argv[2], encoding="utf-8") as file:
-        for line in file:
-            color, count, left = line.split()[0], int(line.split()[1]), int(line.split()[2])
-            for heap, (_, each, holds) in types.items():
-                more = live[color, heap] - holds * left
-                good = made[color, heap] == each * count and \
-                    0 <= more <= (LENIENT if heap != "lisp structure" else 0)
-                print(f"{'' if good else 'WRONG '}{color} {heap}: made {made[color, heap]} of "
-                      f"{each * count}, live {live[color, heap]} of {holds * left}")
-                wrong += not good
-    sys.exit(bool(wrong) or not made)
+        truth = {line.split()[0]: [int(n) for n in line.split()[1:]] for line in file}
+    (red, left_red), (blue, left_blue), (big,) = truth["red"], truth["blue"], truth["big"]
+    compare("red ones kept", left_red, red)
+    binds = {name: 2 * count if sys.argv[3] == "interpreted" else 0
+             for name, count in BINDS.items()}
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = documents.load(file)
+    each = compare_classes(report, red, blue, left_blue, big, binds)
+    compare_leaks(sys.argv[4], red, left_blue)
+    compare_functions(sys.argv[5], red, blue, each, binds)
+    compare_graph(sys.argv[6], red, blue, each, binds)
+    sys.exit(bool(wrong) or red + blue == 0)
 
 
 if __name__ == "__main__":
