@@ -92,9 +92,10 @@ began(const void *p, int type)
 {
     if (recorder == NULL || types == NULL || (uintptr_t)p >= HEAP_END || type < 0 || type >= TYPES)
         return;
+    // No frame is ours to skip: those of Lisp stand further in than all of C.
     if (heaps[type] == NULL)
         heaps[type] =
-            recorder->heap_create(type_names[type] != NULL ? type_names[type] : "lisp other", 1);
+            recorder->heap_create(type_names[type] != NULL ? type_names[type] : "lisp other", 0);
     types[(uintptr_t)p / 8] = (unsigned char)(type + 1);
     recorder->alloc(heaps[type], p, 1, size_of_type(type));
 }
