@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# python.sh: Python programs under the adapter for CPython, each version that is installed: at
-# random moments the stack in the profile is that which the interpreter tells of itself, and what
-# its allocator has handed out is what its own counter says. If it fails, stacks show functions that
-# did not run, or at a wrong line, objects are missing or counted twice, or the program is another.
+# python.sh: Python programs under the adapter for CPython, each version that is installed: what its
+# allocator has handed out is what its own counter says. If it fails, objects are missing or counted
+# twice, or the program is another.
 . "$SRCDIR/test/run/lib.subr"
 need python3
+. "$SRCDIR/test/run/language/pythons.subr"
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
 
 # recorded NAME COMMAND...: with the adapter; the profile is NAME.heaptap.
@@ -12,18 +12,6 @@ recorded() {
     local name=$1
     shift
     LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/$name.heaptap "$@"
-}
-
-# moments NAME PYTHON ARGUMENT...
-moments() {
-    local name=$1 python=$2
-    shift 2
-    recorded "$name" "$python" "$area/python_moments.py" "$1" "$2" "$name.truth" "${@:3}" \
-        2>"$name.err"
-    same "$name: exit status" 0 $?
-    same "$name: errors" "" "$(cat "$name.err")"
-    "$HEAPTAP" report --json --no-fold "$name.heaptap" >"$name.json"
-    check "$name: chains" run_python "$area/python_chains.py" "$name.json" "$name.truth"
 }
 
 # balance NAME PYTHON [MALLOC]: live objects at snapshots are those that the interpreter counts.
@@ -50,12 +38,10 @@ print(tracemalloc.get_traced_memory()[0] > 20000 * 50)' >"$1.out" 2>&1
     check "$1: its objects" run_python "$area/python_held.py" "$1.json" "<string>" 4 1000000
 }
 
-for python in python3 python3.9 python3.10 python3.11 python3.12 python3.13; do
-    "$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 14))' 2>/dev/null ||
-        continue
-    moments "$python" "$python" 1 400
-    balance "$python-blocks" "$python"
-    early "$python-early" "$python"
+for python in $pythons; do
+    label=$(label_of "$python")
+    balance "$label-blocks" "$python"
+    early "$label-early" "$python"
 done
 early debug-early python3 debug
 early malloc-early python3 malloc
@@ -66,5 +52,4 @@ balance malloc python3 malloc
 same "chosen: exit status" 0 $?
 "$HEAPTAP" report --full chosen.heaptap >chosen.text 2>&1
 check "chosen: a function of the program" grep -q '<string>:1' chosen.text
-moments threads python3 2 150 4
 finish

@@ -21,6 +21,9 @@ def main():
             found["\t".join(f"{frame['function']}:{frame['line']}:{frame['file']}"
                             for frame in site["stack"] if frame.get("language") == "Python")] += \
                 site["allocations"]
+    for loss, events in report["losses"].items():
+        if events and loss in ("other_site_events", "events"):
+            print(f"{events} events lost: {loss}")
     chain_counts.judge(found, chain_counts.read(sys.argv[2], "\t"))
 
 

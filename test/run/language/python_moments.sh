@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# python_moments.sh: each version of CPython that is installed runs programs that do at random what
+# Python programs do: recursion, generators, coroutines, exceptions, callbacks through C, code that
+# is made and thrown away, sub-interpreters, threads. At random moments the stack in the profile is
+# that which the interpreter tells of itself. If it fails, stacks show functions that did not run,
+# or at a wrong line.
+#
+# PYTHON_MOMENTS is how many moments there are for each version: 1,000 in each of so many different
+# programs, and as many again in one. 600 if it is not given. PYTHONS="python3.9 ..." chooses
+# versions.
+. "$SRCDIR/test/run/lib.subr"
+. "$SRCDIR/test/run/language/pythons.subr"
+adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
+count=${PYTHON_MOMENTS:-600}
+
+# moments NAME PYTHON SEED MOMENTS [THREADS]
+moments() {
+    local name=$1 python=$2
+    shift 2
+    LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/moments.heaptap \
+        "$python" -S -E "$area/python_moments.py" "$1" "$2" truth "${@:3}" >out 2>err
+    same "$name: exit status" 0 $?
+    same "$name: output" "" "$(cat out err)"
+    "$HEAPTAP" report --json --no-fold moments.heaptap >json 2>report.err
+    check "$name: chains" run_python "$area/python_chains.py" json truth
+    [ -z "${PYTHON_MOMENTS:-}" ] || sed 's/^/#   /' check.log
+    rm -f moments.heaptap json
+}
+
+for python in $pythons; do
+    label=$(label_of "$python")
+    for seed in $(seq $(((count + 999) / 1000))); do
+        moments "$label, program $seed" "$python" "$seed" $((count < 1000 ? count : 1000))
+    done
+    [ "$count" -lt 1000 ] || moments "$label, one program" "$python" 1 "$count"
+    moments "$label, threads" "$python" 101 100 4
+done
+finish
