@@ -106,7 +106,9 @@ test('names are shortened in their templates only', () => {
         'f(int)::{lambda(int)#1}::operator()');
     assert.equal(briefName('std::ostream& operator<< <char>(std::ostream&, char)'),
         'std::ostream& operator<< <…>');
-    for (const name of ['a<b', '>x<', 'main', '', '(', ')', 'operator', '<'.repeat(2000)])
+    assert.equal(briefName('<T as Trait<U>>::f'), '<…>::f');
+    for (const name of ['a<b', '>x<', 'main', '', '(', ')', 'operator', '<'.repeat(2000),
+        '<module>', 'Order.__init__.<locals>.<listcomp>', 'main.<locals>.<lambda>'])
         assert.equal(briefName(name), name);
 });
 

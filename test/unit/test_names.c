@@ -49,6 +49,11 @@ static const struct {
 } shorten_cases[] = {
     { 80, "main", "main" },
     { 80, "", "" },
+    // Python's names have angles that are no template arguments.
+    { 24, "Order.__init__.<locals>.<listcomp>", "Order.__init__.<locals>…" },
+    { 8, "<module>", "<module>" },
+    { 5, "<module>", "<mod…" },
+    { 12, "<Type as Trait<U>>::f", "<…>::f" },
     // Noise goes, whatever the width.
     { 80, STRING "::_M_create(unsigned long&, unsigned long)",
       "std::string::_M_create(unsigned long&, unsigned long)" },

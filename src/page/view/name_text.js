@@ -5,11 +5,13 @@
  * are the same.
  *
  * Names of C++ templates are mostly arguments. In rows their inner ones become "…"; the whole name
- * is in the tip and on the function's page.
+ * is in the tip and on the function's page. "<lambda>" of Python is no argument.
  */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are left as they are.
 const ASIDE = '\ue000';
+const NO_ARGUMENTS =
+    /operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)|(^|\.)<\w+>(?=\.|$)/g;
 
 function picture(sign) {
     const code = sign.charCodeAt(0);
@@ -23,11 +25,11 @@ export function visible(text) {
 }
 
 /* NAME without the arguments of templates that are deeper than DEPTH; null if its angles are no
- * pairs. Operators whose names are angles stand aside. */
+ * pairs. Operators whose names are angles, and parts of Python's names, stand aside. */
 function elided(name, depth) {
-    const operators = [];
-    const aside = name.replace(/operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)/g, (found) => {
-        operators.push(found);
+    const kept = [];
+    const aside = name.replace(NO_ARGUMENTS, (found) => {
+        kept.push(found);
         return ASIDE;
     });
     let open = 0, short = '';
@@ -39,7 +41,7 @@ function elided(name, depth) {
         if (open <= depth)
             short += letter;
     }
-    return open === 0 ? short.replaceAll(ASIDE, () => operators.shift() ?? ASIDE) : null;
+    return open === 0 ? short.replaceAll(ASIDE, () => kept.shift() ?? ASIDE) : null;
 }
 
 /* As much of NAME's template arguments as a row has room for. */

@@ -13,8 +13,8 @@
  *     f<…                                                   narrower still
  *
  * Brackets are paired once, by a scan that knows the places where they are none: operator names,
- * "(anonymous namespace)", arrows, and comparisons inside parentheses. What cannot be paired is
- * text.
+ * "(anonymous namespace)", arrows, "<lambda>" of Python, and comparisons inside parentheses. What
+ * cannot be paired is text.
  *
  * Works on any bytes: what is not UTF-8 or is a control character becomes '?'. A code point counts
  * as one column; wide ones are not known here.
@@ -227,6 +227,22 @@ operator_length(const char *s)
     return word;
 }
 
+/* Length of a part of a Python function's name that is in angles and no template argument, at S,
+ * which is at position I of its name: "<module>", "main.<locals>.<lambda>". Or 0. */
+static size_t
+python_part(const char *s, size_t i)
+{
+    size_t length = 1;
+
+    if (*s != '<' || (i > 0 && s[-1] != '.'))
+        return 0;
+    while (is_word(s[length]))
+        length++;
+    if (length == 1 || s[length] != '>' || (s[length + 1] != '\0' && s[length + 1] != '.'))
+        return 0;
+    return length + 1;
+}
+
 /* Length of what stands at T's position I and holds no brackets, or 0. */
 static size_t
 plain_length(const struct text *t, size_t i)
@@ -239,7 +255,7 @@ plain_length(const struct text *t, size_t i)
         return 2;
     if (*s == 'o' && (i == 0 || !is_word(s[-1])))
         return operator_length(s);
-    return 0;
+    return python_part(s, i);
 }
 
 struct bracket_stack {
