@@ -62,6 +62,10 @@ struct heaptap_native {
  * it. So nobody has to know what lives at each stack in this heap alone, and events cost less. */
 #define HEAPTAP_LASTING 0x10000u
 
+/* Together with that one: objects of this heap end when a collector finds them dead, so what views
+ * call live is what was not reclaimed until then. heaptap_collected tells when that was. */
+#define HEAPTAP_COLLECTED 0x20000u
+
 /* What an adapter wants to remember of a C stack. */
 enum { HEAPTAP_NOTES = 12 };
 
@@ -90,6 +94,8 @@ struct heaptap_language {
     unsigned (*code)(unsigned long pc);
 };
 
+struct heaptap_heap; /* heaptap.h */
+
 /* What a recorder offers. Later versions append; `size` says how much there is. */
 struct heaptap_languages {
     unsigned version; /* 1 */
@@ -101,6 +107,7 @@ struct heaptap_languages {
     const void *(*function_of)(const void *pc);
     const void *(*function_end)(const void *pc);
     int (*moved)(const void **from, const void **to);
+    unsigned long (*collected)(struct heaptap_heap *const *heaps, size_t count);
 };
 
 #if defined(HEAPTAP_IS_RECORDER)
@@ -179,6 +186,16 @@ HEAPTAP_LANGUAGE_API_ int
 heaptap_is_moved(const void **from, const void **to)
 {
     return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->moved(from, to);
+}
+
+/* A collection is over: what HEAPS, COUNT of them, held dead was freed. NULL is none. Returns how
+ * many collections this process has been told of; 0 without a recorder. */
+HEAPTAP_LANGUAGE_API_ unsigned long
+heaptap_collected(struct heaptap_heap *const *heaps, size_t count)
+{
+    return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->size >= sizeof heaptap_languages_v1
+               ? HEAPTAP_LANGUAGES_->collected(heaps, count)
+               : 0;
 }
 
 #endif

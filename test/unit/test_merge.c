@@ -374,8 +374,8 @@ set_history(struct profile *p, int64_t count)
     struct profile_amounts once = {count, 10 * count, 0, 0}, twice = {2 * count, 20 * count, 0, 0};
 
     p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
-    p->snapshots[0] = (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, once};
-    p->snapshots[1] = (struct profile_snapshot){4 * SECOND, "", SNAPSHOT_TIMED, twice};
+    p->snapshots[0] = (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, 0, once};
+    p->snapshots[1] = (struct profile_snapshot){4 * SECOND, "", SNAPSHOT_TIMED, 0, twice};
     p->snapshot_count = 2;
     p->changes = arena_array(&p->arena, 2, sizeof *p->changes);
     p->changes[0] = (struct profile_change){0, 0, once};

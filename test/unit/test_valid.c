@@ -72,8 +72,9 @@ add_times(struct profile *p)
     p->ways[1].elapsed_ns = SECOND;
     p->way_count = 2;
     p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
-    p->snapshots[0] = (struct profile_snapshot){SECOND, "one", SNAPSHOT_ASKED, {3, 300, 1, 100}};
-    p->snapshots[1] = (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, {5, 316, 1, 100}};
+    p->snapshots[0] = (struct profile_snapshot){SECOND, "one", SNAPSHOT_ASKED, 0, {3, 300, 1, 100}};
+    p->snapshots[1] =
+        (struct profile_snapshot){2 * SECOND, "", SNAPSHOT_TIMED, 0, {5, 316, 1, 100}};
     p->snapshot_count = 2;
     p->changes = arena_array(&p->arena, 2, sizeof *p->changes);
     p->changes[0] = (struct profile_change){0, 0, {3, 300, 1, 100}};

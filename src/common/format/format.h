@@ -530,7 +530,7 @@ struct disk_snapshot {
     char name[DISK_SNAPSHOT_NAME_BYTES];   // Ended by NUL unless it fills the field.
     uint32_t id;                           // Its index plus 1; rises with time.
     uint32_t kind;                         // enum disk_snapshot_kind
-    uint64_t reserved;
+    uint64_t collections;                  // Of runtimes' collectors, until then.
 };
 static_assert(sizeof(struct disk_snapshot) == 80, "format.md 4.11");
 
@@ -542,16 +542,21 @@ struct disk_history {
 };
 static_assert(sizeof(struct disk_history) == 40, "format.md 4.12");
 
+enum disk_heap_flags {
+    DISK_HEAP_COLLECTED = 1 << 0, // Objects end when a collector has found them dead.
+};
+
 /* A name under which the program has made heaps of its own. */
 struct disk_heap {
-    uint32_t id; // Its index; written last. Record 0 is never used.
-    uint32_t reserved0;
+    uint32_t id;    // Its index; written last. Record 0 is never used.
+    uint32_t flags; // enum disk_heap_flags
     struct disk_string name;
     uint64_t created_ns; // Elapsed when the first of that name was made.
     uint64_t made;       // How many have been.
     uint64_t destroyed;
     uint64_t resets;
-    uint64_t reserved[2];
+    uint64_t collections;  // Of what is in these heaps.
+    uint64_t collected_ns; // Elapsed at the end of the latest; 0 = none yet.
 };
 static_assert(sizeof(struct disk_heap) == 64, "format.md 4.13");
 

@@ -139,6 +139,7 @@ take(const char *name, enum disk_snapshot_kind kind)
     s->live_bytes = live_bytes(tls.self);
     s->id = (uint32_t)index + 1;
     s->kind = (uint32_t)kind;
+    s->collections = load_relaxed(&state->collections);
     announce(s->id);
     store_release(&s->elapsed_ns, elapsed_ns + 1);
     return DISK_ANSWER_DONE;

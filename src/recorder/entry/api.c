@@ -23,6 +23,7 @@
 #include "event/request.h"
 #include "heaptap/language.h"
 #include "platform/mem.h"
+#include "platform/sys.h"
 
 /* One call from the program. */
 struct call {
@@ -91,14 +92,35 @@ api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
     // Any number of frames may come, also all that there are.
-    bool lasts = skip_frames >= HEAPTAP_LASTING && skip_frames < HEAPTAP_LASTING + 256;
+    unsigned form = skip_frames & ~255u;
+    enum heap_form kind = form == (HEAPTAP_LASTING | HEAPTAP_COLLECTED) ? HEAP_COLLECTED
+                          : form == HEAPTAP_LASTING                     ? HEAP_LASTS
+                                                                        : HEAP_PLAIN;
     struct call call;
     uint64_t handle = 0;
 
     if (call_begins(&call, caller))
-        handle = heap_create(name, lasts ? skip_frames - HEAPTAP_LASTING : skip_frames, lasts);
+        handle = heap_create(name, kind != HEAP_PLAIN ? skip_frames & 255 : skip_frames, kind);
     call_ends(&call);
     return (heaptap_heap *)(uintptr_t)handle;
+}
+
+unsigned long
+api_collected(heaptap_heap *const *heaps, size_t count)
+{
+    struct arch_caller caller = ARCH_CALLER();
+    struct call call;
+    uint64_t collections = 0;
+
+    if (call_begins(&call, caller)) {
+        uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
+
+        for (size_t i = 0; i < count; i++)
+            heap_collected(handle_of(heaps[i]), elapsed_ns);
+        collections = add_relaxed(&state->collections, UINT64_C(1)) + 1;
+    }
+    call_ends(&call);
+    return collections;
 }
 
 static void

@@ -5,4 +5,7 @@
 #define HEAPTAP_IS_RECORDER
 #include "heaptap/heaptap.h"
 
+/* What adapters tell of collections: heaptap_collected of language.h. */
+unsigned long api_collected(heaptap_heap *const *heaps, size_t count);
+
 #endif

@@ -2,11 +2,12 @@
  *
  * One exported object, heaptap_languages_v1, a table of functions. They may be called before
  * anything is recorded and when nothing ever is, at any time, and from within an adapter's answer,
- * that is, in the middle of an event; so none begins an event.
+ * that is, in the middle of an event; so none begins an event, but `collected`, which is in api.c.
  */
 #define HEAPTAP_IS_RECORDER
 
 #include "account/named.h"
+#include "entry/api.h"
 #include "event/adapt.h"
 #include "heaptap/language.h"
 #include "platform/sys.h"
@@ -76,4 +77,5 @@ EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .function_of = api_function_of,
     .function_end = api_function_end,
     .moved = api_moved,
+    .collected = api_collected,
 };

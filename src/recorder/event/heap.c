@@ -54,6 +54,7 @@ enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RE
 
 static const char other_heaps[] = "other heaps";
 static uint32_t places[HEAP_NAMES];
+static unsigned char collected[HEAP_NAMES + 1]; // By name, also for children. Atomic.
 static unsigned char pool[POOL_BYTES];
 static struct texts names = {
     .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
@@ -103,6 +104,7 @@ make_record(uint32_t number)
     if (r->name.bytes == 0)
         r->name = file_string(text, size_bytes);
     r->created_ns = sys_clock_ns() - state->start_ns;
+    r->flags = load_relaxed(&collected[number]) != 0 ? DISK_HEAP_COLLECTED : 0;
     // The record of one that lost the race stays unpublished.
     if (!cas_acq_rel(&n->record, &none, (uint32_t)id))
         return none;
@@ -161,10 +163,11 @@ instance_of(uint64_t handle)
 }
 
 uint64_t
-heap_create(const char *name, unsigned skip_frames, bool lasts)
+heap_create(const char *name, unsigned skip_frames, enum heap_form form)
 {
     uint32_t number = number_of(name);
     struct heap_instance *h;
+    struct disk_heap *r;
     uint32_t index = heap_instance_take(&h), skip_max = (1 << HANDLE_SKIP_BITS) - 1;
     uint64_t handle;
 
@@ -172,14 +175,31 @@ heap_create(const char *name, unsigned skip_frames, bool lasts)
         lose_event();
         return 0;
     }
-    handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)lasts << HANDLE_LASTS |
+    handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(form != HEAP_PLAIN) << HANDLE_LASTS |
              (uint64_t)(index + 1) << HANDLE_INDEX |
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
     store_relaxed(&h->thread, NULL);
     store_release(&h->owner, handle);
-    add_relaxed(&record_of(handle)->made, UINT64_C(1));
+    if (form == HEAP_COLLECTED)
+        store_relaxed(&collected[number], (unsigned char)1);
+    r = record_of(handle);
+    add_relaxed(&r->made, UINT64_C(1));
+    if (form == HEAP_COLLECTED)
+        store_relaxed(&r->flags, (uint32_t)DISK_HEAP_COLLECTED);
     return handle;
+}
+
+void
+heap_collected(uint64_t handle, uint64_t elapsed_ns)
+{
+    struct disk_heap *r;
+
+    if (instance_of(handle) == NULL)
+        return;
+    r = record_of(handle);
+    add_relaxed(&r->collections, UINT64_C(1));
+    store_relaxed(&r->collected_ns, elapsed_ns);
 }
 
 /* --- Sites ------------------------------------------------------------------------------------ */

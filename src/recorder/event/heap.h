@@ -15,10 +15,18 @@ struct heap_name {
 /* Make the table of names when recording starts. False without memory. */
 bool heap_names_start(void);
 
+enum heap_form {
+    HEAP_PLAIN,
+    HEAP_LASTS,     // It is never emptied, and destroyed only when nothing lives in it.
+    HEAP_COLLECTED, // The same, and objects end when a collector has found them dead.
+};
+
 /* Make a heap called NAME, whose events are charged to their stacks without the SKIP_FRAMES
- * innermost frames. LASTS: it is never emptied, and destroyed only when nothing lives in it.
- * Returns its handle, or 0 if there can be none, which is counted. */
-uint64_t heap_create(const char *name, unsigned skip_frames, bool lasts);
+ * innermost frames. Returns its handle, or 0 if there can be none, which is counted. */
+uint64_t heap_create(const char *name, unsigned skip_frames, enum heap_form form);
+
+/* A collection of what is in the heap HANDLE, if there is such a one, was over at ELAPSED_NS. */
+void heap_collected(uint64_t handle, uint64_t elapsed_ns);
 
 /* What the program does with the heap HANDLE. An event has begun for T, and what cannot be recorded
  * is counted. CALLER: whose stack it is. */

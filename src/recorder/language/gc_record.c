@@ -39,15 +39,21 @@ enum { EVENT_RECLAIM_END = 4 };
 
 enum { SNAPSHOTS_A_STEP = 32 };
 
-static const char *const kinds_alone[] = {"libgc"};
+enum { KIND_ALONE, KIND_LISTS };
+
+static const char *const kinds_alone[] = {
+    [KIND_ALONE] = "libgc",
+    [KIND_LISTS] = "libgc lists",
+};
 
 static struct gc_now
 now_alone(void)
 {
-    return (struct gc_now){.kind = 0, .count = 1};
+    return (struct gc_now){.kind = KIND_ALONE, .count = 1};
 }
 
-static const struct gc_runtime alone = {.kinds = kinds_alone, .now = now_alone};
+static const struct gc_runtime alone = {
+    .kinds = kinds_alone, .now = now_alone, .lists = KIND_LISTS};
 const struct gc_runtime *gc_runtime = &alone;
 
 int gc_has_begun;
@@ -144,7 +150,7 @@ gc_heap(unsigned kind)
 
     if (likely(h != NULL))
         return h;
-    h = heaptap_heap_create(gc_runtime->kinds[kind], HEAPTAP_LASTING + 1);
+    h = heaptap_heap_create(gc_runtime->kinds[kind], (HEAPTAP_LASTING | HEAPTAP_COLLECTED) + 1);
     if (h == NULL || cas_acq_rel(&heaps[kind], &none, h))
         return h;
     heaptap_heap_destroy(h);
@@ -170,18 +176,20 @@ ends(const void *p, unsigned kind)
     heaptap_free(gc_heap(kind), p);
 }
 
-/* Collection NUMBER is over: a moment on the timeline. Snapshots are for people, so a program that
- * collects all the time gets fewer: each of the first, then every second one, every fourth. */
+/* A collection is over. Those that are moments of the timeline are for people, so a program that
+ * collects all the time gets fewer: each of the first, then every second one, every fourth. How
+ * many there have been is in all snapshots. */
 static void
-tell(unsigned number)
+tell(void)
 {
     static unsigned step = 1, taken;
-    char name[24] = "collection ", digits[12];
+    char name[32] = "collection ", digits[20];
     unsigned n = (unsigned)strlen(name), count = 0;
+    unsigned long number = heaptap_collected(heaps, GC_KINDS_MAX);
 
-    if (number % step != 0)
+    if (number == 0 || number % step != 0)
         return;
-    for (unsigned left = number; left > 0 || count == 0; left /= 10)
+    for (unsigned long left = number; left > 0 || count == 0; left /= 10)
         digits[count++] = (char)('0' + left % 10);
     while (count > 0)
         name[n++] = digits[--count];
@@ -194,13 +202,12 @@ tell(unsigned number)
 static void
 on_event(int event)
 {
-    static unsigned number;
     void (*hook)(int) = load_acquire(&program_hook);
     int saved = errno;
 
     if (event == EVENT_RECLAIM_END) {
         gc_live_sweep(is_dead, ends);
-        tell(++number);
+        tell();
         if (gc_runtime->collected != NULL)
             gc_runtime->collected();
     }

@@ -1,7 +1,8 @@
 /* gc_record.h: what is recorded of a program on the collector libgc; see gc_record.c.
  *
- * Each object is of a kind, which is a heap of the recorder's. A program on libgc alone has one,
- * "libgc"; an adapter for a runtime on top of it has one for each of its types.
+ * Each object is of a kind, which is a heap of the recorder's. A program on libgc alone has
+ * "libgc" and, for what is given out in lists, "libgc lists"; an adapter for a runtime on top of it
+ * has one for each of its types.
  *
  * All of these leave errno alone.
  */
@@ -32,6 +33,7 @@ struct gc_runtime {
      * live are from now on used for others. May be NULL. */
     void (*collected)(void);
     void (*freed)(const void *p); // One object by itself. May be NULL.
+    unsigned lists; // The kind of objects that are given out in lists.
 };
 
 /* Programs on libgc alone, unless a constructor says otherwise. */
@@ -65,6 +67,18 @@ heaptap_heap *gc_heap(unsigned kind);
 void gc_begin(void);
 
 extern int gc_has_begun;
+
+/* An object of BYTES was given out at P, in a list. In the calling function itself, as below. */
+static inline __attribute__((always_inline)) void
+gc_listed(const void *p, size_t bytes)
+{
+    unsigned kind = gc_runtime->lists;
+
+    if (unlikely(!load_acquire(&gc_has_begun)))
+        gc_begin();
+    if (gc_live_put(p, kind))
+        heaptap_alloc(gc_heap(kind), p, 1, bytes);
+}
 
 /* An object of BYTES was allocated at P. In the calling function itself, so that the stack has the
  * frame of one function of ours, which the heaps leave out. */

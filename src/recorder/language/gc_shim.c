@@ -5,7 +5,8 @@
  * of the function that the program called.
  *
  * Lists of objects (GC_malloc_many) are recorded object by object, at the stack that asked for the
- * list, because what takes them off it does so without a call. Guile's small objects are such.
+ * list, because what takes them off it does so without a call. Guile's small objects are such. They
+ * have a heap of their own, since which function took one, or whether any did, nobody knows.
  *
  * GC_realloc is a free and an allocation: only so there is no instant at which another thread may
  * get the old address while it is still known.
@@ -64,7 +65,6 @@ ALLOCATES(GC_calloc_explicitly_typed, (size_t n, size_t bytes, size_t layout), (
           n *bytes)
 ALLOCATES(GC_gcj_malloc, (size_t bytes, void *layout), (bytes, layout), bytes)
 ALLOCATES(GC_gcj_malloc_ignore_off_page, (size_t bytes, void *layout), (bytes, layout), bytes)
-ALLOCATES(GC_finalized_malloc, (size_t bytes, const void *closure), (bytes, closure), bytes)
 ALLOCATES(GC_strdup, (const char *text), (text), strlen(p) + 1)
 ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), strlen(p) + 1)
 ALLOCATES(GC_wcsdup, (const wchar_t *text), (text), (wcslen(p) + 1) * sizeof(wchar_t))
@@ -95,6 +95,9 @@ base_of(void *p)
 
 ALLOCATES_INSIDE(GC_memalign, (size_t alignment, size_t bytes), (alignment, bytes), bytes)
 
+// In front of its object stands what is called at its end.
+ALLOCATES_INSIDE(GC_finalized_malloc, (size_t bytes, const void *closure), (bytes, closure), bytes)
+
 /* Those of programs compiled with GC_DEBUG, which have up to three arguments more. */
 #define DEBUGS(name) ALLOCATES_INSIDE(name, (size_t n, void *a, void *b, void *c), (n, a, b, c), n)
 DEBUGS(GC_debug_malloc)
@@ -104,6 +107,9 @@ DEBUGS(GC_debug_malloc_atomic_uncollectable)
 DEBUGS(GC_debug_malloc_ignore_off_page)
 DEBUGS(GC_debug_malloc_atomic_ignore_off_page)
 DEBUGS(GC_debug_malloc_stubborn)
+DEBUGS(GC_debug_gcj_malloc)
+DEBUGS(GC_debug_generic_or_special_malloc)
+ALLOCATES_INSIDE(GC_debug_malloc_replacement, (size_t bytes), (bytes), bytes)
 ALLOCATES_INSIDE(GC_debug_strdup, (const char *text, void *a, void *b, void *c), (text, a, b, c),
                  strlen(p) + 1)
 ALLOCATES_INSIDE(GC_debug_strndup, (const char *text, size_t max, void *a, void *b, void *c),
@@ -135,7 +141,7 @@ GC_malloc_many(size_t bytes)
 
     if (!IS_INNER)
         for (void **p = first; p != NULL; p = *p)
-            gc_began(p, bytes);
+            gc_listed(p, bytes);
     return first;
 }
 
@@ -150,7 +156,7 @@ GC_generic_malloc_many(size_t bytes, int kind, void **ret)
     next(bytes, kind, ret);
     if (!IS_INNER)
         for (void **p = *ret; p != NULL; p = *p)
-            gc_began(p, bytes);
+            gc_listed(p, bytes);
     __asm__ volatile(""); // The stack must have this function when the last one is told of.
 }
 
@@ -211,24 +217,27 @@ GC_realloc(void *p, size_t bytes)
     return q;
 }
 
-EXPORT void *GC_debug_realloc(void *p, size_t bytes, void *a, void *b, void *c);
-SHIM void *
-GC_debug_realloc(void *p, size_t bytes, void *a, void *b, void *c)
-{
-    static void *place;
-    void *(*next)(void *, size_t, void *, void *, void *) =
-        (void *(*)(void *, size_t, void *, void *, void *))gc_find(&place, "GC_debug_realloc");
-    bool inner = IS_INNER;
-    void *q, *base = inner ? NULL : base_of(p);
+#define DEBUG_REALLOCATES(name, parameters, arguments)                                             \
+    EXPORT void *name parameters;                                                                  \
+    SHIM void *name parameters                                                                     \
+    {                                                                                              \
+        static void *place;                                                                        \
+        void *(*next)parameters = (void *(*)parameters)gc_find(&place, #name);                     \
+        bool inner = IS_INNER;                                                                     \
+        void *q, *base = inner ? NULL : base_of(p);                                                \
+                                                                                                   \
+        gc_ends(base);                                                                             \
+        q = next arguments;                                                                        \
+        if (!inner && q != NULL)                                                                   \
+            gc_began(base_of(q), bytes);                                                           \
+        else if (base != NULL && bytes != 0)                                                       \
+            STAYS(base);                                                                           \
+        return q;                                                                                  \
+    }
 
-    gc_ends(base);
-    q = next(p, bytes, a, b, c);
-    if (!inner && q != NULL)
-        gc_began(base_of(q), bytes);
-    else if (base != NULL && bytes != 0)
-        STAYS(base);
-    return q;
-}
+DEBUG_REALLOCATES(GC_debug_realloc, (void *p, size_t bytes, void *a, void *b, void *c),
+                  (p, bytes, a, b, c))
+DEBUG_REALLOCATES(GC_debug_realloc_replacement, (void *p, size_t bytes), (p, bytes))
 
 /* --- The hook that we use --------------------------------------------------------------------- */
 

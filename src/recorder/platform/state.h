@@ -166,6 +166,7 @@ struct state {
     uint64_t growth_bytes;       // A snapshot for so much growth of live bytes; 0 = none.
     int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
     uint32_t growth_count;       // Atomic: such snapshots.
+    uint64_t collections;        // Atomic: of runtimes' collectors, as adapters have told.
     uint32_t signal_count;       // Atomic: signals that asked for one.
     uint32_t snapshot_signal;    // Its number; 0 = none.
 

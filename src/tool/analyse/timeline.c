@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/collector.h"
 #include "util/ensure.h"
 
 #define NS_PER_MINUTE 60e9
@@ -197,6 +198,35 @@ find_points(struct builder *b)
         if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns ||
             t->points[i].elapsed_ns > ELAPSED_NS_MAX)
             t->points[i].elapsed_ns = t->points[i - 1].elapsed_ns;
+}
+
+static void
+find_collections(struct builder *b)
+{
+    struct timeline *t = b->t;
+
+    if (profile_collected(b->p).collections == 0)
+        return;
+    t->collections = arena_array(b->arena, t->point_count, sizeof *t->collections);
+    for (size_t i = 0; i < t->point_count; i++) {
+        t->collections[i] = profile_collections_at(b->p, &t->points[i]);
+        // They only rise, but in a damaged file, and where two threads took snapshots at once.
+        if (i > 0 && t->collections[i] < t->collections[i - 1])
+            t->collections[i] = t->collections[i - 1];
+    }
+}
+
+uint64_t
+timeline_collections(const struct timeline *t, size_t column, size_t columns)
+{
+    size_t first, last = t->point_count - 1;
+
+    if (t->collections == NULL)
+        return 0;
+    first = column == 0 ? 0 : timeline_point_at(t, timeline_column_ns(t, column, columns) - 1);
+    if (column + 1 < columns)
+        last = timeline_point_at(t, timeline_column_ns(t, column + 1, columns) - 1);
+    return last > first ? t->collections[last] - t->collections[first] : 0;
 }
 
 size_t
@@ -510,6 +540,7 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     for (size_t i = 0; i < stacks->count; i++)
         b.all[i].stack = &stacks->v[i];
     find_points(&b);
+    find_collections(&b);
     fill_rough(&b);
     find_maxima(&b);
     sum_up(ret->total.rough, TREND_POINTS);

@@ -49,6 +49,8 @@ struct timeline {
     size_t growing; // How many grow, of all stacks.
     size_t stack_count;
     bool filtered; // Some stacks were left out.
+    // By point: collections of runtimes' collectors until then. NULL: there was none at all.
+    uint64_t *collections;
 };
 
 struct timeline_options {
@@ -83,6 +85,10 @@ size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
  * live bytes at its end, or what was allocated per second in it. */
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
+
+/* How many collections were over in it, as far as snapshots tell: one belongs to the first snapshot
+ * that knows of it. */
+uint64_t timeline_collections(const struct timeline *t, size_t column, size_t columns);
 
 /* When column COLUMN of COLUMNS begins; the last one ends where COLUMNS would begin. */
 uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t columns);

@@ -8,6 +8,7 @@
  */
 #include "flame/time_frame.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "export/amount.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
+#include "profile/collector.h"
 #include "symbol/shorten.h"
 
 enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX = 40 };
@@ -153,6 +155,21 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
     return false;
 }
 
+/* A mark on the axis at each column in which collections were over. */
+static void
+put_collections(const struct time_frame *f, double bottom)
+{
+    for (size_t i = 0; i < FRAME_COLUMNS; i++) {
+        uint64_t n = timeline_collections(f->t, i, FRAME_COLUMNS);
+
+        if (n != 0)
+            strbuf_fmt(f->out,
+                       "<path class=\"gc\" d=\"M%.1f %.1fv-7\"><title>%" PRIu64
+                       " collection%s</title></path>\n",
+                       frame_column_x(f, i + 1), bottom, n, n == 1 ? "" : "s");
+    }
+}
+
 void
 frame_names(const struct time_frame *f, double bottom)
 {
@@ -164,10 +181,12 @@ frame_names(const struct time_frame *f, double bottom)
         const struct profile_moment *m = &f->t->points[i];
         struct flag flag = {.name = m->name, .x = frame_x(f, m->elapsed_ns)};
 
-        if (*m->name != '\0' && m->snapshots != 0 && m->snapshots <= f->p->snapshot_count &&
+        if (*m->name != '\0' && !profile_is_collection(f->p, m) && m->snapshots != 0 &&
+            m->snapshots <= f->p->snapshot_count &&
             find_room(&flag, free_from))
             flags[count++] = flag;
     }
+    put_collections(f, bottom);
     // The lines first: no line goes through a name.
     for (size_t i = 0; i < count; i++)
         strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", flags[i].x,

@@ -32,6 +32,9 @@ json_heaps(struct json *j, const struct profile *p)
         json_uint(j, "made", h->made);
         json_uint(j, "destroyed", h->destroyed);
         json_uint(j, "resets", h->resets);
+        json_bool(j, "collected", h->collected);
+        json_uint(j, "collections", h->collections);
+        json_uint(j, "collected_ns", h->collected_ns);
         json_counters(j, &h->counters);
         if (p->extent == EXTENT_WHOLE) {
             json_object(j, "backing");

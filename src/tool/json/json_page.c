@@ -27,6 +27,7 @@
 #include "json/json_members.h"
 #include "json/json_paths.h"
 #include "json/json_report.h"
+#include "profile/collector.h"
 #include "util/ensure.h"
 
 enum { PAGE_VERSION = 1, LEAK_CALLERS = 5 };
@@ -161,6 +162,7 @@ put_points(struct json *j, const struct profile *p)
         json_string(j, "name", is_snapshot && *m.name != '\0' ? m.name : NULL);
         json_string(j, "kind",
                     is_snapshot ? json_snapshot_kinds[p->snapshots[i - 1].kind] : m.name);
+        json_uint(j, "collections", profile_collections_at(p, &m));
         json_end(j);
     }
     json_end(j);

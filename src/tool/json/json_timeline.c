@@ -6,8 +6,9 @@
 #include "view/phrases.h"
 
 static void
-json_point(struct json *j, const struct profile *p, const struct profile_moment *m)
+json_point(struct json *j, const struct profile *p, const struct timeline *t, size_t i)
 {
+    const struct profile_moment *m = &t->points[i];
     bool is_snapshot = m->snapshots > 0 && m->snapshots <= p->snapshot_count;
 
     json_object_line(j, NULL);
@@ -15,6 +16,7 @@ json_point(struct json *j, const struct profile *p, const struct profile_moment 
     json_string(j, "name", is_snapshot && *m->name ? m->name : NULL);
     json_string(j, "kind",
                 is_snapshot ? json_snapshot_kinds[p->snapshots[m->snapshots - 1].kind] : m->name);
+    json_uint(j, "collections", t->collections != NULL ? t->collections[i] : 0);
     json_end(j);
 }
 
@@ -54,7 +56,7 @@ json_timeline(struct json *j, const struct view *v, const struct timeline *t)
     json_string(j, "by", timeline_by_names[t->by]);
     json_array(j, "points");
     for (size_t i = 0; i < t->point_count; i++)
-        json_point(j, v->p, &t->points[i]);
+        json_point(j, v->p, t, i);
     json_end(j);
     json_uint(j, "stacks", t->stack_count);
     json_uint(j, "growing", t->growing);

@@ -76,6 +76,9 @@ load_heaps(struct loader *l)
         heap->made = d->made;
         heap->destroyed = d->destroyed;
         heap->resets = d->resets;
+        heap->collected = (d->flags & DISK_HEAP_COLLECTED) != 0;
+        heap->collections = d->collections;
+        heap->collected_ns = d->collected_ns;
     }
 }
 

@@ -67,6 +67,7 @@ take_snapshot(struct profile *p, const struct disk_snapshot *d)
         .elapsed_ns = d->elapsed_ns,
         .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
         .kind = d->kind,
+        .collections = d->collections,
         .amounts = told_amounts(d),
     };
 }

@@ -81,6 +81,8 @@ merge_heap(struct profile_heap *to, const struct profile_heap *from, uint64_t st
     to->made += from->made;
     to->destroyed += from->destroyed;
     to->resets += from->resets;
+    to->collected |= from->collected;
+    to->collections += from->collections;
 }
 
 /* The labels of SET as one text, which no other labels have. */

@@ -94,6 +94,25 @@ release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interv
                &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
 }
 
+/* What the snapshots of P know of collections, each in the moment of the sum that follows it. */
+static void
+add_collections(struct merge *m, const struct profile *p)
+{
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const struct profile_snapshot *s = &p->snapshots[i];
+        uint32_t interval =
+            interval_of_time(m, time_after(p->process.start_unix_ns, s->elapsed_ns));
+
+        if (s->collections <= before)
+            continue;
+        if (interval < m->p->snapshot_count)
+            m->p->snapshots[interval].collections += s->collections - before;
+        before = s->collections;
+    }
+}
+
 void
 merge_history(struct merge *m, struct merge_input *in)
 {
@@ -112,6 +131,7 @@ merge_history(struct merge *m, struct merge_input *in)
                                                       p->snapshots[c->interval].elapsed_ns));
         add_change(m, row_of(m, in, c->thread_site), interval, &c->amounts);
     }
+    add_collections(m, p);
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct counters *c = &p->thread_sites[i].counters;
 
@@ -152,5 +172,6 @@ merge_history_finish(struct merge *m)
     for (size_t k = 0; k < p->snapshot_count; k++) {
         profile_amounts_add(&sum, &gains[k]);
         p->snapshots[k].amounts = sum;
+        p->snapshots[k].collections += k > 0 ? p->snapshots[k - 1].collections : 0;
     }
 }

@@ -264,6 +264,8 @@ struct profile_heap {
     uint64_t created_ns;      // Elapsed, of the first of that name.
     uint64_t made, destroyed; // How many.
     uint64_t resets;
+    bool collected; // Objects end when a collector has found them dead,
+    uint64_t collections, collected_ns; // so many times, the latest then (elapsed; 0 = none yet).
     struct counters counters; // The sum over its sites.
     struct counters backing;  // Of the blocks that it makes its own from. Part of no total.
 };
@@ -333,6 +335,7 @@ struct profile_snapshot {
     uint64_t elapsed_ns;
     const char *name;               // "" if it has none.
     uint32_t kind;                  // enum profile_snapshot_kind
+    uint64_t collections;           // Until then, of runtimes' collectors.
     struct profile_amounts amounts; // Of all sites.
 };
 

@@ -440,7 +440,10 @@ write_heaps(struct writer *w)
                                   .created_ns = h->created_ns,
                                   .made = h->made,
                                   .destroyed = h->destroyed,
-                                  .resets = h->resets};
+                                  .resets = h->resets,
+                                  .flags = h->collected ? DISK_HEAP_COLLECTED : 0,
+                                  .collections = h->collections,
+                                  .collected_ns = h->collected_ns};
     }
     if (p->heap_count > 1)
         write_table(w, DISK_HEAPS, d, p->heap_count * sizeof *d, sizeof *d);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analyse/frame_name.h"
+#include "profile/collector.h"
 #include "text/text_notes.h"
 #include "text/text_recording.h"
 #include "view/access_words.h"
@@ -194,6 +195,35 @@ put_accesses(struct text_view *v, const struct totals_widths *w)
                            access_granule_words(a, all)));
 }
 
+/* Of a program with a collector: when it last looked what is live. */
+static void
+put_collections(struct text_view *v, const struct totals_widths *w)
+{
+    struct profile_collected all = profile_collected(v->base.p);
+    struct arena *a = v->base.arena;
+    const char *when = "";
+
+    if (!all.is_collected || v->base.p->extent != EXTENT_WHOLE)
+        return;
+    if (all.collections == 0)
+        when = "so nothing was reclaimed";
+    else if (all.last_ns != 0)
+        when = arena_printf(a, "the last after %s", style_duration(a, all.last_ns));
+    put_total(v, w, "Collections", style_count(a, (int64_t)(all.collections & INT64_MAX)), "",
+              when);
+}
+
+/* What live means where objects end by collections. */
+static const char *
+about_live(struct text_view *v)
+{
+    const char *error = total_error(v, METRIC_INUSE);
+
+    return profile_collected(v->base.p).is_collected
+               ? arena_printf(v->base.arena, "not yet reclaimed%s", error)
+               : error;
+}
+
 static void
 put_totals(struct text_view *v)
 {
@@ -214,8 +244,9 @@ put_totals(struct text_view *v)
         put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
                   about_peak(v));
     put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
-              style_bytes(a, counters_live_bytes(c)), total_error(v, METRIC_INUSE));
+              style_bytes(a, counters_live_bytes(c)), about_live(v));
     put_accesses(v, &w);
+    put_collections(v, &w);
     if (!c->partial)
         put_total(v, &w, phrase_short_lived_title(c), style_count(a, counters_within_16(c)),
                   style_percent(a, counters_within_16(c), c->allocations),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyse/tags.h"
+#include "profile/collector.h"
 #include "text/text_stack.h"
 #include "view/backing.h"
 #include "view/group_table.h"
@@ -85,6 +86,13 @@ put_table(struct text_view *v, const struct groups *groups, enum group_by by, si
                          heaps ? "heap" : "label"));
 }
 
+static void
+put_lists(struct text_view *v)
+{
+    text_line(v, INK_DIM, "libgc lists: objects given out many at once, at the stack that asked");
+    text_line(v, INK_DIM, "for the list. Who took one of them, or if anybody did, is not seen.");
+}
+
 void
 text_heaps(struct text_view *v, size_t limit)
 {
@@ -95,6 +103,8 @@ text_heaps(struct text_view *v, size_t limit)
     group_table_rows(&v->base, BY_HEAP, METRIC_INUSE, &groups);
     text_title(v, "Heaps", "");
     put_table(v, &groups, BY_HEAP, limit);
+    if (profile_collected(v->base.p).listed != 0)
+        put_lists(v);
 }
 
 static void

@@ -10,7 +10,8 @@
  *
  * A column is a stretch of time; its height is what was live at its end, in eighths of a line, or
  * what was allocated in it. The peak belongs to an instant that no snapshot may have met, so its
- * column is raised to it. Below stand the stacks, those that grow first, each with a sparkline that
+ * column is raised to it. If the program has a collector, a line below the axis says how often it
+ * ran in each column. Below stand the stacks, those that grow first, each with a sparkline that
  * has a scale of its own: it shows the shape, the numbers beside it the size.
  */
 #include "text/text_timeline.h"
@@ -18,6 +19,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "profile/collector.h"
 #include "text/text_header.h"
 #include "text/text_stack.h"
 
@@ -253,6 +255,35 @@ put_axis(struct chart *c)
     put_times(c, first, step);
 }
 
+/* How many collections were over in each column. */
+static void
+put_collections(struct chart *c)
+{
+    struct text_view *v = c->v;
+    struct strbuf line = {0};
+    uint64_t all = 0;
+
+    if (c->t->collections == NULL)
+        return;
+    style_right(&line, "gc", AXIS - 2);
+    style_left(&line, "", 2);
+    for (size_t i = 0; i < c->columns; i++) {
+        uint64_t n = timeline_collections(c->t, i, c->columns);
+
+        strbuf_char(&line, n == 0 ? ' ' : n < 10 ? (char)('0' + n) : '+');
+        all += n;
+    }
+    while (line.length > 0 && line.text[line.length - 1] == ' ')
+        line.text[--line.length] = '\0';
+    text_line(v, INK_PLAIN, strbuf_text(&line));
+    text_line(v, INK_DIM,
+              arena_printf(v->base.arena, "%*s%s; what died counts as live until the next", AXIS,
+                           "",
+                           style_plural(v->base.arena, (int64_t)(all & INT64_MAX),
+                                        "collection")));
+    strbuf_release(&line);
+}
+
 /* The named snapshots below the axis, each where there is room in one of a few lines. */
 static void
 put_names(struct chart *c)
@@ -265,7 +296,8 @@ put_names(struct chart *c)
         size_t column = AXIS + column_at(c, m->elapsed_ns), line = 0;
         const char *name = style_clean(c->v->base.arena, m->name);
 
-        if (*name == '\0' || m->snapshots == 0 || m->snapshots > c->v->base.p->snapshot_count)
+        if (*name == '\0' || profile_is_collection(c->v->base.p, m) || m->snapshots == 0 ||
+            m->snapshots > c->v->base.p->snapshot_count)
             continue;
         while (line < NAME_LINES && lines[line].length > 0 &&
                style_width(lines[line].text) >= column)
@@ -446,6 +478,7 @@ text_timeline(struct text_view *v, const struct timeline *t)
     put_peak(&c);
     put_lines(&c);
     put_axis(&c);
+    put_collections(&c);
     put_names(&c);
     put_rows(v, t);
 }

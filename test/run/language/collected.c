@@ -1,6 +1,9 @@
 /* collected.c: a program on the collector libgc that knows what it allocated and what is left.
  *
- *     collected OBJECTS THREADS
+ *     collected OBJECTS THREADS [plain|incremental|fork]
+ *
+ * With incremental the collector works in steps; with fork a child begins in the middle, which does
+ * the same, and prints its rows to the file "child".
  *
  * Each function that allocates has a row: how many objects of how many bytes it made, and for each
  * object a link that the collector itself clears when it finds the object dead. After a last
@@ -8,13 +11,17 @@
  */
 #define GC_THREADS
 #include <gc/gc.h>
+#include <gc/gc_disclaim.h>
 #include <gc/gc_mark.h>
+#include <gc/gc_typed.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { ROWS = 12, LINKS = 1 << 21 };
+enum { ROWS = 18, LINKS = 1 << 21 };
 
 struct row {
     const char *name;
@@ -27,7 +34,9 @@ struct row {
 static struct row rows[ROWS] = {{.name = "keep"},      {.name = "drop"},   {.name = "drop_atomic"},
                                 {.name = "drop_big"},  {.name = "strong"}, {.name = "grow"},
                                 {.name = "text"},      {.name = "many"},   {.name = "aligned"},
-                                {.name = "typed"},     {.name = "debugged"}};
+                                {.name = "typed"},     {.name = "debugged"}, {.name = "of_kind"},
+                                {.name = "finalized"}, {.name = "disclaimed"}, {.name = "freed"},
+                                {.name = "laid_out"},  {.name = "replaced"}};
 void *kept[1 << 18]; /* Not static, or the compiler sees that nobody reads them. */
 static void *strongs[1 << 18];
 
@@ -43,6 +52,9 @@ note(unsigned r, void *p, size_t bytes)
     row->sizes[i] = (unsigned)bytes;
     GC_general_register_disappearing_link((void **)(row->links + 8 * i), p);
 }
+
+/* Exported, but in no public header. */
+void *GC_malloc_kind(size_t bytes, int kind);
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -155,6 +167,85 @@ debugged(unsigned i)
     note(10, GC_base(p), 30 + i % 5);
 }
 
+NOINLINE static void
+of_kind(unsigned i)
+{
+    size_t bytes = 50 + i % 70;
+
+    note(11, GC_malloc_kind(bytes, i % 2), bytes);
+}
+
+static unsigned long ended;
+
+static void GC_CALLBACK
+at_end(void *p, void *data)
+{
+    (void)p;
+    (void)data;
+    __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
+}
+
+/* Its finalizer is called after one collection, and the next one ends it. */
+NOINLINE static void
+finalized(unsigned i)
+{
+    void *p = GC_MALLOC(70 + i % 9);
+
+    GC_register_finalizer(p, at_end, NULL, NULL, NULL);
+    note(12, p, 70 + i % 9);
+}
+
+static struct GC_finalizer_closure closure;
+
+NOINLINE static void
+disclaimed(unsigned i)
+{
+    void *p = GC_finalized_malloc(20 + i % 20, &closure);
+
+    note(13, GC_base(p), 20 + i % 20);
+}
+
+NOINLINE static void
+freed(unsigned i)
+{
+    size_t bytes = i % 64 == 0 ? 10000 + i % 100 : 1 + i % 200;
+
+    GC_FREE(GC_MALLOC(bytes));
+    __atomic_fetch_add(&rows[14].count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[14].bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[14].freed, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[14].freed_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+NOINLINE static void
+laid_out(unsigned i)
+{
+    GC_word bits = 1;
+    GC_descr layout = GC_make_descriptor(&bits, 4);
+
+    if (i % 2 == 0) {
+        void *p = GC_malloc_explicitly_typed(32, layout);
+
+        note(15, GC_base(p), 32);
+    } else {
+        void *p = GC_calloc_explicitly_typed(1 + i % 5, 32, layout);
+
+        note(15, GC_base(p), 32 * (1 + i % 5));
+    }
+}
+
+NOINLINE static void
+replaced(unsigned i)
+{
+    void *p = GC_debug_realloc_replacement(GC_debug_malloc_replacement(15), 60 + i % 10);
+
+    note(16, GC_base(p), 60 + i % 10);
+    __atomic_fetch_add(&rows[16].count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[16].bytes, 15, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[16].freed, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&rows[16].freed_bytes, 15, __ATOMIC_RELAXED);
+}
+
 static unsigned objects;
 
 static void *
@@ -175,6 +266,12 @@ work(void *arg)
         aligned(i);
         typed(i);
         debugged(i);
+        of_kind(i);
+        finalized(i);
+        disclaimed(i);
+        freed(i);
+        laid_out(i);
+        replaced(i);
     }
     return NULL;
 }
@@ -189,21 +286,11 @@ on_event(GC_EventType event)
         events++;
 }
 
-int
-main(int argc, char **argv)
+static void
+run(unsigned threads)
 {
-    unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
-    unsigned first;
     pthread_t ids[64];
 
-    GC_INIT();
-    GC_set_on_collection_event(on_event);
-    first = (unsigned)GC_get_gc_no();
-    objects = (unsigned)atoi(argv[1]);
-    for (unsigned r = 0; r < ROWS; r++) {
-        rows[r].links = aligned_alloc(8, 8 * LINKS);
-        rows[r].sizes = malloc(LINKS * sizeof *rows[r].sizes);
-    }
     for (unsigned t = 0; t < (threads > 0 ? threads : 1); t++)
         firsts[t] = t * objects;
     if (threads == 0)
@@ -212,7 +299,43 @@ main(int argc, char **argv)
         pthread_create(&ids[t], NULL, work, &firsts[t]);
     for (unsigned t = 0; t < threads; t++)
         pthread_join(ids[t], NULL);
-    GC_gcollect();
+}
+
+/* Overwrite what of the stack was in use, and the registers that functions keep: the collector
+ * takes what looks like an address there for one. */
+NOINLINE static void
+forget(void)
+{
+    volatile char old[4096];
+
+    memset((void *)old, 0, sizeof old);
+}
+
+static void
+collect(void)
+{
+    forget();
+    for (int i = 0; i < 4; i++) {
+        GC_gcollect();
+        GC_invoke_finalizers();
+    }
+}
+
+static void
+begin_rows(void)
+{
+    for (unsigned r = 0; r < ROWS; r++) {
+        const char *name = rows[r].name;
+
+        rows[r] = (struct row){.name = name};
+        rows[r].links = aligned_alloc(8, 8 * LINKS);
+        rows[r].sizes = malloc(LINKS * sizeof *rows[r].sizes);
+    }
+}
+
+static void
+print_rows(FILE *out)
+{
     for (unsigned r = 0; r < ROWS && rows[r].name != NULL; r++) {
         unsigned long left = 0, left_bytes = 0;
 
@@ -225,9 +348,56 @@ main(int argc, char **argv)
             left = rows[r].count - rows[r].freed;
             left_bytes = rows[r].bytes - rows[r].freed_bytes;
         }
-        printf("%s %lu %lu %lu %lu\n", rows[r].name, rows[r].count, rows[r].bytes, left,
-               left_bytes);
+        fprintf(out, "%s %lu %lu %lu %lu\n", rows[r].name, rows[r].count, rows[r].bytes, left,
+                left_bytes);
     }
-    printf("collections %d\n", events == (unsigned)GC_get_gc_no() - first && events > 0);
-    return 0;
+}
+
+/* What the parent has is told apart from what the child makes. */
+static int
+child(unsigned threads)
+{
+    FILE *out = fopen("child", "w");
+
+    begin_rows();
+    memset(kept, 0, sizeof kept);
+    run(threads);
+    collect();
+    print_rows(out);
+    return fclose(out);
+}
+
+int
+main(int argc, char **argv)
+{
+    unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    const char *mode = argc > 3 ? argv[3] : "plain";
+    unsigned first;
+    pid_t pid = -1;
+    int status = 0;
+
+    if (strcmp(mode, "fork") == 0)
+        GC_set_handle_fork(1);
+    GC_INIT();
+    GC_init_finalized_malloc();
+    closure.proc = at_end;
+    if (strcmp(mode, "incremental") == 0)
+        GC_enable_incremental();
+    GC_set_on_collection_event(on_event);
+    first = (unsigned)GC_get_gc_no();
+    objects = (unsigned)atoi(argv[1]);
+    begin_rows();
+    run(threads);
+    if (strcmp(mode, "fork") == 0) {
+        fflush(stdout);
+        pid = fork();
+        if (pid == 0)
+            _exit(child(threads));
+        waitpid(pid, &status, 0);
+    }
+    collect();
+    print_rows(stdout);
+    printf("collections %u\n", (unsigned)GC_get_gc_no() - first);
+    printf("hook %d\n", events == (unsigned)GC_get_gc_no() - first && events > 0);
+    return status;
 }

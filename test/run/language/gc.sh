@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# gc.sh: a program on the collector libgc, whose objects end by calls and by collections. If it
-# fails, what is live, freed or allocated in a collected heap is wrong, counts at a wrong function,
-# or the program's own hook for collections is gone.
+# gc.sh: a program on the collector libgc, whose objects end by calls and by collections, also in
+# threads, with a collector that works in steps, and after a fork. If it fails, what is live, freed
+# or allocated in a collected heap is wrong, counts at a wrong function, or the program's own hook
+# for collections is gone; or views say the wrong moment, or none, at which what is live was known.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 [ -f /usr/include/gc/gc.h ] || skip_all "libgc-dev is not installed"
@@ -9,24 +10,49 @@ need python3
 ${CC:-cc} -O2 -g -o collected "$area/collected.c" -lgc -lpthread 2>cc.err ||
     { cat cc.err; exit 1; }
 
-# try NAME OBJECTS THREADS
+# rows NAME PROFILE TRUTH: what functions allocated, and which collections there were.
+rows() {
+    "$HEAPTAP" report --json --no-fold "$2" >"$1.json"
+    check "$1: objects" run_python "$area/rows.py" "$1.json" "$3"
+}
+
+# try NAME OBJECTS THREADS [MODE]
 try() {
-    rm -f "$1.heaptap"
-    LD_PRELOAD=$LIBHEAPTAP:$BUILD/libheaptap_gc.so HEAPTAP_OUT=$PWD/$1.heaptap \
-        ./collected "$2" "$3" >"$1.truth" 2>"$1.err"
+    mkdir "$1"
+    LD_PRELOAD=$LIBHEAPTAP:$BUILD/libheaptap_gc.so HEAPTAP_OUT=$PWD/$1/%n.heaptap \
+        ./collected "$2" "$3" "${4:-plain}" >"$1.truth" 2>"$1.err"
     same "$1: exit status" 0 $?
     same "$1: errors" "" "$(cat "$1.err")"
-    same "$1: the program's own hook" "collections 1" "$(tail -1 "$1.truth")"
-    "$HEAPTAP" report --json --no-fold --heap libgc "$1.heaptap" >"$1.json"
-    check "$1: objects" run_python "$area/rows.py" "$1.json" "$1.truth"
-    "$HEAPTAP" timeline --json "$1.heaptap" >"$1.timeline"
-    check "$1: collections are moments" grep -q '"collection 1"' "$1.timeline"
+    same "$1: the program's own hook" "hook 1" "$(tail -1 "$1.truth")"
+    rows "$1" "$1/1.heaptap" "$1.truth"
+    "$HEAPTAP" timeline --json "$1/1.heaptap" >"$1.timeline"
+    "$HEAPTAP" report "$1/1.heaptap" >"$1.report"
+    check "$1: collections" run_python "$area/collections.py" "$1.json" "$1.timeline" "$1.report" \
+        "$1.truth"
 }
 
 # Chosen for what the program is.
 record run.heaptap ./collected 2000 0
-"$HEAPTAP" report --json --no-fold --heap libgc run.heaptap >run.json
-check "run: objects" run_python "$area/rows.py" run.json run.heaptap.out
-try one 20000 0
-try threads 10000 4
+rows run run.heaptap run.heaptap.out
+try one 8000 0
+try threads 4000 4
+try incremental 8000 0 incremental
+try steps 4000 4 incremental
+try forked 4000 0 fork
+rows child forked/2.heaptap child
+
+# Pictures and charts have the collections, merged and packed files too.
+"$HEAPTAP" timeline one/1.heaptap >one.text
+check "timeline: a line of collections" grep -Eq '^ +gc +[1-9+ ]+$' one.text
+same "timeline: no names of collections" 0 "$(grep -c '↑ collection' one.text)"
+"$HEAPTAP" timeline --svg one.svg one/1.heaptap >/dev/null
+check "timeline: marks in the picture" grep -q 'class="gc"' one.svg
+"$HEAPTAP" pack -o packed.heaptap one/1.heaptap
+"$HEAPTAP" report --json packed.heaptap | grep -o '"collections": [0-9]*' >packed.txt
+"$HEAPTAP" report --json one/1.heaptap | grep -o '"collections": [0-9]*' >whole.txt
+check "packed: collections" cmp packed.txt whole.txt
+"$HEAPTAP" merge -o merged.heaptap one/1.heaptap threads/1.heaptap >/dev/null
+"$HEAPTAP" report --json merged.heaptap >merged.json
+check "merged: collections" run_python "$area/collections.py" --sum merged.json one.truth \
+    threads.truth
 finish

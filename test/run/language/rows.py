@@ -2,8 +2,8 @@
 
     rows.py REPORT TRUTH
 
-REPORT is JSON. A line of TRUTH is a function, its objects, their bytes, and those still live:
-objects and bytes. Lines of another form are left alone.
+REPORT is JSON; what is in libgc's heaps counts. A line of TRUTH is a function, its objects, their
+bytes, and those still live: objects and bytes. Lines of another form are left alone.
 """
 import sys
 
@@ -15,6 +15,8 @@ def main():
         report = documents.load(file)
     found, right = {}, {}
     for site in report["sites"]:
+        if not site["heap"].startswith("libgc"):
+            continue
         row = found.setdefault(site["stack"][0]["function"], [0, 0, 0, 0])
         for i, name in enumerate(("allocations", "allocated_bytes", "live_blocks", "live_bytes")):
             row[i] += site[name]

@@ -1,0 +1,47 @@
+/* collector.c: what collectors did in a process.
+ *
+ * A runtime's adapter tells of a collection all the heaps that it has made until then, so the
+ * number of collections is that of the heap which has most. Of the moments between, snapshots know
+ * how many there had been.
+ */
+#include "profile/collector.h"
+
+#include <string.h>
+
+/* The name that src/recorder/language/gc_record.c gives them. */
+#define LISTS "libgc lists"
+
+struct profile_collected
+profile_collected(const struct profile *p)
+{
+    struct profile_collected all = {0};
+
+    for (size_t i = 0; i < p->heap_count; i++) {
+        const struct profile_heap *h = &p->heaps[i];
+
+        all.is_collected |= h->collected;
+        if (h->collections > all.collections)
+            all.collections = h->collections;
+        if (h->collected_ns > all.last_ns)
+            all.last_ns = h->collected_ns;
+        if (h->own && strcmp(h->name, LISTS) == 0)
+            all.listed += h->counters.allocations;
+    }
+    return all;
+}
+
+uint64_t
+profile_collections_at(const struct profile *p, const struct profile_moment *m)
+{
+    if (m->snapshots == 0)
+        return 0;
+    return m->snapshots <= p->snapshot_count ? p->snapshots[m->snapshots - 1].collections
+                                             : profile_collected(p).collections;
+}
+
+bool
+profile_is_collection(const struct profile *p, const struct profile_moment *m)
+{
+    return strncmp(m->name, "collection ", strlen("collection ")) == 0 &&
+           profile_collections_at(p, m) != 0;
+}
