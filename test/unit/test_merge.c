@@ -263,7 +263,8 @@ what_a_guess_led_to_stays_apart(void **state)
 static void
 the_ends_of_stacks_stay_apart(void **state)
 {
-    static const uint32_t ends[] = {0, NODE_TRUNCATED, NODE_BROKEN};
+    static const uint32_t ends[] = {0, NODE_TRUNCATED, NODE_BROKEN,
+                                    NODE_TRUNCATED | NODE_SHORTENED};
     struct sum *t = *state;
     const struct profile *p;
 
@@ -273,8 +274,9 @@ the_ends_of_stacks_stay_apart(void **state)
     }
     build_site(part(t), ten, NULL);
     p = reread(t, sum_up(t));
-    assert_int_equal(p->site_count, 4);
+    assert_int_equal(p->site_count, 5);
     assert_int_equal(p->losses.truncated_stacks, 1);
+    assert_int_equal(p->losses.shortened_stacks, 1);
     assert_int_equal(p->losses.unwind_failures, 1);
     assert_int_equal(p->losses.other_site_events, 1);
 }

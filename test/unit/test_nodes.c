@@ -25,6 +25,7 @@ table_take(struct table *t, uint64_t count)
 }
 
 static size_t node_limit;
+static struct disk_header header;
 
 static int
 begin(void **unused)
@@ -33,6 +34,7 @@ begin(void **unused)
 
     (void)unused;
     fake_state_begin();
+    state->header = &header;
     t = &state->tables[DISK_NODES];
     t->record_bytes = sizeof(struct disk_node);
     t->mapped_bytes = t->max_bytes = node_limit * sizeof(struct disk_node);
@@ -112,6 +114,108 @@ a_full_tree_gives_other(void **unused)
     assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1 << 20), 4);
 }
 
+static int
+begin_medium(void **unused)
+{
+    node_limit = 4096;
+    return begin(unused);
+}
+
+/* Frames of a made-up stack, innermost first: one of LEAVES functions, called from where nobody has
+ * called it before. */
+enum { LEAVES = 10, DEEP = 20 };
+
+static void
+make_stack(struct nodes_frame *frames, uint64_t number)
+{
+    frames[0] = (struct nodes_frame){0x1000 + number % LEAVES, 0};
+    for (uint64_t i = 1; i < DEEP; i++)
+        frames[i] = (struct nodes_frame){0x100000 + hash_u64(number << 8 | i) % 0x100000, 0};
+}
+
+static uint32_t
+add_whole(const struct nodes_frame *frames)
+{
+    uint32_t node = DISK_NODE_ROOT;
+
+    for (uint32_t i = DEEP; i-- > 0;)
+        node = nodes_child(node, frames[i].frame, 0);
+    return node;
+}
+
+static uint32_t
+depth_of(uint32_t node)
+{
+    uint32_t depth = 0;
+
+    for (; node >= DISK_NODE_FIRST && state->nodes[node].frame != DISK_SHORTENED; depth++)
+        node = state->nodes[node].parent;
+    return depth;
+}
+
+/* If this fails, what a program allocates once it has gone through very many stacks is charged to
+ * nobody, and its profile is of what it did at first. */
+static void
+a_filling_tree_keeps_the_innermost_frames(void **unused)
+{
+    struct nodes_frame frames[DEEP];
+    uint32_t depth_before = DEEP, whole = 0;
+
+    (void)unused;
+    for (uint64_t i = 0; i < 5000; i++) {
+        uint32_t node, depth;
+
+        make_stack(frames, i);
+        node = add_whole(frames);
+        whole += node != DISK_NODE_OTHER;
+        if (node == DISK_NODE_OTHER)
+            node = nodes_shorten(frames, DEEP, DISK_NODE_ROOT);
+        assert_int_not_equal(node, DISK_NODE_OTHER);
+        assert_int_equal(state->nodes[node].frame, frames[0].frame);
+        depth = depth_of(node);
+        assert_true(depth <= depth_before);
+        depth_before = depth;
+    }
+    assert_int_equal(depth_before, 1);
+    assert_in_range(whole * DEEP, node_limit / 2, node_limit * 3 / 4);
+}
+
+/* If this fails, labels are lost, with the functions that they are of, as soon as stacks are. */
+static void
+a_tree_full_of_stacks_has_room_for_tags(void **unused)
+{
+    struct nodes_frame frames[DEEP];
+    uint32_t node = DISK_NODE_OTHER, tag;
+
+    (void)unused;
+    for (uint64_t i = 0; i < 5000; i++) {
+        make_stack(frames, i);
+        node = nodes_shorten(frames, DEEP, DISK_NODE_ROOT);
+    }
+    tag = nodes_tag(node, DISK_TAG_LABELS, 1);
+    assert_int_not_equal(tag, DISK_NODE_OTHER);
+    assert_int_equal(state->nodes[tag].parent, node);
+    assert_int_equal(state->nodes[tag].flags, DISK_NODE_TAG);
+}
+
+/* If this fails, a stack that is known whole, or is short, looks as if something were missing. */
+static void
+a_stack_of_few_frames_is_not_shortened(void **unused)
+{
+    struct nodes_frame frames[DEEP];
+    uint32_t node;
+
+    (void)unused;
+    for (uint64_t i = 0; i < 200; i++) {
+        make_stack(frames, i);
+        add_whole(frames);
+    }
+    node = nodes_shorten(frames, 3, DISK_NODE_BROKEN);
+    assert_int_equal(state->nodes[node].frame, frames[0].frame);
+    node = state->nodes[state->nodes[state->nodes[node].parent].parent].parent;
+    assert_int_equal(node, DISK_NODE_BROKEN);
+}
+
 /* If this fails, small and large blocks of one stack are mixed up, and tables by size class are
  * wrong. */
 static void
@@ -173,6 +277,11 @@ main(void)
         cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes,
                                         begin_large, end),
         cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, end),
+        cmocka_unit_test_setup_teardown(a_filling_tree_keeps_the_innermost_frames, begin_medium,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_tree_full_of_stacks_has_room_for_tags, begin_medium,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_stack_of_few_frames_is_not_shortened, begin_medium, end),
         cmocka_unit_test_setup_teardown(size_classes_are_sites_of_their_own, begin_large, end),
         cmocka_unit_test_setup_teardown(threads_agree_on_children, begin_large, end),
     };

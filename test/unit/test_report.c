@@ -628,6 +628,7 @@ the_json_of_a_report_keeps_its_contract(void **state)
         "\"peak_elapsed_ns\": 0",
         "\"losses\": {",
         "\"events\": 0",
+        "\"shortened_stacks\": 0",
         "\"truncated_stacks\": 0",
         "\"file_failed\": false",
         "\"recorder\": {",

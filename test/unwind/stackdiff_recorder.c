@@ -34,6 +34,7 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
 #include "stack/bounds.c"
 #include "stack/rules.c"
 #include "platform/sys.c"
+#include "stack/outside.c"
 #include "stack/walk.c"
 #undef unwind_step
 
@@ -74,6 +75,14 @@ nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
     (void)frame;
     (void)flags;
     return parent;
+}
+
+uint32_t
+nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root)
+{
+    (void)frames;
+    (void)count;
+    return root;
 }
 
 void

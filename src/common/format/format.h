@@ -288,6 +288,10 @@ enum disk_node_flags {
  * of another such function. */
 enum { DISK_NAMED_FRAME = 0xFFFC };
 
+/* The frame of the node, a child of DISK_NODE_TRUNCATED, on which stacks hang whose outer frames no
+ * longer fitted into the tree. To readers that do not know it, a function without a name. */
+#define DISK_SHORTENED ((uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS)
+
 /* The frame of a tag has one of these in place of a module, and an id in place of the address. On
  * one path tags are innermost and in this order, outer ones first. */
 enum disk_tag {

@@ -20,6 +20,7 @@ const LOSSES = [
     ['ledger_events', 'blocks whose free could not be followed'],
     ['other_site_events', 'allocations charged to “other”: the call tree was full'],
     ['label_sets', 'sets of labels that found no room: charged to “other labels”'],
+    ['shortened_stacks', 'allocations with their innermost frames only: the call tree was full'],
     ['truncated_stacks', 'allocations with a stack deeper than the recorder follows'],
     ['guessed_frames', 'allocations with a guessed frame (no unwind information)'],
     ['frames_without_module', 'code addresses without a name: too many libraries'],

@@ -223,8 +223,8 @@ make_record(struct named_records *r, uint32_t id)
     return (uint32_t)index;
 }
 
-uint32_t
-named_node(uint32_t node, uint32_t id)
+uint64_t
+named_frame(uint32_t id)
 {
     struct named_records *r = all_records();
     uint32_t record = RECORD_OTHER;
@@ -236,5 +236,5 @@ named_node(uint32_t node, uint32_t id)
         if (unlikely(record == 0))
             record = make_record(r, id);
     }
-    return nodes_named(node, record);
+    return nodes_named(record);
 }

@@ -12,7 +12,8 @@ bool named_start(void);
  * no room. Signal-safe, also where nothing is recorded. */
 uint32_t named_id(const char *function, const char *file, uint32_t line, const char *language);
 
-/* The child of NODE for the named frame ID, which comes from the program; any number is taken. */
-uint32_t named_node(uint32_t node, uint32_t id);
+/* What stands in a node for the named frame ID, which comes from the program; any number is
+ * taken. */
+uint64_t named_frame(uint32_t id);
 
 #endif

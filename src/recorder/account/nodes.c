@@ -15,6 +15,19 @@
  * twice; the loader merges equal nodes.
  *
  * A node that lost the race is left in the file, unreachable and without counts; so is a line.
+ *
+ * A tree that fills keeps what is innermost. Whole stacks get three quarters of it, and those that
+ * come later only their innermost frames, fewer and fewer of them, below a node that says so:
+ *
+ *     whole stacks ............................................| 16 | 6 | 2 | 1 | tags
+ *     0                                                       3/4  7/8             1
+ *
+ * There are few different ends of stacks, however many stacks there are, so that the function that
+ * allocates is known to the last. A program has no more places that allocate than it has code;
+ * should even these not fit, all others are charged to "other". What is there already is used,
+ * however full the tree is.
+ *
+ * With a limit on memory it is the same by what is left of that, in two steps.
  */
 #include "account/nodes.h"
 
@@ -24,6 +37,15 @@
 #include "platform/mem.h"
 
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
+
+/* By use: up to how many 64ths of the tree it may make nodes, and with how many frames. */
+static const struct {
+    uint8_t share, frames;
+} uses[NODES_USES] = {
+    [NODES_WHOLE] = {48, 0},     [NODES_SHORT] = {56, 16},    [NODES_SHORT + 1] = {60, 6},
+    [NODES_SHORT + 2] = {62, 2}, [NODES_SHORT + 3] = {63, 1}, [NODES_TAG] = {64, 0},
+};
+enum { WHOLE_SHARE = 64, USES_SHIFT = 24 };
 
 static uint64_t
 nodes_max(void)
@@ -56,11 +78,23 @@ nodes_start(void)
     return true;
 }
 
+/* May a node be made for what FLAGS name? */
+static bool
+is_room(uint32_t flags)
+{
+    uint32_t use = flags >> USES_SHIFT;
+
+    if (load_relaxed(&state->tables[DISK_NODES].used) >=
+        nodes_max() * uses[use].share / WHOLE_SHARE)
+        return false;
+    return use <= NODES_SHORT + 1 ? !mem_is_full() : !mem_is_used_up();
+}
+
 /* A new node, complete but not reachable. */
 static uint32_t
 make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    uint64_t id = mem_is_full() ? TABLE_NONE : table_take(&state->tables[DISK_NODES], 1);
+    uint64_t id = is_room(flags) ? table_take(&state->tables[DISK_NODES], 1) : TABLE_NONE;
     struct disk_node *n;
 
     if (id == TABLE_NONE)
@@ -70,7 +104,7 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
              nodes_max() * sizeof *state->first_children);
     n = &state->nodes[id];
     n->parent = parent;
-    n->flags = flags;
+    n->flags = flags & (NODES_USE(1) - 1);
     store_release(&n->frame, frame);
     return (uint32_t)id;
 }
@@ -176,14 +210,14 @@ settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, 
 /* The line of the other children of the node of FIRST, made if need be; NULL if there are no
  * more. */
 static struct children *
-line_of(struct first_child *first)
+line_of(struct first_child *first, uint32_t flags)
 {
     uint32_t more = load_acquire(&first->more);
     uint64_t taken;
 
     if (more == 0) {
         // Where no node can be made, a line would be taken for nothing.
-        if (mem_is_full() || load_relaxed(&state->tables[DISK_NODES].full))
+        if (!is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&state->children_used, UINT64_C(1));
         if (taken >= lines_max())
@@ -206,7 +240,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 
     if (node != 0)
         return node;
-    line = line_of(first);
+    line = line_of(first, flags);
     if (line == NULL)
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < NODES_FANOUT; i++) {
@@ -248,7 +282,7 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     if (there != 0) // Another thread's by now, or garbage.
         return nodes_is_site(there) ? there : other;
     // A new site without counters would be lost; in "other" it is at least counted.
-    if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_full())
+    if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_used_up())
         return other;
     site = add_relaxed(&state->sites, UINT64_C(1));
     if (site > LIMIT_SITES) {
@@ -278,10 +312,39 @@ tag_frame(uint32_t tag, uint32_t id)
     return numbered_frame(tag, id, DISK_INCOMPATIBLE_TAGS);
 }
 
-uint32_t
-nodes_named(uint32_t node, uint32_t record)
+uint64_t
+nodes_named(uint32_t record)
 {
-    return nodes_child(node, numbered_frame(DISK_NAMED_FRAME, record, DISK_INCOMPATIBLE_NAMED), 0);
+    return numbered_frame(DISK_NAMED_FRAME, record, DISK_INCOMPATIBLE_NAMED);
+}
+
+/* The node for the N innermost of FRAMES below ROOT. */
+static uint32_t
+make_path(const struct nodes_frame *frames, uint32_t n, uint32_t root, enum nodes_use use)
+{
+    uint32_t node = root;
+
+    while (n-- > 0)
+        node = nodes_child(node, frames[n].frame, frames[n].flags | NODES_USE(use));
+    return node;
+}
+
+COLD uint32_t
+nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root)
+{
+    uint32_t node = DISK_NODE_OTHER, cut = DISK_NODE_OTHER;
+
+    static_assert(DISK_SHORTENED >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME, "as numbered_frame has");
+    for (uint32_t use = NODES_SHORT; use < NODES_TAG && node == DISK_NODE_OTHER; use++) {
+        if (count <= uses[use].frames) {
+            node = make_path(frames, count, root, (enum nodes_use)use);
+            continue;
+        }
+        if (cut == DISK_NODE_OTHER)
+            cut = nodes_child(DISK_NODE_TRUNCATED, nodes_named(0), NODES_USE(NODES_TAG));
+        node = make_path(frames, uses[use].frames, cut, (enum nodes_use)use);
+    }
+    return node;
 }
 
 void
@@ -294,13 +357,14 @@ nodes_flag(uint32_t node, uint32_t flags)
 uint32_t
 nodes_tag(uint32_t node, uint32_t tag, uint32_t id)
 {
-    return nodes_child(node, tag_frame(tag, id), DISK_NODE_TAG);
+    return nodes_child(node, tag_frame(tag, id), DISK_NODE_TAG | NODES_USE(NODES_TAG));
 }
 
 uint32_t
 nodes_make_tag(uint32_t tag, uint32_t id)
 {
-    uint32_t node = make_node(DISK_NODE_OTHER, tag_frame(tag, id), DISK_NODE_TAG);
+    uint32_t node =
+        make_node(DISK_NODE_OTHER, tag_frame(tag, id), DISK_NODE_TAG | NODES_USE(NODES_TAG));
 
     for (uint32_t i = 0; node != 0 && i < DISK_SIZE_CLASSES; i++)
         if (nodes_make_site(state->nodes[node].site, i) <= DISK_SIZE_CLASSES)

@@ -27,6 +27,18 @@ struct children {
 };
 static_assert(sizeof(struct children) == 64, "one cache line");
 
+/* What new nodes are for. Each of these may use more of the tree than the one before, so that a
+ * tree which fills has room for the innermost frames of all stacks; nodes.c. */
+enum nodes_use {
+    NODES_WHOLE = 0, // A stack with all of its frames.
+    NODES_SHORT = 1, // One with fewer; this and all before NODES_TAG by how many.
+    NODES_TAG = 5,
+    NODES_USES
+};
+
+/* As a part of FLAGS below. */
+#define NODES_USE(use) ((uint32_t)(use) << 24)
+
 /* The slow halves of the two functions below. */
 uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
 uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
@@ -39,7 +51,8 @@ nodes_is_site(uint32_t site)
     return site - 1 < LIMIT_SITES;
 }
 
-/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when the tree is full. */
+/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when there is no more
+ * room for the use that FLAGS name. */
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -73,8 +86,23 @@ nodes_of(const uint32_t *sites)
 /* Like nodes_child, for a tag, an enum disk_tag, with index ID below NODE. */
 uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
 
-/* The same for a named frame, of which there is RECORD in the profile. */
-uint32_t nodes_named(uint32_t node, uint32_t record);
+/* What stands in place of an address for a named frame, of which there is RECORD in the profile. */
+uint64_t nodes_named(uint32_t record);
+
+/* A frame of a stack that is not in the tree yet. */
+struct nodes_frame {
+    uint64_t frame;
+    uint32_t flags; // enum disk_node_flags.
+};
+
+/* So many frames nodes_shorten looks at, at most. */
+enum { NODES_SHORT_FRAMES = 32 };
+
+/* The node of a stack for which there is no room: with its innermost frames alone, as many as there
+ * still is room for. It has COUNT frames in all, of which the innermost (no more than
+ * NODES_SHORT_FRAMES) are FRAMES, from the innermost out; what hangs on ROOT. DISK_NODE_OTHER when
+ * there is no room even for one. */
+uint32_t nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root);
 
 /* A native frame turned out to be one of a runtime's: NODE gets FLAGS besides what it has. */
 void nodes_flag(uint32_t node, uint32_t flags);

@@ -15,7 +15,7 @@ struct stack_frame {
     uint64_t rbp_slot;
     // The word that holds the CFA of a function that realigned its stack; 0 = the rule computes it.
     uint64_t cfa_slot;
-    uint32_t node; // In the call tree; remembered frames only.
+    uint32_t node; // In the call tree, or an id of outside.c; remembered frames only.
     // Checks [0, check_start) belong to the frames outside this one; remembered only.
     uint32_t check_start;
     uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
@@ -65,11 +65,15 @@ struct stack_passing {
     uint64_t join_slot, join_rbp;
     uint64_t version; // The memo's when the remembered frame was last found to be the same.
     struct stack_target target;
-    uint32_t join_node;
+    uint32_t join_node;    // As it was remembered.
     uint32_t outer_checks; // How many the frames outside the remembered one have.
     uint16_t join;         // Index of the remembered frame.
     uint8_t needs_rbp;
     uint8_t check_count; // Whole groups.
+    // Of one whose frames have no nodes: what its outermost hangs on if `join` is 0, and which of
+    // its checks are return addresses of frames inside of the remembered one.
+    uint8_t root;
+    uint16_t slots;
     // Of the remembered frame itself and all inside it, and the first once more to fill the group.
     struct stack_check checks[PASSING_CHECKS];
 };
@@ -158,6 +162,12 @@ struct thread {
     struct stack_target strange; // Of the latest stack that could not be remembered.
     uint32_t stamps;             // Of struct stack_target; the latest.
     bool memo_is_cut;            // It has not the outermost frames of its stack.
+    bool merges;                 // Its stacks get frames of languages: C frames have no nodes.
+    uint32_t memo_root;          // The node that the outermost remembered frame hangs on.
+    uint32_t walked_root;        // The same of what walk_full has walked,
+    uint32_t walked_count;       // and how many frames that are.
+    uint32_t outside_ids;        // outside.c: the next id.
+    struct outside *outside;     // NULL until it was needed.
     uint32_t memo_same;          // So many frames of the memo, from 1 on, language_frames.c knows.
     struct language_memo *language; // language_frames.c; NULL until it was needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.

@@ -25,6 +25,7 @@
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/language_frames.h"
+#include "stack/outside.h"
 #include "stack/stack.h"
 
 enum {
@@ -248,6 +249,11 @@ join_look_up(struct thread *t)
     if (t->generation != generation) {
         t->generation = generation;
         forget_stale(t);
+    }
+    if (unlikely(t->merges != languages) || unlikely(outside_is_worn(t))) {
+        stack_forget_all(t);
+        outside_forget(t);
+        t->merges = languages;
     }
     peak_look_up(t);
 }

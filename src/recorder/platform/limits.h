@@ -8,7 +8,9 @@
 
 enum {
     /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB of
-     * file and at most 48 MiB of index: what a JIT with endless new stacks may cost at the most. */
+     * file and at most 48 MiB of index: what a program with endless new stacks may cost at the
+     * most. Eight times as many were full again, for 1.3 GB. So what counts is what is kept when
+     * the tree fills: the innermost frames, nodes.c. */
     LIMIT_NODES = 1 << 20,
     /* The ledger entry has 22 bits for the site. */
     LIMIT_SITES = (1 << 22) - 1,

@@ -281,6 +281,12 @@ mem_is_full(void)
     return mem_left() < load_relaxed(&state->memory_limit) / KEPT_SHARE;
 }
 
+bool
+mem_is_used_up(void)
+{
+    return mem_left() < load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
+}
+
 void
 mem_measure(bool due)
 {

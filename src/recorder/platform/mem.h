@@ -65,9 +65,12 @@ void mem_limit_again(void);
 /* How many bytes of the limit are left; UINT64_MAX without one. */
 uint64_t mem_left(void);
 
-/* Is so little left that stacks not yet known must be charged to "other"? What is kept is for those
- * that are. */
+/* Is so little left that stacks not yet known must do with their innermost frames? What is kept is
+ * for those that are. */
 bool mem_is_full(void);
+
+/* Is even less left, so that they must be charged to "other"? */
+bool mem_is_used_up(void);
 
 /* Bring the header's word on our own memory up to now; if only DUE, then only when there is a limit
  * and much has been added since the last time. */

@@ -52,6 +52,7 @@
 #include "account/named.h"
 #include "heaptap/language.h"
 #include "platform/mem.h"
+#include "stack/rules.h"
 
 enum {
     LANGUAGES = 4,
@@ -223,49 +224,40 @@ facts_at(struct language_memo *m, uint32_t number)
     return &m->facts[LIMIT_DEPTH - number];
 }
 
-static void
-take_native(struct language_memo *m, uint32_t number, uint32_t node, uint64_t slot)
+static inline void
+take_native(struct language_memo *m, uint32_t number, uint64_t frame, uint32_t flags, uint64_t slot)
 {
-    const struct disk_node *d = &state->nodes[node];
-    uint64_t frame = load_relaxed(&d->frame);
-
     *native_at(m, number) = (struct heaptap_native){slot, frame & DISK_ADDRESS_MASK};
-    *facts_at(m, number) = (struct native_facts){
-        frame, load_relaxed(&d->flags) & (DISK_NODE_GUESSED | DISK_NODE_EXACT), 0};
+    *facts_at(m, number) = (struct native_facts){frame, flags, 0};
 }
 
-/* The node that NODE hangs on. Others can write to the file, so it must lead outwards. */
-static inline uint32_t
-parent_of(uint32_t node)
+static inline void
+take_frame(struct language_memo *m, uint32_t number, const struct stack_frame *f)
 {
-    uint32_t parent = load_relaxed(&state->nodes[node].parent);
-
-    return parent < node ? parent : (uint32_t)DISK_NODE_ROOT;
+    take_native(m, number, f->frame, f->flags, f->slot);
 }
 
-/* How many C frames there are from NODE outwards, no more than MAX; *RET_ROOT is what the last of
- * them hangs on. */
-static uint32_t
-count_natives(uint32_t node, uint32_t max, uint32_t *ret_root)
-{
-    uint32_t n = 0;
-
-    for (; node >= DISK_NODE_FIRST && n < max; n++)
-        node = parent_of(node);
-    *ret_root = node;
-    return n;
-}
-
-/* Slots of the C frames beyond JOIN of a passing stack: the words that prove it are slots, from its
- * outermost frame in, and other words between these, which hold no return address. */
+/* The C frames of passing stack P beyond the remembered one, from its outermost in, of which the
+ * words that prove it have slots and return addresses. Rules have the rest, as when it was walked,
+ * or it would have been forgotten. */
 static void
-slots_of_passing(struct language_memo *m, const struct stack_passing *p)
+take_passing(struct thread *t, struct language_memo *m, const struct stack_passing *p)
 {
     uint32_t number = p->join;
 
-    for (uint32_t i = p->join != 0; i < p->check_count && number < m->native_count; i++)
-        if (p->checks[i].value == native_at(m, number + 1)->pc)
-            native_at(m, ++number)->slot = p->checks[i].address;
+    for (uint32_t i = 0; i < p->check_count && number < m->native_count; i++) {
+        const struct rule_entry *e;
+        bool ends;
+
+        if (!(p->slots >> i & 1))
+            continue;
+        e = rules_find(t->rules, p->checks[i].value);
+        // See breaks_off in stack.c.
+        ends = number == 0 && p->root == DISK_NODE_ROOT;
+        take_native(m, ++number, e->frame,
+                    e->rule.kind == RULE_NO_TABLE && !ends ? DISK_NODE_GUESSED : 0,
+                    p->checks[i].address);
+    }
 }
 
 /* The passing stack of T that TARGET is of; NULL if it is another target. */
@@ -306,24 +298,25 @@ static void
 find_inner_natives(struct thread *t, struct language_memo *m, const struct stack_target *target,
                    uint32_t joined)
 {
-    uint32_t node = nodes_of(target->sites), root, n;
     const struct stack_passing *p = passing_of(t, target);
+    uint32_t n;
 
     if (target == &t->leaf) {
         m->native_count = joined;
         return;
     }
-    n = p != NULL && p->target.frames >= joined ? p->target.frames - joined : LIMIT_DEPTH - joined;
-    n = count_natives(node, n < LIMIT_DEPTH - joined ? n : LIMIT_DEPTH - joined, &root);
+    n = p != NULL ? p->target.frames - joined : t->walked_count;
+    if (n > LIMIT_DEPTH - joined)
+        n = LIMIT_DEPTH - joined;
     m->native_count = joined + n;
     if (joined == 0)
-        m->root = root;
+        m->root = p != NULL ? p->root : t->walked_root;
     if (m->natives_same > joined && n > 0)
         m->natives_same = joined;
-    for (uint32_t i = 0; i < n; i++, node = parent_of(node))
-        take_native(m, joined + n - i, node, p != NULL ? 0 : t->walked[i].slot);
     if (p != NULL)
-        slots_of_passing(m, p);
+        take_passing(t, m, p);
+    for (uint32_t i = 0; p == NULL && i < n; i++)
+        take_frame(m, n - i, &t->walked[i]);
 }
 
 /* Those of the memo up to number JOINED, from FIRST on. */
@@ -336,10 +329,10 @@ find_outer_natives(const struct thread *t, struct language_memo *m, uint32_t joi
     if (joined == 0)
         return;
     for (uint32_t i = from; i <= joined; i++)
-        take_native(m, i, t->memo[i].node, t->memo[i].slot);
+        take_frame(m, i, &t->memo[i]);
     if (from == m->natives_same + 1 && joined > m->natives_same)
         m->natives_same = joined;
-    m->root = parent_of(t->memo[1].node);
+    m->root = t->memo_root;
 }
 
 static void
@@ -467,6 +460,7 @@ struct path {
     uint32_t left_out; // So many frames from the outermost on.
     uint32_t frames;   // In it.
     uint32_t left[LANGUAGES]; // Where the placed frames end that are not in it yet.
+    bool folds;        // Without frames of a runtime, as readers show it.
 };
 
 /* Is another frame to be added to PATH? */
@@ -485,11 +479,12 @@ static void
 add_native(struct path *path, struct language_memo *m, uint32_t number)
 {
     const struct native_facts *f = facts_at(m, number);
+    bool of_runtime = is_runtime(native_at(m, number)->pc);
 
-    if (!goes_in(path))
+    if ((path->folds && of_runtime) || !goes_in(path))
         return;
     path->node = nodes_child(path->node, f->frame, f->flags);
-    if (is_runtime(native_at(m, number)->pc))
+    if (of_runtime)
         nodes_flag(path->node, DISK_NODE_RUNTIME);
 }
 
@@ -497,7 +492,7 @@ static void
 add_named(struct path *path, uint32_t id)
 {
     if (goes_in(path))
-        path->node = named_node(path->node, id);
+        path->node = nodes_child(path->node, named_frame(id), 0);
 }
 
 /* Names of C frames from number FIRST inwards that are compiled functions of a language, unless one
@@ -631,11 +626,62 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     return make_path(m, &path, 0, joined, count, keeps);
 }
 
+/* Put a frame into FRAMES; false if it is the last that is looked at. */
+static inline bool
+add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t flags)
+{
+    frames[(*count)++] = (struct nodes_frame){frame, flags};
+    return *count < NODES_SHORT_FRAMES;
+}
+
+/* The innermost frames of both kinds, the placed ones being in C frames, into FRAMES; without those
+ * of a runtime if it FOLDS. Returns how many there are. */
+static uint32_t
+find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
+{
+    uint32_t number = load_acquire(&language_count), from[LANGUAGES] = {0}, n = 0;
+    bool more = true;
+
+    for (uint32_t l = 1; l < number; l++)
+        from[l] = m->ends[l - 1];
+    for (uint32_t i = m->native_count + 1; i-- > 0 && more;) {
+        const struct native_facts *f = i > 0 ? facts_at(m, i) : NULL;
+        bool of_runtime = i > 0 && is_runtime(native_at(m, i)->pc);
+
+        for (uint32_t l = number; l-- > 0;)
+            for (; more && from[l] < m->ends[l] && m->inside[from[l]] == i; from[l]++)
+                more = add_short(frames, &n, named_frame(m->placed[from[l]].id), 0);
+        if (more && f != NULL && f->code != 0)
+            more = add_short(frames, &n, named_frame(f->code), 0);
+        if (more && f != NULL && !(folds && of_runtime))
+            more = add_short(frames, &n, f->frame,
+                             f->flags | (of_runtime ? (uint32_t)DISK_NODE_RUNTIME : 0));
+    }
+    return n;
+}
+
+/* The node of a stack that is not in the tree and for which there is no room: with its innermost
+ * frames. Those of the runtime are left out where others stand for them. */
+static COLD uint32_t
+shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    struct nodes_frame frames[NODES_SHORT_FRAMES];
+    uint32_t codes, n;
+
+    find_outer_natives(t, m, joined, 1);
+    place(m, 0, count, 1);
+    codes = find_codes(m, 1, count);
+    n = find_innermost(m, frames, count + codes > 0);
+    if (n > state->depth_max)
+        return nodes_shorten(frames, state->depth_max, DISK_NODE_TRUNCATED);
+    return nodes_shorten(frames, n, m->root);
+}
+
 /* The node of the C frames of TARGET with the COUNT asked frames among them. */
 static uint32_t
 merge(struct thread *t, struct language_memo *m, const struct stack_target *target, uint32_t count)
 {
-    uint32_t joined = joined_of(t, target), from = 0, left;
+    uint32_t joined = joined_of(t, target), from = 0, left, node;
     struct path path;
 
     forget_changed(t, m);
@@ -648,14 +694,18 @@ merge(struct thread *t, struct language_memo *m, const struct stack_target *targ
     if (from > 0) {
         left = count - m->spine[from].asked;
         find_outer_natives(t, m, joined, from); // That one bounds those inside of it.
-        path = (struct path){m->spine[from].node, 0, m->spine[from].frames, {left}};
+        path = (struct path){
+            .node = m->spine[from].node, .frames = m->spine[from].frames, .left = {left}};
         if (place(m, 0, left, from + 1) &&
             path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
-                state->depth_max)
-            return make_path(m, &path, from, joined, count, true);
+                state->depth_max) {
+            node = make_path(m, &path, from, joined, count, true);
+            return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
+        }
     }
     find_outer_natives(t, m, joined, 1);
-    return merge_all(m, joined, count);
+    node = merge_all(m, joined, count);
+    return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
 }
 
 static void
@@ -679,15 +729,13 @@ keep(struct kept *k, const struct thread *t, const struct stack_target *target, 
 uint32_t
 language_merge(struct thread *t, const struct stack_target *target)
 {
-    uint32_t node = nodes_of(target->sites), count;
     struct language_memo *m;
+    uint32_t count, node;
     struct kept *k;
 
-    if (!language_is_there() || (m = memo_of(t)) == NULL || node == DISK_NODE_OTHER)
-        return node;
+    if (!t->merges || (m = memo_of(t)) == NULL)
+        return nodes_of(target->sites);
     count = ask(t, m, target);
-    if (count == 0 && !load_relaxed(&coding))
-        return node;
     k = place_of(m, target, count);
     if (likely(is_kept(k, t, target, count)))
         return k->node;

@@ -35,6 +35,7 @@
 #include "account/nodes.h"
 #include "base/atomics.h"
 #include "stack/bounds.h"
+#include "stack/outside.h"
 #include "stack/rules.h"
 #include "stack/walk.h"
 
@@ -65,6 +66,7 @@ stack_forget(struct thread *t)
     t->memo_count = 0;
     t->memo_same = 0;
     t->memo_is_cut = false;
+    t->memo_root = DISK_NODE_ROOT;
     t->check_count = CHECKS_HELD;
     t->memo_version++;
     for (uint32_t i = 0; i < CHECKS_HELD; i++) {
@@ -338,11 +340,11 @@ walk_out(struct walk *w)
     }
 }
 
-/* Remember F, a callee of PARENT's innermost frame, in M, the place inside that of the frame that
- * called it. Its checks go to C; returns where they end. */
+/* Remember F, whose path has NODE, in M, the place inside that of the frame that called it. Its
+ * checks go to C; returns where they end. */
 static inline struct stack_check *
 remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
-         const struct stack_frame *f, uint32_t parent)
+         const struct stack_frame *f, uint32_t node)
 {
     const struct stack_frame *outer = m - 1;
 
@@ -353,7 +355,7 @@ remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
     m->cfa_slot = f->cfa_slot;
     m->uses_rbp = f->uses_rbp;
     m->flags = f->flags;
-    m->node = nodes_child(parent, f->frame, f->flags);
+    m->node = node;
     m->check_start = (uint32_t)(c - t->checks);
     m->needs_rbp = f->uses_rbp || (outer->needs_rbp && outer->rbp_slot == 0);
     *c++ = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
@@ -373,8 +375,12 @@ remember_walked(struct walk *w, uint32_t parent)
     struct stack_frame *m = &t->memo[t->memo_count];
     struct stack_check *c = &t->checks[t->check_count];
 
-    for (const struct stack_frame *f = w->next; f-- > t->walked; parent = m->node)
+    for (const struct stack_frame *f = w->next; f-- > t->walked;) {
+        parent = nodes_child(parent, f->frame, f->flags);
         c = remember(t, ++m, c, f, parent);
+    }
+    if (unlikely(parent == DISK_NODE_OTHER))
+        outside_name(t, t->memo_count + 1, (uint32_t)(m - t->memo));
     t->memo_count = (uint32_t)(m - t->memo);
     t->check_count = (uint32_t)(c - t->checks);
     return parent;
@@ -397,7 +403,23 @@ rejoin(struct walk *w)
     if (m->needs_rbp && m->rbp_slot)
         t->checks[t->check_count++] = (struct stack_check){m->rbp_slot, m->rbp};
     t->frames_reused += t->memo_count;
-    return m->node;
+    return outside_parent(m->node);
+}
+
+/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
+static inline uint32_t
+root_of(enum outcome outcome)
+{
+    if (outcome == COMPLETE)
+        return DISK_NODE_ROOT;
+    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+}
+
+/* The same as what to make children of. */
+static inline uint32_t
+parent_at(const struct thread *t, uint32_t root)
+{
+    return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
 /* The stack is deeper than the memo: forget its outer frames, all but those that leave half of it
@@ -411,15 +433,18 @@ cut_memo(struct walk *w)
     uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
     uint32_t gone = t->memo_count - kept;
     struct stack_check *c = &t->checks[CHECKS_HELD];
-    uint32_t parent = DISK_NODE_TRUNCATED;
+    uint32_t parent = parent_at(t, DISK_NODE_TRUNCATED);
 
     stack_forget(t);
+    t->memo_root = DISK_NODE_TRUNCATED;
     for (uint32_t i = 1; i <= kept; i++) {
         struct stack_frame f = t->memo[gone + i];
 
+        parent = nodes_child(parent, f.frame, f.flags);
         c = remember(t, &t->memo[i], c, &f, parent);
-        parent = t->memo[i].node;
     }
+    if (parent == DISK_NODE_OTHER)
+        outside_name(t, 1, kept);
     t->memo_count = kept;
     t->check_count = (uint32_t)(c - t->checks);
     t->memo_is_cut = true;
@@ -432,6 +457,8 @@ remember_leaf(struct thread *t, uint32_t node)
 {
     const struct stack_frame *leaf = &t->memo[t->memo_count];
 
+    if (unlikely(node == DISK_NODE_OTHER))
+        node = outside_leaf(t);
     t->leaf_slot = leaf->slot;
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
@@ -506,11 +533,28 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     return join->cfa_slot == 0;
 }
 
+/* What language_frames.c needs to know of P besides: which of its words are return addresses, and
+ * what it hangs on. */
+static COLD void
+note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
+{
+    const struct stack_frame *f = w->next - 1;
+
+    p->root = (uint8_t)root;
+    p->slots = 0;
+    for (uint32_t i = p->join != 0; i < p->check_count && f >= w->t->walked; i++) {
+        if (p->checks[i].address != f->slot)
+            continue;
+        p->slots |= (uint16_t)(1 << i);
+        f--;
+    }
+}
+
 /* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
  * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
  * costs less, and leaves the memo for those that come back to it. */
 static INLINE struct stack_target *
-pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node)
+pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node, uint32_t root)
 {
     struct thread *t = w->t;
     struct stack_passing *p;
@@ -530,6 +574,10 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
         return NULL;
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
+    if (unlikely(node == DISK_NODE_OTHER)) {
+        note_frames(p, w, root);
+        node = outside_walked(t, walked_count(w), p->join, root);
+    }
     p->target = target_of(node, p->join + walked_count(w), ++t->stamps);
     signal_fence();
     p->slot = caller.slot;
@@ -547,15 +595,6 @@ walk_strange(struct thread *t, struct arch_caller caller)
     return &t->strange;
 }
 
-/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
-static inline uint32_t
-node_outside(enum outcome outcome)
-{
-    if (outcome == COMPLETE)
-        return DISK_NODE_ROOT;
-    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
-}
-
 /* When only some frames are kept, a frame further in means another one less, so that no part of the
  * memo can be taken over. */
 static COLD struct stack_target *
@@ -564,6 +603,7 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     struct thread *t = w->t;
     struct stack_target *target;
     enum outcome outcome;
+    uint32_t root;
 
     w->join = t->memo;
     w->end = t->walked + state->depth_max;
@@ -571,11 +611,13 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     if (outcome == NOT_HERE)
         return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(w));
-    target = pass(w, caller, key, node_outside(outcome));
+    root = root_of(outcome);
+    target = pass(w, caller, key, parent_at(t, root), root);
     if (target != NULL)
         return target;
     stack_forget(t);
-    return remember_leaf(t, remember_walked(w, node_outside(outcome)));
+    t->memo_root = root;
+    return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
 
 /* A stack that was too deep has come back, and W has met what is left of it: too few frames, those
@@ -618,7 +660,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         return walk_strange(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
-        struct stack_target *target = pass(&w, caller, key, w.join->node);
+        struct stack_target *target =
+            pass(&w, caller, key, outside_parent(w.join->node), t->memo_root);
 
         if (likely(target != NULL))
             return target;
@@ -627,7 +670,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         stack_forget(t);
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
-        parent = node_outside(outcome);
+        t->memo_root = root_of(outcome);
+        parent = parent_at(t, t->memo_root);
         t->memo_is_cut = outcome == TOO_DEEP;
     }
     if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))

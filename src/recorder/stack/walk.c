@@ -21,6 +21,7 @@
 #include "base/atomics.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
+#include "stack/outside.h"
 #include "stack/rules.h"
 
 /* Step by the frame pointer where there is no table. */
@@ -280,7 +281,11 @@ walk_full(struct thread *t, struct arch_caller caller)
         parent = DISK_NODE_BROKEN;
     else if (outcome == WALK_ON)
         parent = DISK_NODE_TRUNCATED;
+    t->walked_root = parent;
+    t->walked_count = count;
+    if (t->merges)
+        return DISK_NODE_OTHER;
     for (uint32_t i = count; i > 0; i--)
         parent = nodes_child(parent, t->walked[i - 1].frame, t->walked[i - 1].flags);
-    return parent;
+    return parent != DISK_NODE_OTHER ? parent : outside_walked(t, count, 0, t->walked_root);
 }

@@ -33,6 +33,7 @@ json_flags(struct json *j, uint32_t flags)
 {
     json_bool(j, "other", (flags & NODE_OTHER) != 0);
     json_bool(j, "truncated", (flags & NODE_TRUNCATED) != 0);
+    json_bool(j, "shortened", (flags & NODE_SHORTENED) != 0);
     json_bool(j, "guessed", (flags & NODE_GUESSED) != 0);
     json_bool(j, "broken", (flags & NODE_BROKEN) != 0);
 }

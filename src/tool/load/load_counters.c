@@ -307,7 +307,9 @@ loader_count_doubtful(struct profile *p)
 
         if (flags & NODE_OTHER)
             p->losses.other_site_events += allocations;
-        if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
+        if (flags & NODE_SHORTENED)
+            p->losses.shortened_stacks += allocations;
+        else if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
             p->losses.truncated_stacks += allocations;
         if (flags & NODE_GUESSED)
             p->losses.guessed_frames += allocations;

@@ -1,10 +1,10 @@
 /* load_tree.c: modules, the call tree, its sites, and the symbols that came with a packed file.
  *
  * Equal nodes that two threads added at once become one; the pseudo-nodes that stand for
- * "truncated" and "broken" become flags of the frames below them. A node comes after its parent in
- * the file, so one pass is enough, and a parent that is not before its node is damage. Tags become
- * no nodes: they map to the frame that they are below, and what they say is a part of the keys of
- * their sites:
+ * "truncated", "shortened" and "broken" become flags of the frames below them. A node comes after
+ * its parent in the file, so one pass is enough, and a parent that is not before its node is
+ * damage. Tags become no nodes: they map to the frame that they are below, and what they say is a
+ * part of the keys of their sites:
  *
  *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
  *
@@ -183,8 +183,15 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
     uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
     uint32_t parent, location;
 
+    if (d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED) {
+        l->shortened = i;
+        return true;
+    }
     if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
         flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
+        parent = 1;
+    } else if (l->shortened != 0 && d->parent == l->shortened) {
+        flags |= NODE_TRUNCATED | NODE_SHORTENED;
         parent = 1;
     } else {
         parent = d->parent < i && l->tags_of[d->parent] == 0 ? l->node_of[d->parent] : 0;

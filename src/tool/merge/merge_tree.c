@@ -306,13 +306,16 @@ static uint32_t
 node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
 {
     struct profile *p = m->p;
-    uint64_t *known;
+    uint64_t *known, key;
     bool is_new;
 
     // What does not fit is "other", and so is what it called.
     if (parent == NODE_OTHER_ID)
         return NODE_OTHER_ID;
-    known = map_put(&m->nodes, (uint64_t)flags << 60 | (uint64_t)parent << 32 | location, &is_new);
+    // In 4 bits: there is one node with NODE_OTHER, which is not put here.
+    static_assert(NODE_SHORTENED == NODE_OTHER << 2, "the key");
+    key = (uint64_t)(flags | (flags & NODE_SHORTENED) >> 2) << 60;
+    known = map_put(&m->nodes, key | (uint64_t)parent << 32 | location, &is_new);
     if (is_new && p->node_count >= NODES_MAX)
         *known = NODE_OTHER_ID;
     if (is_new && *known == 0) {

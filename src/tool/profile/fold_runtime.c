@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN };
+enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_BROKEN };
 
 static bool
 is_runtime(const struct profile *p, uint32_t node)

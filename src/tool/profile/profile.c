@@ -217,6 +217,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->ledger_events += l->ledger_events;
     sum->other_site_events += l->other_site_events;
     sum->label_sets += l->label_sets;
+    sum->shortened_stacks += l->shortened_stacks;
     sum->truncated_stacks += l->truncated_stacks;
     sum->guessed_frames += l->guessed_frames;
     sum->frames_without_module += l->frames_without_module;

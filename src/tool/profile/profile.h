@@ -211,6 +211,7 @@ enum profile_node_flags {
         << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
     NODE_BROKEN =
         1 << 3, // The walk could not go on from here; this is the outermost frame it found.
+    NODE_SHORTENED = 1 << 4, // Besides NODE_TRUNCATED: for want of room in the bounded tree.
     NODE_OTHER = 1 << 2, // Stands for stacks that no longer fitted into the bounded tree.
 };
 
@@ -463,6 +464,7 @@ struct profile_losses {
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
     uint64_t label_sets;   // Times that a set of labels became "other labels".
+    uint64_t shortened_stacks; // Allocations that only the innermost frames found room for.
     // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
     uint64_t truncated_stacks;
     uint64_t guessed_frames;        // Allocations with a frame found without unwind information.

@@ -18,7 +18,9 @@
 #include "format/format.h"
 #include "util/ensure.h"
 
-enum { NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_OTHER | NODE_BROKEN };
+enum {
+    NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_OTHER | NODE_BROKEN
+};
 
 static bool
 is_string(const struct profile *p, uint32_t id)

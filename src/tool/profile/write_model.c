@@ -49,10 +49,13 @@ write_modules(struct writer *w)
     write_table(w, DISK_MODULES, d, p->module_count * sizeof *d, sizeof *d);
 }
 
+/* The first node of the file that is a model's. The one before it is for shortened stacks. */
+enum { NODE_SHORT = DISK_NODE_FIRST, DISK_FIRST = DISK_NODE_FIRST + 1 };
+
 static uint32_t
 disk_node_id(uint32_t node)
 {
-    return node < NODE_FIRST ? node : node - NODE_FIRST + DISK_NODE_FIRST;
+    return node < NODE_FIRST ? node : node - NODE_FIRST + DISK_FIRST;
 }
 
 /* Record 1 of a file stands for frames that found no room, so the model's begin behind it. */
@@ -96,9 +99,10 @@ disk_node_of(const struct profile *p, const struct profile_node *n, const uint32
     return (struct disk_node){
         .frame = record != 0 ? record | (uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS
                              : l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
-        .parent = n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
-                  : n->flags & NODE_BROKEN  ? (uint32_t)DISK_NODE_BROKEN
-                                            : disk_node_id(n->parent),
+        .parent = n->flags & NODE_SHORTENED   ? (uint32_t)NODE_SHORT
+                  : n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
+                  : n->flags & NODE_BROKEN    ? (uint32_t)DISK_NODE_BROKEN
+                                              : disk_node_id(n->parent),
         .flags = (n->flags & NODE_GUESSED ? (uint32_t)DISK_NODE_GUESSED : 0) |
                  (l->exact ? (uint32_t)DISK_NODE_EXACT : 0) |
                  (l->runtime ? (uint32_t)DISK_NODE_RUNTIME : 0),
@@ -162,15 +166,20 @@ static void
 write_nodes(struct writer *w)
 {
     const struct profile *p = w->p;
-    size_t nodes = p->node_count - NODE_FIRST + DISK_NODE_FIRST;
+    size_t nodes = p->node_count - NODE_FIRST + DISK_FIRST;
     size_t count_max = nodes + 2 * p->site_count + p->backing_count;
     struct node_table t = {arena_array(&w->arena, count_max, sizeof *t.v), nodes, {0}};
     const uint32_t *record_of = write_named(w);
 
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
         t.v[DISK_NODE_OTHER].site[c] = c + 1;
-    for (size_t i = NODE_FIRST; i < p->node_count; i++)
+    for (size_t i = NODE_FIRST; i < p->node_count; i++) {
         t.v[disk_node_id((uint32_t)i)] = disk_node_of(p, &p->nodes[i], record_of);
+        if (p->nodes[i].flags & NODE_SHORTENED)
+            t.v[NODE_SHORT] =
+                (struct disk_node){.frame = DISK_SHORTENED, .parent = DISK_NODE_TRUNCATED};
+    }
+    w->has_named |= t.v[NODE_SHORT].frame != 0;
     write_tags(w, &t);
     w->has_tags = t.count > nodes;
     write_table(w, DISK_NODES, t.v, t.count * sizeof *t.v, sizeof *t.v);

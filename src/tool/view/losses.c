@@ -30,6 +30,7 @@ const struct loss_field loss_fields[] = {
     FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
     FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
+    FIELD(shortened_stacks, "allocations with their innermost frames only: the call tree was full"),
     FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
     FIELD(truncated_stacks, "allocations with a stack deeper than the recorder follows"),
     FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
@@ -46,7 +47,7 @@ const struct loss_field loss_fields[] = {
 };
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_cause_end = 6;
-const size_t loss_stack_field_count = 14;
+const size_t loss_stack_field_count = 15;
 
 uint64_t
 loss_value(const struct profile_losses *losses, const struct loss_field *field)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# filling.sh: programs of more stacks than the call tree has room for, which a small reserve makes
+# small. If it fails, what was allocated after that is charged to nobody or to the wrong function,
+# or the report does not tell of it.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# fill NAME RESERVE COUNT THREADS
+fill() {
+    local name=$1 reserve=$2 each=$(($3 * ($4 ? $4 : 1) / 3)) half=$(($3 * ($4 ? $4 : 1) / 6))
+    "$HEAPTAP" run --quiet --no-pack --reserve "$reserve" -o "$name.heaptap" -- \
+        "$PROG/filling" "$3" "$4" >out 2>err
+    same "$name: exit status" 0 $?
+    KNOWN_PREFIX="$name: " known "$name.heaptap" \
+        "leaf:leaf_small allocations=$each allocated_bytes=$((24 * each)) live_blocks=$half" \
+        "leaf:leaf_middle allocations=$each allocated_bytes=$((100 * each)) live_blocks=$half" \
+        "leaf:leaf_large allocations=$each allocated_bytes=$((3000 * each)) live_blocks=$half" \
+        "leaf:leaf_known allocations=$((3 * each)) live_blocks=$((3 * each))" \
+        "losses events=0 other_site_events=0 truncated_stacks=0 unknown_frees=0" \
+        "losses shortened_stacks=1000..$((3 * each))"
+}
+fill alone 2M 12000 0
+fill two 2M 12000 2
+fill eight 4M 6000 8
+fill tiny 1M 12000 1
+
+"$HEAPTAP" report --full alone.heaptap >text 2>err
+check "the report tells how many" grep -q "allocations with their innermost frames only" text
+check "and of each such stack" grep -q "whose callers found no room" text
+"$HEAPTAP" pack -o packed.heaptap alone.heaptap >out 2>err
+"$HEAPTAP" merge -o merged.heaptap alone.heaptap packed.heaptap >out 2>err
+for name in alone merged; do
+    "$HEAPTAP" report --json --no-fold $name.heaptap >$name.json 2>err
+done
+check "a packed and a merged profile do, too" python3 - alone.json merged.json <<'EOF'
+import json, sys
+one, two = (json.load(open(name)) for name in sys.argv[1:])
+assert two["losses"]["shortened_stacks"] == 2 * one["losses"]["shortened_stacks"]
+assert sum(two["sites"]["shortened"]) == sum(one["sites"]["shortened"]) > 0
+EOF
+finish
