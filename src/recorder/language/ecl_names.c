@@ -51,11 +51,17 @@ put_text(struct text *t, const char *text)
 static void
 put_string(struct text *t, cl_object s)
 {
+    cl_index count;
+
     if (ECL_IMMEDIATE(s) || !heaptap_can_read(s, sizeof s->base_string))
         return;
     if (s->d.t != t_base_string && s->d.t != t_string)
         return;
-    for (cl_index i = 0; i < s->base_string.fillp && i < TEXT_BYTES; i++)
+    count = s->base_string.fillp < TEXT_BYTES ? s->base_string.fillp : TEXT_BYTES;
+    if (!heaptap_can_read(s->base_string.self,
+                          count * (s->d.t == t_string ? sizeof *s->string.self : 1)))
+        return;
+    for (cl_index i = 0; i < count; i++)
         put(t, s->d.t == t_string ? (unsigned)s->string.self[i] : s->base_string.self[i]);
 }
 

@@ -22,6 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomics.h"
+#include "base/base.h"
 #include "heaptap/language.h"
 #include "language/ecl_code.h"
 #include "language/ecl_names.h"
@@ -31,7 +33,54 @@
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
 #define FRAME_BYTES_MAX 4096 // Of a Lisp function, as far as its records go.
 
+enum { PAGE_BYTES = 4096, GAP_BYTES = 16 * PAGE_BYTES, RECORDS_MAX = 1 << 14 };
+
 static cl_env_ptr (*env_of_thread)(void);
+
+/* Memory of the thread's stack that could be read before. It is asked for once: what has been a
+ * page of the stack stays one. END is 0 while the rest is not right. */
+static __thread struct {
+    uintptr_t first, end;
+} readable;
+
+static __attribute__((noinline)) bool
+ask_readable(uintptr_t first, uintptr_t end)
+{
+    uintptr_t from = first, to = end;
+
+    if (readable.end != 0 && first >= readable.end && first - readable.end < GAP_BYTES)
+        from = readable.end;
+    if (readable.end != 0 && end <= readable.first && readable.first - end < GAP_BYTES)
+        to = readable.first;
+    if (!heaptap_can_read((const void *)from, to - from)) {
+        // There may be a hole between.
+        if (!heaptap_can_read((const void *)first, end - first))
+            return false;
+        from = first;
+        to = end;
+    }
+    if (from == readable.end)
+        from = readable.first;
+    if (to == readable.first)
+        to = readable.end;
+    store_relaxed(&readable.end, (uintptr_t)0);
+    signal_fence();
+    readable.first = from;
+    signal_fence();
+    store_relaxed(&readable.end, to);
+    return true;
+}
+
+/* Can a record at AT be read? */
+static inline bool
+is_readable(uintptr_t at)
+{
+    uintptr_t first = at & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t end =
+        (at + sizeof(struct ecl_ihs_frame) + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+
+    return likely(readable.first <= at && end <= readable.end) || ask_readable(first, end);
+}
 
 static size_t
 frames(struct heaptap_frame *to, size_t max)
@@ -39,19 +88,20 @@ frames(struct heaptap_frame *to, size_t max)
     // Before it boots ECL has no key for what it knows of a thread.
     cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
     uintptr_t last = (uintptr_t)__builtin_frame_address(0), first = last;
-    size_t n = 0;
+    size_t n = 0, left = RECORDS_MAX;
 
     if (env == NULL)
         return 0;
     // Records of a stack rise, but for those in one C frame: a local function that was compiled
     // into another one. Others that do not are of another stack, or damaged.
-    for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max; i = i->next) {
+    for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max && left > 0; i = i->next) {
         uintptr_t at = (uintptr_t)i;
         unsigned id;
 
         if (at <= first || at + FRAME_BYTES_MAX <= last || at - first > STACK_BYTES_MAX ||
-            at % 8 != 0)
+            at % 8 != 0 || !is_readable(at))
             break;
+        left--;
         last = at > last ? at : last;
         id = ecl_name_of_function(i->function);
         if (id != 0)
@@ -63,9 +113,10 @@ frames(struct heaptap_frame *to, size_t max)
 static const struct heaptap_language lisp = {
     .size = sizeof lisp, .name = "Lisp", .frames = frames, .code = ecl_code_of};
 
-static const struct gc_runtime runtime = {
-    .kinds = ecl_type_names, .now = ecl_types_now, .collected = ecl_names_forget,
-    .freed = ecl_names_forget_one};
+static const struct gc_runtime runtime = {.kinds = ecl_type_names,
+                                          .now = ecl_types_now,
+                                          .collected = ecl_names_forget,
+                                          .freed = ecl_names_forget_one};
 
 /* --- Which ECL it is -------------------------------------------------------------------------- */
 

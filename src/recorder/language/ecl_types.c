@@ -11,7 +11,9 @@
  * bytes those of all. If objects of that type are all in one piece, as conses are, it is somebody
  * else's, the stacks of a Lisp process for one, and of no type.
  *
- * A hint is used once, and not by a caller of its giver: a throw may have passed the end of it.
+ * A hint is used once, and not by a caller of its giver: a throw may have passed the end of it, as
+ * one does when there is no more memory. Hints are nested as C frames are, so one whose giver's
+ * frame is further in than the next giver's is such a rest.
  */
 #include "language/ecl_types.h"
 
@@ -83,7 +85,7 @@ static const bool in_pieces[GC_KINDS_MAX] = {
 struct ecl_hint
 ecl_types_begin(int type, bool object, const void *frame)
 {
-    struct ecl_hint before = hint;
+    struct ecl_hint before = hint.frame > frame ? hint : (struct ecl_hint){0, 0, NULL};
     unsigned kind = type >= 0 && type < GC_KINDS_MAX && ecl_type_names[type] != NULL
                         ? (unsigned)type
                         : (unsigned)KIND_OTHER;

@@ -23,7 +23,8 @@ CLASSES = {"lisp cons": "c", "lisp double-float": "f", "lisp structure": "s",
 # Variables that a call binds: its own, and three of INCF of a list's element, or one of INCF of a
 # variable. In PRODUCE count and what DOTIMES needs, and one in each round.
 BINDS = {"MAKE-ONE": 2 + 3, "MAKE-COLOR": 1 + 3, "MAKE-PARTS": 1 + 3, "WEIGH": 1 + 3,
-         "MAKE-WIDGET": 3, "CONSUME": 1 + 3, "ROUND": 1, "RED": 3, "BIG": 1, "PRODUCE": 4, "F": 1 + 3}
+         "MAKE-WIDGET": 3, "CONSUME": 1 + 3, "ROUND": 1, "RED": 3, "BIG": 1, "PRODUCE": 4,
+         "F": 1 + 3}
 CONS_BYTES = 16
 
 wrong = 0
