@@ -32,18 +32,11 @@
 #include "heaptap/heaptap.h"
 #include "heaptap/language.h"
 #include "language/python_name.h"
+#include "language/python_stats.h"
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
-/* As the interpreter's headers have them, PyMemAllocatorEx and PyObjectArenaAllocator. */
-struct allocator {
-    void *context;
-    void *(*malloc)(void *context, size_t bytes);
-    void *(*calloc)(void *context, size_t count, size_t bytes);
-    void *(*realloc)(void *context, void *p, size_t bytes);
-    void (*free)(void *context, void *p);
-};
-
+/* As the interpreter's headers have it, PyObjectArenaAllocator. */
 struct arenas {
     void *context;
     void *(*alloc)(void *context, size_t bytes);
@@ -51,14 +44,14 @@ struct arenas {
 };
 
 static struct {
-    void (*get)(int domain, struct allocator *to);
-    void (*set)(int domain, struct allocator *from);
+    void (*get)(int domain, struct python_allocator *to);
+    void (*set)(int domain, struct python_allocator *from);
     void (*get_arenas)(struct arenas *to);
     void (*set_arenas)(struct arenas *from);
     int (*is_initialized)(void);
 } asked;
 
-static struct allocator behind[DOMAINS];
+static struct python_allocator behind[DOMAINS];
 static struct arenas arenas_behind;
 static heaptap_heap *heap;
 static size_t arena_bytes;
@@ -217,16 +210,16 @@ is_interpreters(void *(*f)(void *, size_t))
 
 /* What A, one of the interpreter's wrappers, stands before: they keep it where their context points
  * to, after no more than a word. NULL if A is none. */
-static const struct allocator *
-wrapped_by(const struct allocator *a)
+static const struct python_allocator *
+wrapped_by(const struct python_allocator *a)
 {
     const uint64_t *context = a->context;
 
     if (((uintptr_t)context & 7) != 0 ||
-        !heaptap_can_read(context, sizeof *context + sizeof(struct allocator)))
+        !heaptap_can_read(context, sizeof *context + sizeof(struct python_allocator)))
         return NULL;
     for (size_t skipped = 0; skipped <= 1; skipped++) {
-        const struct allocator *it = (const struct allocator *)(context + skipped);
+        const struct python_allocator *it = (const struct python_allocator *)(context + skipped);
 
         if (is_interpreters(it->malloc) || it->malloc == mem_malloc || it->malloc == obj_malloc)
             return it;
@@ -237,7 +230,7 @@ wrapped_by(const struct allocator *a)
 /* Does A call OURS? Of functions that are not the interpreter's it cannot be seen; those who set
  * them mostly keep what they found. */
 static bool
-leads_to(const struct allocator *a, void *(*ours)(void *, size_t))
+leads_to(const struct python_allocator *a, void *(*ours)(void *, size_t))
 {
     for (unsigned wrappers = 0; a != NULL && wrappers < WRAPPERS_MAX; wrappers++) {
         if (a->malloc == ours || !is_interpreters(a->malloc))
@@ -248,9 +241,9 @@ leads_to(const struct allocator *a, void *(*ours)(void *, size_t))
 }
 
 static void
-hook(int domain, struct allocator with)
+hook(int domain, struct python_allocator with)
 {
-    struct allocator now;
+    struct python_allocator now;
 
     asked.get(domain, &now);
     if (behind[domain].malloc != NULL && leads_to(&now, with.malloc))
@@ -263,16 +256,22 @@ hook(int domain, struct allocator with)
 static void
 hook_both(void)
 {
-    hook(DOMAIN_MEM, (struct allocator){NULL, mem_malloc, mem_calloc, mem_realloc, mem_free});
-    hook(DOMAIN_OBJ, (struct allocator){NULL, obj_malloc, obj_calloc, obj_realloc, obj_free});
+    struct python_allocator mem = {NULL, mem_malloc, mem_calloc, mem_realloc, mem_free};
+    struct python_allocator obj = {NULL, obj_malloc, obj_calloc, obj_realloc, obj_free};
+
+    hook(DOMAIN_MEM, mem);
+    hook(DOMAIN_OBJ, obj);
 }
 
 void
 python_memory_settle(void)
 {
-    if (asked.is_initialized())
-        python_memory_settled = true;
+    bool is_initialized = asked.is_initialized() != 0;
+
+    python_memory_settled = is_initialized;
     hook_both();
+    if (is_initialized)
+        python_stats_settle(&behind[DOMAIN_OBJ], obj_malloc);
 }
 
 /* A function of the interpreter; what is found is called as what it is. */
@@ -301,4 +300,5 @@ python_memory_begin(const struct python_layout *layout, const void *code, size_t
     ours.context = arenas_behind.context;
     asked.set_arenas(&ours);
     hook_both();
+    python_stats_begin();
 }

@@ -627,8 +627,8 @@ def generated_row(x):
 
 WAYS = (recursion, generator, exceptions, objects, through_c, through_ctypes, coroutines,
         fresh_code, closures, naïve_名前, over_lines, event_loop, thrown_into, through_more_c,
-        signals, collected, classes, generated_methods, evaluated, imported, deep, profiled, another_interpreter,
-        written_out, databases)
+        signals, collected, classes, generated_methods, evaluated, imported, deep,
+        profiled, another_interpreter, written_out, databases)
 NEEDED = {
     event_loop: ("asyncio",),
     through_more_c: ("codecs", "contextvars", "copy", "heapq", "json", "pickle",

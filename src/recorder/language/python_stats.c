@@ -1,0 +1,100 @@
+/* python_stats.c: let sys._debugmallocstats tell of the interpreter's own allocator.
+ *
+ * That function writes the tables of the allocator to stderr, if it is the one in use: it compares
+ * the function that is set for objects with its own. Ours is set there, so it would write nothing,
+ * and a program that reads these tables would find another world when it is recorded. So while it
+ * runs, what stood there before us stands there again. It allocates no object and frees none, and
+ * it keeps the interpreter's lock, so nobody misses us meanwhile.
+ *
+ *     sys._debugmallocstats ─► stats ─► set what was there ─► the interpreter's function ─► ours
+ *
+ * Where the function is, is known only after the interpreter has begun, and it cannot be asked
+ * inside malloc. So it is asked to call us when it is at leisure (Py_AddPendingCall). We exchange
+ * the definition of the one function object in `sys`; that of a sub-interpreter stays as it is.
+ */
+#include "language/python_stats.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "heaptap/language.h"
+#include "language/python_layout.h"
+
+/* PyMethodDef; the object of a C function points to its own with the word FUNCTION_METHOD. */
+struct method {
+    const char *name;
+    void *(*function)(void *self, void *arguments);
+    int flags;
+    const char *text;
+};
+
+enum { DOMAIN_OBJ = 2, FUNCTION_METHOD = 2, NO_ARGUMENTS = 4 };
+
+static struct {
+    void (*get)(int domain, struct python_allocator *to);
+    void (*set)(int domain, struct python_allocator *from);
+    void *(*find_in_sys)(const char *name);
+    int (*when_at_leisure)(int (*function)(void *), void *context);
+    const void *function_type;
+} asked;
+static const struct python_allocator *behind;
+static void *(*our_malloc)(void *, size_t);
+static struct method before, after;
+
+static void *
+stats(void *self, void *arguments)
+{
+    struct python_allocator now, was = *behind;
+    void *result;
+
+    asked.get(DOMAIN_OBJ, &now);
+    // Over tracemalloc or the like the function says nothing, as it does without us.
+    if (now.malloc != our_malloc)
+        return before.function(self, arguments);
+    asked.set(DOMAIN_OBJ, &was);
+    result = before.function(self, arguments);
+    asked.set(DOMAIN_OBJ, &now);
+    return result;
+}
+
+/* The interpreter is at leisure, and has its lock. */
+static int
+exchange(void *nothing)
+{
+    void *function = asked.find_in_sys("_debugmallocstats");
+    struct method **method;
+
+    (void)nothing;
+    if (function == NULL || python_pointer(function, PYTHON_OBJECT_TYPE) != asked.function_type)
+        return 0;
+    method = (struct method **)function + FUNCTION_METHOD;
+    if ((*method)->flags != NO_ARGUMENTS || strcmp((*method)->name, "_debugmallocstats") != 0)
+        return 0;
+    before = after = **method;
+    after.function = stats;
+    *method = &after;
+    return 0;
+}
+
+/* A function of the interpreter; what is found is called as what it is. */
+#define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
+
+void
+python_stats_begin(void)
+{
+    find(asked.get, "PyMem_GetAllocator");
+    find(asked.set, "PyMem_SetAllocator");
+    find(asked.find_in_sys, "PySys_GetObject");
+    find(asked.when_at_leisure, "Py_AddPendingCall");
+    asked.function_type = dlsym(RTLD_DEFAULT, "PyCFunction_Type");
+}
+
+void
+python_stats_settle(const struct python_allocator *b, void *(*ours)(void *, size_t))
+{
+    behind = b;
+    our_malloc = ours;
+    if (asked.get != NULL && asked.set != NULL && asked.find_in_sys != NULL &&
+        asked.when_at_leisure != NULL)
+        asked.when_at_leisure(exchange, NULL);
+}
