@@ -19,7 +19,9 @@
  * The collector scans the data of libraries and all stacks; whatever looks like an address keeps an
  * object alive. Nothing of ours holds addresses of objects but the recorder's memory and that of
  * gc_live.c, which come from mmap; the collector knows nothing of those. It gets its own memory
- * from mmap or sbrk, never from malloc, so no byte counts twice.
+ * from mmap or sbrk, never from malloc, so no byte counts twice. The data of our libraries is taken
+ * out of what it scans, because it collects the less often the more there is to scan: a program
+ * that is recorded is to have as many collections as one that is not.
  *
  * In the call-back neither the collector nor the runtime may be entered: it reads marks, and tells
  * the recorder, which takes no lock and calls nobody.
@@ -216,6 +218,42 @@ on_event(int event)
         hook(event);
 }
 
+/* --- What is not to be scanned ---------------------------------------------------------------- */
+
+static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
+
+/* Is the data of the library NAME to be scanned? Called with the collector's lock held. */
+static int
+has_roots(const char *name, void *start, size_t bytes)
+{
+    int (*filter)(const char *, void *, size_t) = load_acquire(&program_filter);
+
+    if (name != NULL && strstr(name, "/libheaptap") != NULL)
+        return 0;
+    return filter == NULL || filter(name, start, bytes);
+}
+
+/* The program's own filter comes after ours. */
+EXPORT void GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t));
+EXPORT void
+GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t))
+{
+    store_release(&program_filter, filter);
+}
+
+/* Before the collector starts, which then looks for the first time what there is to scan. */
+static void
+filter_roots(void)
+{
+    void (*set)(int (*)(const char *, void *, size_t));
+
+    *(void **)&set = dlsym(RTLD_NEXT, "GC_register_has_static_roots_callback");
+    if (set != NULL)
+        set(has_roots);
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
 void
 gc_set_hook(void (*hook)(int event))
 {
@@ -258,4 +296,5 @@ look_around(void)
     if (p != NULL)
         gc_runtime_code(p, &is_libgc);
     gc_runtime_code((const void *)look_around, NULL);
+    filter_roots();
 }

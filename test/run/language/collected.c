@@ -276,6 +276,19 @@ work(void *arg)
     return NULL;
 }
 
+static unsigned asked, asked_of_heaptap;
+
+/* Is the data of the library NAME to be scanned? */
+static int GC_CALLBACK
+is_scanned(const char *name, void *start, size_t bytes)
+{
+    (void)start;
+    (void)bytes;
+    asked++;
+    asked_of_heaptap += name != NULL && strstr(name, "libheaptap") != NULL;
+    return 1;
+}
+
 static unsigned firsts[64];
 static unsigned events;
 
@@ -378,6 +391,7 @@ main(int argc, char **argv)
 
     if (strcmp(mode, "fork") == 0)
         GC_set_handle_fork(1);
+    GC_register_has_static_roots_callback(is_scanned);
     GC_INIT();
     GC_init_finalized_malloc();
     closure.proc = at_end;
@@ -398,6 +412,7 @@ main(int argc, char **argv)
     collect();
     print_rows(stdout);
     printf("collections %u\n", (unsigned)GC_get_gc_no() - first);
+    printf("filter %d\n", asked > 0 && asked_of_heaptap == 0);
     printf("hook %d\n", events == (unsigned)GC_get_gc_no() - first && events > 0);
     return status;
 }
