@@ -4,6 +4,7 @@
 # or allocated in a collected heap is wrong, or counts at a wrong function; the program has lost its
 # own hook for collections, or has fewer of them when it is recorded; or views say the wrong moment,
 # or none, at which what is live was known.
+. "$SRCDIR/test/run/lib.subr"
 need python3
 [ -f /usr/include/gc/gc.h ] || skip_all "libgc-dev is not installed"
 
