@@ -2,11 +2,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analyse/holders.h"
+#include "analyse/nameless.h"
 #include "analyse/own_code.h"
 #include "build_profile.h"
 
@@ -143,6 +145,130 @@ holders_add_up_with_their_callers(void **state)
     profile_free(p);
 }
 
+/* A profile of SITES random stacks with all that matters to their inner ends: wrappers, recursion,
+ * inlined and nameless functions, libraries, and the start of programs. */
+static struct profile *
+build_random(unsigned seed, size_t sites)
+{
+    static const char *const frames[] = {
+        "xmalloc@x.c:1!/opt/me/prog", "operator new(unsigned long)!/usr/lib/libstdc++.so.6",
+        "!/opt/me/prog",              "!/opt/me/b.so",
+        "+in@a.c:3!/opt/me/prog",     "work@a.c:10!/opt/me/prog",
+        "f@a.c:1!/opt/me/prog",       "f@a.c:2!/opt/me/prog",
+        "g@a.c:5!/opt/me/prog",       "named!/opt/me/b.so",
+        "inflate!/usr/lib/libz.so.1", "clone!/lib64/libc.so.6",
+        "!/lib64/libc.so.6",          "_start!/opt/me/prog",
+    };
+    struct profile *p = build_profile_new();
+
+    srand(seed);
+    p->process.executable = "/opt/me/prog";
+    for (size_t i = 0; i < sites; i++) {
+        const char *stack[24];
+        // Few different frames repeat themselves, more do not.
+        size_t count = (size_t)rand() % countof(stack), kinds = 2 + (size_t)rand() % 13;
+        size_t first = (size_t)rand() % countof(frames);
+
+        for (size_t k = 0; k < count; k++)
+            stack[k] = frames[(first + (size_t)rand() % kinds) % countof(frames)];
+        if (count > 0 && *stack[count - 1] == '+') // It is inlined into nothing.
+            count--;
+        build_site_frames(p, build_counters(1, 1 + rand() % 8, rand() % 2, 1), stack, count);
+    }
+    return p;
+}
+
+/* If this fails, what `run` says of a program is not what `report` shows. */
+static void
+the_first_holder_is_found_without_building_all_stacks(void **state)
+{
+    static const struct stacks_options options = {.merge_labels = true, .fold_recursion = true};
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        struct profile *p = build_random(seed, 1 + seed % 50);
+        struct holders all, first;
+        struct stacks s;
+        struct err err;
+
+        assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
+        holders_build(p, &s, METRIC_PEAK, &arena, &all);
+        holders_first(p, METRIC_PEAK, &arena, &first);
+        if (all.v[0].counters.peak_bytes == 0) {
+            assert_int_equal(first.count, 0);
+        } else {
+            assert_true(first.count > 0);
+            assert_int_equal(first.v[0].counters.peak_bytes, all.v[0].counters.peak_bytes);
+            // Of those that hold as much, which is first depends on what they do not hold.
+            if (all.count == 1 ||
+                all.v[1].counters.peak_bytes < all.v[0].counters.peak_bytes) {
+                assert_int_equal(first.v[0].largest->depth, all.v[0].largest->depth);
+                assert_int_equal(first.v[0].own, all.v[0].own);
+                for (uint32_t i = 0; i < first.v[0].largest->depth; i++)
+                    assert_int_equal(first.v[0].largest->frames[i], all.v[0].largest->frames[i]);
+            }
+        }
+        profile_free(p);
+    }
+}
+
+/* If this fails, hints and what `run` says come from frames that views do not show. */
+static void
+an_inner_end_is_that_of_the_whole_stack(void **state)
+{
+    size_t parts = 0;
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        const struct stacks_options options = {.fold_recursion = seed % 2};
+        struct profile *p = build_random(seed, 10);
+        struct stack_ends *ends = stack_ends_new(p, options.fold_recursion, &arena);
+        struct stacks s;
+        struct err err;
+
+        assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
+        for (size_t i = 0; i < p->site_count; i++) {
+            const struct stack *stack = &s.v[s.site_stacks[i] - 1];
+            uint32_t count = 1 + seed % 6;
+            bool whole;
+            struct stack end = stack_ends_read(ends, p->sites[i].node, count, &whole);
+
+            parts += !whole;
+            assert_int_equal(end.depth, whole ? stack->depth : count);
+            for (uint32_t k = 0; k < end.depth; k++) {
+                assert_int_equal(end.frames[k], stack->frames[k]);
+                assert_int_equal(end.locations[k], stack->locations[k]);
+            }
+            if (!whole)
+                assert_true(stack_useful_depth(p, stack) >= count);
+        }
+        profile_free(p);
+    }
+    assert_true(parts > 500); // Or nothing was tested.
+}
+
+/* If this fails, `run` and `pack` name other files that lack names than views do. */
+static void
+what_lacks_names_is_the_same_without_building_stacks(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        const struct stacks_options options = {.merge_labels = true, .fold_recursion = seed % 2};
+        struct profile *p = build_random(seed, 20);
+        struct nameless_module *wanted, *v;
+        struct nameless_bytes total;
+        struct stacks s;
+        struct err err;
+
+        assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
+        wanted = nameless_modules(p, &s, &arena);
+        v = nameless_modules_of_all(p, options.fold_recursion, &total, &arena);
+        assert_memory_equal(v, wanted, p->module_count * sizeof *v);
+        assert_int_equal(total.by_metric[2], s.total.allocated_bytes);
+        profile_free(p);
+    }
+}
+
 static int
 release(void **state)
 {
@@ -159,6 +285,9 @@ main(void)
         cmocka_unit_test(a_name_that_is_near_stands_for_a_nameless_function),
         cmocka_unit_test(libraries_of_system_programs_count_as_own),
         cmocka_unit_test(holders_add_up_with_their_callers),
+        cmocka_unit_test(the_first_holder_is_found_without_building_all_stacks),
+        cmocka_unit_test(an_inner_end_is_that_of_the_whole_stack),
+        cmocka_unit_test(what_lacks_names_is_the_same_without_building_stacks),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

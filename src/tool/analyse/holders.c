@@ -3,6 +3,9 @@
  * A row by innermost function would often be one of a library, and one by line would split what a
  * reader takes for one thing. So the row is the function where the reader's own code begins
  * (own_code.c), and the rows beneath it say from where that was called.
+ *
+ * The first row alone is found without building all stacks: sites are added up by holder, which
+ * takes their innermost frames, and only the stacks of those with most are built.
  */
 #include "analyse/holders.h"
 
@@ -147,4 +150,90 @@ holders_build(const struct profile *p, const struct stacks *stacks, enum metric 
     map_release(&b.functions);
     map_release(&b.holders);
     map_release(&b.callers);
+}
+
+enum { NEAR_FRAMES = 8 }; // Own code is as a rule that near, and needs no more to be found.
+
+struct first_finder {
+    struct builder b; // For functions and holders.
+    struct own_code code;
+    struct stack_ends *ends;
+    int64_t *sums; // By holder.
+    size_t sum_capacity;
+};
+
+/* Whether more of the stack, of which S is the inner end, would make no difference to OWN, which is
+ * the frame of own code in S. */
+static bool
+is_certain(const struct own_code *code, const struct stack *s, uint32_t own)
+{
+    return code->kinds[code->p->frames[s->frames[own]].module] == CODE_OWN &&
+           own + OWN_CODE_LOOKS < s->depth;
+}
+
+/* The holder of SITE, by a number from 0 on. */
+static uint32_t
+holder_of_site(struct first_finder *f, const struct profile_site *site)
+{
+    uint32_t own = 0;
+    struct stack s;
+    bool whole, new;
+    uint64_t *slot;
+
+    s = stack_ends_read(f->ends, site->node, NEAR_FRAMES, &whole);
+    if (s.depth != 0)
+        own = own_code_frame(&f->code, &s);
+    if (!whole && !is_certain(&f->code, &s, own)) {
+        s = stack_ends_read(f->ends, site->node, UINT32_MAX, &whole);
+        own = own_code_frame(&f->code, &s);
+    }
+    slot = map_put(&f->b.holders, function_id(&f->b, &s, own), &new);
+    if (new)
+        *slot = f->b.holders.count - 1;
+    return (uint32_t)*slot;
+}
+
+/* Say in ONLY, by site, which are of the holders that hold most by METRIC: nearly always of one. */
+static void
+find_first(struct first_finder *f, bool *only)
+{
+    const struct profile *p = f->b.p;
+    uint32_t *holders = arena_array(f->b.arena, p->site_count, sizeof *holders);
+    int64_t most = INT64_MIN;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        int64_t value = metric_value(&p->sites[i].counters, f->b.metric);
+
+        holders[i] = UINT32_MAX;
+        if (value == 0)
+            continue;
+        holders[i] = holder_of_site(f, &p->sites[i]);
+        arena_grow(f->b.arena, &f->sums, &f->sum_capacity, holders[i], sizeof *f->sums);
+        f->sums[holders[i]] = counters_sum(f->sums[holders[i]], value);
+    }
+    for (size_t i = 0; i < f->b.holders.count; i++)
+        most = f->sums[i] > most ? f->sums[i] : most;
+    for (size_t i = 0; i < p->site_count; i++)
+        only[i] = holders[i] != UINT32_MAX && f->sums[holders[i]] == most;
+}
+
+void
+holders_first(const struct profile *p, enum metric metric, struct arena *arena,
+              struct holders *ret)
+{
+    struct first_finder f = {.b = {.p = p, .metric = metric, .arena = arena}};
+    bool *only = arena_array(arena, p->site_count, sizeof *only);
+    const struct stacks_options options = {
+        .merge_labels = true, .fold_recursion = true, .only = only};
+    struct stacks stacks;
+    struct err err;
+
+    *ret = (struct holders){0};
+    own_code_init(&f.code, p, arena);
+    f.ends = stack_ends_new(p, true, arena);
+    find_first(&f, only);
+    map_release(&f.b.functions);
+    map_release(&f.b.holders);
+    if (stacks_build(p, &options, arena, &stacks, &err) == 0) // Without a regex it cannot fail.
+        holders_build(p, &stacks, metric, arena, ret);
 }

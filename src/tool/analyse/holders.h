@@ -33,6 +33,12 @@ struct holders {
 void holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
                    struct arena *arena, struct holders *ret);
 
+/* The first of the holders that all stacks of P, with recursion folded, would have; of those that
+ * hold as much as it nothing but their order differs. The rest is left out: it takes a fraction of
+ * the time. None if no site has anything of METRIC. */
+void holders_first(const struct profile *p, enum metric metric, struct arena *arena,
+                   struct holders *ret);
+
 /* The next frame of S out of frame I that is of another function, or of the same one at the end of
  * a longer cycle; stack_useful_depth if there is none. */
 uint32_t holder_next(const struct profile *p, const struct stack *s, uint32_t i);

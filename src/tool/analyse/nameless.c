@@ -41,36 +41,80 @@ nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *w
     return largest < 1 ? largest : 1;
 }
 
-static void
-add_stack(const struct profile *p, const struct stack *s, size_t number, size_t *last_nameless,
-          size_t *last_lineless, struct nameless_module *ret)
-{
-    struct nameless_bytes bytes = nameless_bytes(&s->counters);
-    uint32_t depth = s->depth != 0 ? stack_useful_depth(p, s) : 0;
+struct builder {
+    const struct profile *p;
+    struct nameless_module *ret;
+    size_t *last_nameless, *last_lineless; // By module: the stack last counted, from 1 on.
+};
 
+static struct builder
+begin(const struct profile *p, struct arena *arena)
+{
+    struct builder b = {.p = p};
+
+    b.ret = arena_array(arena, p->module_count, sizeof *b.ret);
+    b.last_nameless = arena_array(arena, p->module_count, sizeof *b.last_nameless);
+    b.last_lineless = arena_array(arena, p->module_count, sizeof *b.last_lineless);
+    return b;
+}
+
+/* Count BYTES for the modules on the DEPTH innermost frames of S, which is number NUMBER. */
+static void
+add_stack(struct builder *b, const struct stack *s, uint32_t depth,
+          const struct nameless_bytes *bytes, size_t number)
+{
     for (uint32_t i = 0; i < depth && i < FRAMES_MISSED; i++) {
-        const struct profile_frame *f = &p->frames[s->frames[i]];
-        size_t *last = f->function == 0 ? last_nameless : last_lineless;
+        const struct profile_frame *f = &b->p->frames[s->frames[i]];
+        size_t *last = f->function == 0 ? b->last_nameless : b->last_lineless;
+        struct nameless_module *m = &b->ret[f->module];
 
         if (f->module == 0 || f->file != 0 || last[f->module] == number)
             continue;
         last[f->module] = number;
-        nameless_bytes_add(f->function == 0 ? &ret[f->module].nameless : &ret[f->module].lineless,
-                           &bytes);
+        nameless_bytes_add(f->function == 0 ? &m->nameless : &m->lineless, bytes);
     }
+}
+
+static struct nameless_module *
+finish(struct builder *b)
+{
+    for (size_t i = 1; i < b->p->module_count; i++)
+        if (own_code_is_runtime(b->p->modules[i].path))
+            b->ret[i] = (struct nameless_module){0};
+    return b->ret;
 }
 
 struct nameless_module *
 nameless_modules(const struct profile *p, const struct stacks *stacks, struct arena *arena)
 {
-    struct nameless_module *ret = arena_array(arena, p->module_count, sizeof *ret);
-    size_t *last_nameless = arena_array(arena, p->module_count, sizeof *last_nameless);
-    size_t *last_lineless = arena_array(arena, p->module_count, sizeof *last_lineless);
+    struct builder b = begin(p, arena);
 
-    for (size_t i = 0; i < stacks->count; i++)
-        add_stack(p, &stacks->v[i], i + 1, last_nameless, last_lineless, ret);
-    for (size_t i = 1; i < p->module_count; i++)
-        if (own_code_is_runtime(p->modules[i].path))
-            ret[i] = (struct nameless_module){0};
-    return ret;
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct stack *s = &stacks->v[i];
+        struct nameless_bytes bytes = nameless_bytes(&s->counters);
+
+        add_stack(&b, s, s->depth != 0 ? stack_useful_depth(p, s) : 0, &bytes, i + 1);
+    }
+    return finish(&b);
+}
+
+struct nameless_module *
+nameless_modules_of_all(const struct profile *p, bool fold_recursion,
+                        struct nameless_bytes *ret_total, struct arena *arena)
+{
+    struct builder b = begin(p, arena);
+    struct stack_ends *ends = stack_ends_new(p, fold_recursion, arena);
+    bool whole;
+
+    *ret_total = (struct nameless_bytes){0};
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+        struct stack s = stack_ends_read(ends, site->node, FRAMES_MISSED, &whole);
+        struct nameless_bytes bytes = nameless_bytes(&site->counters);
+
+        nameless_bytes_add(ret_total, &bytes);
+        add_stack(&b, &s, whole && s.depth != 0 ? stack_useful_depth(p, &s) : s.depth, &bytes,
+                  i + 1);
+    }
+    return finish(&b);
 }

@@ -30,4 +30,10 @@ double nameless_share(const struct nameless_bytes *part, const struct nameless_b
 struct nameless_module *nameless_modules(const struct profile *p, const struct stacks *stacks,
                                          struct arena *arena);
 
+/* The same for all stacks of P, with FOLD_RECURSION or without, and their bytes in *RET_TOTAL; but
+ * they need not be built for it, which takes longer than all else. */
+struct nameless_module *nameless_modules_of_all(const struct profile *p, bool fold_recursion,
+                                                struct nameless_bytes *ret_total,
+                                                struct arena *arena);
+
 #endif

@@ -83,13 +83,11 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
     }
 }
 
-enum { NAMELESS_MAX = 2 }; // So many frames further out a name is near.
-
 /* The nearest frame with a name, from frame I of S outwards, in I's module; else I. */
 static uint32_t
 named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t depth)
 {
-    for (uint32_t k = i; k < depth && k <= i + NAMELESS_MAX; k++) {
+    for (uint32_t k = i; k < depth && k <= i + OWN_CODE_LOOKS; k++) {
         const struct profile_frame *f = &p->frames[s->frames[k]];
 
         if (f->module != p->frames[s->frames[i]].module)

@@ -15,6 +15,9 @@ struct own_code {
     uint8_t *kinds; // enum code_kind by module.
 };
 
+/* So many frames further out a name is near, and stands for a function without one. */
+enum { OWN_CODE_LOOKS = 2 };
+
 /* Is PATH that of a C or C++ library, the loader, or the like, whose insides nobody misses? */
 bool own_code_is_runtime(const char *path);
 

@@ -18,6 +18,9 @@
  *
  * The filter looks at the stack before folding, so that --filter xmalloc finds what xmalloc
  * allocated. Does no I/O; knows nothing of how stacks are shown.
+ *
+ * To build all stacks takes longer than all else that is done with a profile, and who has only a
+ * line to say needs few frames of each. So their inner ends can be had alone (struct stack_ends).
  */
 #include "analyse/stacks.h"
 
@@ -43,6 +46,15 @@ enum {
 
 enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
+#define NO_FRAME UINT32_MAX
+
+/* What folding does to the stack of a node. */
+struct fold {
+    uint32_t inner;       // Its innermost frame, or NO_FRAME.
+    uint32_t frames : 31; // So many innermost ones are charged to their caller,
+    bool wanted : 1;      // which is only known if this is set.
+};
+
 struct builder {
     const struct profile *p;
     const struct stacks_options *options;
@@ -50,6 +62,7 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
+    struct fold *folds;        // By node.
     uint32_t *canonical;       // Canonical frame plus 1 by frame; 0 = not yet known.
     uint32_t *next_frame;      // Chains canonical frames with one hash; plus 1.
     struct map frames_by_hash; // To the newest canonical frame plus 1.
@@ -67,6 +80,7 @@ struct builder {
 };
 
 static uint32_t add_site(struct builder *b, const struct profile_site *site);
+static void find_folds(struct builder *b);
 
 static int
 compile(regex_t *re, const char *text, const char *what, struct err *err)
@@ -112,6 +126,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     b.wraps = arena_alloc(arena, p->frame_count);
     b.canonical = arena_array(arena, p->frame_count, sizeof *b.canonical);
     b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
+    find_folds(&b);
     b.site_stacks = arena_array(arena, p->site_count, sizeof *b.site_stacks);
     ret->site_stacks = b.site_stacks;
     tags_pick(p, &options->tags, arena, &b.picks);
@@ -241,14 +256,15 @@ make_room(struct builder *b, size_t depth)
     arena_grow(b->arena, &b->locations, &b->location_capacity, depth, sizeof *b->locations);
 }
 
-/* Expand the chain of nodes into b->frames; parents have smaller ids, so the walk ends. */
-static void
-read_stack(struct builder *b, uint32_t node)
+/* Expand the chain of nodes into b->frames, until there are COUNT; parents have smaller ids, so the
+ * walk ends. Returns whether that is the whole stack. */
+static bool
+read_some(struct builder *b, uint32_t node, size_t count)
 {
     b->depth = 0;
     b->flags = 0;
     b->shortened = false;
-    for (; node != 0; node = b->p->nodes[node].parent) {
+    for (; node != 0 && b->depth < count; node = b->p->nodes[node].parent) {
         const struct profile_location *l = &b->p->locations[b->p->nodes[node].location];
 
         b->flags |= b->p->nodes[node].flags;
@@ -258,6 +274,13 @@ read_stack(struct builder *b, uint32_t node)
             b->locations[b->depth++] = b->p->nodes[node].location;
         }
     }
+    return node == 0;
+}
+
+static void
+read_stack(struct builder *b, uint32_t node)
+{
+    read_some(b, node, SIZE_MAX);
 }
 
 struct stack
@@ -291,24 +314,77 @@ is_nameless(const struct builder *b, uint32_t frame)
     return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
 }
 
-/* How many innermost frames are charged to their caller; one always stays. What has no name and was
- * called by a wrapper of its module is a part of it: a stripped library still has the names that it
- * exports. */
-static size_t
-folded_depth(struct builder *b)
+/* Whether what folding does to a stack that begins with FRAME, at LOCATION, may depend on what is
+ * further out. */
+static bool
+may_fold(struct builder *b, uint32_t frame, uint32_t location)
 {
-    size_t n = 0, folded = 0;
+    return is_wrapper(b, frame, location) || (!b->options->no_fold && is_nameless(b, frame));
+}
 
-    for (; n + 1 < b->depth; n++) {
-        uint32_t frame = b->frames[n];
+/* Mark the nodes from which stacks begin that somebody wants, and those further out on which it
+ * depends how they are folded: to judge all frames would take longer than to fold. */
+static void
+mark_folds(struct builder *b)
+{
+    const struct profile *p = b->p;
 
-        if (is_wrapper(b, frame, b->locations[n]))
-            folded = n + 1;
-        else if (b->options->no_fold || !is_nameless(b, frame) ||
-                 b->p->frames[frame].module != b->p->frames[b->frames[n + 1]].module)
-            break;
+    for (size_t i = 0; i < p->site_count; i++)
+        if (b->options->only == NULL || b->options->only[i])
+            b->folds[p->sites[i].node].wanted = true;
+    for (uint32_t i = (uint32_t)p->node_count; i-- > 1;) {
+        const struct profile_location *l = &p->locations[p->nodes[i].location];
+        uint32_t k = 0;
+
+        if (!b->folds[i].wanted)
+            continue;
+        while (k < l->frame_count && may_fold(b, l->first_frame + k, p->nodes[i].location))
+            k++;
+        if (k == l->frame_count)
+            b->folds[p->nodes[i].parent].wanted = true;
     }
-    return folded;
+}
+
+/* Make F, of the stack of node I's parent, that of node I's. */
+static void
+fold_node(struct builder *b, uint32_t i, struct fold *f)
+{
+    uint32_t location = b->p->nodes[i].location;
+    const struct profile_location *l = &b->p->locations[location];
+
+    for (uint32_t k = l->frame_count; k-- > 0;) {
+        uint32_t frame = l->first_frame + k;
+
+        if (f->inner != NO_FRAME && b->folds[i].wanted &&
+            (is_wrapper(b, frame, location) ||
+             (f->frames > 0 && may_fold(b, frame, location) &&
+              b->p->frames[frame].module == b->p->frames[f->inner].module)))
+            f->frames++;
+        else
+            f->frames = 0;
+        f->inner = frame;
+    }
+}
+
+/* Find for each node how many innermost frames of its stack are charged to their caller; one always
+ * stays. What has no name and was called by a wrapper of its module is a part of it: a stripped
+ * library still has the names that it exports. Parents have smaller ids, so theirs is known. */
+static void
+find_folds(struct builder *b)
+{
+    const struct profile *p = b->p;
+
+    b->folds = arena_array(b->arena, p->node_count, sizeof *b->folds);
+    mark_folds(b);
+    for (uint32_t i = 0; i < p->node_count; i++) {
+        struct fold f = {.inner = NO_FRAME};
+
+        if (i != 0)
+            f = b->folds[p->nodes[i].parent];
+        fold_node(b, i, &f);
+        f.wanted = b->folds[i].wanted;
+        b->folds[i] = f;
+    }
 }
 
 /* The same for frames of one function, and for others not: without a name it is known by its
@@ -446,7 +522,8 @@ stack_of_site(struct builder *b, const struct profile_site *site)
 {
     uint64_t *known;
 
-    if (!tags_keep(&b->picks, site))
+    if (!tags_keep(&b->picks, site) ||
+        (b->options->only != NULL && !b->options->only[site - b->p->sites]))
         return 0;
     known = map_put(&b->stacks_by_node, stack_key(b, site), NULL);
     if (*known == 0 || b->options->keep) {
@@ -457,7 +534,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
                                                   b->locations, b->depth))
             return 0;
         if (*known == 0) {
-            size_t folded = folded_depth(b);
+            size_t folded = b->folds[site->node].frames;
 
             if (b->options->fold_recursion)
                 fold_recursion(b, folded);
@@ -499,6 +576,8 @@ stack_function_is_start_up(const char *function)
                                         "__clone3",
                                         "__clone_internal"};
 
+    if (*function != '_' && *function != 's' && *function != 'c') // As nearly all.
+        return false;
     for (size_t i = 0; i < countof(names); i++)
         if (strcmp(function, names[i]) == 0)
             return true;
@@ -531,6 +610,82 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
         depth--;
     return depth;
 }
+
+/* --- Inner ends ------------------------------------------------------------------------------- */
+
+struct stack_ends {
+    struct builder b;
+    struct stacks_options options;
+    uint8_t *starts; // Whether it is start-up code: enum verdict by frame.
+};
+
+struct stack_ends *
+stack_ends_new(const struct profile *p, bool fold_recursion, struct arena *arena)
+{
+    struct stack_ends *e = arena_alloc(arena, sizeof *e);
+
+    ENSURE(p->symbolised);
+    e->options.fold_recursion = fold_recursion;
+    e->b = (struct builder){.p = p, .options = &e->options, .arena = arena};
+    e->b.wraps = arena_alloc(arena, p->frame_count);
+    e->starts = arena_alloc(arena, p->frame_count);
+    find_folds(&e->b);
+    return e;
+}
+
+static bool
+may_be_start_up(struct stack_ends *e, uint32_t frame)
+{
+    if (e->starts[frame] == UNKNOWN)
+        e->starts[frame] = is_start_up(e->b.p, frame) ? YES : NO;
+    return e->starts[frame] == YES;
+}
+
+/* Whether COUNT frames from FIRST on stay as they are, whatever there is further out: none is
+ * start-up code, which views leave out at the outer end, and no function is there twice. Folding
+ * recursion leaves out only what is there further in, too, and so none of these. */
+static bool
+is_settled(struct stack_ends *e, size_t first, size_t count)
+{
+    struct builder *b = &e->b;
+
+    arena_grow(b->arena, &b->functions, &b->function_capacity, count, sizeof *b->functions);
+    for (size_t i = 0; i < count; i++) {
+        b->functions[i] = function_key(b, b->frames[first + i], b->locations[first + i]);
+        if (may_be_start_up(e, b->frames[first + i]))
+            return false;
+        for (size_t k = 0; k < i && e->options.fold_recursion; k++)
+            if (b->functions[k] == b->functions[i])
+                return false;
+    }
+    return true;
+}
+
+struct stack
+stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole)
+{
+    struct builder *b = &e->b;
+    size_t folded = b->folds[node].frames;
+
+    *ret_whole = read_some(b, node, folded + count);
+    if (!*ret_whole && is_settled(e, folded, count)) {
+        b->depth = folded + count;
+    } else {
+        read_stack(b, node);
+        if (e->options.fold_recursion)
+            fold_recursion(b, folded);
+        *ret_whole = true;
+    }
+    return (struct stack){.frames = b->frames + folded,
+                          .locations = b->locations + folded,
+                          .depth = (uint32_t)(b->depth - folded),
+                          .flags = b->flags,
+                          .node = node,
+                          .recursion_folded = b->shortened,
+                          .counters = COUNTERS_ZERO};
+}
+
+/* --- Metrics ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -44,6 +44,7 @@ struct stacks_options {
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth);
     void *keep_arg;
+    const bool *only; // By site: leave out those of which it is false; NULL = none.
 };
 
 struct stacks {
@@ -62,6 +63,17 @@ int stacks_build(const struct profile *p, const struct stacks_options *options, 
 
 /* The stack of NODE as it is, nothing folded or filtered, from ARENA; no counters. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
+
+/* The inner ends of P's stacks, as stacks_build makes them without options or with FOLD_RECURSION.
+ * P is symbolised and stays as it is. From ARENA. */
+struct stack_ends;
+struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
+                                  struct arena *arena);
+
+/* The innermost COUNT frames of the stack of NODE, which has a site; they stand until the next
+ * call; no counters. Or the whole stack, and then *RET_WHOLE is true. What is further out makes no
+ * difference to these frames, and of a part all are useful (stack_useful_depth). */
+struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
 /* The frames of S worth showing to people: without the C library's start-up code that calls main or
  * a thread's function. At least 1, unless S has none. */

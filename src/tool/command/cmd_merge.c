@@ -314,7 +314,7 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
     if (rc != 0)
         return rc;
     symbolise_types(p, s->symbols);
-    names_hint_add_all(&hint, p);
+    names_hint_add_all(&hint, p, false);
     rc = write_model(p, &file, &err);
     if (rc == 0)
         rc = write_save(&file, output, &err);

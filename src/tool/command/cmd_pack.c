@@ -81,7 +81,7 @@ pack_one(const char *what, const struct pack_options *o)
             return EXIT_USAGE;
         }
         symbolise_types(p, &o->symbols);
-        names_hint_add_all(&hint, p);
+        names_hint_add_all(&hint, p, false);
         r = pack_tables(path, &raw, p, target, &err);
     }
     if (r < 0)

@@ -67,14 +67,12 @@ is_empty(const struct nameless_bytes *b)
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
-void
-names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks)
+/* Note what MODULES, by id those of P, lack, of TOTAL. */
+static void
+add_modules(struct names_hint *h, const struct profile *p, const struct nameless_module *modules,
+            const struct nameless_bytes *total)
 {
-    struct arena scratch = {0};
-    const struct nameless_module *modules = nameless_modules(p, stacks, &scratch);
-    struct nameless_bytes total = nameless_bytes(&stacks->total);
-
-    nameless_bytes_add(&h->total, &total);
+    nameless_bytes_add(&h->total, total);
     for (uint32_t i = 1; i < p->module_count; i++) {
         const struct profile_module *m = &p->modules[i];
 
@@ -88,19 +86,27 @@ names_hint_add(struct names_hint *h, const struct profile *p, const struct stack
         h->lineless = arena_strdup(&h->arena, m->path);
         nameless_bytes_add(&h->lineless_bytes, &modules[i].lineless);
     }
+}
+
+void
+names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks)
+{
+    struct arena scratch = {0};
+    struct nameless_bytes total = nameless_bytes(&stacks->total);
+
+    add_modules(h, p, nameless_modules(p, stacks, &scratch), &total);
     arena_release(&scratch);
 }
 
 void
-names_hint_add_all(struct names_hint *h, const struct profile *p)
+names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion)
 {
-    static const struct stacks_options all = {.merge_labels = true};
     struct arena scratch = {0};
-    struct err err = {""};
-    struct stacks stacks;
+    struct nameless_bytes total;
+    const struct nameless_module *modules =
+        nameless_modules_of_all(p, fold_recursion, &total, &scratch);
 
-    if (stacks_build(p, &all, &scratch, &stacks, &err) == 0)
-        names_hint_add(h, p, &stacks);
+    add_modules(h, p, modules, &total);
     arena_release(&scratch);
 }
 

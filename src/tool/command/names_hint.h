@@ -26,8 +26,8 @@ struct names_hint {
 /* Note what P, resolved, lacks of the names in STACKS, which have been or will be shown. */
 void names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks);
 
-/* The same for all stacks of P. */
-void names_hint_add_all(struct names_hint *h, const struct profile *p);
+/* The same for all stacks of P, seen with FOLD_RECURSION or without. */
+void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
 
 /* Say what matters, or nothing, and release H. */
 void names_hint_say(struct names_hint *h);

@@ -9,6 +9,9 @@
  * Who runs a program waits for these lines and reads no more than ten. So each kind of news has one
  * line, the one with the most bytes, and the rest is counted; the profile has it all. What is
  * warned of here is in the profile, too, where somebody reads it later.
+ *
+ * Who waits pays for the stacks, too: there can be a hundred thousand, of hundreds of frames. Only
+ * a run that is long enough for growth to be news builds them all.
  */
 #include "command/run_summary.h"
 
@@ -35,7 +38,6 @@ enum { NOTES_TOLD = 2, OTHERS_TOLD = 3, NAME_WIDTH = 48 };
 struct teller {
     const struct run_summary *s;
     struct arena arena;
-    struct stacks stacks; // Of the head, if it has symbols.
     struct names_hint hint; // Of which it lacks some.
 };
 
@@ -94,13 +96,16 @@ is_mostly_unseen(struct teller *t)
 static void
 tell_holder(struct teller *t)
 {
-    int64_t peak_bytes = t->stacks.total.peak_bytes;
+    const struct profile *p = t->s->p;
     struct holders holders;
     const struct holder *h;
+    int64_t peak_bytes = 0;
 
+    for (size_t i = 0; i < p->site_count; i++)
+        peak_bytes = counters_sum(peak_bytes, p->sites[i].counters.peak_bytes);
     if (peak_bytes <= 0 || is_mostly_unseen(t))
         return;
-    holders_build(t->s->p, &t->stacks, METRIC_PEAK, &t->arena, &holders);
+    holders_first(p, METRIC_PEAK, &t->arena, &holders);
     h = holders.v;
     if (holders.count > 0 && h->largest->depth > 0)
         tell(t, "at the peak most was held by %s: %s, %s",
@@ -113,6 +118,7 @@ tell_holder(struct teller *t)
 static void
 tell_growth(struct teller *t)
 {
+    const struct stacks_options whole = {.merge_labels = true, .fold_recursion = true};
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
     const struct profile *p = t->s->p;
     const struct timeline_row *first = NULL;
@@ -120,12 +126,14 @@ tell_growth(struct teller *t)
     const char *more = "";
     struct timeline line;
     struct own_code code;
+    struct stacks stacks;
+    struct err err;
     size_t count = 0;
     uint32_t at;
 
-    if (!timeline_has_news(p))
+    if (!timeline_has_news(p) || stacks_build(p, &whole, a, &stacks, &err) < 0)
         return;
-    timeline_build(p, &t->stacks, &options, a, &line);
+    timeline_build(p, &stacks, &options, a, &line);
     for (size_t i = 0; i < line.row_count; i++)
         if (timeline_is_news(p, &line.rows[i]) && count++ == 0)
             first = &line.rows[i];
@@ -328,19 +336,16 @@ tell_processes(struct teller *t)
 void
 run_summary(const struct run_summary *s)
 {
-    const struct stacks_options options = {.merge_labels = true, .fold_recursion = true};
     struct teller t = {.s = s};
-    struct err err;
 
     if (s->p != NULL)
         tell_totals(&t);
     if (s->p != NULL)
         fold_runtime(s->p);
-    if (s->p != NULL && s->named &&
-        stacks_build(s->p, &options, &t.arena, &t.stacks, &err) == 0) {
+    if (s->p != NULL && s->named) {
         tell_holder(&t);
         tell_growth(&t);
-        names_hint_add(&t.hint, s->p, &t.stacks);
+        names_hint_add_all(&t.hint, s->p, true);
     }
     if (s->p != NULL)
         tell_losses(&t);
