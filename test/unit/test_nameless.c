@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,80 @@ a_file_is_found_in_the_list_of_its_package(void **state)
     write_list("libjq1:amd64.list", "/lib/x/libjq.so.1\n/opt/a b");
     write_list("other.md5sums", "/usr/bin/j\n");
     write_list(".list", "/usr/bin/j\n");
-    package_find(directory, paths, countof(paths), names, &arena);
+    package_find(directory, false, paths, countof(paths), names, &arena);
     assert_string_equal(names[0], "jq");
     assert_string_equal(names[1], "libjq1");
     assert_null(names[2]);
     assert_null(names[3]);
     assert_string_equal(names[4], "libjq1");
-    package_find("/nonexistent/directory", paths, countof(paths), names, &arena);
+    package_find("/nonexistent/directory", true, paths, countof(paths), names, &arena);
+    arena_release(&arena);
+}
+
+static const char *
+package_of(const char *lists, const char *path, struct arena *arena)
+{
+    const char *name = NULL;
+
+    package_find(lists, true, &path, 1, &name, arena);
+    return name != NULL ? name : "";
+}
+
+/* If this fails, each run of a short program reads thousands of lists; or a hint names the package
+ * that a file came with before it was replaced. */
+static void
+an_answer_holds_until_the_lists_change(void **state)
+{
+    const struct timespec past[] = {{1000000000, 5}, {1000000000, 5}};
+    struct arena arena = {0};
+    const char *lists = arena_printf(&arena, "%s/lists", directory);
+
+    (void)state;
+    setenv("XDG_CACHE_HOME", directory, 1);
+    assert_int_equal(mkdir(lists, 0700), 0);
+    write_list("lists/one.list", "/usr/bin/one\n");
+    // The clock of files could not tell the next change from this one.
+    assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "one");
+    write_list("lists/one.list", "/usr/bin/two\n");
+    assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
+    assert_int_equal(utimensat(AT_FDCWD, lists, past, 0), 0);
+    assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
+    assert_string_equal(package_of(lists, "/usr/bin/two", &arena), "one");
+    // What dpkg never does: the list is another one, and its directory is as it was.
+    write_list("lists/one.list", "/usr/bin/one\n");
+    assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
+    assert_string_equal(package_of(lists, "/usr/bin/two", &arena), "one");
+    write_list("lists/three.list", "/usr/bin/two\n");
+    assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "one");
+    assert_string_equal(package_of(lists, "/usr/bin/two", &arena), "three");
+    unsetenv("XDG_CACHE_HOME");
+    arena_release(&arena);
+}
+
+/* If this fails, a damaged answer is shown, or is never replaced. */
+static void
+a_damaged_answer_is_not_believed(void **state)
+{
+    const struct timespec past[] = {{1000000000, 5}, {1000000000, 5}};
+    struct arena arena = {0};
+    const char *lists = arena_printf(&arena, "%s/whole", directory);
+    const char *good = arena_printf(&arena, "heaptap package 1\n%s 1000000000.000000005\n", lists);
+    const char *const bad[] = {"", "heaptap package 1\n", good, arena_printf(&arena, "%sx", good),
+                               arena_printf(&arena, "%sx\ny\n", good),
+                               arena_printf(&arena, "%s%0300d\n", good, 0)};
+
+    (void)state;
+    setenv("XDG_CACHE_HOME", directory, 1);
+    assert_int_equal(mkdir(lists, 0700), 0);
+    write_list("whole/one.list", "/usr/bin/three\n");
+    assert_int_equal(utimensat(AT_FDCWD, lists, past, 0), 0);
+    for (size_t i = 0; i < countof(bad); i++) {
+        write_list("heaptap/package-00+usr+bin+three", bad[i]);
+        assert_string_equal(package_of(lists, "/usr/bin/three", &arena), "one");
+    }
+    write_list("heaptap/package-00+usr+bin+three", arena_printf(&arena, "%skept\n", good));
+    assert_string_equal(package_of(lists, "/usr/bin/three", &arena), "kept");
+    unsetenv("XDG_CACHE_HOME");
     arena_release(&arena);
 }
 
@@ -109,6 +177,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_found_in_the_list_of_its_package),
+        cmocka_unit_test(an_answer_holds_until_the_lists_change),
+        cmocka_unit_test(a_damaged_answer_is_not_believed),
         cmocka_unit_test(a_stack_counts_once_for_a_module_without_names),
     };
 

@@ -137,7 +137,9 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD
         names[i] = NULL;
         free(real);
     }
-    package_find(h->gaps[0].lists, paths, count, names, &h->arena);
+    // What is elsewhere is not remembered for later commands.
+    package_find(h->gaps[0].lists, strcmp(h->gaps[0].lists, PACKAGE_LISTS) == 0, paths, count,
+                 names, &h->arena);
 }
 
 /* Add what there is to say of GAP, which came with PACKAGE, if that is not NULL. */

@@ -101,20 +101,43 @@ struct found {
     const char *symbol;
 };
 
-static struct found
-look_for(const struct allocator *a, const char *path)
+enum { SYMBOLS_MAX = countof(((struct allocator *)NULL)->symbols) };
+
+/* What the names of all allocators are in one file, which is read once for all. */
+struct names_in {
+    const char *path;
+    enum elf_name kinds[countof(allocators)][SYMBOLS_MAX]; // All NONE if it cannot be read.
+};
+
+static struct names_in
+read_names(const char *path)
 {
-    enum elf_name kinds[countof(a->symbols)];
-    struct found best = {ELF_NAME_NONE, NULL};
+    const char *names[countof(allocators) * SYMBOLS_MAX];
+    enum elf_name kinds[countof(names)] = {ELF_NAME_NONE};
+    struct names_in in = {.path = path};
     size_t count = 0;
 
-    while (count < countof(a->symbols) && a->symbols[count] != NULL)
-        count++;
-    if (!elf_names_find(path, a->symbols, count, kinds))
-        return best;
-    for (size_t i = 0; i < count; i++)
-        if (kinds[i] != ELF_NAME_IMPORTED && kinds[i] > best.kind)
-            best = (struct found){kinds[i], a->symbols[i]};
+    for (size_t a = 0; a < countof(allocators); a++)
+        for (size_t i = 0; i < SYMBOLS_MAX && allocators[a].symbols[i] != NULL; i++)
+            names[count++] = allocators[a].symbols[i];
+    if (!elf_names_find(path, names, count, kinds))
+        return in;
+    count = 0;
+    for (size_t a = 0; a < countof(allocators); a++)
+        for (size_t i = 0; i < SYMBOLS_MAX && allocators[a].symbols[i] != NULL; i++)
+            in.kinds[a][i] = kinds[count++];
+    return in;
+}
+
+/* What IN has of allocator A. */
+static struct found
+look_for(const struct names_in *in, size_t a)
+{
+    struct found best = {ELF_NAME_NONE, NULL};
+
+    for (size_t i = 0; i < SYMBOLS_MAX; i++)
+        if (in->kinds[a][i] != ELF_NAME_IMPORTED && in->kinds[a][i] > best.kind)
+            best = (struct found){in->kinds[a][i], allocators[a].symbols[i]};
     return best;
 }
 
@@ -182,12 +205,14 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
                  path, a->name, f->symbol, a->remedy, f->symbol);
 }
 
-/* Is A in the file at PATH? Then add what to do. */
+/* Is the allocator with INDEX in the file of IN? Then add what to do. */
 static bool
-explain_one(struct lines *lines, const struct allocator *a, const char *path,
+explain_one(struct lines *lines, size_t index, const struct names_in *in,
             const struct hook_list *hooks)
 {
-    struct found f = look_for(a, path);
+    const struct allocator *a = &allocators[index];
+    const char *path = in->path;
+    struct found f = look_for(in, index);
     bool program = elf_names_is_program(path);
     bool has_text = f.kind == ELF_NAME_NONE && program && a->text != NULL &&
                     elf_names_has_text(path, a->text);
@@ -209,15 +234,18 @@ const char *
 own_malloc_advice(const char *executable, const char *const *modules, size_t count,
                   const struct hook_list *hooks, struct arena *arena)
 {
+    struct names_in *in = arena_array(arena, count + 1, sizeof *in);
     struct lines lines = {arena, ""};
+    size_t files = 0;
     bool known = false;
 
-    for (size_t i = 0; i < countof(allocators); i++) {
-        known |= explain_one(&lines, &allocators[i], executable, hooks);
-        for (size_t k = 0; k < count; k++)
-            if (strcmp(modules[k], executable) != 0)
-                known |= explain_one(&lines, &allocators[i], modules[k], hooks);
-    }
+    in[files++] = read_names(executable);
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(modules[k], executable) != 0)
+            in[files++] = read_names(modules[k]);
+    for (size_t i = 0; i < countof(allocators); i++)
+        for (size_t k = 0; k < files; k++)
+            known |= explain_one(&lines, i, &in[k], hooks);
     // A malloc in the program comes before ours in link order, also for what libraries call.
     if (!known && has_malloc(executable))
         add_line(&lines,

@@ -45,12 +45,29 @@ kind_of(const GElf_Sym *symbol, bool dynamic)
     return dynamic ? ELF_NAME_EXPORTED : ELF_NAME_HIDDEN;
 }
 
+/* The names of a table of symbols, which HEADER is of: each ends within *RET_BYTES. NULL if there
+ * are none. */
+static const char *
+strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
+{
+    Elf_Data *data = elf_getdata(elf_getscn(elf, header->sh_link), NULL);
+    const char *strings = data != NULL ? data->d_buf : NULL;
+
+    *ret_bytes = strings != NULL ? data->d_size : 0;
+    while (*ret_bytes > 0 && strings[*ret_bytes - 1] != '\0')
+        --*ret_bytes;
+    return strings;
+}
+
+/* Large programs have a hundred thousand symbols, so what is done for each counts. */
 static void
 look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *const *names,
              size_t count, enum elf_name *kinds)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t symbols = header->sh_entsize != 0 ? header->sh_size / header->sh_entsize : 0;
+    size_t string_bytes;
+    const char *strings = strings_of(elf, header, &string_bytes);
     uint64_t initials[4] = {0};
     GElf_Sym symbol;
 
@@ -58,17 +75,18 @@ look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *co
     for (size_t k = 0; k < count; k++)
         initials[(unsigned char)names[k][0] / 64] |= UINT64_C(1) << (names[k][0] & 63);
     for (size_t i = 0; data != NULL && i < symbols; i++) {
-        const char *name = gelf_getsym(data, (int)i, &symbol) != NULL
-                               ? elf_strptr(elf, header->sh_link, symbol.st_name)
+        const char *name = gelf_getsym(data, (int)i, &symbol) != NULL &&
+                                   symbol.st_name < string_bytes
+                               ? strings + symbol.st_name
                                : NULL;
 
         if (name == NULL || !(initials[(unsigned char)*name / 64] >> (*name & 63) & 1))
             continue;
         for (size_t k = 0; k < count; k++) {
-            enum elf_name kind = strcmp(name, names[k]) == 0
-                                     ? kind_of(&symbol, header->sh_type == SHT_DYNSYM)
-                                     : ELF_NAME_NONE;
+            enum elf_name kind = ELF_NAME_NONE;
 
+            if (name[0] == names[k][0] && name[1] == names[k][1] && strcmp(name, names[k]) == 0)
+                kind = kind_of(&symbol, header->sh_type == SHT_DYNSYM);
             if (kind > kinds[k])
                 kinds[k] = kind;
         }

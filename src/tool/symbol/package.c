@@ -4,17 +4,37 @@
  * They are read here instead of asking dpkg-query, because no view starts another program. Each is
  * read once for all paths. A path may be listed as the system had it before /lib became a link to
  * /usr/lib, so both are looked for.
+ *
+ * Thousands of lists take longer to read than a short program runs, and most programs come from a
+ * package. So the answers are kept beside the symbol cache (symcache.c has the rules), a file for
+ * each path:
+ *
+ *     heaptap package 1
+ *     /var/lib/dpkg/info 1700000000.123456789      the lists, and when their directory changed
+ *     coreutils                                    or nothing
+ *
+ * Whatever dpkg does to a package puts a list in its place, which changes the directory. An answer
+ * from just after such a change is not kept: the clock of files may not tell it from the next one.
  */
 #include "symbol/package.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "symbol/symcache.h"
 #include "util/regular.h"
 
 #define LIST_BYTES_MAX (16 * MIB)
+#define KIND "package-"
+
+enum { NAME_BYTES_MAX = 255, SETTLED_S = 3 };
+
+// The name of a cache has a build id; these are by path alone.
+static const uint8_t any_id[] = {0};
 
 static bool
 has_line(const char *text, size_t length, const char *line)
@@ -76,9 +96,60 @@ search_list(const char *directory, const char *name, const char *const *paths, s
     arena_release(&scratch);
 }
 
-void
-package_find(const char *lists_in, const char *const *paths, size_t count, const char **ret_names,
-             struct arena *arena)
+/* What an answer begins with that holds as long as the lists stay as they are; "" if they are not
+ * there, and *RET_SETTLED says whether it may be kept. */
+static const char *
+stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
+{
+    struct stat st;
+
+    *ret_settled = false;
+    if (stat(lists_in, &st) != 0)
+        return "";
+    *ret_settled = time(NULL) - st.st_mtim.tv_sec >= SETTLED_S;
+    return arena_printf(arena, "heaptap package 1\n%s %lld.%09ld\n", lists_in,
+                        (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/* Set *RET_NAME to the package of PATH, or to NULL if it has none; false if that is not known. */
+static bool
+remembered(const char *path, const char *stamp, const char **ret_name, struct arena *arena)
+{
+    size_t size_bytes, stamp_bytes = strlen(stamp), length;
+    int64_t written_unix_s;
+    char *text;
+    bool good;
+
+    if (*path != '/' || stamp_bytes == 0)
+        return false;
+    text = symcache_read(KIND, path, any_id, sizeof any_id, &size_bytes, &written_unix_s);
+    if (text == NULL)
+        return false;
+    length = size_bytes > stamp_bytes ? size_bytes - stamp_bytes - 1 : 0;
+    good = size_bytes > stamp_bytes && memcmp(text, stamp, stamp_bytes) == 0 &&
+           length <= NAME_BYTES_MAX && text[size_bytes - 1] == '\n' &&
+           memchr(text + stamp_bytes, '\n', length) == NULL &&
+           memchr(text + stamp_bytes, '\0', length) == NULL;
+    if (good && length > 0)
+        *ret_name = arena_strndup(arena, text + stamp_bytes, length);
+    free(text);
+    return good;
+}
+
+static void
+remember(const char *path, const char *stamp, const char *name)
+{
+    struct strbuf text = {0};
+
+    strbuf_fmt(&text, "%s%s\n", stamp, name != NULL ? name : "");
+    symcache_write(KIND, path, any_id, sizeof any_id, &text);
+    strbuf_release(&text);
+}
+
+/* Read the lists until each of the COUNT PATHS that may be in one has been found. */
+static void
+search(const char *lists_in, const char *const *paths, size_t count, const char **ret_names,
+       struct arena *arena)
 {
     static const char suffix[] = ".list";
     DIR *dir = opendir(lists_in);
@@ -93,8 +164,30 @@ package_find(const char *lists_in, const char *const *paths, size_t count, const
         search_list(lists_in, e->d_name, paths, count, ret_names, arena);
         found = 0;
         for (size_t i = 0; i < count; i++)
-            found += ret_names[i] != NULL;
+            found += ret_names[i] != NULL || *paths[i] != '/';
     }
     if (dir != NULL)
         closedir(dir);
+}
+
+void
+package_find(const char *lists_in, bool keep, const char *const *paths, size_t count,
+             const char **ret_names, struct arena *arena)
+{
+    struct arena scratch = {0};
+    const char **left = arena_array(&scratch, count, sizeof *left); // "" = known already.
+    size_t left_count = 0;
+    bool settled = false;
+    const char *stamp = keep ? stamp_of(lists_in, &settled, &scratch) : "";
+
+    for (size_t i = 0; i < count; i++) {
+        left[i] = remembered(paths[i], stamp, &ret_names[i], arena) ? "" : paths[i];
+        left_count += *left[i] == '/';
+    }
+    if (left_count > 0)
+        search(lists_in, left, count, ret_names, arena);
+    for (size_t i = 0; i < count && settled; i++)
+        if (*left[i] == '/')
+            remember(left[i], stamp, ret_names[i]);
+    arena_release(&scratch);
 }

@@ -291,7 +291,7 @@ open_own(int at, const char *name, int flags, bool make)
 
 /* Open the cache directory; -1 if there is none. */
 static int
-cache_directory(bool make)
+open_directory(bool make)
 {
     const char *base = getenv("XDG_CACHE_HOME");
     int fd = -1;
@@ -306,6 +306,30 @@ cache_directory(bool make)
             fd = open_own(fd, ".cache", 0, make);
     }
     return fd >= 0 ? open_own(fd, "heaptap", O_NOFOLLOW, make) : -1;
+}
+
+/* The cache directory, which stays open: a short program has a dozen files in it, and each would
+ * take as many calls to find it again. -1 if there is none. */
+static int
+cache_directory(bool make)
+{
+    static int fd = -1;
+    static char *found_by; // XDG_CACHE_HOME and HOME, as they were then.
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    struct strbuf by = {0};
+    struct stat st;
+
+    strbuf_fmt(&by, "%s\n%s", base != NULL ? base : "", home != NULL ? home : "");
+    if (fd >= 0 && (strcmp(found_by, strbuf_text(&by)) != 0 || fstat(fd, &st) != 0 ||
+                    st.st_nlink == 0)) { // It has been removed.
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
+        fd = open_directory(make);
+    free(found_by);
+    found_by = by.text;
+    return fd;
 }
 
 /* The name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for '/'. NULL
@@ -375,10 +399,8 @@ symcache_read(const char *kind, const char *path, const uint8_t *id, uint32_t id
     void *data = NULL;
     struct stat st;
 
-    if (directory >= 0) {
+    if (directory >= 0)
         fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        close(directory);
-    }
     if (fd >= 0) {
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
             st.st_size > 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
@@ -405,7 +427,6 @@ symcache_write(const char *kind, const char *path, const uint8_t *id, uint32_t i
         // Failing only costs the next reader time.
         replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), text->text,
                      text->length);
-        close(directory);
     }
     arena_release(&scratch);
 }
