@@ -345,46 +345,46 @@ mark_folds(struct builder *b)
     }
 }
 
-/* Make F, of the stack of node I's parent, that of node I's. */
+/* Find what folding does to the stack of node I, which is wanted. If its parent is not, then some
+ * frame of its own does not fold, and nothing further out matters. */
 static void
-fold_node(struct builder *b, uint32_t i, struct fold *f)
+fold_node(struct builder *b, uint32_t i)
 {
     uint32_t location = b->p->nodes[i].location;
     const struct profile_location *l = &b->p->locations[location];
+    struct fold f = b->folds[b->p->nodes[i].parent];
 
     for (uint32_t k = l->frame_count; k-- > 0;) {
         uint32_t frame = l->first_frame + k;
 
-        if (f->inner != NO_FRAME && b->folds[i].wanted &&
+        if (f.inner != NO_FRAME &&
             (is_wrapper(b, frame, location) ||
-             (f->frames > 0 && may_fold(b, frame, location) &&
-              b->p->frames[frame].module == b->p->frames[f->inner].module)))
-            f->frames++;
+             (f.frames > 0 && may_fold(b, frame, location) &&
+              b->p->frames[frame].module == b->p->frames[f.inner].module)))
+            f.frames++;
         else
-            f->frames = 0;
-        f->inner = frame;
+            f.frames = 0;
+        f.inner = frame;
     }
+    f.wanted = true;
+    b->folds[i] = f;
 }
 
-/* Find for each node how many innermost frames of its stack are charged to their caller; one always
- * stays. What has no name and was called by a wrapper of its module is a part of it: a stripped
- * library still has the names that it exports. Parents have smaller ids, so theirs is known. */
+/* Find for each wanted node how many innermost frames of its stack are charged to their caller; one
+ * always stays. What has no name and was called by a wrapper of its module is a part of it: a
+ * stripped library still has the names that it exports. Parents have smaller ids, so theirs is
+ * known. */
 static void
 find_folds(struct builder *b)
 {
     const struct profile *p = b->p;
 
     b->folds = arena_array(b->arena, p->node_count, sizeof *b->folds);
+    b->folds[0].inner = NO_FRAME;
     mark_folds(b);
-    for (uint32_t i = 0; i < p->node_count; i++) {
-        struct fold f = {.inner = NO_FRAME};
-
-        if (i != 0)
-            f = b->folds[p->nodes[i].parent];
-        fold_node(b, i, &f);
-        f.wanted = b->folds[i].wanted;
-        b->folds[i] = f;
-    }
+    for (uint32_t i = 1; i < p->node_count; i++)
+        if (b->folds[i].wanted)
+            fold_node(b, i);
 }
 
 /* The same for frames of one function, and for others not: without a name it is known by its

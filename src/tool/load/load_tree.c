@@ -67,12 +67,19 @@ add_location(struct loader *l, uint64_t frame, bool exact)
 {
     struct profile *p = l->p;
     uint32_t module = (uint32_t)(frame >> DISK_ADDRESS_BITS);
+    uint64_t key = frame ^ (uint64_t)exact << 63, *known;
+    struct loader_recent *recent = &l->recent[hash_u64(key) % countof(l->recent)];
     bool new;
-    uint64_t *known = map_put(&l->known_locations, frame ^ (uint64_t)exact << 63, &new);
 
+    // A tree has a hundred nodes for each place in the code.
+    if (recent->key == key && key != 0)
+        return recent->location;
+    known = map_put(&l->known_locations, key, &new);
+    if (new)
+        *known = p->location_count;
+    *recent = (struct loader_recent){key, (uint32_t)*known};
     if (!new)
-        return (uint32_t)*known;
-    *known = p->location_count;
+        return recent->location;
     arena_grow(&p->arena, &p->locations, &l->location_capacity, p->location_count,
                sizeof *p->locations);
     p->locations[p->location_count] = (struct profile_location){
@@ -316,6 +323,17 @@ add_site(struct loader *l, uint64_t key)
     return (uint32_t)*known;
 }
 
+/* Whether D has no site, as most nodes. */
+static bool
+is_siteless(const struct disk_node *d)
+{
+    uint64_t sites[2];
+
+    static_assert(sizeof sites == sizeof d->site, "all of them");
+    memcpy(sites, d->site, sizeof sites);
+    return (sites[0] | sites[1]) == 0;
+}
+
 /* One more than the largest believable site id. */
 static uint64_t
 site_ids(const struct loader *l)
@@ -325,6 +343,8 @@ site_ids(const struct loader *l)
     for (size_t i = 1; i < l->disk_node_count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
 
+        if (is_siteless(d))
+            continue;
         for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
             if (d->site[c] > largest && d->site[c] < SITE_ID_MAX)
                 largest = d->site[c];
@@ -342,6 +362,8 @@ load_sites(struct loader *l)
     for (size_t i = 1; i < l->disk_node_count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
 
+        if (is_siteless(d))
+            continue;
         for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
             if (d->site[c] == 0)
                 continue;

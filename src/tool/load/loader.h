@@ -19,6 +19,14 @@ enum {
     LOADER_LABEL_SETS_MAX = 1 << (TAGS_BITS - TAGS_LABELS_SHIFT),
 };
 
+/* One of the places in the code that were looked up lately. */
+struct loader_recent {
+    uint64_t key; // As in known_locations; 0 = none.
+    uint32_t location;
+};
+
+enum { LOADER_RECENT = 512 };
+
 struct loader {
     struct raw_file *raw;
     const char *path; // Of the file; NULL if there are only its bytes.
@@ -37,6 +45,7 @@ struct loader {
     size_t backing_capacity;
     size_t unknown_tags; // Tags of heaps or sets of labels that are not in the file.
     struct map known_locations;
+    struct loader_recent recent[LOADER_RECENT]; // By a hash of the key.
     size_t named_count;       // Locations that are named frames.
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.
