@@ -191,14 +191,13 @@ is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
            same_cfa(w->t, f);
 }
 
-/* Has W, at FRAME, come to a remembered frame outside of which all is as it was? If only what lies
- * just outside of it is, W has gone on to the frame that has changed, and *RET_MOVED is true. */
+/* W is at the slot of w->join, with FRAME. Has it come to that frame, outside of which all is as it
+ * was? If only what lies just outside of it is, W has gone on to the frame that has changed, and
+ * *RET_MOVED is true. */
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
     *ret_moved = false;
-    while (w->join->slot < w->slot)
-        w->join--;
     if (!is_frame(w, w->join, frame))
         return false;
     if (likely(stack_holds(w->t->checks, w->join->check_start)))
@@ -270,74 +269,116 @@ step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t
     return true;
 }
 
-/* Put the frame of W into the walked ones, with what its RULE says, and move W to its caller; false
- * if that leaves the stack. */
-static inline bool
-step(struct walk *w, uint64_t frame, const struct unwind_rule *rule, uint8_t flags)
+/* Put the frame of W, of which E is the rule, into the walked ones. */
+static inline struct stack_frame *
+put_walked(struct walk *w, const struct rule_entry *e)
 {
-    const uint64_t high = w->t->stack_high;
     struct stack_frame *f = w->next++;
-    struct outer outer;
-    bool stays;
 
     f->slot = w->slot;
-    f->frame = frame;
+    f->frame = e->frame;
     f->rbp = w->rbp;
     f->rbp_slot = w->rbp_slot;
     f->cfa_slot = 0;
-    f->uses_rbp = rule->kind != RULE_RSP;
-    f->flags = flags;
-    if (likely(rule->kind == RULE_RSP))
-        stays = step_rsp(w->slot, w->rbp, rule, high, &outer);
-    else if (likely(rule->kind == RULE_RBP))
+    f->uses_rbp = e->rule.kind != RULE_RSP;
+    f->flags = 0;
+    return f;
+}
+
+static inline void
+move_out(struct walk *w, const struct outer *outer)
+{
+    w->slot = outer->slot;
+    w->rbp = outer->rbp;
+    w->rbp_slot = outer->rbp_slot;
+}
+
+/* Put the frame of W, of which E is a rule of another kind than RULE_RSP, into the walked ones, and
+ * move W to its caller. False if the walk ends here, as *RET says. */
+static NOINLINE bool
+step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
+{
+    const uint64_t high = w->t->stack_high;
+    const struct unwind_rule *rule = &e->rule;
+    struct stack_frame *f;
+    struct outer outer;
+    bool stays;
+
+    if (rule->kind > RULE_RBP_DEREF && rule->kind != RULE_END && rule->kind != RULE_NO_TABLE) {
+        *ret = NOT_HERE;
+        return false;
+    }
+    f = put_walked(w, e);
+    if (rule->kind == RULE_END) {
+        f->uses_rbp = false;
+        *ret = COMPLETE;
+        return false;
+    }
+    if (rule->kind == RULE_NO_TABLE) {
+        rule = &guess;
+        f->flags = DISK_NODE_GUESSED;
+    }
+    if (likely(rule->kind == RULE_RBP))
         stays = step_rbp(w->slot, w->rbp, rule, high, &outer);
     else
         stays = step_deref(w->slot, w->rbp, rule, high, &f->cfa_slot, &outer);
-    if (unlikely(!stays))
+    if (unlikely(!stays)) {
+        *ret = breaks_off(w, rule);
         return false;
-    w->slot = outer.slot;
-    w->rbp = outer.rbp;
-    w->rbp_slot = outer.rbp_slot;
+    }
+    move_out(w, &outer);
     return true;
 }
 
-/* Walk from W outwards until the memo is met or the stack ends. */
+/* Walk from *SHARED outwards until the memo is met or the stack ends. What every frame needs is
+ * kept in registers: a copy, as long as nothing is called that changes it. */
 static INLINE enum outcome
-walk_out(struct walk *w)
+walk_out(struct walk *shared)
 {
-    struct thread *t = w->t;
+    struct walk w = *shared;
+    enum outcome outcome;
 
     for (;;) {
-        uint64_t ra = stack_word(w->slot);
+        uint64_t ra = stack_word(w.slot);
         const struct rule_entry *e;
-        const struct unwind_rule *rule;
-        uint8_t flags = 0;
+        struct outer outer;
         bool moved;
 
-        if (unlikely(ra == 0))
-            return COMPLETE;
-        e = rules_find(t->rules, ra);
-        if (meets_memo(w, e->frame, &moved))
-            return JOINED;
-        if (moved)
-            continue;
-        if (unlikely(w->next == w->end))
-            return TOO_DEEP;
-        rule = &e->rule;
-        if (unlikely(rule->kind > RULE_RBP_DEREF)) {
-            if (rule->kind == RULE_END) {
-                *w->next++ = (struct stack_frame){
-                    .slot = w->slot, .frame = e->frame, .rbp = w->rbp, .rbp_slot = w->rbp_slot};
-                return COMPLETE;
-            }
-            if (rule->kind != RULE_NO_TABLE)
-                return NOT_HERE;
-            rule = &guess;
-            flags = DISK_NODE_GUESSED;
+        if (unlikely(ra == 0)) {
+            outcome = COMPLETE;
+            break;
         }
-        if (unlikely(!step(w, e->frame, rule, flags)))
-            return breaks_off(w, rule);
+        e = rules_find(w.t->rules, ra);
+        while (w.join->slot < w.slot)
+            w.join--;
+        if (w.join->slot == w.slot) {
+            *shared = w;
+            if (meets_memo(shared, e->frame, &moved))
+                return JOINED;
+            w = *shared;
+            if (moved)
+                continue;
+        }
+        if (unlikely(w.next == w.end)) {
+            outcome = TOO_DEEP;
+            break;
+        }
+        if (likely(e->rule.kind == RULE_RSP)) {
+            put_walked(&w, e);
+            if (unlikely(!step_rsp(w.slot, w.rbp, &e->rule, w.t->stack_high, &outer))) {
+                outcome = BROKEN;
+                break;
+            }
+            move_out(&w, &outer);
+            continue;
+        }
+        *shared = w;
+        if (unlikely(!step_other(shared, e, &outcome)))
+            return outcome;
+        w = *shared;
     }
+    *shared = w;
+    return outcome;
 }
 
 /* Remember F, whose path has NODE, in M, the place inside that of the frame that called it. Its
