@@ -3,10 +3,11 @@
 
     bench.py --out DIR --build DIR [--scope quick|full] [--only REGEX] [--tools REGEX] [--rounds N]
 
-Started by `make bench`. The sections are programs and loops (programs.py) under every tool
-(peers.py), latency of malloc, start-up, the report, and the instructions by function; ONLY picks
-programs, loops and the sections "latency", "startup", "report" and "instructions" by name. The
-section "budget" (budget.py) takes minutes for each program and must be asked for.
+Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
+(peers.py), latency of malloc, start-up, the report, and the instructions by function. ONLY picks
+programs and loops by name, programs by their kind ("stacks"), and sections: "kinds" (all programs),
+"loops", "threads" (loops of several), "latency", "startup", "report", "instructions". The section
+"budget" (budget.py) takes minutes for each program and must be asked for.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -36,6 +37,7 @@ import budget
 import figures
 import inputs
 import intervals
+import kinds
 import peers
 import programs
 import runner
@@ -45,6 +47,9 @@ import tables
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
           "full": {"rounds": 15, "scale": 3, "limit_s": 900}}
 GIVE_UP_AFTER = 2  # Failures of one tool on one program.
+# A row that is far slower than others ends early, after at least two pairs, or it would take as
+# long as all of them: when it has used so many seconds for each round that was asked for.
+SLOW_S = 6
 
 
 class Row:
@@ -58,6 +63,10 @@ class Row:
 
     def failed(self):
         return len(self.failures) >= GIVE_UP_AFTER or (self.failures and not self.pairs)
+
+    def slow(self, rounds):
+        spent = sum(run.wall_ns for pair in self.pairs for run in pair) / 1e9
+        return len(self.pairs) >= 2 and spent > SLOW_S * rounds
 
     def conclude(self):
         pairs, guess = self.pairs, intervals.estimate
@@ -79,8 +88,8 @@ class Row:
         estimates = {name: value.as_dict() for name, value in vars(self).items()
                      if isinstance(value, intervals.Estimate)}
         runs = [[{**vars(n)}, {**vars(t)}] for n, t in self.pairs]
-        return {"program": self.program.name, "tool": self.tool.name, **estimates,
-                "lost": self.lost, "failures": self.failures, "runs": runs}
+        return {"program": self.program.name, "kind": self.program.kind, "tool": self.tool.name,
+                **estimates, "lost": self.lost, "failures": self.failures, "runs": runs}
 
 
 def one_pair(settings, row):
@@ -107,12 +116,13 @@ def measure(settings, program, tools, rounds):
     """The rows of one program."""
     rows = [Row(program, tool) for tool in tools]
     for row in rows:
-        if program.name in row.tool.blind:
-            row.failures.append(row.tool.blind[program.name])
+        why = row.tool.blind_to(program)
+        if why:
+            row.failures.append(why)
     for i in range(rounds):
         now = [row for row in rows if i < max(1, round(rounds * row.tool.rounds))]
         for row in random.sample(now, len(now)):
-            if not row.failed():
+            if not row.failed() and not row.slow(rounds):
                 one_pair(settings, row)
     for row in rows:
         row.conclude()
@@ -162,19 +172,31 @@ def arguments():
     return parsed
 
 
+def groups_of(program):
+    """The names by which ONLY picks PROGRAM, besides its own."""
+    if not program.pairs:
+        return ["kinds", program.kind]
+    return ["loops"] + ["threads"] * (program.name.partition("-")[0] in programs.TEAMS)
+
+
+def chosen_of(options, group):
+    return [p for p in group
+            if any(re.search(options.only, name) for name in [p.name, *groups_of(p)])]
+
+
 def costs(options, settings, told):
     """Programs and loops under every tool."""
-    full = options.scope == "full"
+    full = options.scope == "full" or bool(options.tools)
     tools, missing = peers.available(settings.heaptap, programs.PATH, full)
     tools = [t for t in tools if re.search(options.tools, t.name)]
     missing = {n: why for n, why in missing.items() if re.search(options.tools, n)}
     told.missing(missing)
-    real, absent = programs.real_programs(os.path.join(options.build, "bench", "inputs"))
+    real, absent = programs.real_programs(options.build)
     told.missing({name: "not installed" for name in absent if re.search(options.only, name)})
     rows = []
     for group, chosen in ((real, tools), (programs.loops(settings.binaries),
                                           for_loops(tools, full))):
-        wanted = [p for p in group if re.search(options.only, p.name)]
+        wanted = chosen_of(options, group)
         if wanted and chosen:
             told.heading(bool(group is not real))
         for program in wanted if chosen else []:
@@ -194,6 +216,9 @@ def main():
     told = tables.Tables(where, facts(options))
     wanted = lambda name: re.search(options.only, name)  # noqa: E731
     rows = costs(options, settings, told)
+    by_kind, kind_values = kinds.table(rows)
+    if by_kind:
+        told.kinds(by_kind)
     ours = re.search(options.tools, "heaptap")
     latency, startup, report, counted, budgets = {}, {}, {}, {}, {}
     if ours and wanted("latency"):
@@ -205,11 +230,11 @@ def main():
     if ours and wanted("instructions"):
         counted = sections.instructions(settings, breakdown, told)
     if ours and options.only and wanted("budget"):
-        real, _ = programs.real_programs(os.path.join(options.build, "bench", "inputs"))
+        real, _ = programs.real_programs(options.build)
         chosen = [p for p in real if wanted(p.name)] or real
         budgets = budget.section(settings, chosen, options.rounds, told)
     told.verdicts(figures.all_figures(rows, latency, startup, report))
-    told.write(rows, counted, budgets)
+    told.write(rows, kinds=kind_values, instructions=counted, budgets=budgets)
     shutil.rmtree(settings.work, ignore_errors=True)
     return 0
 

@@ -70,7 +70,7 @@ def c_file(path, scale):
                + f"long (*all[])(void) = {{{table}}};\n", path)
 
 
-def cxx_file(path, scale):
+def cxx_file(path, scale, compiler="g++"):
     """Templates: containers of many types, recursion at compile time, lambdas."""
     headers = "".join(f"#include <{h}>\n" for h in (
         "algorithm", "functional", "map", "memory", "regex", "string", "tuple", "unordered_map",
@@ -90,7 +90,7 @@ def cxx_file(path, scale):
         f"    std::sort(v.begin(), v.end(), [](auto &a, auto &b) {{ return *a < *b; }});\n"
         f"    return f((long)m.size()) + std::get<0>(packed(n, m.size(), {i}.5));\n}}\n"
         for i in range(4 * scale))
-    preprocess("g++", "c++", headers + fixed + units, path)
+    preprocess(compiler, "c++", headers + fixed + units, path)
 
 
 def preprocess(compiler, language, text, path):
@@ -233,11 +233,18 @@ MAKERS = {"json": json_file, "table": table_file, "c": c_file, "cxx": cxx_file, 
           "node": node_file, "git": git_repository}
 
 
+def makers():
+    """Those of this file and of the files by kind, which use this one."""
+    import inputs_deep
+    import inputs_kinds
+    return {**MAKERS, **inputs_deep.MAKERS, **inputs_kinds.MAKERS}
+
+
 def make(kind, directory, scale):
     """The path of an input, made now if it is not there."""
     path = os.path.join(directory, f"{kind}-{scale}")
     if not os.path.exists(path):
         os.makedirs(directory, exist_ok=True)
-        MAKERS[kind](path + ".part", scale)
+        makers()[kind](path + ".part", scale)
         os.rename(path + ".part", path)
     return path

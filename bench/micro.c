@@ -16,6 +16,8 @@
  *     churn      threads of 50 pairs each, one after another
  *     own        THREADS at once, each replaces its own blocks
  *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
+ *     swarm      THREADS at once that come and go: each replaces its own blocks 1,000 times, hands
+ *                what is left to the next one in its place, and ends
  */
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +29,8 @@
 
 #include "descent.h"
 
-enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000 };
+enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000,
+       SWARM_PAIRS = 1000, SWARM_LIVE = 200 };
 
 /* How a kind allocates. */
 struct shape {
@@ -60,6 +63,7 @@ static const struct shape shapes[] = {
     {"churn", 8, 4, 1, 0, false},
     {"own", 8, 4, 16, THREAD_LIVE, false},
     {"cross", 8, 4, 16, THREAD_LIVE, false},
+    {"swarm", 8, 4, 16, SWARM_LIVE, false},
 };
 
 static long thread_pairs;
@@ -219,6 +223,39 @@ team(const struct shape *shape, long pairs)
         free_blocks(shape, shared_blocks[i]);
 }
 
+static void *
+swarm_thread(void *context)
+{
+    unsigned self = (unsigned)(uintptr_t)context;
+    struct work w = {.shape = team_shape, .blocks = shared_blocks[self], .random = self};
+
+    do_pairs(&w, SWARM_PAIRS);
+    return NULL;
+}
+
+static void
+swarm(const struct shape *shape, long pairs)
+{
+    pthread_t threads[MAX_THREADS];
+    bool started[MAX_THREADS] = {false};
+
+    team_shape = shape;
+    for (unsigned i = 0; i < thread_count; i++)
+        shared_blocks[i] = new_blocks(shape);
+    for (long i = 0; i < pairs / SWARM_PAIRS + (long)thread_count; i++) {
+        unsigned place = (unsigned)(i % thread_count);
+
+        if (started[place])
+            pthread_join(threads[place], NULL);
+        started[place] = i < pairs / SWARM_PAIRS;
+        if (started[place] &&
+            pthread_create(&threads[place], NULL, swarm_thread, (void *)(uintptr_t)place))
+            abort();
+    }
+    for (unsigned i = 0; i < thread_count; i++)
+        free_blocks(shape, shared_blocks[i]);
+}
+
 static double
 cpu_ns(void)
 {
@@ -233,7 +270,9 @@ measure(const struct shape *shape, long pairs)
 {
     double began = cpu_ns();
 
-    if (thread_count)
+    if (!strcmp(shape->name, "swarm"))
+        swarm(shape, pairs);
+    else if (thread_count)
         team(shape, pairs);
     else if (!strcmp(shape->name, "churn"))
         churn(shape, pairs);
@@ -249,7 +288,8 @@ main(int argc, char **argv)
 
     thread_count = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
     for (size_t i = 0; argc > 1 && i < sizeof shapes / sizeof shapes[0]; i++) {
-        bool many = !strcmp(argv[1], "own") || !strcmp(argv[1], "cross");
+        bool many = !strcmp(argv[1], "own") || !strcmp(argv[1], "cross") ||
+                    !strcmp(argv[1], "swarm");
 
         if (strcmp(argv[1], shapes[i].name) || pairs < 1 || thread_count > MAX_THREADS ||
             many != (thread_count > 0))

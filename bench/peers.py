@@ -21,11 +21,19 @@ SAMPLED = "512K"
 
 class Tool:
     def __init__(self, name, prefix=(), env=None, rounds=1.0, command=None, library=None,
-                 ours=False, leaves_profile=True, processes=1, full_only=False, blind=None):
+                 ours=False, leaves_profile=True, processes=1, full_only=False, blind=None,
+                 follows=True):
         self.name, self.prefix, self.env, self.rounds = name, list(prefix), env or {}, rounds
         self.command, self.library, self.ours = command, library, ours
         self.leaves_profile, self.processes, self.full_only = leaves_profile, processes, full_only
         self.blind = blind or {}  # Programs that it does not record, and why.
+        self.follows = follows  # Whether it records the processes that a program starts.
+
+    def blind_to(self, program):
+        """Why it does not record PROGRAM, or None."""
+        if program.kind == "short" and not self.follows:
+            return "it records no processes that a program starts"
+        return self.blind.get(program.name)
 
     def words(self, command, out):
         return [word.replace("{out}", out) for word in self.prefix] + list(command)
@@ -42,8 +50,9 @@ def heaptap_tools(heaptap):
     return [
         Tool("heaptap", [*record, "--no-pack", "--"], ours=True),
         Tool("heaptap-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
-        Tool("heaptap-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4),
-        Tool("heaptap+pack", [*record, "--"], ours=True, rounds=0.4, processes=2)]
+        Tool("heaptap-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4,
+             full_only=True),
+        Tool("heaptap+pack", [*record, "--"], ours=True, processes=2)]
 
 
 def jemalloc(name, settings, rounds, **more):
@@ -60,17 +69,17 @@ def others():
     profile = "prof:true,prof_final:true,prof_prefix:{out}/je,lg_prof_sample:"
     return [
         Tool("heaptrack", ["heaptrack", "-o", "{out}/h"], command="heaptrack", rounds=0.34,
-             processes=2),
+             processes=2, follows=False),
         Tool("heaptrack-r", ["heaptrack", "-r", "-o", "{out}/h"], command="heaptrack", rounds=0.34,
-             processes=2),
+             processes=2, follows=False, full_only=True),
         jemalloc("jemalloc", "", 0.2, leaves_profile=False, full_only=True),
-        jemalloc("jemalloc-0", profile + "0", 0.2),
-        jemalloc("jemalloc-19", profile + "19", 0.4),
+        jemalloc("jemalloc-0", profile + "0", 0.2, full_only=True),
+        jemalloc("jemalloc-19", profile + "19", 0.4, full_only=True),
         tcmalloc("tcmalloc", {}, leaves_profile=False, full_only=True),
-        tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}, blind={
+        tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}, full_only=True, blind={
             "bash": "bash answers getenv() itself, so the profiler is never switched on"}),
         Tool("massif", ["valgrind", "--tool=massif", "--massif-out-file={out}/massif.%p"],
-             command="valgrind", rounds=0.14, full_only=True)]
+             command="valgrind", rounds=0.14, full_only=True, follows=False)]
 
 
 def libraries():
@@ -97,7 +106,7 @@ def available(heaptap, path, full):
         elif tool.library and tool.library not in known:
             missing[tool.name] = f"{tool.library} is not installed"
         elif tool.full_only and not full:
-            missing[tool.name] = "only with BENCH=full"
+            missing[tool.name] = "only with BENCH=full or when TOOLS is given"
         else:
             found.append(tool)
     return found, missing

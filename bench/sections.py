@@ -192,7 +192,7 @@ def timed(settings, words, cache):
 def report(settings, inputs, options, told):
     """Estimates of cc1's profile: "packed" in MB, "cold" and "cached" in s."""
     told.section("the profile of cc1")
-    real, _ = programs.real_programs(os.path.join(options.build, "bench", "inputs"))
+    real, _ = programs.real_programs(options.build)
     cc1 = next((p for p in real if p.name == "cc1"), None)
     tool = peers.heaptap_tools(settings.heaptap)[0]
     out = os.path.join(settings.work, "report")

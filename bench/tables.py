@@ -63,6 +63,11 @@ class Tables:
         self.section("loops of malloc and free" if loops else "programs, tool / native")
         self.line(LOOP_HEADING if loops else HEADING)
 
+    def kinds(self, lines):
+        self.section("programs by kind")
+        for line in lines:
+            self.line(line)
+
     def row(self, row):
         if not row.pairs:
             why = row.failures[-1] if row.failures else "no run"
@@ -91,7 +96,7 @@ class Tables:
         for f in figures:
             self.line(verdict_line(f))
 
-    def write(self, rows, counted, budgets):
+    def write(self, rows, **parts):
         os.makedirs(self.directory, exist_ok=True)
         verdict_at = next(i for i, line in enumerate(self.lines) if line.startswith("== verdicts"))
         ordered = self.lines[verdict_at:] + [""] + self.lines[:verdict_at - 1]
@@ -102,8 +107,7 @@ class Tables:
                 """) + "\n```\n" + "\n".join(ordered) + "\n```\n")
         with open(f"{self.directory}/bench.json", "w", encoding="utf-8") as f:
             json.dump({"machine": self.facts, "figures": [x.as_dict() for x in self.figures],
-                       "rows": [row.as_dict() for row in rows], "instructions": counted,
-                       "budgets": budgets}, f, indent=1)
+                       "rows": [row.as_dict() for row in rows], **parts}, f, indent=1)
         print(f"\nwritten: {self.directory}/bench.md and bench.json")
 
 

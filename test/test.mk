@@ -174,15 +174,21 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
-# bench/NAME.c becomes build/bench/bin/NAME; what several share is linked to each.
+# bench/NAME.c and NAME.cc become build/bench/bin/NAME; what several share is linked to each.
 bench_shared := bench/descent.c
 bench_mains := $(filter-out $(bench_shared),$(wildcard bench/*.c))
-bench_programs := $(bench_mains:bench/%.c=$(BUILD)/bench/bin/%)
-$(bench_programs): $(BUILD)/bench/bin/%: bench/%.c $(bench_shared) bench/descent.h \
+bench_in_c := $(bench_mains:bench/%.c=$(BUILD)/bench/bin/%)
+bench_in_cxx := $(patsubst bench/%.cc,$(BUILD)/bench/bin/%,$(wildcard bench/*.cc))
+bench_programs := $(bench_in_c) $(bench_in_cxx)
+$(bench_in_c): $(BUILD)/bench/bin/%: bench/%.c $(bench_shared) bench/descent.h \
                                          $(BUILD)/test.flags
 	$(call say,BENCH,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) $(werror) -O2 -g -o $@ $< $(bench_shared) -lpthread
+$(bench_in_cxx): $(BUILD)/bench/bin/%: bench/%.cc $(BUILD)/test.flags
+	$(call say,BENCH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) $(werror) -o $@ $< -lpthread
 
 # What a user would write, built with nothing but the public header.
 examples := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -229,7 +235,7 @@ bench:
 	@tools/setup build bench
 	@$(MAKE) --no-print-directory bench-programs
 	@python3 bench/bench.py --out $(OUT) --build $(BUILD) --scope '$(or $(BENCH),quick)' \
-	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(N),0)' --compiler '$(CC)'
+	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(ROUNDS),$(N),0)' --compiler '$(CC)'
 
 bench-programs: all $(bench_programs)
 
