@@ -4,10 +4,11 @@
     bench.py --out DIR --build DIR [--scope quick|full] [--only REGEX] [--tools REGEX] [--rounds N]
 
 Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
-(peers.py), latency of malloc, start-up, the report, and the instructions by function. ONLY picks
-programs and loops by name, programs by their kind ("stacks"), and sections: "kinds" (all programs),
-"loops", "threads" (loops of several), "latency", "startup", "report", "instructions". The section
-"budget" (budget.py) takes minutes for each program and must be asked for.
+(peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, and the
+instructions by function. ONLY picks programs and loops by name, programs by their kind ("stacks"),
+and sections: "kinds" (all programs), "loops", "threads" (loops of several), "latency", "server",
+"startup", "report", "instructions". The section "budget" (budget.py) takes minutes for each program
+and must be asked for.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -42,6 +43,7 @@ import peers
 import programs
 import runner
 import sections
+import server_load
 import tables
 
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
@@ -220,9 +222,11 @@ def main():
     if by_kind:
         told.kinds(by_kind)
     ours = re.search(options.tools, "heaptap")
-    latency, startup, report, counted, budgets = {}, {}, {}, {}, {}
+    latency, server, startup, report, counted, budgets = {}, {}, {}, {}, {}, {}
     if ours and wanted("latency"):
         latency = sections.latency(settings, options.rounds, told)
+    if ours and wanted("server"):
+        server = server_load.section(settings, options.rounds, programs.PATH, told)
     if ours and wanted("startup"):
         startup = sections.startup(settings, options.scope == "full", told)
     if ours and wanted("report"):
@@ -234,7 +238,7 @@ def main():
         chosen = [p for p in real if wanted(p.name)] or real
         budgets = budget.section(settings, chosen, options.rounds, told)
     told.verdicts(figures.all_figures(rows, latency, startup, report))
-    told.write(rows, kinds=kind_values, instructions=counted, budgets=budgets)
+    told.write(rows, kinds=kind_values, server=server, instructions=counted, budgets=budgets)
     shutil.rmtree(settings.work, ignore_errors=True)
     return 0
 
