@@ -630,6 +630,7 @@ the_json_of_a_report_keeps_its_contract(void **state)
         "\"events\": 0",
         "\"shortened_stacks\": 0",
         "\"truncated_stacks\": 0",
+        "\"runtime_left_out\": false",
         "\"file_failed\": false",
         "\"recorder\": {",
         "\"modules\": [",

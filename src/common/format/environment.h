@@ -34,6 +34,7 @@
 /* What the recorder may take. */
 #define ENVIRONMENT_RESERVE "HEAPTAP_RESERVE"       // So many bytes of file, all at the start.
 #define ENVIRONMENT_MAX_MEMORY "HEAPTAP_MAX_MEMORY" // No more than so many bytes.
+#define ENVIRONMENT_NODES "HEAPTAP_NODES" // No larger call tree than of so many nodes: for tests.
 
 /* Profiles end so, and are called this where nobody has chosen a name. */
 #define PROFILE_SUFFIX ".heaptap"

@@ -56,6 +56,7 @@ enum disk_process_flags {
     DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow; later tables are in memory only.
     DISK_PROCESS_GONE = 1 << 2,        // Packed after the process had ended.
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a copy of memory, made now and then.
+    DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames have none of a runtime.
 };
 
 struct disk_string {

@@ -35,6 +35,7 @@
 #include <sys/resource.h>
 
 #include "base/atomics.h"
+#include "format/environment.h"
 #include "platform/host.h"
 #include "platform/mem.h"
 #include "platform/output.h"
@@ -414,7 +415,10 @@ most_bytes(size_t i, uint64_t address_limit)
 {
     uint64_t first_bytes = first_segment(i);
     uint64_t max_bytes = state->reserve_bytes ? first_bytes : layout[i].max_bytes;
+    uint64_t nodes = layout[i].kind == DISK_NODES ? host_number(ENVIRONMENT_NODES) : 0;
 
+    if (nodes != 0 && nodes < LIMIT_NODES)
+        max_bytes = nodes * sizeof(struct disk_node);
     if (max_bytes > address_limit / FILE_LIMIT_SHARE)
         max_bytes = address_limit / FILE_LIMIT_SHARE;
     return round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);

@@ -20,7 +20,7 @@
  * come later only their innermost frames, fewer and fewer of them, below a node that says so:
  *
  *     whole stacks ............................................| 16 | 6 | 2 | 1 | tags
- *     0                                                       3/4  7/8             1
+ *     0                                                       3/4                  1
  *
  * There are few different ends of stacks, however many stacks there are, so that the function that
  * allocates is known to the last. A program has no more places that allocate than it has code;
@@ -42,10 +42,10 @@ enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 static const struct {
     uint8_t share, frames;
 } uses[NODES_USES] = {
-    [NODES_WHOLE] = {48, 0},     [NODES_SHORT] = {56, 16},    [NODES_SHORT + 1] = {60, 6},
-    [NODES_SHORT + 2] = {62, 2}, [NODES_SHORT + 3] = {63, 1}, [NODES_TAG] = {64, 0},
+    [NODES_WHOLE] = {48, 0},     [NODES_SHORT] = {54, 16},    [NODES_SHORT + 1] = {58, 6},
+    [NODES_SHORT + 2] = {60, 2}, [NODES_SHORT + 3] = {62, 1}, [NODES_TAG] = {64, 0},
 };
-enum { WHOLE_SHARE = 64, USES_SHIFT = 24 };
+enum { WHOLE_SHARE = 64, SCARCE_SHARE = 24, USES_SHIFT = 24 };
 
 static uint64_t
 nodes_max(void)
@@ -88,6 +88,13 @@ is_room(uint32_t flags)
         nodes_max() * uses[use].share / WHOLE_SHARE)
         return false;
     return use <= NODES_SHORT + 1 ? !mem_is_full() : !mem_is_used_up();
+}
+
+bool
+nodes_are_scarce(void)
+{
+    return load_relaxed(&state->tables[DISK_NODES].used) >=
+           nodes_max() * SCARCE_SHARE / WHOLE_SHARE;
 }
 
 /* A new node, complete but not reachable. */

@@ -104,6 +104,9 @@ enum { NODES_SHORT_FRAMES = 32 };
  * there is no room even for one. */
 uint32_t nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root);
 
+/* Has so much of the tree been used that stacks should have no more frames than readers show? */
+bool nodes_are_scarce(void);
+
 /* A native frame turned out to be one of a runtime's: NODE gets FLAGS besides what it has. */
 void nodes_flag(uint32_t node, uint32_t flags);
 

@@ -475,13 +475,22 @@ goes_in(struct path *path)
     return true;
 }
 
+/* Does a reader leave the C frame of facts F out where a named frame stands for it? */
+static inline bool
+is_folded(const struct native_facts *f, bool of_runtime)
+{
+    return of_runtime && f->flags == 0;
+}
+
 static void
 add_native(struct path *path, struct language_memo *m, uint32_t number)
 {
     const struct native_facts *f = facts_at(m, number);
     bool of_runtime = is_runtime(native_at(m, number)->pc);
 
-    if ((path->folds && of_runtime) || !goes_in(path))
+    if (path->folds && is_folded(f, of_runtime))
+        return;
+    if (!goes_in(path))
         return;
     path->node = nodes_child(path->node, f->frame, f->flags);
     if (of_runtime)
@@ -604,16 +613,43 @@ make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t jo
     return path->node;
 }
 
+/* Shall a path with COUNT named frames have none of a runtime? The tree has no room for what is
+ * not shown. */
+static bool
+folds(uint32_t count)
+{
+    uint32_t *flags = &state->header->process_flags;
+
+    if (count == 0 || likely(!nodes_are_scarce()))
+        return false;
+    if (!(load_relaxed(flags) & DISK_PROCESS_FOLDED))
+        or_relaxed(flags, (uint32_t)DISK_PROCESS_FOLDED);
+    return true;
+}
+
+/* How many C frames a path that folds leaves out. */
+static uint32_t
+count_folded(struct language_memo *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 1; i <= m->native_count; i++)
+        n += is_folded(facts_at(m, i), is_runtime(native_at(m, i)->pc));
+    return n;
+}
+
 /* Make the whole path. When it is too long it has no more than depth_max frames, or half of them,
  * so that it can become longer before it is cut again, unless so many were asked for. */
 static uint32_t
 merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
 {
     bool placed = place(m, 0, count, 1);
-    uint32_t frames = m->native_count + count + find_codes(m, 1, count);
+    uint32_t named = count + find_codes(m, 1, count), frames = m->native_count + named;
     bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
-    struct path path = {.node = m->root};
+    struct path path = {.node = m->root, .folds = folds(named)};
 
+    if (unlikely(path.folds) && frames > state->depth_max)
+        frames -= count_folded(m);
     if (frames > state->depth_max) {
         keeps = keeps && state->depth_max == LIMIT_DEPTH;
         path.left_out = frames - (keeps ? LIMIT_DEPTH / 2 : state->depth_max);
@@ -653,7 +689,7 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
                 more = add_short(frames, &n, named_frame(m->placed[from[l]].id), 0);
         if (more && f != NULL && f->code != 0)
             more = add_short(frames, &n, named_frame(f->code), 0);
-        if (more && f != NULL && !(folds && of_runtime))
+        if (more && f != NULL && !(folds && is_folded(f, of_runtime)))
             more = add_short(frames, &n, f->frame,
                              f->flags | (of_runtime ? (uint32_t)DISK_NODE_RUNTIME : 0));
     }
@@ -666,12 +702,12 @@ static COLD uint32_t
 shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
     struct nodes_frame frames[NODES_SHORT_FRAMES];
-    uint32_t codes, n;
+    uint32_t named, n;
 
     find_outer_natives(t, m, joined, 1);
     place(m, 0, count, 1);
-    codes = find_codes(m, 1, count);
-    n = find_innermost(m, frames, count + codes > 0);
+    named = count + find_codes(m, 1, count);
+    n = find_innermost(m, frames, folds(named));
     if (n > state->depth_max)
         return nodes_shorten(frames, state->depth_max, DISK_NODE_TRUNCATED);
     return nodes_shorten(frames, n, m->root);
@@ -694,8 +730,10 @@ merge(struct thread *t, struct language_memo *m, const struct stack_target *targ
     if (from > 0) {
         left = count - m->spine[from].asked;
         find_outer_natives(t, m, joined, from); // That one bounds those inside of it.
-        path = (struct path){
-            .node = m->spine[from].node, .frames = m->spine[from].frames, .left = {left}};
+        path = (struct path){.node = m->spine[from].node,
+                             .frames = m->spine[from].frames,
+                             .left = {left},
+                             .folds = folds(count)};
         if (place(m, 0, left, from + 1) &&
             path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
                 state->depth_max) {

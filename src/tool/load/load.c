@@ -302,6 +302,7 @@ load_header(struct loader *l)
     p->losses.events = p->losses.reentrant_events + p->losses.no_memory_events +
                        p->losses.no_thread_events + p->losses.early_events +
                        p->losses.heap_events;
+    p->losses.runtime_left_out = h->process_flags & DISK_PROCESS_FOLDED;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;

@@ -182,6 +182,13 @@ had_one_thread(const struct raw_file *raw)
     return rows == 1;
 }
 
+/* Is D what shortened stacks hang on? Two threads may have added it at once. */
+static bool
+is_shortened_root(const struct disk_node *d)
+{
+    return d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED;
+}
+
 /* Make node I of the file, a frame, a node; false if it has no place in the tree. */
 static bool
 load_frame(struct loader *l, size_t i, const struct disk_node *d)
@@ -190,14 +197,13 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
     uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
     uint32_t parent, location;
 
-    if (d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED) {
-        l->shortened = i;
+    if (is_shortened_root(d))
         return true;
-    }
     if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
         flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
         parent = 1;
-    } else if (l->shortened != 0 && d->parent == l->shortened) {
+    } else if (d->parent < i && l->node_of[d->parent] == 0 &&
+               is_shortened_root(raw_record(l->raw, DISK_NODES, d->parent))) {
         flags |= NODE_TRUNCATED | NODE_SHORTENED;
         parent = 1;
     } else {

@@ -33,7 +33,6 @@ struct loader {
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
-    size_t shortened; // The file's node on which shortened stacks hang; 0 = there is none.
     uint32_t *tags_of; // By the file's node id: what tags say; of a frame nothing.
     uint64_t *site_of; // By the file's site id: the site's key plus 1; 0 = no such site.
     uint64_t site_id_end;

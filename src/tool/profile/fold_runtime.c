@@ -40,6 +40,7 @@ fold_runtime(struct profile *p)
 {
     uint32_t *to; // By node below a named frame, or such a frame: where it has moved; else 0.
 
+    p->runtime_folded = true;
     for (size_t i = 0; i < p->location_count; i++) {
         if (p->locations[i].runtime)
             break;

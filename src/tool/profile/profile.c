@@ -230,6 +230,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->failed_calls += l->failed_calls;
     sum->history_records += l->history_records;
     sum->damaged_blocks += l->damaged_blocks;
+    sum->runtime_left_out = sum->runtime_left_out || l->runtime_left_out;
     sum->file_failed = sum->file_failed || l->file_failed;
 }
 

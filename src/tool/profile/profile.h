@@ -479,6 +479,7 @@ struct profile_losses {
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Values at a snapshot that found no room.
     uint64_t damaged_blocks;     // Annotated blocks that were written out of.
+    bool runtime_left_out; // From some stacks with named frames, those of a runtime (--native).
     bool
         file_failed; // The file could not grow: what came later is missing after the process ended.
 };
@@ -519,6 +520,7 @@ struct profile {
     uint64_t sample_period_bytes; // Of the latest way; 0 = exact, by count or off.
     uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
     bool symbolised;              // Every location has frames.
+    bool runtime_folded;          // fold_runtime has been here.
     bool sought;                  // symbol_resolve has looked for what was missing.
     bool types_outdated; // They were found without debug information that there is now.
 

@@ -99,6 +99,9 @@ text_header(struct text_view *v)
             v, INK_DIM,
             arena_printf(v->base.arena, "stacks are cut to %s",
                          style_plural(v->base.arena, v->base.p->frames_kept, "innermost frame")));
+    if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
+        text_line(v, INK_WARNING,
+                  "Some stacks have no functions of the interpreter: the call tree was filling");
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
     if (v->base.filter)
