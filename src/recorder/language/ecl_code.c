@@ -8,9 +8,8 @@
  *     return address ─► heaptap_function_of ─► entry ─► id       (kept by return address)
  *
  * Functions of flet and labels and lambdas become static C functions of which ECL is told nothing.
- * Compiled files are not stripped, so their names are in the file's symbols: LC4inner and
- * LC2__lambda1. They are read when the first function of a file is made. That is before any of its
- * code runs, and
+ * Compiled files are not stripped, so their names are in the file's symbols (ecl_symbols.c). They
+ * are read when the first function of a file is made. That is before any of its code runs, and
  * outside of all events, so it may open the file.
  *
  * Two tables with fixed places, written by compare and swap, read without a lock. A full one loses
@@ -19,7 +18,6 @@
 #include "language/ecl_code.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -31,9 +29,10 @@
 #include "base/atomics.h"
 #include "heaptap/language.h"
 #include "language/ecl_names.h"
+#include "language/ecl_symbols.h"
 #include "language/gc_record.h"
 
-enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, NAME_BYTES = 200 };
+enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, FILE_BYTES = 1 << 28 };
 
 struct place {
     uint64_t address; // Atomic; 0 = free.
@@ -85,96 +84,40 @@ add(uint64_t entry, unsigned id)
 
 /* --- Symbols of compiled files ---------------------------------------------------------------- */
 
-/* LC4make_tree is MAKE-TREE, and LC2__lambda1 a lambda. False: another name. */
-static bool
-local_name(const char *symbol, size_t max, char text[NAME_BYTES])
+static void
+name_function(void *base, uint64_t value, const char *name)
 {
-    size_t n = 0, i = 2;
-
-    if (max < 4 || symbol[0] != 'L' || symbol[1] != 'C')
-        return false;
-    while (i < max && symbol[i] >= '0' && symbol[i] <= '9')
-        i++;
-    if (i == 2)
-        return false;
-    if (max - i >= 8 && memcmp(symbol + i, "__lambda", 8) == 0) {
-        memcpy(text, "LAMBDA", 7);
-        return true;
-    }
-    for (; i < max && symbol[i] != '\0' && symbol[i] != '.' && n < NAME_BYTES - 1; i++, n++) {
-        char c = symbol[i];
-
-        text[n] = (char)(c == '_' ? '-' : c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    }
-    text[n] = '\0';
-    return n > 0;
+    add(*(const uint64_t *)base + value, ecl_name_of_text(name));
 }
 
-/* The compiler may make two functions of one; L4make_tree.part.0 belongs to L4make_tree. */
 static void
-add_part(const Elf64_Sym *s, size_t count, size_t i, const char *texts, size_t text_bytes,
-         uint64_t base)
+add_part(void *base, uint64_t value, uint64_t whole)
 {
-    const char *name = texts + s[i].st_name;
-    size_t max = text_bytes - s[i].st_name, n = 0;
-    struct place *p;
+    struct place *p = place_of(entries, ENTRIES, *(const uint64_t *)base + value, true);
 
-    while (n < max && name[n] != '\0' && name[n] != '.')
-        n++;
-    if (n == 0 || n == max || name[n] != '.' || name[0] != 'L')
-        return;
-    for (size_t j = 0; j < count; j++) {
-        if (s[j].st_name >= text_bytes || text_bytes - s[j].st_name <= n ||
-            memcmp(texts + s[j].st_name, name, n) != 0 || texts[s[j].st_name + n] != '\0')
-            continue;
-        p = place_of(entries, ENTRIES, base + s[i].st_value, true);
-        if (p != NULL)
-            p->whole = base + s[j].st_value;
-        return;
-    }
+    if (p != NULL)
+        p->whole = *(const uint64_t *)base + whole;
 }
 
-/* The COUNT symbols at S, with names in TEXTS of TEXT_BYTES, of a file loaded at BASE. */
-static void
-read_symbols(const Elf64_Sym *s, size_t count, const char *texts, size_t text_bytes, uint64_t base)
+/* All of the file FD of SIZE bytes. A copy: what is mapped of a file that somebody writes anew goes
+ * away. NULL: it could not be read. */
+static void *
+copy_of(int fd, size_t size)
 {
-    char text[NAME_BYTES];
+    char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    ssize_t n = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (ELF64_ST_TYPE(s[i].st_info) != STT_FUNC || s[i].st_value == 0 ||
-            s[i].st_name >= text_bytes)
-            continue;
-        if (local_name(texts + s[i].st_name, text_bytes - s[i].st_name, text))
-            add(base + s[i].st_value, ecl_name_of_text(text));
-        else
-            add_part(s, count, i, texts, text_bytes, base);
+    if (p == MAP_FAILED)
+        return NULL;
+    for (size_t done = 0; done < size; done += (size_t)n) {
+        n = pread(fd, p + done, size - done, (off_t)done);
+        if (n <= 0) {
+            munmap(p, size);
+            return NULL;
+        }
     }
-}
-
-/* FILE of SIZE bytes is all there; nothing that it says is trusted. */
-static void
-read_file(const unsigned char *file, size_t size, uint64_t base)
-{
-    const Elf64_Ehdr *h = (const void *)file;
-    const Elf64_Shdr *sections;
-
-    if (size < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
-        h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_shoff > size || h->e_shoff % 8 != 0 ||
-        (size - h->e_shoff) / sizeof *sections < h->e_shnum)
-        return;
-    sections = (const void *)(file + h->e_shoff);
-    for (size_t i = 0; i < h->e_shnum; i++) {
-        const Elf64_Shdr *s = &sections[i], *t;
-
-        if (s->sh_type != SHT_SYMTAB || s->sh_link >= h->e_shnum)
-            continue;
-        t = &sections[s->sh_link];
-        if (s->sh_offset > size || s->sh_size > size - s->sh_offset || s->sh_offset % 8 != 0 ||
-            t->sh_offset > size || t->sh_size > size - t->sh_offset)
-            continue;
-        read_symbols((const void *)(file + s->sh_offset), s->sh_size / sizeof(Elf64_Sym),
-                     (const char *)file + t->sh_offset, t->sh_size, base);
-    }
+    return p;
 }
 
 static void
@@ -186,10 +129,10 @@ open_file(const char *name, uint64_t base)
 
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p != MAP_FAILED) {
-            read_file(p, (size_t)st.st_size, base);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= FILE_BYTES) {
+        p = copy_of(fd, (size_t)st.st_size);
+        if (p != NULL) {
+            ecl_symbols_read(p, (size_t)st.st_size, name_function, add_part, &base);
             munmap(p, (size_t)st.st_size);
         }
     }
@@ -252,8 +195,8 @@ ecl_code_of(unsigned long pc)
 
     if (id != 0 || (p != NULL && load_relaxed(&p->asof) == count + 1))
         return id;
-    entry = place_of(entries, ENTRIES, (uintptr_t)heaptap_function_of((const void *)(pc - 1)),
-                     false);
+    entry =
+        place_of(entries, ENTRIES, (uintptr_t)heaptap_function_of((const void *)(pc - 1)), false);
     if (entry != NULL && entry->whole != 0)
         entry = place_of(entries, ENTRIES, entry->whole, false);
     id = entry != NULL ? load_acquire(&entry->id) : 0;

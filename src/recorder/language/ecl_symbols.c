@@ -1,0 +1,151 @@
+/* ecl_symbols.c: names of local functions in a file that ECL has compiled.
+ *
+ * ECL's compiler makes C of Lisp, and a library of that. Functions of flet, labels and lambda are
+ * static C functions there, of which the file's symbol table tells:
+ *
+ *     LC4make_tree            the local function MAKE-TREE, the fourth of the file
+ *     LC2__lambda1            a lambda
+ *     L4make_tree.part.0      a part of the function L4make_tree, made by the C compiler
+ *
+ * Others are known from ECL itself (ecl_code.c). The letters are what is left of the name: small
+ * ones may have been large, and an underscore any other character; most were a hyphen.
+ *
+ * Nothing in the file is trusted: each place is checked against its size before it is read, names
+ * need not end, and the search for what a part belongs to has a limit.
+ */
+#include "language/ecl_symbols.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { NAME_BYTES = 200, COMPARED_MAX = 1 << 22 };
+
+/* Symbols and their names. */
+struct symbols {
+    const Elf64_Sym *v;
+    size_t count;
+    const char *texts;
+    size_t text_bytes;
+    size_t compared; // In search of wholes, so far.
+};
+
+/* The name of symbol S, which is in no more than *RET_MAX bytes; NULL if it is nowhere. */
+static const char *
+name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
+{
+    if (s->st_name >= all->text_bytes)
+        return NULL;
+    *ret_max = all->text_bytes - s->st_name;
+    return all->texts + s->st_name;
+}
+
+/* LC4make_tree is MAKE-TREE, and LC2__lambda1 a lambda. False: another name. */
+static bool
+local_name(const char *symbol, size_t max, char text[NAME_BYTES])
+{
+    size_t n = 0, i = 2;
+
+    if (max < 4 || symbol[0] != 'L' || symbol[1] != 'C')
+        return false;
+    while (i < max && symbol[i] >= '0' && symbol[i] <= '9')
+        i++;
+    if (i == 2)
+        return false;
+    if (max - i >= 8 && memcmp(symbol + i, "__lambda", 8) == 0) {
+        memcpy(text, "LAMBDA", 7);
+        return true;
+    }
+    for (; i < max && symbol[i] != '\0' && symbol[i] != '.' && n < NAME_BYTES - 1; i++, n++) {
+        char c = symbol[i];
+
+        text[n] = (char)(c == '_' ? '-' : c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    }
+    text[n] = '\0';
+    return n > 0;
+}
+
+/* Does NAME, of MAX bytes, begin as a function of ECL's does, and go on behind a dot? *RET_SIZE is
+ * how long it is up to there. */
+static bool
+is_part(const char *name, size_t max, size_t *ret_size)
+{
+    size_t n = 0;
+
+    while (n < max && name[n] != '\0' && name[n] != '.')
+        n++;
+    *ret_size = n;
+    return n > 0 && n < max && name[n] == '.' && name[0] == 'L';
+}
+
+/* The symbol that is called by the SIZE bytes at NAME; NULL if there is none. */
+static const Elf64_Sym *
+find(struct symbols *all, const char *name, size_t size)
+{
+    for (size_t i = 0; i < all->count && all->compared < COMPARED_MAX; i++, all->compared++) {
+        size_t max = 0;
+        const char *other = name_of(all, &all->v[i], &max);
+
+        if (other != NULL && max > size && other[size] == '\0' && memcmp(other, name, size) == 0)
+            return &all->v[i];
+    }
+    return NULL;
+}
+
+static void
+read_symbols(struct symbols *all, ecl_symbols_function *function, ecl_symbols_part *part, void *arg)
+{
+    char text[NAME_BYTES];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const Elf64_Sym *s = &all->v[i], *whole;
+        size_t max = 0, size;
+        const char *name = name_of(all, s, &max);
+
+        if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_value == 0 || name == NULL)
+            continue;
+        if (local_name(name, max, text)) {
+            function(arg, s->st_value, text);
+        } else if (is_part(name, max, &size)) {
+            whole = find(all, name, size);
+            if (whole != NULL)
+                part(arg, s->st_value, whole->st_value);
+        }
+    }
+}
+
+static bool
+is_inside(const Elf64_Shdr *s, size_t size)
+{
+    return s->sh_offset <= size && s->sh_size <= size - s->sh_offset;
+}
+
+void
+ecl_symbols_read(const void *file, size_t size, ecl_symbols_function *function,
+                 ecl_symbols_part *part, void *arg)
+{
+    const unsigned char *bytes = file;
+    const Elf64_Ehdr *h = file;
+    const Elf64_Shdr *sections;
+
+    if (size < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
+        h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_shentsize != sizeof *sections ||
+        h->e_shoff > size || h->e_shoff % 8 != 0 ||
+        (size - h->e_shoff) / sizeof *sections < h->e_shnum)
+        return;
+    sections = (const void *)(bytes + h->e_shoff);
+    for (size_t i = 0; i < h->e_shnum; i++) {
+        const Elf64_Shdr *s = &sections[i];
+        struct symbols all = {.compared = 0};
+
+        if (s->sh_type != SHT_SYMTAB || s->sh_link >= h->e_shnum || !is_inside(s, size) ||
+            s->sh_offset % 8 != 0 || !is_inside(&sections[s->sh_link], size))
+            continue;
+        all.v = (const void *)(bytes + s->sh_offset);
+        all.count = s->sh_size / sizeof *all.v;
+        all.texts = (const char *)bytes + sections[s->sh_link].sh_offset;
+        all.text_bytes = sections[s->sh_link].sh_size;
+        read_symbols(&all, function, part, arg);
+        return; // A file has one.
+    }
+}

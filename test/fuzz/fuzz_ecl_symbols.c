@@ -1,0 +1,39 @@
+/* fuzz_ecl_symbols.c: any bytes as a file that ECL has compiled. Reading must end, read nothing
+ * beyond, and tell no empty name and none that does not end.
+ */
+/* covers: ecl_symbols.c */
+#include "language/ecl_symbols.c"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+on_function(void *arg, uint64_t value, const char *name)
+{
+    (void)arg;
+    if (value == 0 || name[0] == '\0' || strlen(name) >= NAME_BYTES)
+        abort();
+}
+
+static void
+on_part(void *arg, uint64_t value, uint64_t whole)
+{
+    (void)whole;
+    *(uint64_t *)arg += value;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size); // Just as many, so that the sanitizer sees a read beyond.
+    uint64_t sum = 0;
+
+    if (copy == NULL)
+        return 0;
+    if (size != 0)
+        memcpy(copy, data, size);
+    ecl_symbols_read(copy, size, on_function, on_part, &sum);
+    free(copy);
+    return 0;
+}
