@@ -4,11 +4,11 @@
     bench.py --out DIR --build DIR [--scope quick|full] [--only REGEX] [--tools REGEX] [--rounds N]
 
 Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
-(peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, and the
-instructions by function. ONLY picks programs and loops by name, programs by their kind ("stacks"),
-and sections: "kinds" (all programs), "loops", "threads" (loops of several), "latency", "server",
-"startup", "report", "instructions". The section "budget" (budget.py) takes minutes for each program
-and must be asked for.
+(peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, the
+instructions by function, and adapters for languages (adapters.py). ONLY picks programs and loops by
+name, programs by their kind ("stacks"), and sections: "kinds" (all programs), "loops", "threads"
+(loops of several), "latency", "server", "startup", "report", "instructions", "adapters". The
+section "budget" (budget.py) takes minutes for each program and must be asked for.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -33,6 +33,7 @@ import subprocess
 import sys
 import time
 
+import adapters
 import breakdown
 import budget
 import figures
@@ -233,6 +234,8 @@ def main():
         report = sections.report(settings, inputs, options, told)
     if ours and wanted("instructions"):
         counted = sections.instructions(settings, breakdown, told)
+    if ours and wanted("adapters"):
+        adapters.section(settings, options.rounds, told)
     if ours and options.only and wanted("budget"):
         real, _ = programs.real_programs(options.build)
         chosen = [p for p in real if wanted(p.name)] or real
