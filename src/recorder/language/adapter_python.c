@@ -16,6 +16,7 @@
 #include "language/python_frames.h"
 #include "language/python_memory.h"
 #include "language/python_name.h"
+#include "language/python_reach.h"
 
 static const struct heaptap_language python = {
     .size = sizeof python,
@@ -102,6 +103,12 @@ begin(void)
     struct code interpreter = {0}, ours = {(const void *)begin, 0, 0};
     const void *code = dlsym(RTLD_DEFAULT, "PyCode_Type");
     const void *type = dlsym(RTLD_DEFAULT, "PyType_Type");
+    const struct python_owners owners = {
+        dlsym(RTLD_DEFAULT, "PyGen_Type"),
+        dlsym(RTLD_DEFAULT, "PyCoro_Type"),
+        dlsym(RTLD_DEFAULT, "PyAsyncGen_Type"),
+        dlsym(RTLD_DEFAULT, "PyFrame_Type"),
+    };
 
     find(version, "Py_GetVersion");
     if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL || !find_asked(&a))
@@ -113,6 +120,7 @@ begin(void)
         return;
     }
     python_name_begin(layout, code);
+    python_reach_begin(layout, &owners);
     python_frames_begin(layout, &a);
     interpreter.known = a.eval;
     dl_iterate_phdr(tell_code, &interpreter);

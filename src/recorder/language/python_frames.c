@@ -18,17 +18,23 @@
  * sub-interpreter, then the current one is right, which has the same thread id; and when the
  * interpreter ends and has thrown away the states of others: then there are none.
  *
- * Signal handlers may come while frames are being linked, and see one too few or one too many. What
- * must hold for a pointer to be followed is that it is aligned, and for a name that the object is
- * readable and has the type of code objects (python_name.c).
+ * What is linked may be damaged, or be just linked while a handler comes. No frame is read that has
+ * not been proved to be in memory (python_reach.c), no code object that has not been seen to be one
+ * (python_name.c), and no more of both than there is room for. Where the links lead to nowhere the
+ * stack ends with the frame "[damaged frames]", so what is missing is seen, and counted.
  */
 #include "language/python_frames.h"
 
 #include "base/base.h"
 #include "language/python_memory.h"
 #include "language/python_name.h"
+#include "language/python_reach.h"
 
-enum { LINKS_MAX = 1 << 16 };
+enum {
+    LINKS_PER_FRAME = 3, // Of functions, of none, and of such that have not begun.
+    LINKS_MAX = 1 << 16,
+    UNKNOWN_MAX = 4,
+};
 
 static const struct python_layout *layout;
 static struct python_asked asked;
@@ -53,123 +59,186 @@ choose_thread(const void *own, const void *current)
     return own;
 }
 
-/* Frames and their like lie at multiples of eight and not among the first pages. */
-static inline bool
-is_plausible(const void *p)
+/* An answer that is being made. */
+struct answer {
+    struct heaptap_frame *to;
+    size_t max, count;
+    unsigned unknown; // Frames without a code object,
+    bool is_over;     // and there are no more to be looked at.
+    struct python_reach reach;
+};
+
+static inline void
+add(struct answer *a, uintptr_t at, unsigned id)
 {
-    return ((uintptr_t)p & 7) == 0 && (uintptr_t)p >= 4096 && (uintptr_t)p >> 47 == 0;
+    if (a->count < a->max)
+        a->to[a->count] = (struct heaptap_frame){at, id, 0};
+    a->count++;
+}
+
+/* In place of the frames that cannot be reached. */
+static COLD void
+add_damaged(struct answer *a, uintptr_t at)
+{
+    add(a, at, heaptap_frame_name("[damaged frames]", "", 0, "Python"));
+}
+
+/* A frame that can be read, but has no code object. To find that takes system calls, so whoever
+ * has gone astray, perhaps in a circle, gets not far. */
+static COLD void
+add_unknown(struct answer *a, uintptr_t at)
+{
+    add(a, at, 0);
+    if (++a->unknown == UNKNOWN_MAX) {
+        add_damaged(a, at);
+        a->is_over = true;
+    }
+}
+
+/* Can the frame P be read? 0 is the end of frames, and no damage. */
+static inline bool
+is_there(struct answer *a, const void *p, uintptr_t at)
+{
+    if (likely(python_can_reach(&a->reach, p)))
+        return !a->is_over;
+    if (p != NULL)
+        add_damaged(a, at);
+    return false;
 }
 
 /* --- 3.11 to 3.13 ----------------------------------------------------------------------------- */
 
+/* The frame FRAME, which can be read, unless its function has not begun. What is no code object is
+ * shown as an unknown function. */
+static inline void
+add_function(struct answer *a, uintptr_t in, const void *frame)
+{
+    const void *code = python_pointer(frame, layout->frame_code);
+    uint64_t number = python_name_code(code), begin, at;
+
+    if (unlikely(number == 0)) {
+        add_unknown(a, in);
+        return;
+    }
+    begin = (uintptr_t)code + layout->code_begin;
+    at = python_word(frame, layout->frame_at);
+    if (at < begin + 2 * (uint64_t)python_int(code, layout->code_first) &&
+        python_byte(frame, layout->frame_owner) != PYTHON_OWNER_GENERATOR)
+        return;
+    add(a, in, python_name_of(code, number, at >= begin ? at - begin : PYTHON_NOT_BEGUN));
+}
+
+/* Where Python is not running the cframe is one in the thread's state itself. */
 static inline bool
-has_begun(const void *frame, const void *code)
+is_cframe_there(struct answer *a, const void *thread, const void *cframe, uintptr_t at)
 {
-    uint64_t begin = (uintptr_t)code + layout->code_begin;
-    uint64_t first = 2 * (uint64_t)python_int(code, layout->code_first);
-
-    return python_byte(frame, layout->frame_owner) == PYTHON_OWNER_GENERATOR ||
-           python_word(frame, layout->frame_at) >= begin + first;
+    return cframe == (const char *)thread + layout->thread_root || is_there(a, cframe, at);
 }
 
-static inline unsigned
-id_of(const void *frame, const void *code)
-{
-    uint64_t begin = (uintptr_t)code + layout->code_begin;
-    uint64_t at = python_word(frame, layout->frame_at);
-
-    return python_name_of(code, at >= begin ? at - begin : PYTHON_NOT_BEGUN);
-}
-
-static size_t
-frames_with_entries(const void *thread, struct heaptap_frame *to, size_t max)
+static void
+frames_with_entries(struct answer *a, const void *thread)
 {
     const void *cframe = python_pointer(thread, layout->thread_top), *frame;
-    size_t n = 0;
+    size_t links_max = LINKS_PER_FRAME * (a->max + 1);
 
-    if (!is_plausible(cframe))
-        return 0;
+    if (!is_cframe_there(a, thread, cframe, 0))
+        return;
     frame = python_pointer(cframe, layout->cframe_top);
-    for (size_t links = 0; links < LINKS_MAX && n <= max && is_plausible(frame); links++) {
-        const void *code = python_pointer(frame, layout->frame_code);
-
-        if (!is_plausible(code))
-            break;
-        if (has_begun(frame, code)) {
-            if (n < max)
-                to[n] = (struct heaptap_frame){(uintptr_t)cframe, id_of(frame, code), 0};
-            n++;
-        }
+    for (size_t links = 0; links < links_max && a->count <= a->max; links++) {
+        if (!is_there(a, frame, (uintptr_t)cframe))
+            return;
+        add_function(a, (uintptr_t)cframe, frame);
         if (python_byte(frame, layout->frame_entry) != 0) {
+            uintptr_t inner = (uintptr_t)cframe;
+
             cframe = python_pointer(cframe, layout->cframe_previous);
-            if (!is_plausible(cframe))
-                break;
+            if (!is_cframe_there(a, thread, cframe, inner))
+                return;
         }
         frame = python_pointer(frame, layout->frame_previous);
     }
-    return n;
 }
 
-static size_t
-frames_with_shims(const void *thread, struct heaptap_frame *to, size_t max)
+/* Those frames up to now that have no place yet are in the C frame that FRAME lies in. */
+static inline void
+place_up_to(struct answer *a, size_t *placed, const void *frame)
+{
+    for (; *placed < a->count && *placed < a->max; ++*placed)
+        a->to[*placed].at = (uintptr_t)frame;
+}
+
+/* Beyond what there is room for, from FRAME on, lies the frame that tells where the last ones are.
+ * If it does not, they are no stack, and would only hide the C frames. A circle is seen when it
+ * comes back to a frame of before, of those after 1, 2, 4 and so on. */
+static COLD void
+place_outer(struct answer *a, size_t placed, const void *frame)
+{
+    const void *before = NULL;
+
+    for (size_t links = 0; placed < a->max && placed < a->count && links < LINKS_MAX; links++) {
+        if (frame == before || !python_can_reach(&a->reach, frame)) {
+            a->count = placed;
+            add_damaged(a, 0);
+            return;
+        }
+        if ((links & (links - 1)) == 0)
+            before = frame;
+        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM)
+            place_up_to(a, &placed, frame);
+        frame = python_pointer(frame, layout->frame_previous);
+    }
+}
+
+static void
+frames_with_shims(struct answer *a, const void *thread)
 {
     const void *frame = python_pointer(thread, layout->thread_top);
-    size_t n = 0, placed = 0;
+    size_t links_max = LINKS_PER_FRAME * (a->max + 1), placed = 0;
 
-    if (layout->cframe_top != PYTHON_NONE && is_plausible(frame))
+    if (layout->cframe_top != PYTHON_NONE) {
+        if (!is_cframe_there(a, thread, frame, 0))
+            return;
         frame = python_pointer(frame, layout->cframe_top);
-    for (size_t links = 0; links < LINKS_MAX && n <= max && is_plausible(frame); links++) {
-        const void *code = python_pointer(frame, layout->frame_code);
-
-        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM) {
-            for (; placed < n && placed < max; placed++)
-                to[placed].at = (uintptr_t)frame;
-        } else if (!is_plausible(code)) {
-            break;
-        } else if (has_begun(frame, code)) {
-            if (n < max)
-                to[n] = (struct heaptap_frame){0, id_of(frame, code), 0};
-            n++;
-        }
-        frame = python_pointer(frame, layout->frame_previous);
     }
-    // Beyond what there is room for lies the frame that tells where the last ones are.
-    for (size_t links = 0; placed < max && placed < n && links < LINKS_MAX && is_plausible(frame);
-         links++) {
+    for (size_t links = 0; links < links_max && a->count <= a->max; links++) {
+        if (!is_there(a, frame, 0))
+            return;
         if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM)
-            for (; placed < n && placed < max; placed++)
-                to[placed].at = (uintptr_t)frame;
+            place_up_to(a, &placed, frame);
+        else
+            add_function(a, 0, frame);
         frame = python_pointer(frame, layout->frame_previous);
     }
-    return n;
+    place_outer(a, placed, frame);
 }
 
 /* --- 3.9 and 3.10 ----------------------------------------------------------------------------- */
 
-static size_t
-frames_of_objects(const void *thread, struct heaptap_frame *to, size_t max)
+static void
+frames_of_objects(struct answer *a, const void *thread)
 {
     const void *frame = python_pointer(thread, layout->thread_top), *cframe = NULL;
     unsigned unit = layout->minor >= 10 ? 2 : 1;
-    size_t n = 0;
 
     if (layout->thread_cframe != PYTHON_NONE)
         cframe = python_pointer(thread, layout->thread_cframe);
-    for (; n <= max && is_plausible(frame); n++) {
+    while (a->count <= a->max && is_there(a, frame, (uintptr_t)cframe)) {
         const void *code = python_pointer(frame, layout->frame_code);
         int32_t at = python_int(frame, layout->frame_at);
+        uint64_t number = python_name_code(code);
 
-        if (!is_plausible(code))
-            break;
-        if (n < max)
-            to[n] = (struct heaptap_frame){
-                (uintptr_t)cframe,
-                python_name_of(code, at >= 0 ? (uint64_t)at * unit : PYTHON_NOT_BEGUN), 0};
-        if (cframe != NULL)
+        if (unlikely(number == 0))
+            add_unknown(a, (uintptr_t)cframe);
+        else
+            add(a, (uintptr_t)cframe,
+                python_name_of(code, number, at >= 0 ? (uint64_t)at * unit : PYTHON_NOT_BEGUN));
+        if (cframe != NULL) {
+            if (!is_cframe_there(a, thread, cframe, 0))
+                return;
             cframe = python_pointer(cframe, layout->cframe_previous);
+        }
         frame = python_pointer(frame, layout->frame_previous);
     }
-    return n;
 }
 
 void
@@ -192,18 +261,24 @@ python_frames(struct heaptap_frame *to, size_t max)
     const void *own = asked.of_thread(), *current = asked.current();
     const void *thread = likely(own == current) ? own : choose_thread(own, current);
 
+    struct answer a = {.to = to, .max = max};
+
     if (unlikely(!python_memory_settled))
         python_memory_settle();
     if (thread == NULL)
         return 0;
+    python_reach_start(&a.reach);
     switch (layout->chain) {
     case PYTHON_CHAIN_OBJECTS:
     case PYTHON_CHAIN_CFRAMES:
-        return frames_of_objects(thread, to, max);
+        frames_of_objects(&a, thread);
+        break;
     case PYTHON_CHAIN_ENTRIES:
-        return frames_with_entries(thread, to, max);
+        frames_with_entries(&a, thread);
+        break;
     case PYTHON_CHAIN_SHIMS:
-        return frames_with_shims(thread, to, max);
+        frames_with_shims(&a, thread);
+        break;
     }
-    return 0;
+    return a.count;
 }

@@ -29,8 +29,11 @@ struct python_layout {
     uint16_t thread_id, thread_top, thread_interp; // PyThreadState; what is on top is by chain.
     uint16_t cframe_top, cframe_previous;          // Of 3.10 to 3.12; top = PYTHON_NONE in 3.10.
     uint16_t thread_cframe;                        // 3.10
+    uint16_t thread_root;                          // Of the outermost cframe, which is in it.
     uint16_t frame_code, frame_previous, frame_at; // Where it is: a pointer, or an index till 3.10.
     uint16_t frame_owner, frame_entry;
+    uint16_t frame_bytes; // All of these are within so many.
+    uint16_t frame_head;  // From a block to the frame in it: in generators, and in all till 3.10.
     uint16_t code_begin;    // Of its instructions: themselves, or a pointer to bytes till 3.10.
     uint16_t code_first;    // Instructions before this are not yet those of the function.
     uint16_t code_function, code_file, code_line, code_lines;
@@ -46,6 +49,7 @@ enum {
     PYTHON_SIZE = 16,        // Of bytes and strings.
     PYTHON_BYTES = 32,       // What is in bytes.
     PYTHON_TEXT_STATE = 32,  // Bits from 2 on: bytes of a character; 5: compact; 6: ASCII.
+    PYTHON_COLLECTED_HEAD = 16, // Before objects that the collector knows.
     PYTHON_OWNER_GENERATOR = 1,
     PYTHON_OWNER_SHIM = 3,
 };

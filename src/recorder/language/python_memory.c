@@ -7,7 +7,7 @@
  * so no byte is counted twice, and none is missed.
  *
  * Which is which is decided by the address alone. All arenas come through a hook, which keeps a bit
- * for each page; a block whose page has one is the interpreter's.
+ * for each page (python_pages.c); a block whose page has one is the interpreter's.
  *
  *     PyObject_Malloc ─► obj_malloc ─► what was there before: its allocator, or checks around it
  *                            └─► in an arena? heaptap_alloc
@@ -25,14 +25,14 @@
 #include "language/python_memory.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 
-#include "base/atomics.h"
 #include "base/base.h"
 #include "heaptap/heaptap.h"
 #include "heaptap/language.h"
 #include "language/python_name.h"
 #include "language/python_stats.h"
+#include "language/python_pages.h"
+#include "language/python_reach.h"
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
@@ -59,89 +59,40 @@ static const char *code_start; // Of the interpreter.
 static size_t code_bytes;
 bool python_memory_settled;
 
-/* --- Which pages are of arenas ---------------------------------------------------------------- */
-
-enum {
-    PAGE_BITS = 12,
-    WORD_BITS = 6,
-    LEAF_BITS = 14,
-    TOP_BITS = 47 - LEAF_BITS - WORD_BITS - PAGE_BITS,
-};
-
-static uint64_t *leaves[1 << TOP_BITS]; // Atomic; a bit for each page of 4 GiB.
+/* --- Arenas ----------------------------------------------------------------------------------- */
 
 static inline bool
 is_in_arena(const void *p)
 {
-    uintptr_t word = (uintptr_t)p >> (PAGE_BITS + WORD_BITS);
-    uint64_t *leaf;
-
-    if (unlikely(word >> LEAF_BITS >= countof(leaves)))
-        return false;
-    leaf = load_acquire(&leaves[word >> LEAF_BITS]);
-    return leaf != NULL && load_relaxed(&leaf[word & ((1 << LEAF_BITS) - 1)]) >>
-                               ((uintptr_t)p >> PAGE_BITS & 63) & 1;
-}
-
-/* The word with the bit of the page at ADDRESS; NULL without memory. */
-static uint64_t *
-page_word(uintptr_t address)
-{
-    uintptr_t word = address >> (PAGE_BITS + WORD_BITS);
-    uint64_t *leaf, *none = NULL;
-    size_t bytes = sizeof(uint64_t) << LEAF_BITS;
-
-    if (word >> LEAF_BITS >= countof(leaves))
-        return NULL;
-    leaf = load_acquire(&leaves[word >> LEAF_BITS]);
-    if (leaf == NULL) {
-        leaf = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (leaf == MAP_FAILED)
-            return NULL;
-        if (!cas_acq_rel(&leaves[word >> LEAF_BITS], &none, leaf)) {
-            munmap(leaf, bytes);
-            leaf = none;
-        }
-    }
-    return &leaf[word & ((1 << LEAF_BITS) - 1)];
-}
-
-static void
-mark_arena(const void *p, size_t bytes, bool there)
-{
-    for (size_t at = 0; at < bytes; at += (size_t)1 << PAGE_BITS) {
-        uintptr_t address = (uintptr_t)p + at;
-        uint64_t *word = page_word(address), bit = UINT64_C(1) << (address >> PAGE_BITS & 63);
-
-        if (word == NULL)
-            continue;
-        if (there)
-            or_relaxed(word, bit);
-        else
-            __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
-    }
+    return python_is_page_of(&python_arenas, (uintptr_t)p);
 }
 
 /* Also the memory of frames comes from here, in other sizes; no object ever lies in that. */
+static struct python_pages *
+pages_of(size_t bytes)
+{
+    return bytes == arena_bytes ? &python_arenas : &python_chunks;
+}
+
 static void *
 arena_alloc(void *context, size_t bytes)
 {
     void *p = arenas_behind.alloc(context, bytes);
 
-    if (p != NULL && bytes == arena_bytes) {
-        mark_arena(p, bytes, true);
+    if (p == NULL)
+        return NULL;
+    python_mark_pages(pages_of(bytes), p, bytes, true);
+    if (bytes == arena_bytes)
         heaptap_backing(heap, p, bytes);
-    }
     return p;
 }
 
 static void
 arena_free(void *context, void *p, size_t bytes)
 {
-    if (bytes == arena_bytes) {
+    if (bytes == arena_bytes)
         heaptap_backing_end(heap, p);
-        mark_arena(p, bytes, false);
-    }
+    python_mark_pages(pages_of(bytes), p, bytes, false);
     arenas_behind.free(context, p, bytes);
 }
 
@@ -183,8 +134,11 @@ resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
     static void *name##_realloc(void *context, void *old, size_t bytes)                            \
     {                                                                                              \
         bool was_in_arena = is_in_arena(old);                                                      \
-        void *p = behind[domain].realloc(context, old, bytes);                                     \
+        void *p;                                                                                   \
                                                                                                    \
+        if ((domain) == DOMAIN_OBJ && !was_in_arena)                                               \
+            python_reach_freed(old);                                                               \
+        p = behind[domain].realloc(context, old, bytes);                                           \
         if (p != NULL)                                                                             \
             resized(old, was_in_arena, p, bytes);                                                  \
         return p;                                                                                  \
@@ -196,6 +150,8 @@ resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
             python_name_freed(p);                                                                  \
         if (is_in_arena(p))                                                                        \
             heaptap_free(heap, p);                                                                 \
+        else if ((domain) == DOMAIN_OBJ)                                                           \
+            python_reach_freed(p);                                                                 \
         behind[domain].free(context, p);                                                           \
     }
 

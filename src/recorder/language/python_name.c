@@ -190,17 +190,22 @@ name_frame(const void *code, uint64_t at)
     return heaptap_frame_name(function, file, line_of(code, at), "Python");
 }
 
-unsigned
-python_name_of(const void *code, uint64_t at)
+uint64_t
+python_name_code(const void *code)
 {
     uint64_t word = load_relaxed(code_word(code));
-    uint64_t number = word & (NUMBERS - 1), index, key, *slot;
+
+    if (likely(word >> NUMBER_BITS == (uintptr_t)code >> 4 && word != 0))
+        return word & (NUMBERS - 1);
+    return number_code(code);
+}
+
+unsigned
+python_name_of(const void *code, uint64_t number, uint64_t at)
+{
+    uint64_t index = at == PYTHON_NOT_BEGUN ? AT_NOT_BEGUN : at / 2, key, word, *slot;
     unsigned id;
 
-    if (unlikely(word >> NUMBER_BITS != (uintptr_t)code >> 4 || word == 0) &&
-        (number = number_code(code)) == 0)
-        return 0;
-    index = at == PYTHON_NOT_BEGUN ? AT_NOT_BEGUN : at / 2;
     if (unlikely(index > AT_NOT_BEGUN))
         return name_frame(code, at);
     key = number << AT_BITS | index;

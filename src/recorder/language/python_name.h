@@ -10,9 +10,13 @@
 /* Before the others. TYPE is that of code objects. */
 void python_name_begin(const struct python_layout *layout, const void *type);
 
-/* The id of the frame of CODE at the instruction AT bytes from its first. Any CODE will do, at any
- * time; 0 if it is none. */
-unsigned python_name_of(const void *code, uint64_t at);
+/* The number of the code object CODE, which can be read then, as long as it runs. Any CODE will do,
+ * at any time; 0 if it is none. */
+uint64_t python_name_code(const void *code);
+
+/* The id of the frame of CODE, whose number is NUMBER, at the instruction AT bytes from its
+ * first. */
+unsigned python_name_of(const void *code, uint64_t number, uint64_t at);
 
 /* The object at P is freed. Must be told of all of them, by a thread that holds the interpreter's
  * lock. */

@@ -9,6 +9,7 @@
 #include <internal/pycore_frame.h>
 #define FRAME struct _PyInterpreterFrame
 #endif
+#include <internal/pycore_gc.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,6 +27,26 @@ compare(const char *name, size_t believed, size_t right)
 }
 
 #define AT(member, type, field) compare(#member, l->member, offsetof(type, field))
+
+/* What says where frames lie, and how much of them is read. */
+static void
+compare_reach(const struct python_layout *l)
+{
+#if PY_MINOR_VERSION >= 10 && PY_MINOR_VERSION <= 12
+    AT(thread_root, PyThreadState, root_cframe);
+#endif
+#if PY_VERSION_HEX < 0x030b0000
+    compare("frame_head", l->frame_head, PYTHON_COLLECTED_HEAD);
+#else
+    compare("frame_head", l->frame_head,
+            PYTHON_COLLECTED_HEAD + offsetof(PyGenObject, gi_iframe));
+#endif
+    compare("PYTHON_COLLECTED_HEAD", PYTHON_COLLECTED_HEAD, sizeof(PyGC_Head));
+    if (l->frame_bytes < l->frame_at + 8 || l->frame_bytes > sizeof(FRAME)) {
+        printf("frame_bytes is %u of %zu\n", l->frame_bytes, sizeof(FRAME));
+        wrong = 1;
+    }
+}
 
 int
 main(void)
@@ -80,6 +101,7 @@ main(void)
 #if PY_MINOR_VERSION >= 11
     compare("PYTHON_OWNER_GENERATOR", PYTHON_OWNER_GENERATOR, FRAME_OWNED_BY_GENERATOR);
 #endif
+    compare_reach(l);
     AT(code_file, PyCodeObject, co_filename);
     AT(code_line, PyCodeObject, co_firstlineno);
     compare("text_bytes", l->text_bytes, sizeof(PyASCIIObject));

@@ -1,0 +1,53 @@
+/* python_pages.c: sets of pages, as a bit for each page of the address space.
+ *
+ * Looked at for every object that the interpreter makes and frees, so that takes three loads: of a
+ * table of leaves, each for 4 GiB, of a word in one, and of its bit. A leaf is mapped when the
+ * first page of its 4 GiB is put in, and stays; it is zeros until then, so it takes as much memory
+ * as pages of it are used. Several threads may add and look.
+ */
+#include "language/python_pages.h"
+
+#include <sys/mman.h>
+
+struct python_pages python_arenas, python_chunks;
+
+/* The word with the bit of the page at ADDRESS; NULL without memory. */
+static uint64_t *
+page_word(struct python_pages *pages, uintptr_t address)
+{
+    uintptr_t word = address >> (PYTHON_PAGE_BITS + PYTHON_PAGES_WORD_BITS);
+    uint64_t *leaf, *none = NULL, **place;
+    size_t bytes = sizeof(uint64_t) << PYTHON_PAGES_LEAF_BITS;
+
+    if (word >> PYTHON_PAGES_LEAF_BITS >= countof(pages->leaves))
+        return NULL;
+    place = &pages->leaves[word >> PYTHON_PAGES_LEAF_BITS];
+    leaf = load_acquire(place);
+    if (leaf == NULL) {
+        leaf = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (leaf == MAP_FAILED)
+            return NULL;
+        if (!cas_acq_rel(place, &none, leaf)) {
+            munmap(leaf, bytes);
+            leaf = none;
+        }
+    }
+    return &leaf[word & ((1 << PYTHON_PAGES_LEAF_BITS) - 1)];
+}
+
+void
+python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there)
+{
+    for (size_t at = 0; at < bytes; at += (size_t)1 << PYTHON_PAGE_BITS) {
+        uintptr_t address = (uintptr_t)p + at;
+        uint64_t *word = page_word(pages, address);
+        uint64_t bit = UINT64_C(1) << (address >> PYTHON_PAGE_BITS & 63);
+
+        if (word == NULL)
+            continue;
+        if (there)
+            or_relaxed(word, bit);
+        else
+            __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+    }
+}

@@ -1,0 +1,42 @@
+/* python_pages.h: sets of pages. */
+#ifndef LANGUAGE_PYTHON_PAGES_H
+#define LANGUAGE_PYTHON_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomics.h"
+#include "base/base.h"
+
+enum {
+    PYTHON_PAGE_BITS = 12,
+    PYTHON_PAGES_WORD_BITS = 6,
+    PYTHON_PAGES_LEAF_BITS = 14,
+    PYTHON_PAGES_TOP_BITS = 47 - PYTHON_PAGES_LEAF_BITS - PYTHON_PAGES_WORD_BITS - PYTHON_PAGE_BITS,
+};
+
+struct python_pages {
+    uint64_t *leaves[1 << PYTHON_PAGES_TOP_BITS]; // Atomic; a bit for each page of 4 GiB.
+};
+
+extern struct python_pages python_arenas; // Mapped by the interpreter for objects
+extern struct python_pages python_chunks; // and for frames, and not given back.
+
+/* Put the pages of the BYTES at P to PAGES, or take them out. Without memory they stay out. */
+void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
+
+static inline bool
+python_is_page_of(const struct python_pages *pages, uintptr_t address)
+{
+    uintptr_t word = address >> (PYTHON_PAGE_BITS + PYTHON_PAGES_WORD_BITS);
+    uint64_t *leaf;
+
+    if (unlikely(word >> PYTHON_PAGES_LEAF_BITS >= countof(pages->leaves)))
+        return false;
+    leaf = load_acquire(&pages->leaves[word >> PYTHON_PAGES_LEAF_BITS]);
+    return leaf != NULL && load_relaxed(&leaf[word & ((1 << PYTHON_PAGES_LEAF_BITS) - 1)]) >>
+                               (address >> PYTHON_PAGE_BITS & 63) & 1;
+}
+
+#endif

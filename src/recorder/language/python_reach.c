@@ -1,0 +1,193 @@
+/* python_reach.c: which frames of the interpreter can be read.
+ *
+ * Frames are linked by pointers in memory that is the program's: an extension may have written over
+ * it, a handler may see a frame that is just being made, a crash may have left anything. Whoever
+ * follows such a pointer must not crash the program, or make another crash of its crash. So nothing
+ * is read that has not been proved to be there, and that must cost next to nothing for frames as
+ * they are. Where these lie:
+ *
+ *     frames of functions        chunks, mapped by the       a bit for each page, kept by the hook
+ *                                interpreter                 on arenas (python_pages.c)
+ *     of generators, small       an arena                    the same
+ *     of generators, large       malloc's                    a table of those that were seen, out
+ *                                                            of which the hook on frees takes them
+ *     outermost of a C frame     the C stack                 between here and the highest page
+ *                                                            that was found readable, by thread
+ *
+ * All else is asked of the kernel each time. That takes a system call for a page, which programs
+ * whose frames are as they should be do not notice: it is what finds the C stack and the large
+ * generators first.
+ *
+ * The bits say that memory is mapped, not that a frame is there. Garbage that leads to another
+ * place of the same memory reads as a frame with garbage in it, whose code is not believed either
+ * (python_name.c), and there are only so many frames.
+ */
+#include "language/python_reach.h"
+
+#include "base/atomics.h"
+#include "heaptap/language.h"
+#include "language/python_pages.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    KNOWN = 1 << 12,
+    STACK_BYTES_MAX = 256 << 20, // Nobody's frames are farther apart.
+    STEP_PAGES_MAX = 4096,       // Asked about in one event.
+};
+
+static const struct python_layout *layout;
+static struct python_owners owners;
+static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc's.
+
+/* What this thread has found of its C stack: [low, high) can be read. 0 = nothing yet. */
+static __thread struct {
+    uintptr_t low, high;
+} stack;
+
+void
+python_reach_begin(const struct python_layout *l, const struct python_owners *o)
+{
+    layout = l;
+    owners = *o;
+}
+
+static inline uint64_t *
+known_word(uintptr_t frame)
+{
+    return &known[(uint64_t)frame * UINT64_C(0x9e3779b97f4a7c15) >> 52]; // 12 bits
+}
+
+static_assert(KNOWN == 1 << (64 - 52), "the hash has as many bits");
+
+void
+python_reach_freed(const void *p)
+{
+    uintptr_t frame = (uintptr_t)p + layout->frame_head;
+    uint64_t *word = known_word(frame);
+
+    if (unlikely(load_relaxed(word) == frame))
+        store_relaxed(word, UINT64_C(0));
+}
+
+/* --- The C stack ------------------------------------------------------------------------------ */
+
+static inline uintptr_t
+page_of(uintptr_t address)
+{
+    return address & ~(uintptr_t)(PAGE_BYTES - 1);
+}
+
+/* How far the pages from FROM on up to END can be read. */
+static uintptr_t
+readable_up_to(uintptr_t from, uintptr_t end)
+{
+    for (unsigned pages = 0; from < end; from += PAGE_BYTES, pages++)
+        if (pages == STEP_PAGES_MAX || !heaptap_can_read((const void *)from, 1))
+            break;
+    return from;
+}
+
+/* A handler may come between the two words, and leave its own; then there are none. */
+static void
+keep_stack(uintptr_t low, uintptr_t high)
+{
+    stack.high = 0;
+    signal_fence();
+    stack.low = low;
+    signal_fence();
+    stack.high = high;
+    signal_fence();
+    if (stack.low != low)
+        stack.high = 0;
+}
+
+/* Can all be read from HERE, a place of the C stack, to END? */
+static COLD bool
+prove_stack(uintptr_t here, uintptr_t end)
+{
+    uintptr_t low = stack.low, high = stack.high;
+
+    here = page_of(here);
+    if (end - here > STACK_BYTES_MAX)
+        return false;
+    if (high == 0 || here >= high || low > here + STACK_BYTES_MAX)
+        low = high = here; // Another stack than before.
+    if (here < low) {
+        if (readable_up_to(here, low) < low)
+            return false;
+        low = here;
+    }
+    if (high < end)
+        high = readable_up_to(high, page_of(end + PAGE_BYTES - 1));
+    if (high > low)
+        keep_stack(low, high);
+    return high >= end;
+}
+
+static void
+take_stack(struct python_reach *r, uintptr_t here)
+{
+    uintptr_t low = stack.low, high = stack.high;
+
+    r->stack = here;
+    r->stack_room = here >= low && high > here + layout->frame_bytes
+                        ? high - here - layout->frame_bytes
+                        : 0;
+}
+
+void
+python_reach_start(struct python_reach *r)
+{
+    r->memory = r->memory_room = 0;
+    take_stack(r, (uintptr_t)__builtin_frame_address(0));
+}
+
+/* --- All of it -------------------------------------------------------------------------------- */
+
+/* Is the frame at FRAME, which can be read, inside of an object that ends by a hook of ours? */
+static bool
+is_in_object(uintptr_t frame)
+{
+    uintptr_t object = frame - layout->frame_head + PYTHON_COLLECTED_HEAD;
+    const void *type;
+
+    if (!heaptap_can_read((const void *)object, PYTHON_OBJECT_TYPE + 8u))
+        return false;
+    type = python_pointer((const void *)object, PYTHON_OBJECT_TYPE);
+    if (type == NULL)
+        return false;
+    return type == owners.frame || type == owners.generator || type == owners.coroutine ||
+           type == owners.async_generator;
+}
+
+static inline bool
+is_mapped(uintptr_t address)
+{
+    return python_is_page_of(&python_chunks, address) || python_is_page_of(&python_arenas, address);
+}
+
+bool
+python_reach_prove(struct python_reach *r, const void *p)
+{
+    uintptr_t at = (uintptr_t)p, last = at + layout->frame_bytes - 1;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+    if (at < PAGE_BYTES || at >> 47 != 0)
+        return false;
+    if (likely(is_mapped(at) && is_mapped(last))) {
+        r->memory = page_of(at);
+        r->memory_room = page_of(last) + PAGE_BYTES - r->memory - layout->frame_bytes + 1;
+        return true;
+    }
+    if (likely(load_relaxed(known_word(at)) == at))
+        return true;
+    if (at >= here && prove_stack(here, last + 1)) {
+        take_stack(r, here);
+        return true;
+    }
+    if (!heaptap_can_read(p, layout->frame_bytes))
+        return false;
+    if (is_in_object(at))
+        store_relaxed(known_word(at), (uint64_t)at);
+    return true;
+}
