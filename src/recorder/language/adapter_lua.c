@@ -6,7 +6,7 @@
  * are not known is said once, and its programs are recorded with their C frames.
  *
  * Which state runs is in lua_state.c, its calls as frames in lua_frames.c, their names in
- * lua_name.c, which code is Lua's in lua_code.c.
+ * lua_name.c, which code is Lua's in lua_code.c, of which types its objects are in lua_types.c.
  *
  * Not here: LuaJIT, which has other structures, and keeps its objects in memory of its own.
  */
@@ -22,6 +22,7 @@
 #include "language/lua_layout.h"
 #include "language/lua_name.h"
 #include "language/lua_state.h"
+#include "language/lua_types.h"
 
 enum { LINE_BYTES = 200 };
 
@@ -93,6 +94,7 @@ begin(void)
         say_unknown(version);
         return;
     }
+    lua_types_begin();
     lua_frames_nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
     heaptap_language_add(&language);
 }

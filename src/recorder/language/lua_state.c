@@ -25,6 +25,7 @@
 
 #include "language/lua_code.h"
 #include "language/lua_layout.h"
+#include "language/lua_types.h"
 
 enum {
     STATES = 1 << 10,
@@ -60,7 +61,7 @@ know_allocator(uintptr_t l)
 
     if (global < 4096 || !heaptap_can_read((const void *)(global + y->global_alloc), 8))
         return;
-    function = lua_word(global + y->global_alloc);
+    function = lua_types_take((uintptr_t *)(global + y->global_alloc));
     if (lua_code_has(function))
         return;
     while (i < ALLOCATORS && (none = __atomic_load_n(&known[i], __ATOMIC_RELAXED)) != 0 &&

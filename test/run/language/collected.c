@@ -50,7 +50,8 @@ note(unsigned r, void *p, size_t bytes)
     __atomic_fetch_add(&row->bytes, bytes, __ATOMIC_RELAXED);
     row->links[8 * i] = 1;
     row->sizes[i] = (unsigned)bytes;
-    GC_general_register_disappearing_link((void **)(row->links + 8 * i), p);
+    // Not cleared before the object ends. Others are when a finalizer is to be called.
+    GC_register_long_link((void **)(row->links + 8 * i), p);
 }
 
 /* Exported, but in no public header. */
@@ -324,14 +325,21 @@ forget(void)
     memset((void *)old, 0, sizeof old);
 }
 
+/* Until a collection finds nothing that has a finalizer: one that it does find lives on to the next
+ * collection, while its link is gone. */
 static void
 collect(void)
 {
+    unsigned long before;
+
     forget();
-    for (int i = 0; i < 4; i++) {
+    GC_gcollect();
+    do {
+        GC_invoke_finalizers();
+        before = ended;
         GC_gcollect();
         GC_invoke_finalizers();
-    }
+    } while (ended != before);
 }
 
 static void

@@ -28,6 +28,25 @@ deep() {
     echo "${PIPESTATUS[0]}"
 }
 
+# types LUA: what objects are, which Lua 5.1 does not say.
+types() {
+    local lua=$1 dir=types-$1
+    mkdir "$dir"
+    "$lua" "$area/lua_types.lua" >"$dir/bare"
+    HEAPTAP_LUA_TYPES=1 record "$dir/profile" "$lua" "$area/lua_types.lua"
+    same "$lua, types: exit status" 0 "$status"
+    check "$lua, types: output" cmp "$dir/bare" "$dir/profile.out"
+    "$HEAPTAP" report --json --no-fold "$dir/profile" >"$dir/json" 2>/dev/null
+    if [ "$lua" = lua5.1 ]; then
+        same "$lua, types: none" 0 "$(grep -c '"lua":' "$dir/json")"
+    else
+        check "$lua, types: objects" run_python "$area/lua_types.py" "$dir/json" "$dir/bare"
+    fi
+    record "$dir/without" "$lua" "$area/lua_types.lua"
+    "$HEAPTAP" report --json "$dir/without" >"$dir/json" 2>/dev/null
+    same "$lua, types: only if asked for" 0 "$(grep -c '"lua":' "$dir/json")"
+}
+
 # host VERSION: a program that has Lua linked in, and sums what it allocates for it.
 host() {
     local lua=$1 dir=host-$1
@@ -50,6 +69,7 @@ for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
     host $lua
+    types $lua
     moments $lua 1 3000
     moments $lua 7 10000
 done

@@ -1,0 +1,15 @@
+/* lua_types.h: of which type the objects of Lua are, as labels; see lua_types.c. */
+#ifndef LANGUAGE_LUA_TYPES_H
+#define LANGUAGE_LUA_TYPES_H
+
+#include <stdint.h>
+
+/* Look whether types are asked for. Once, when the layout is known. */
+void lua_types_begin(void);
+
+/* From now on blocks of the state that has the allocator at PLACE are labelled with their types, if
+ * that is asked for. Returns the function that the program has given it. In the thread that runs
+ * the state, where it allocates. */
+uintptr_t lua_types_take(uintptr_t *place);
+
+#endif
