@@ -9,6 +9,9 @@
  *     game_draw   lua_absindex … lua_callk … luaV_execute … luaopen_string   game_load   lua_spirit
  *                 |------------------------------------------------------|
  *
+ * In front of the first of them stand static functions of the same object, which have no name. They
+ * are Lua's as far down as code of Lua's refers to one: it knows no static function of the program.
+ *
  * For linkers put the objects of a library side by side. Where they do not, as when the whole
  * program is compiled as one, the code is in several ranges, and less is known as Lua's, which
  * shows a C frame too many, never one too few.
@@ -64,6 +67,7 @@ size_t lua_code_range_count;
 /* The object that has Lua, with its dynamic symbols. */
 static struct object {
     uintptr_t base, code_start, code_end;
+    bool is_readable; // The code.
     const ElfW(Sym) * symbols;
     const char *names;
     size_t count;
@@ -155,6 +159,7 @@ find_object(struct dl_phdr_info *info, size_t size, void *arg)
         if (h->p_type == PT_LOAD && (h->p_flags & PF_X) && function - start < h->p_memsz) {
             o.code_start = start;
             o.code_end = start + h->p_memsz;
+            o.is_readable = (h->p_flags & PF_R) != 0;
         }
     }
     if (o.code_end == 0)
@@ -241,11 +246,57 @@ divide(const struct object *o)
     return divided;
 }
 
+/* Where the last function of the program in front of START ends. */
+static uintptr_t
+program_end(const struct object *o, uintptr_t start)
+{
+    const ElfW(Sym) * s;
+    uintptr_t end = o->code_start;
+
+    for (size_t i = 0; i < o->count; i++)
+        if ((s = function_at(o, i)) != NULL && o->base + s->st_value < start &&
+            o->base + s->st_value + s->st_size > end)
+            end = o->base + s->st_value + s->st_size;
+    return end;
+}
+
+/* The address that an instruction at P calls, jumps to or takes; else 0. BYTES are left there. */
+static uintptr_t
+refers_to(const unsigned char *p, size_t bytes)
+{
+    bool takes = bytes >= 7 && (p[0] & 0xfb) == 0x48 && p[1] == 0x8d && (p[2] & 0xc7) == 0x05;
+    size_t length = takes ? 7 : 5;
+    int32_t off;
+
+    if (!takes && (bytes < 5 || (p[0] != 0xe8 && p[0] != 0xe9)))
+        return 0;
+    memcpy(&off, p + length - sizeof off, sizeof off);
+    return (uintptr_t)p + length + (uintptr_t)(intptr_t)off;
+}
+
+/* Where Lua's code begins that goes on at START, and in front of which, up to LOW, is nothing that
+ * has a name. RANGES are COUNT. What is no instruction may look like one; hardly ever like one that
+ * refers to just where a function begins. */
+static uintptr_t
+begin_of(const struct lua_code_range *ranges, size_t count, uintptr_t low, uintptr_t start)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uintptr_t at = ranges[i].start; at < ranges[i].end; at++) {
+            uintptr_t to = refers_to((const unsigned char *)at, ranges[i].end - at);
+
+            if (to >= low && to < start && heaptap_function_of((const void *)to) == (void *)to)
+                start = to;
+        }
+    return start;
+}
+
 void
 lua_code_find(uintptr_t function)
 {
+    struct lua_code_range found[LUA_CODE_RANGES];
     const struct object *o = &lua;
     uintptr_t start = 0;
+    size_t count = 0;
 
     if (dl_iterate_phdr(find_object, &function) == 0)
         return;
@@ -255,9 +306,14 @@ lua_code_find(uintptr_t function)
     }
     for (size_t i = 0; i < function_count; i++) {
         start = i == 0 || functions[i - 1].cut ? functions[i].start : start;
-        if (functions[i].cut || i + 1 == function_count)
-            add_range(start, functions[i].end);
+        if ((functions[i].cut || i + 1 == function_count) && count < LUA_CODE_RANGES)
+            found[count++] = (struct lua_code_range){start, functions[i].end};
     }
+    for (size_t i = 0; i < count; i++)
+        add_range(o->is_readable
+                      ? begin_of(found, count, program_end(o, found[i].start), found[i].start)
+                      : found[i].start,
+                  found[i].end);
 }
 
 bool

@@ -1,9 +1,9 @@
 /* lua_types.c: of which type the objects of Lua are, as labels.
  *
  * From 5.2 on Lua tells its allocator of what type a new object is: where there is no old block,
- * the old size is the type. So a function of ours takes the place of the one that a state has, gives
- * the thread the label "lua" with that type for as long as the program's own runs, and takes it away
- * again:
+ * the old size is the type. So a function of ours takes the place of the one that a state has,
+ * gives the thread the label "lua" with that type for as long as the program's own runs, and takes
+ * it away again:
  *
  *     luaM_malloc_ ─► typed_0 ─► label lua=table ─► l_alloc ─► realloc     recorded with that label
  *
@@ -12,8 +12,8 @@
  *
  * The function gets no more than the program's own pointer, which several states may share, so
  * there is one for each allocator that was met. It costs two labels for each allocation, and a
- * program that asks for its allocator gets ours, so all of this is done only if the environment asks
- * for it.
+ * program that asks for its allocator gets ours, so all of this is done only if the environment
+ * asks for it.
  */
 #include "language/lua_types.h"
 

@@ -51,8 +51,10 @@ types() {
 host() {
     local lua=$1 dir=host-$1
     mkdir "$dir"
-    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/host" "$area/lua_host.c" -Wl,-E \
-        "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
+    # The object that is linked first has static functions in front of its public ones.
+    ar p "$(cc -print-file-name="lib$lua.a")" lauxlib.o >"$dir/lauxlib.o" 2>"$dir/ar.err"
+    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/host" "$area/lua_host.c" "$dir/lauxlib.o" \
+        -Wl,-E "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
         echo "ok - $lua in a program # SKIP needs lib$lua-dev"
         return
     fi

@@ -24,8 +24,14 @@ local function many()
   end
 end
 
+local function buffers()
+  local text = string.rep(what, 5000) .. debug.traceback(what)
+  return text
+end
+
 fill()
 many()
+buffers()
 kept.big = spawn(function() return string.rep("b", 100000) end)
 kept = nil
 collectgarbage()
