@@ -19,11 +19,11 @@
 static size_t
 used_bytes(const struct raw_table *t)
 {
-    enum { STEP_BYTES = 1 << 16 };
     size_t used = t->size_bytes;
 
-    while (used > STEP_BYTES && bytes_are_zero(t->bytes + used - STEP_BYTES, STEP_BYTES))
-        used -= STEP_BYTES;
+    for (size_t step = 1 << 16; step >= 1 << 6; step /= 32)
+        while (used > step && bytes_are_zero(t->bytes + used - step, step))
+            used -= step;
     while (used > 0 && t->bytes[used - 1] == 0)
         used--;
     if (t->record_bytes == 0)

@@ -338,23 +338,25 @@ static char *
 cache_name(struct arena *arena, const char *kind, const char *path, const uint8_t *id,
            uint32_t id_bytes)
 {
-    struct strbuf name = {0};
-    char *copy = NULL;
+    static const char digits[] = "0123456789abcdef";
+    size_t room = strlen(kind) + 2 * (size_t)id_bytes + 2 * strlen(path) + 1;
+    char *name, *end;
 
     if (id_bytes == 0 || id_bytes > ID_MAX)
         return NULL;
-    strbuf_str(&name, kind);
-    for (uint32_t i = 0; i < id_bytes; i++)
-        strbuf_fmt(&name, "%02x", id[i]);
+    name = arena_alloc(arena, room);
+    end = stpcpy(name, kind);
+    for (uint32_t i = 0; i < id_bytes; i++) {
+        *end++ = digits[id[i] >> 4];
+        *end++ = digits[id[i] & 15];
+    }
     for (; *path != '\0'; path++) {
         if (*path == '+' || *path == '%')
-            strbuf_char(&name, '%');
-        strbuf_char(&name, (char)(*path == '/' ? '+' : *path));
+            *end++ = '%';
+        *end++ = (char)(*path == '/' ? '+' : *path);
     }
-    if (name.length <= NAME_BYTES_MAX)
-        copy = arena_strndup(arena, strbuf_text(&name), name.length);
-    strbuf_release(&name);
-    return copy;
+    *end = '\0';
+    return end - name <= NAME_BYTES_MAX ? name : NULL;
 }
 
 /* Up to SIZE_BYTES from FD into DATA; false if the file is shorter. */

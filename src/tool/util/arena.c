@@ -1,4 +1,5 @@
-/* arena.c: chunks of at least 64 KiB, handed out from front to back and freed together. */
+/* arena.c: chunks, handed out from front to back and freed together. The first is small, because
+ * many arenas hold a path or two and a chunk is cleared; further ones are 64 KiB or more. */
 #include "util/arena.h"
 
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 enum {
     CHUNK_BYTES = 64 * 1024,
+    FIRST_CHUNK_BYTES = 4 * 1024,
     ALIGN_BYTES = 16,
     LARGE_PAGE_BYTES = 2 << 20,
     LARGE_BLOCK_BYTES = 4 << 20,
@@ -82,8 +84,9 @@ arena_alloc(struct arena *a, size_t size_bytes)
         out_of_memory(size_bytes);
     size_bytes = round_up(size_bytes ? size_bytes : 1, ALIGN_BYTES);
     if (size_bytes > a->left_bytes) {
-        size_t usual = CHUNK_BYTES - sizeof(struct arena_chunk);
-        size_t room = size_bytes > CHUNK_BYTES / 4 ? size_bytes : usual;
+        size_t chunk_bytes = a->chunks == NULL ? FIRST_CHUNK_BYTES : CHUNK_BYTES;
+        size_t usual = chunk_bytes - sizeof(struct arena_chunk);
+        size_t room = size_bytes > chunk_bytes / 4 ? size_bytes : usual;
         struct arena_chunk *c = calloc(1, sizeof *c + room);
 
         if (c == NULL)
