@@ -386,6 +386,68 @@ each_instruction_means_what_dwarf_says(void **state)
     run_programs(cases, countof(cases), 9);
 }
 
+enum { PLAIN_KINDS = 5, PLAIN_COUNT = 12, SPELLED_MAX = 6 };
+
+/* Instruction WHICH with VALUE to OUT, as compilers write it, or in a longer way that means the
+ * same; how many bytes that took. */
+static size_t
+spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
+{
+    const uint8_t short_way[PLAIN_KINDS][SPELLED_MAX] = {
+        {1, 0x40 | (value & 7)},               // advance_loc
+        {2, 0x02, value & 15},                 // advance_loc1
+        {2, 0x0e, value & 0x78},               // def_cfa_offset
+        {3, 0x0e, 0x80 | (value & 0x78), 2},   // The same, larger.
+        {2, 0x80 | 6, 2 + (value & 3)},        // offset of rbp
+    };
+    const uint8_t long_way[PLAIN_KINDS][SPELLED_MAX] = {
+        {3, 0x03, value & 7, 0},
+        {5, 0x04, value & 15, 0, 0, 0},
+        {5, 0x0e, 0x80 | (value & 0x78), 0x80, 0x80, 0},
+        {5, 0x0e, 0x80 | (value & 0x78), 0x82, 0x80, 0},
+        {3, 0x05, 6, 2 + (value & 3)},
+    };
+    const uint8_t *way = longer ? long_way[which] : short_way[which];
+
+    memcpy(out, way + 1, way[0]);
+    return way[0];
+}
+
+/* What programs consist of is executed in a way of its own. If this fails, it makes another rule of
+ * them than the usual way, at their end or anywhere else, and stacks go wrong or are walked slowly.
+ */
+static void
+both_ways_of_execution_agree(void **state)
+{
+    uint32_t seed = 1;
+
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        uint8_t plain[PLAIN_COUNT * SPELLED_MAX], other[PLAIN_COUNT * SPELLED_MAX];
+        size_t plain_size = 0, other_size = 0;
+        struct image plain_image, other_image;
+
+        for (int i = 0; i < 1 + round % PLAIN_COUNT; i++) {
+            seed = seed * 1664525 + 1013904223;
+            plain_size += spell(plain + plain_size, (seed >> 28) % PLAIN_KINDS,
+                                (uint8_t)(seed >> 16), false);
+            other_size += spell(other + other_size, (seed >> 28) % PLAIN_KINDS,
+                                (uint8_t)(seed >> 16), true);
+        }
+        build_image(&plain_image, plain, plain_size);
+        build_image(&other_image, other, other_size);
+        for (uint64_t offset = 0; offset < CODE_SIZE; offset++) {
+            struct unwind_rule a = compile_image(&plain_image, offset);
+            struct unwind_rule b = compile_image(&other_image, offset);
+
+            if (a.kind != b.kind || a.cfa_offset != b.cfa_offset || a.rbp_words != b.rbp_words)
+                fail_msg("round %d at %u: kind %u, %u cfa %d, %d rbp %d, %d", round,
+                         (unsigned)offset, a.kind, b.kind, a.cfa_offset, b.cfa_offset, a.rbp_words,
+                         b.rbp_words);
+        }
+    }
+}
+
 /* If this fails, a program of instructions that no compiler writes yields a wrong rule, or keeps
  * the recorder busy for ever inside the host's malloc. */
 static void
@@ -547,6 +609,7 @@ main(void)
         cmocka_unit_test(a_table_without_an_index_is_scanned),
         cmocka_unit_test(records_of_cxx_functions_are_read),
         cmocka_unit_test(each_instruction_means_what_dwarf_says),
+        cmocka_unit_test(both_ways_of_execution_agree),
         cmocka_unit_test(impossible_programs_give_no_rule),
         cmocka_unit_test(each_operator_computes_what_dwarf_says),
         cmocka_unit_test(impossible_expressions_are_refused),

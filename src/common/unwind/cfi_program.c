@@ -90,6 +90,50 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
     return true;
 }
 
+/* Execute, up to the first advance beyond LOOKUP, what comes of the few instructions that programs
+ * consist of: short advances, and what pushes and pops do to the CFA. Returns how many these were,
+ * at most LIMIT. Anything about them that needs a check is left to execute. */
+static int
+run_plain(struct machine *m, uint64_t lookup, int limit)
+{
+    const uint8_t *at = m->c.at;
+    // An instruction has a byte at least, and the plain ones three at most.
+    const uint8_t *last = at + (cur_left(&m->c) < (size_t)limit ? cur_left(&m->c) : (size_t)limit);
+    uint64_t location = m->location;
+    int count = 0;
+
+    // A location below 2^63 cannot wrap.
+    if (lookup > INT64_MAX || m->function->code_align != 1 || m->function->data_align != -8 ||
+        m->row.cfa.how != CFI_IN_REGISTER)
+        return 0;
+    for (; last - at >= 3; count++) {
+        uint8_t op = at[0], low = op & 0x3f;
+
+        if ((op & OP_PRIMARY) == OP_ADVANCE_LOC || op == OP_ADVANCE_LOC1) {
+            location += op == OP_ADVANCE_LOC1 ? *++at : low;
+            at++;
+            if (location > lookup) {
+                count++;
+                break;
+            }
+        } else if (op == OP_DEF_CFA_OFFSET && at[1] < 0x80) {
+            m->row.cfa.offset = at[1];
+            at += 2;
+        } else if (op == OP_DEF_CFA_OFFSET && at[2] < 0x80) {
+            m->row.cfa.offset = (at[1] & 0x7f) | at[2] << 7;
+            at += 3;
+        } else if ((op & OP_PRIMARY) == OP_OFFSET && low < UNWIND_REGISTERS && at[1] < 0x80) {
+            m->row.reg[low] = (struct cfi_rule){.offset = -8 * at[1], .how = CFI_AT_OFFSET};
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    m->c.at = at;
+    m->location = location;
+    return count;
+}
+
 /* LOOKUP and the location are relative to the function's beginning, so code at the very end of the
  * address space (vsyscall) cannot wrap. */
 static bool
@@ -97,6 +141,9 @@ run(struct machine *m, struct cursor program, uint64_t lookup)
 {
     m->c = program;
     for (int i = 0; cur_left(&m->c) > 0; i++) {
+        i += run_plain(m, lookup, INSTRUCTIONS_MAX - i);
+        if (m->location > lookup || cur_left(&m->c) == 0)
+            break;
         if (i == INSTRUCTIONS_MAX)
             return false;
         execute(m, cur_u8(&m->c));
