@@ -5,10 +5,11 @@
 
 Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
 (peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, the
-instructions by function, and adapters for languages (adapters.py). ONLY picks programs and loops by
-name, programs by their kind ("stacks"), and sections: "kinds" (all programs), "loops", "threads"
-(loops of several), "latency", "server", "startup", "report", "instructions", "adapters". The
-section "budget" (budget.py) takes minutes for each program and must be asked for.
+instructions by function, adapters for languages (adapters.py), and what belongs to the bars besides
+(checks.py). ONLY picks programs and loops by name, programs by their kind ("stacks"), and sections:
+"kinds" (all programs), "loops", "threads" (loops of several), "latency", "server", "startup",
+"report", "instructions", "adapters", "checks". The section "budget" (budget.py) takes minutes for
+each program and must be asked for.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -36,6 +37,7 @@ import time
 import adapters
 import breakdown
 import budget
+import checks
 import figures
 import inputs
 import intervals
@@ -221,9 +223,13 @@ def main():
     rows = costs(options, settings, told)
     by_kind, kind_values = kinds.table(rows)
     if by_kind:
-        told.kinds(by_kind)
+        told.table("programs by kind", by_kind)
+    of_threads = sections.threads_table(rows)
+    if of_threads:
+        told.table("threads, heaptap: ns of a pair, and what is added by number of threads",
+                   of_threads)
     ours = re.search(options.tools, "heaptap")
-    latency, server, startup, report, counted, budgets = {}, {}, {}, {}, {}, {}
+    latency, server, startup, report, counted, budgets, others = {}, {}, {}, {}, {}, {}, {}
     if ours and wanted("latency"):
         latency = sections.latency(settings, options.rounds, told)
     if ours and wanted("server"):
@@ -236,11 +242,13 @@ def main():
         counted = sections.instructions(settings, breakdown, told)
     if ours and wanted("adapters"):
         adapters.section(settings, options.rounds, told)
+    if ours and wanted("checks"):
+        others = checks.section(settings, options.build, options.rounds, told)
     if ours and options.only and wanted("budget"):
         real, _ = programs.real_programs(options.build)
         chosen = [p for p in real if wanted(p.name)] or real
         budgets = budget.section(settings, chosen, options.rounds, told)
-    told.verdicts(figures.all_figures(rows, latency, startup, report))
+    told.verdicts(figures.all_figures(rows, latency, startup, report, others))
     told.write(rows, kinds=kind_values, server=server, instructions=counted, budgets=budgets)
     shutil.rmtree(settings.work, ignore_errors=True)
     return 0

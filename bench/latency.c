@@ -1,6 +1,6 @@
 /* latency.c: how long single calls of malloc take, the slowest above all.
  *
- *     latency CALLS
+ *     latency CALLS [THREADS]
  *
  * Every call is timed with the processor's time stamp counter, whose rate is taken from the clock
  * over the whole run, and counted in buckets of one sixteenth of a power of two. It prints p50_ns,
@@ -12,6 +12,7 @@
  * from time to time: what is rare in a recorder (new stacks, new pages, a file that grows) is what
  * this is about. Frees are not timed.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,12 +20,20 @@
 
 #include "descent.h"
 
-enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER };
+enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER, THREADS_MAX = 64 };
 
-static uint64_t buckets[BUCKETS];
-static uint64_t largest, smallest = UINT64_MAX;
-static uint64_t random_state = 7;
-static void *blocks[LIVE];
+/* What a thread has measured, and what it needs for that. */
+struct timing {
+    uint64_t buckets[BUCKETS];
+    uint64_t largest, smallest;
+    uint64_t random_state;
+    uint64_t random; // The latest number.
+    uint64_t calls;
+    unsigned live_count;
+    void **blocks;
+};
+
+static struct timing timings[THREADS_MAX];
 
 static unsigned
 bucket_of(uint64_t cycles)
@@ -51,10 +60,11 @@ end_of(unsigned i)
 static int
 timed_malloc(void *context)
 {
-    uint64_t r = *(uint64_t *)context, began, took;
+    struct timing *t = context;
+    uint64_t r = t->random, began, took;
     unsigned site = (unsigned)(r % SITE_COUNT), processor;
     size_t bytes = 16 + ((r >> 8) & 0x3ff);
-    void **slot = &blocks[(r >> 32) % LIVE];
+    void **slot = &t->blocks[(r >> 32) % t->live_count];
 
     free(*slot);
     _mm_lfence();
@@ -64,9 +74,9 @@ timed_malloc(void *context)
     _mm_lfence();
     if (!*slot)
         abort();
-    buckets[bucket_of(took)]++;
-    largest = took > largest ? took : largest;
-    smallest = took < smallest ? took : smallest;
+    t->buckets[bucket_of(took)]++;
+    t->largest = took > t->largest ? took : t->largest;
+    t->smallest = took < t->smallest ? took : t->smallest;
     return (int)site;
 }
 
@@ -79,13 +89,68 @@ now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void
-print_quantile(const char *name, double share, uint64_t calls, double ns_per_cycle)
+static void *
+measure(void *context)
 {
-    uint64_t below = 0, wanted = (uint64_t)(share * (double)calls);
+    struct timing *t = context;
+
+    for (uint64_t i = 0; i < t->calls; i++) {
+        uint64_t r = t->random = descent_random(&t->random_state);
+        // Paths come one by one: a new one every 5,000 calls, so that new stacks are rare events.
+        uint32_t path = (uint32_t)(r % (1 + i / 5000)) * 0x9e3779b9u;
+
+        descent(1 + path % 24, path, timed_malloc, t);
+    }
+    return NULL;
+}
+
+/* All of them, the first by this thread if it is the only one. */
+static void
+measure_all(uint64_t calls, unsigned thread_count)
+{
+    pthread_t threads[THREADS_MAX];
+
+    for (unsigned i = 0; i < thread_count; i++) {
+        struct timing *t = &timings[i];
+
+        t->calls = calls / thread_count;
+        t->random_state = 7 + i;
+        t->smallest = UINT64_MAX;
+        t->live_count = LIVE / thread_count;
+        t->blocks = calloc(t->live_count, sizeof *t->blocks);
+        if (!t->blocks || (thread_count > 1 && pthread_create(&threads[i], NULL, measure, t)))
+            abort();
+    }
+    if (thread_count == 1)
+        measure(&timings[0]);
+    for (unsigned i = 0; i < thread_count && thread_count > 1; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Add what threads have measured to the first one's. */
+static void
+add_up(unsigned thread_count)
+{
+    struct timing *sum = &timings[0];
+
+    for (unsigned i = 1; i < thread_count; i++) {
+        const struct timing *t = &timings[i];
+
+        for (unsigned b = 0; b < BUCKETS; b++)
+            sum->buckets[b] += t->buckets[b];
+        sum->calls += t->calls;
+        sum->largest = t->largest > sum->largest ? t->largest : sum->largest;
+        sum->smallest = t->smallest < sum->smallest ? t->smallest : sum->smallest;
+    }
+}
+
+static void
+print_quantile(const char *name, double share, double ns_per_cycle)
+{
+    uint64_t below = 0, wanted = (uint64_t)(share * (double)timings[0].calls);
     unsigned i = 0;
 
-    while (i < BUCKETS - 1 && (below += buckets[i]) <= wanted)
+    while (i < BUCKETS - 1 && (below += timings[0].buckets[i]) <= wanted)
         i++;
     printf("%s %.1f\n", name, (double)end_of(i) * ns_per_cycle);
 }
@@ -94,25 +159,21 @@ int
 main(int argc, char **argv)
 {
     uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, cycles;
+    unsigned thread_count = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
     double began = now_ns(), ns_per_cycle;
 
-    if (calls == 0) {
-        fprintf(stderr, "usage: latency CALLS\n");
+    if (thread_count < 1 || thread_count > THREADS_MAX || calls < thread_count) {
+        fprintf(stderr, "usage: latency CALLS [THREADS]\n");
         return 2;
     }
     cycles = __rdtsc();
-    for (uint64_t i = 0; i < calls; i++) {
-        uint64_t r = descent_random(&random_state);
-        // Paths come one by one: a new one every 5,000 calls, so that new stacks are rare events.
-        uint32_t path = (uint32_t)(r % (1 + i / 5000)) * 0x9e3779b9u;
-
-        descent(1 + path % 24, path, timed_malloc, &r);
-    }
+    measure_all(calls, thread_count);
     ns_per_cycle = (now_ns() - began) / (double)(__rdtsc() - cycles);
-    print_quantile("p50_ns", 0.5, calls, ns_per_cycle);
-    print_quantile("p99_ns", 0.99, calls, ns_per_cycle);
-    print_quantile("p9999_ns", 0.9999, calls, ns_per_cycle);
-    printf("max_ns %.1f\nmin_ns %.1f\n", (double)largest * ns_per_cycle,
-           (double)smallest * ns_per_cycle);
+    add_up(thread_count);
+    print_quantile("p50_ns", 0.5, ns_per_cycle);
+    print_quantile("p99_ns", 0.99, ns_per_cycle);
+    print_quantile("p9999_ns", 0.9999, ns_per_cycle);
+    printf("max_ns %.1f\nmin_ns %.1f\n", (double)timings[0].largest * ns_per_cycle,
+           (double)timings[0].smallest * ns_per_cycle);
     return 0;
 }

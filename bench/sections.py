@@ -1,7 +1,9 @@
 """sections.py: what is measured in other ways than a ratio of processor times.
 
     latency       how long single calls of malloc take (latency.c), with the profile on a disk, in
-                  memory (tmpfs), and on a disk that another process writes to as fast as it can
+                  memory (tmpfs), and on a disk that another process writes to as fast as it can;
+                  and of several threads
+    threads       the loops of several threads as ratios, from rows that were measured
     startup       how much longer a process takes that does nothing (startup.c)
     report        size of cc1's profile, and how long a report on it takes, with no symbol looked up
                   before ("cold") and with all of them known ("cached")
@@ -59,14 +61,15 @@ class Disturbed:
             os.unlink(self.path)
 
 
-def latency_program(settings):
+def latency_program(settings, threads):
     return programs.Program("latency", lambda scale: [f"{settings.binaries}/latency",
-                                                      str(1000000 * scale)], "latency")
+                                                      str(1000000 * scale), str(threads)],
+                            "latency", threads=threads)
 
 
-def latency_runs(settings, rounds, where, out):
+def latency_runs(settings, rounds, where, out, threads):
     """Pairs of what native and recorded runs print."""
-    program, pairs = latency_program(settings), []
+    program, pairs = latency_program(settings, threads), []
     ours = peers.Tool("heaptap", [settings.heaptap, "run", "--quiet", "--no-pack", "-o", "{out}/",
                                   "--"], ours=True)
     with Disturbed(settings, where == "busy disk"):
@@ -88,9 +91,11 @@ def latency(settings, rounds, told):
     if os.access(MEMORY_FILES, os.W_OK):
         memory = tempfile.mkdtemp(prefix="heaptap-bench-", dir=MEMORY_FILES)
     disk = os.path.join(settings.work, "out")
-    for where, out in (("disk", disk), ("tmpfs", memory and f"{memory}/out"),
-                       ("busy disk", disk)):
-        pairs, why = latency_runs(settings, rounds, where, out) if out else ([], "no tmpfs")
+    for where, out, threads in (("disk", disk, 1), ("tmpfs", memory and f"{memory}/out", 1),
+                                ("busy disk", disk, 1), ("2 threads", disk, 2),
+                                ("4 threads", disk, 4)):
+        pairs, why = latency_runs(settings, rounds, where, out, threads) if out \
+            else ([], "no tmpfs")
         if why or not pairs:
             told.line(f"{where}: NOT MEASURED: {why}")
             continue
@@ -115,6 +120,38 @@ def latency_line(where, name, pairs):
             f"   x{e.median:.2f} [{e.low:.2f}, {e.high:.2f}]")
 
 
+# --- Threads -------------------------------------------------------------------------------------
+
+THREADS_HEADING = (f"{'loop':<10} {'n':>2} {'native':>8} {'recorded':>8} {'ratio':>6} {'added':>7}"
+                   f" {'of own-1':>8} {'of own':>7}")
+
+
+def of_pairs(rows, tool, part):
+    """{loop: median} of the loops of several threads."""
+    return {row.program.name: intervals.estimate([part(n, t) for n, t in row.pairs]).median
+            for row in rows if row.program.pairs and row.tool.name == tool and row.pairs
+            and row.program.name.partition("-")[0] in programs.TEAMS}
+
+
+def threads_table(rows, tool="heaptap"):
+    """Lines: processor time of a pair, and what is added as a multiple of what is added to one
+    thread ("of own-1"), and to as many threads that free their own blocks ("of own")."""
+    name = "ns_per_pair"
+    native = of_pairs(rows, tool, lambda n, t: n.printed[name])
+    recorded = of_pairs(rows, tool, lambda n, t: t.printed[name])
+    added = of_pairs(rows, tool, lambda n, t: t.printed[name] - n.printed[name])
+    counts = {row.program.name: len(row.pairs) for row in rows if row.tool.name == tool}
+    lines = []
+    for loop, ns in added.items():
+        own = f"own-{loop.partition('-')[2]}"
+        multiples = [f"{ns / added[of]:.2f}" if added.get(of, 0) > 0 else "-"
+                     for of in ("own-1", own)]
+        lines.append(f"{loop:<10} {counts[loop]:>2} {native[loop]:>8.1f} {recorded[loop]:>8.1f}"
+                     f" {recorded[loop] / native[loop]:>6.2f} {ns:>7.1f} {multiples[0]:>8}"
+                     f" {multiples[1]:>7}")
+    return [THREADS_HEADING, *lines] if lines else []
+
+
 # --- Start-up ------------------------------------------------------------------------------------
 
 def start_times(settings, command, how):
@@ -124,8 +161,9 @@ def start_times(settings, command, how):
     if how == "preload":
         command = ["env", f"LD_PRELOAD={settings.library}", f"HEAPTAP_OUT={out}/%p.%n.heaptap",
                    *command]
-    elif how == "run":
-        command = [settings.heaptap, "run", "--quiet", "--no-pack", "-o", f"{out}/", "--", *command]
+    elif how in ("run", "packed"):
+        command = [settings.heaptap, "run", "--quiet", *["--no-pack"] * (how == "run"), "-o",
+                   f"{out}/", "--", *command]
     if how == "native":
         command = ["env", *command]
     done = subprocess.run(["taskset", "-c", settings.one_cpu, f"{settings.binaries}/startup",
@@ -142,13 +180,15 @@ def startup(settings, full, told):
     batches, found = (20 if full else 10), {}
     commands = {"never": [f"{settings.binaries}/never"], "once": [f"{settings.binaries}/once"],
                 "python": [shutil.which("python3", path=programs.PATH) or "python3", "-S", "-c",
-                           "pass"]}
+                           "pass"],
+                "true": [shutil.which("true", path=programs.PATH) or "true"]}
+    hows = ("native", "preload", "run", "packed")
     for name, command in commands.items():
-        taken = {"native": [], "preload": [], "run": []}
+        taken = {how: [] for how in hows}
         for _ in range(batches):
             for how in random.sample(sorted(taken), len(taken)):
                 taken[how].append(start_times(settings, command, how))
-        for how in ("native", "preload", "run"):
+        for how in hows:
             if None in taken[how] or None in taken["native"]:
                 told.line(f"{name}, {how}: FAILED")
                 continue

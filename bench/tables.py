@@ -63,8 +63,8 @@ class Tables:
         self.section("loops of malloc and free" if loops else "programs, tool / native")
         self.line(LOOP_HEADING if loops else HEADING)
 
-    def kinds(self, lines):
-        self.section("programs by kind")
+    def table(self, title, lines):
+        self.section(title)
         for line in lines:
             self.line(line)
 
@@ -92,7 +92,7 @@ class Tables:
         absent = sum(f.values is None for f in figures)
         self.section(f"verdicts: {held} bars of {len(figures)} held, {goals} with their goal; "
                      f"{missed} missed, {absent} not measured")
-        self.line(f"{'figure':<39} {'goal':>5} {'bar':>5} {'measured [low, high]':>21}")
+        self.line(f"{'figure':<39} {'goal':>5} {'bar':>5} {'measured [low, high]':>21} miss by")
         for f in figures:
             self.line(verdict_line(f))
 
@@ -122,4 +122,5 @@ def verdict_line(figure):
     if figure.values is None:
         return f"{head} {'not measured':>21}"
     median, low, high = map(number, figure.values)
-    return f"{head} {f'{median} [{low}, {high}]':>21} {figure.verdict()}"
+    by = f" {number(figure.missed_by())}" if figure.missed_by() else ""
+    return f"{head} {f'{median} [{low}, {high}]':>21} {figure.verdict()}{by}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench_kinds.sh: how `make bench` gets from runs to rows and kinds (bench/kinds.py,
-# bench/bench.py). If it fails, its table of kinds says what nobody measured.
+# bench_kinds.sh: how `make bench` gets from runs to rows, kinds and verdicts (bench/kinds.py,
+# bench/figures.py, bench/sections.py, bench/checks.py). If it fails, its tables say what nobody
+# measured, or a bar is called held that is not.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 PYTHONDONTWRITEBYTECODE=1 python3 - "$SRCDIR/bench" <<'END' || failures=1
@@ -8,10 +9,14 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 import bench
+import checks
+import figures
 import kinds
 import peers
 import programs
 import runner
+import sections
+import tables
 
 failures = 0
 
@@ -80,6 +85,62 @@ full = {t.name: t for t in peers.others()}
 same("heaptrack is not asked for processes that a program starts", [True, False, False],
      [full[tool].blind_to(programs.Program("x", None, kind=kind)) is not None
       for tool, kind in (("heaptrack", "short"), ("heaptrack", "deep"), ("tcmalloc-hp", "short"))])
+
+
+def loop(name, native_ns, recorded_ns, tool="heaptap"):
+    """A row of a loop that was run as often as there are times."""
+    made = bench.Row(programs.Program(name, None, pairs=1), peers.Tool(tool))
+    for native, recorded in zip(native_ns, recorded_ns):
+        pair = run(1), run(1)
+        pair[0].printed, pair[1].printed = {"ns_per_pair": native}, {"ns_per_pair": recorded}
+        made.pairs.append(pair)
+    made.conclude()
+    return made
+
+
+loops = [loop("own-1", [20, 20, 20], [30, 40, 50]), loop("own-4", [20, 20, 20], [60, 60, 60]),
+         loop("cross-4", [20, 30, 40], [70, 80, 90]), loop("headline", [5, 5, 5], [9, 9, 9])]
+table = sections.threads_table(loops)
+same("threads: ratio, what is added, and that over one thread's and over own frees",
+     [["own-1", "3", "20.0", "40.0", "2.00", "20.0", "1.00", "1.00"],
+      ["own-4", "3", "20.0", "60.0", "3.00", "40.0", "2.00", "1.00"],
+      ["cross-4", "3", "30.0", "80.0", "2.67", "50.0", "2.50", "1.25"]],
+     [line.split() for line in table[1:]])
+same("no line is wider than a terminal", True, max(map(len, table)) <= 80)
+same("without loops of threads there is no table", [], sections.threads_table(loops[3:]))
+
+found = {f.what: f for f in figures.all_figures(rows + loops, {}, {}, {}, {"stacks": (0, 9)})}
+
+
+def held(what):
+    f = found[what]
+    return (f.values and round(f.values[0], 3), f.verdict().rstrip("?"), round(f.missed_by(), 3))
+
+
+same("the median of all programs, from their medians", (1.15, "ok", 0),
+     held("CPU ratio, median of programs"))
+same("the worst is missed by what it is above the bar", (1.5, "miss", .2), held("CPU ratio, worst"))
+same("packing counts where both were measured", (0, "goal", 0),
+     held("packing adds to ratio, median"))
+same("least and median of heaptrack's multiples, larger is better",
+     [(8, "ok", 0), (9, "miss", 3)],
+     [held("heaptrack / ours packed, least"), held("heaptrack / ours packed, median")])
+same("frees of others, over own frees", (1.25, "miss", .1), held("4 threads, cross / own frees"))
+same("what was not measured is not held", (None, "not measured", 0),
+     held("heaptap.h events by address"))
+same("a table of verdicts says by how much a bar was missed", True,
+     tables.verdict_line(found["CPU ratio, worst"]).rstrip().endswith(" 0.20"))
+same("no line of it is wider than 90 columns", True,
+     max(len(tables.verdict_line(f)) for f in found.values()) <= 90)
+
+same("stackdiff's line: what differs, and walks that fail", (5, 100667), checks.differing(
+    "events 100667  frames 9  differences: equal 301905 end-of-stack 0 no-table 51 signal-pc 0"
+    " rsp-rule 45 REAL 3  bad walks 2  steps for full 1"))
+same("no line, no figure", None, checks.differing("killed"))
+same("the dearest event that has an address", 91.8, checks.dearest(
+    "alloc + free                     91.8 ns\nalloc + free, 1000 live          76.2 ns\n"
+    "the same without addresses      132.2 ns\nheap_create + heap_destroy      162.7 ns\n"))
+same("a program that printed nothing has none", None, checks.dearest(""))
 sys.exit(failures > 0)
 END
 finish
