@@ -13,6 +13,7 @@
 (defvar *ihs* nil)
 (defvar *other* 0)
 (defvar *keep* (make-array 64))
+(defvar *table* (let ((table (make-hash-table))) (setf (gethash 1 table) 2) table))
 (defvar *names* '(f0 f1 f2 f3 f4 setf-f5 inner outer side lambda))
 
 (defun chance (n)
@@ -60,7 +61,8 @@
 ;;; By way of functions of ECL that call back.
 (defun f1 (d)
   (in (f1)
-    (case (chance 5)
+    (case (chance 6)
+      (5 (maphash (lambda (k v) (in (lambda) (act (+ d k)) v)) *table*))
       (4 (sort (list 3 1 2) #'< :key (lambda (x) (in (lambda) (mark) x))))
       (0 (mapcar #'f0 (list d (1+ d))))
       (1 (mapc (lambda (x) (in (lambda) (act x))) (list d)))
