@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# filling.sh: programs of more stacks than the call tree has room for, which a small reserve makes
-# small. If it fails, what was allocated after that is charged to nobody or to the wrong function,
-# or the report does not tell of it.
+# filling.sh: programs of more stacks than the call tree has room for, which is made small. If it
+# fails, what was allocated after that is charged to nobody or to the wrong function, or the report
+# does not tell of it.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# fill NAME RESERVE COUNT THREADS
+# fill NAME NODES COUNT THREADS
 fill() {
-    local name=$1 reserve=$2 each=$(($3 * ($4 ? $4 : 1) / 3)) half=$(($3 * ($4 ? $4 : 1) / 6))
-    "$HEAPTAP" run --quiet --no-pack --reserve "$reserve" -o "$name.heaptap" -- \
+    local name=$1 each=$(($3 * ($4 ? $4 : 1) / 3)) half=$(($3 * ($4 ? $4 : 1) / 6))
+    HEAPTAP_NODES=$2 "$HEAPTAP" run --quiet --no-pack -o "$name.heaptap" -- \
         "$PROG/filling" "$3" "$4" >out 2>err
     same "$name: exit status" 0 $?
     KNOWN_PREFIX="$name: " known "$name.heaptap" \
@@ -19,10 +19,10 @@ fill() {
         "losses events=0 other_site_events=0 truncated_stacks=0 unknown_frees=0" \
         "losses shortened_stacks=1000..$((3 * each))"
 }
-fill alone 2M 12000 0
-fill two 2M 12000 2
-fill eight 4M 6000 8
-fill tiny 1M 12000 1
+fill alone 9000 12000 0
+fill two 9000 12000 2
+fill eight 18000 6000 8
+fill tiny 4000 12000 1
 
 "$HEAPTAP" report --full alone.heaptap >text 2>err
 check "the report tells how many" grep -q "allocations with their innermost frames only" text
