@@ -255,6 +255,15 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
             frames[n++].at = natives[i].slot + 1;
 }
 
+/* Perhaps because the interpreter has ended. It may begin again. */
+static COLD size_t
+none_runs(void)
+{
+    if (!asked.is_initialized())
+        python_memory_settle();
+    return 0;
+}
+
 size_t
 python_frames(struct heaptap_frame *to, size_t max)
 {
@@ -266,7 +275,7 @@ python_frames(struct heaptap_frame *to, size_t max)
     if (unlikely(!python_memory_settled))
         python_memory_settle();
     if (thread == NULL)
-        return 0;
+        return none_runs();
     python_reach_start(&a.reach);
     switch (layout->chain) {
     case PYTHON_CHAIN_OBJECTS:

@@ -15,9 +15,10 @@
  * That also answers what PYTHONMALLOC asks for: with `malloc` no arena is ever made, and with
  * `debug` the hooks stand outside of the checks, so that sizes are what the program asked for. Both
  * are chosen while the interpreter begins, over the hooks that were there, so until it has begun we
- * look whether they still are (python_memory_settle). Not every other function there has thrown
- * ours away: tracemalloc (-X tracemalloc) keeps what it found, in what its context points to, and a
- * hook of ours over that would call itself for ever.
+ * look whether they still are (python_memory_settle). Since 3.12 one that has ended and begins once
+ * more, in a program that has it inside, has forgotten them altogether. Not every other function
+ * there has thrown ours away: tracemalloc (-X tracemalloc) keeps what it found, in what its context
+ * points to, and a hook of ours over that would call itself for ever.
  *
  * Blocks of `mem` and `obj` are used by whoever holds the interpreter's lock, so between the free
  * of a block and its next use there is no other thread.
@@ -210,11 +211,24 @@ hook(int domain, struct python_allocator with)
 }
 
 static void
-hook_both(void)
+hook_arenas(void)
+{
+    struct arenas now;
+
+    asked.get_arenas(&now);
+    if (now.alloc == arena_alloc)
+        return;
+    arenas_behind = now;
+    asked.set_arenas(&(struct arenas){now.context, arena_alloc, arena_free});
+}
+
+static void
+hook_all(void)
 {
     struct python_allocator mem = {NULL, mem_malloc, mem_calloc, mem_realloc, mem_free};
     struct python_allocator obj = {NULL, obj_malloc, obj_calloc, obj_realloc, obj_free};
 
+    hook_arenas();
     hook(DOMAIN_MEM, mem);
     hook(DOMAIN_OBJ, obj);
 }
@@ -222,10 +236,13 @@ hook_both(void)
 void
 python_memory_settle(void)
 {
-    bool is_initialized = asked.is_initialized() != 0;
+    bool is_initialized;
 
+    if (arena_bytes == 0)
+        return; // It was not ours from the beginning.
+    is_initialized = asked.is_initialized() != 0;
     python_memory_settled = is_initialized;
-    hook_both();
+    hook_all();
     if (is_initialized)
         python_stats_settle(&behind[DOMAIN_OBJ], obj_malloc);
 }
@@ -236,8 +253,6 @@ python_memory_settle(void)
 void
 python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes)
 {
-    struct arenas ours = {NULL, arena_alloc, arena_free};
-
     find(asked.get, "PyMem_GetAllocator");
     find(asked.set, "PyMem_SetAllocator");
     find(asked.get_arenas, "PyObject_GetArenaAllocator");
@@ -252,9 +267,6 @@ python_memory_begin(const struct python_layout *layout, const void *code, size_t
     code_start = code;
     code_bytes = bytes;
     heap = heaptap_heap_create("Python objects", HEAPTAP_LASTING + 1);
-    asked.get_arenas(&arenas_behind);
-    ours.context = arenas_behind.context;
-    asked.set_arenas(&ours);
-    hook_both();
+    hook_all();
     python_stats_begin();
 }

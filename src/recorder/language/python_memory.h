@@ -8,7 +8,7 @@
 void python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes);
 
 /* The interpreter may have chosen other allocators while it began. To be called often until it has
- * begun, when python_memory_settled becomes true. */
+ * begun, when python_memory_settled becomes true, and whenever it may have ended. */
 void python_memory_settle(void);
 
 extern bool python_memory_settled;

@@ -68,7 +68,8 @@ exchange(void *nothing)
     if (function == NULL || python_pointer(function, PYTHON_OBJECT_TYPE) != asked.function_type)
         return 0;
     method = (struct method **)function + FUNCTION_METHOD;
-    if ((*method)->flags != NO_ARGUMENTS || strcmp((*method)->name, "_debugmallocstats") != 0)
+    if (*method == &after || (*method)->flags != NO_ARGUMENTS ||
+        strcmp((*method)->name, "_debugmallocstats") != 0)
         return 0;
     before = after = **method;
     after.function = stats;

@@ -21,17 +21,18 @@
 #include "symbol/elf_names.h"
 
 /* Scripts of scripts are not followed any further. */
-enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 3 };
+enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 5 };
 
 static const struct {
     const char *name, *title; // What it runs; NULL = no language, so stacks are what they are.
-    const char *symbols[SYMBOLS_MAX]; // Of which an interpreter has one.
+    const char *symbols[SYMBOLS_MAX]; // Of which an interpreter has one; NULL = no more.
 } languages[] = {
     {"lua", "Lua", {"lua_newstate", "luaL_newstate", "lua_close"}},
     {"ecl", "Lisp (ECL)", {"cl_boot", "cl_shutdown", "ecl_make_codeblock"}},
     // The one above has this inside. Guile has its own names for the collector's functions.
     {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
-    {"python", "Python", {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig"}},
+    {"python", "Python",
+     {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main"}},
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 
@@ -85,10 +86,13 @@ static enum elf_name
 inside(const char *program, size_t i)
 {
     enum elf_name kinds[SYMBOLS_MAX], best = ELF_NAME_NONE;
+    size_t count = 0;
 
-    if (!elf_names_find(program, languages[i].symbols, SYMBOLS_MAX, kinds))
+    while (count < SYMBOLS_MAX && languages[i].symbols[count] != NULL)
+        count++;
+    if (!elf_names_find(program, languages[i].symbols, count, kinds))
         return ELF_NAME_NONE;
-    for (size_t k = 0; k < SYMBOLS_MAX; k++)
+    for (size_t k = 0; k < count; k++)
         best = kinds[k] > best ? kinds[k] : best;
     return best;
 }
