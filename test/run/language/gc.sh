@@ -30,7 +30,7 @@ try() {
     rows "$1" "$1/1.heaptap" "$1.truth"
     "$HEAPTAP" timeline --json "$1/1.heaptap" >"$1.timeline"
     "$HEAPTAP" report "$1/1.heaptap" >"$1.report"
-    check "$1: collections" run_python "$area/collections.py" "$1.json" "$1.timeline" "$1.report" \
+    check "$1: collections" run_python "$area/gc_history.py" "$1.json" "$1.timeline" "$1.report" \
         "$1.truth"
 }
 
@@ -56,6 +56,6 @@ check "timeline: marks in the picture" grep -q 'class="gc"' one.svg
 check "packed: collections" cmp packed.txt whole.txt
 "$HEAPTAP" merge -o merged.heaptap one/1.heaptap threads/1.heaptap >/dev/null
 "$HEAPTAP" report --json merged.heaptap >merged.json
-check "merged: collections" run_python "$area/collections.py" --sum merged.json one.truth \
+check "merged: collections" run_python "$area/gc_history.py" --sum merged.json one.truth \
     threads.truth
 finish

@@ -1,7 +1,7 @@
-"""collections.py: compare what views say of a collector's work with what the program has counted.
+"""gc_history.py: compare what views say of a collector's work with what the program has counted.
 
-    collections.py REPORT TIMELINE TEXT TRUTH
-    collections.py --sum REPORT TRUTH...
+    gc_history.py REPORT TIMELINE TEXT TRUTH
+    gc_history.py --sum REPORT TRUTH...
 
 REPORT and TIMELINE are JSON, TEXT is the report for people. TRUTH has a line "collections N".
 """
