@@ -3,14 +3,16 @@
 /* filling.c: more stacks than a profile has room for, with totals that are known by the function
  * that allocates.
  *
- *     filling COUNT THREADS
+ *     filling COUNT THREADS [crash]
  *
  * Each of THREADS threads (0: the first one alone) allocates COUNT blocks in turn from leaf_small,
  * leaf_middle and leaf_large, of 24, 100 and 3000 bytes, each from a stack that is never met again,
  * 20 calls deep; every second block is freed at once by the same thread. From one place they go on
- * with the same few stacks in between, of leaf_known, whose blocks of 10 bytes stay.
+ * with the same few stacks in between, of leaf_known, whose blocks of 10 bytes stay. With "crash"
+ * SIGSEGV ends it.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 enum { DEPTH = 20, THREADS_MAX = 16, OTHER_CALL = 1 << 30 };
@@ -97,5 +99,7 @@ main(int argc, char **argv)
             return 1;
     for (int i = 0; i < number && i < THREADS_MAX; i++)
         pthread_join(threads[i], NULL);
+    if (argc > 3)
+        raise(SIGSEGV);
     return 0;
 }

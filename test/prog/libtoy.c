@@ -293,6 +293,8 @@ toy_calls_back(void)
     toy_eval();
 }
 
+int toy_keeps;
+
 void
 toy_run(unsigned long seed, unsigned long steps, unsigned depth)
 {
@@ -303,6 +305,6 @@ toy_run(unsigned long seed, unsigned long steps, unsigned depth)
     toy.left = steps;
     while (toy.left > 0)
         toy_eval();
-    for (unsigned i = 0; i < 64; i++)
+    for (unsigned i = 0; i < 64 && !toy_keeps; i++)
         free(toy.blocks[i]);
 }

@@ -1,10 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|DEPTH]: runs a made-up language (libtoy.c) and writes to
- * FILE which chains of frames its allocations had. With "late" the recorder hears of the language
- * when the program has run for a while, which FILE does not count; with "fork" a child goes on, and
- * FILE is the child's. A number is how deep it calls. */
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH]: runs a made-up language (libtoy.c) and
+ * writes to FILE which chains of frames its allocations had. With "late" the recorder hears of the
+ * language when the program has run for a while, which FILE does not count; with "fork" a child
+ * goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is how deep it calls. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -33,6 +34,7 @@ main(int argc, char **argv)
     steps = strtoul(argv[2], NULL, 10);
     if (argc > 5)
         depth = (unsigned)atoi(argv[5]);
+    toy_keeps = argc > 5 && strcmp(argv[5], "crash") == 0;
     free(malloc(100));
     if (toy_begin(0) != 0)
         fprintf(stderr, "no recorder\n");
@@ -50,5 +52,7 @@ main(int argc, char **argv)
     if (to == NULL)
         return 1;
     toy_write(to);
+    if (toy_keeps)
+        raise(SIGSEGV);
     return fclose(to) != 0;
 }

@@ -11,6 +11,8 @@ int toy_begin(int late);
  * and back, unless that is 0. */
 void toy_run(unsigned long seed, unsigned long steps, unsigned depth);
 
+extern int toy_keeps; /* Blocks that live at the end of a run stay. */
+
 /* Write how often there was an allocation with which chain of frames. */
 void toy_write(FILE *to);
 

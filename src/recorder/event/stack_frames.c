@@ -2,7 +2,9 @@
  *
  * The call tree has the stack, so it is found there (stack/stack.c), as for any event, and the
  * allocation's own event that follows finds it remembered. A node's frame is the address and which
- * loading of a module it lies in; here only the address is wanted.
+ * loading of a module it lies in; here only the address is wanted. Where frames of languages go
+ * between those of C, or the tree is full, it has not the whole stack of C (stack/outside.c): then
+ * what the thread has just walked, or remembers, has.
  *
  * That is an event within an event if operator new has called malloc: then the struct of the thread
  * is free to be used, as for what is asked for inside (nest.c), and what is under way goes on
@@ -66,19 +68,60 @@ frames_node(struct arch_caller caller)
     return node;
 }
 
+/* The innermost MAX frames of NODE. False if the stack has more than the tree says. */
+static bool
+frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_count)
+{
+    uint32_t count = 0;
+
+    for (; node >= DISK_NODE_FIRST && count < max; node = state->nodes[node].parent) {
+        if (state->nodes[node].frame == DISK_SHORTENED)
+            return false;
+        ret_frames[count++] = state->nodes[node].frame & DISK_ADDRESS_MASK;
+    }
+    *ret_count = count;
+    return count == max || node != DISK_NODE_OTHER;
+}
+
+/* The innermost MAX frames of the stack of which not all are in the tree; TARGET is what
+ * stack_target has just found for it. Returns how many there are. */
+static uint32_t
+frames_of_thread(const struct thread *t, const struct stack_target *target, uint64_t *ret_frames,
+                 uint32_t max)
+{
+    const struct stack_passing *p = stack_passing_of(t, target);
+    uint32_t count = 0, outer = 0;
+
+    if (target == &t->leaf) {
+        outer = t->memo_count;
+    } else if (p != NULL) {
+        outer = p->join;
+        for (uint32_t i = p->check_count; i-- > 0 && count < max;)
+            if (p->slots >> i & 1)
+                ret_frames[count++] = p->checks[i].value;
+    } else {
+        for (; count < t->walked_count && count < max; count++)
+            ret_frames[count] = t->walked[count].frame & DISK_ADDRESS_MASK;
+    }
+    for (; outer > 0 && count < max; outer--)
+        ret_frames[count++] = t->memo[outer].frame & DISK_ADDRESS_MASK;
+    return count;
+}
+
 uint32_t
 frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_t *ret_tid)
 {
+    const struct stack_target *target;
     uint64_t entered;
-    uint32_t busy, node, count = 0;
+    uint32_t busy, count = 0;
     struct thread *t = begin(caller.slot, &busy, &entered);
 
     *ret_tid = 0;
     if (t == NULL)
         return 0;
-    node = nodes_of(stack_target(t, caller)->sites);
-    for (; node >= DISK_NODE_FIRST && count < max; node = state->nodes[node].parent)
-        ret_frames[count++] = state->nodes[node].frame & DISK_ADDRESS_MASK;
+    target = stack_target(t, caller);
+    if (!frames_of_node(nodes_of(target->sites), ret_frames, max, &count))
+        count = frames_of_thread(t, target, ret_frames, max);
     *ret_tid = t->disk->tid;
     end(busy, entered);
     return count;

@@ -260,15 +260,6 @@ take_passing(struct thread *t, struct language_memo *m, const struct stack_passi
     }
 }
 
-/* The passing stack of T that TARGET is of; NULL if it is another target. */
-static inline const struct stack_passing *
-passing_of(const struct thread *t, const struct stack_target *target)
-{
-    uintptr_t offset = (uintptr_t)target - (uintptr_t)t->passings;
-
-    return offset < sizeof t->passings ? &t->passings[offset / sizeof *t->passings] : NULL;
-}
-
 /* How many of the memo's frames are the outer ones of TARGET. */
 static inline uint32_t
 joined_of(const struct thread *t, const struct stack_target *target)
@@ -277,7 +268,7 @@ joined_of(const struct thread *t, const struct stack_target *target)
 
     if (target == &t->leaf)
         return t->memo_count;
-    p = passing_of(t, target);
+    p = stack_passing_of(t, target);
     return p != NULL ? p->join : 0;
 }
 
@@ -298,7 +289,7 @@ static void
 find_inner_natives(struct thread *t, struct language_memo *m, const struct stack_target *target,
                    uint32_t joined)
 {
-    const struct stack_passing *p = passing_of(t, target);
+    const struct stack_passing *p = stack_passing_of(t, target);
     uint32_t n;
 
     if (target == &t->leaf) {

@@ -77,6 +77,15 @@ stack_is_passing(const struct thread *t, struct stack_passing *p, struct arch_ca
            likely(stack_holds(t->checks, p->outer_checks));
 }
 
+/* The passing stack of T that TARGET is of; NULL if it is another target. */
+static inline const struct stack_passing *
+stack_passing_of(const struct thread *t, const struct stack_target *target)
+{
+    uintptr_t offset = (uintptr_t)target - (uintptr_t)t->passings;
+
+    return offset < sizeof t->passings ? &t->passings[offset / sizeof *t->passings] : NULL;
+}
+
 /* The history of T when passing stack I comes next. It stays the same when I alone has come as many
  * times as the history goes back. */
 static inline uint32_t

@@ -83,10 +83,11 @@ def place(frame):
 
 
 def by_stack(document, frames):
-    """The innermost FRAMES -> blocks and bytes."""
+    """The innermost FRAMES of C -> blocks and bytes."""
     got = {}
     for site in document["sites"]:
-        key = tuple(place(f) for f in site["stack"] if not f.get("inlined"))[:frames]
+        key = tuple(place(f) for f in site["stack"]
+                    if not f.get("inlined") and f["address"] is not None)[:frames]
         blocks, bytes_ = got.get(key, (0, 0))
         got[key] = (blocks + site["live_blocks"], bytes_ + site["live_bytes"])
     return got
@@ -98,18 +99,42 @@ def both_tell_the_same(name, command, **environment):
     if dump is None:
         tell(False, name + " leaves a dump")
         return
-    stacks = []
-    for view in (["rawdump"], ["core"]):
-        got = subprocess.run([heaptap, *view, "--json", "--no-fold", dump], capture_output=True,
-                             text=True)
-        stacks.append(by_stack(documents.loads(got.stdout), 15))
-        total = tuple(map(sum, zip(*stacks[-1].values())))
-        print("# %s: %s: %d stacks, blocks and bytes %s" % (name, view[0], len(stacks[-1]), total))
-    differ = [(key, stacks[0].get(key), stacks[1].get(key)) for key in {*stacks[0], *stacks[1]}
-              if stacks[0].get(key) != stacks[1].get(key)]
-    tell(not differ and len(stacks[0]) > 1, name + ": the memory tells what the ledger knows",
-         *differ[:3])
+    agree(name + ": the memory tells what the ledger knows",
+          *(stacks_of(dump, view) for view in (["rawdump"], ["core", "--native"])))
     os.remove(dump)
+
+
+def stacks_of(dump, view):
+    got = subprocess.run([heaptap, *view, "--json", "--no-fold", dump], capture_output=True,
+                         text=True)
+    stacks = by_stack(documents.loads(got.stdout), 15)
+    print("# %s: %s: %d stacks, blocks and bytes %s" % (dump, view[0], len(stacks),
+                                                        tuple(map(sum, zip(*stacks.values())))))
+    return stacks
+
+
+def agree(what, one, two):
+    differ = [(key, one.get(key), two.get(key)) for key in {*one, *two}
+              if one.get(key) != two.get(key)]
+    tell(not differ and len(one) > 1, what, *differ[:3])
+
+
+def annotated_beyond_a_full_tree():
+    """The stack that a block carries does not hang on the room that the profile has for others."""
+    stacks = []
+    for name, nodes in (("roomy", ""), ("cramped", "9000")):
+        dump = dumps.crash(library, name, name + ".heaptap",
+                           [os.path.join(programs, "filling"), "3000", "0", "crash"],
+                           {**ANNOTATED, **({"HEAPTAP_NODES": nodes} if nodes else {})})
+        if dump is None:
+            tell(False, name + " leaves a dump")
+            return
+        stacks.append(stacks_of(dump, ["rawdump"]))
+        os.remove(dump)
+    losses = documents.loads(subprocess.run([heaptap, "report", "--json", "cramped.heaptap"],
+                                            capture_output=True, text=True).stdout)["losses"]
+    tell(losses["shortened_stacks"] > 1000, "a full tree has shortened stacks", losses)
+    agree("blocks carry whole stacks where the tree is full", *stacks)
 
 
 def dumped():
@@ -117,6 +142,10 @@ def dumped():
         print("ok - dumps # SKIP the kernel puts cores elsewhere")
         return
     both_tell_the_same("dump-calls", [CALLS, "500", "crash"])
+    annotated_beyond_a_full_tree()
+    toy = os.path.join(programs, "toy")
+    both_tell_the_same("dump-toy", [toy, "1", "3000", "0", "chains", "crash"])
+    both_tell_the_same("dump-toys", [toy, "2", "3000", "4", "chains", "crash"])
     python = run(["python3", "-c", "import sys; print(sys.executable)"])[1].strip()
     script = ("import ctypes, json, os, signal\n"
               "kept = [ctypes.create_string_buffer(5000) for i in range(100)]\n"
