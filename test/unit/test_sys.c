@@ -43,11 +43,31 @@ only_what_is_mapped_can_be_read(void **unused)
     munmap(pages, 2 * (size_t)PAGE_BYTES);
 }
 
+/* If this fails, a new thread of a program with a reserve gets the id of one that still runs, and
+ * takes over its row while it is in use. Last: there is no way back. */
+static void
+ids_that_are_made_up_are_nobodys(void **unused)
+{
+    int own = sys_gettid(), first, second;
+
+    (void)unused;
+    assert_int_equal(own, sys_gettid());
+    sys_be_quiet();
+    first = sys_gettid();
+    second = sys_gettid();
+    assert_int_not_equal(first, own);
+    assert_int_not_equal(second, own);
+    assert_int_not_equal(first, second);
+    assert_in_range(first, 1, TID_LIMIT - 1);
+    assert_in_range(second, 1, TID_LIMIT - 1);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_is_mapped_can_be_read),
+        cmocka_unit_test(ids_that_are_made_up_are_nobodys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

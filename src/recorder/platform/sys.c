@@ -28,7 +28,6 @@ static bool quiet;
 bool arch_cycles_forbidden;
 static char quiet_name[16];
 static int made_up_tid = TID_LIMIT; // Atomic; the lowest that sys_gettid has made up.
-static int quiet_tid;               // Atomic; of the thread that went quiet, until it asks.
 
 /* Descriptors of ours are this number or higher. The kernel's table is as large for it as for any
  * above 128. */
@@ -42,7 +41,6 @@ enum { DESCRIPTOR_LEAST = 200 };
 void
 sys_be_quiet(void)
 {
-    quiet_tid = sys_gettid();
     sys_thread_name(quiet_name);
     arch_cycles_forbidden = true;
     quiet = true;
@@ -310,8 +308,7 @@ sys_getppid(void)
 int
 sys_gettid(void)
 {
-    int tid = quiet ? __atomic_exchange_n(&quiet_tid, 0, __ATOMIC_RELAXED)
-                    : (int)CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    int tid = (int)CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
 
     return tid > 0 ? tid : add_relaxed(&made_up_tid, -1) - 1;
 }
