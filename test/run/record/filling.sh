@@ -26,6 +26,7 @@ fill tiny 4000 12000 1
 
 "$HEAPTAP" report --full alone.heaptap >text 2>err
 check "the report tells how many" grep -q "allocations with their innermost frames only" text
+check "and what to do about it" grep -q -- "--frames 20 records 20 frames of each stack" text
 check "and of each such stack" grep -q "whose callers found no room" text
 "$HEAPTAP" pack -o packed.heaptap alone.heaptap >out 2>err
 "$HEAPTAP" merge -o merged.heaptap alone.heaptap packed.heaptap >out 2>err
