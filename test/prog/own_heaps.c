@@ -567,6 +567,19 @@ run_phases(void)
     heaptap_snapshot(NULL);
 }
 
+/* Memory of objects that there are, bytes without a call: 700, 30 and 2 at the same stack. */
+static void
+run_grown(void)
+{
+    static const size_t bytes[] = {700, 30, 2};
+    heaptap_heap *heap = heaptap_heap_create("grown", 0);
+
+    for (int i = 0; i < 3; i++) {
+        heaptap_alloc(heap, base + 1000 * i, 0, bytes[i]);
+        heaptap_snapshot(i == 0 ? "first" : i == 1 ? "second" : "third");
+    }
+}
+
 /* Words that no function may stumble over. errno stays what it was. */
 static void
 run_nonsense(void)
@@ -664,6 +677,7 @@ static const struct {
     {"chunks", run_chunks},
     {"stop", run_stop},
     {"phases", run_phases},
+    {"grown", run_grown},
     {"nonsense", run_nonsense},
     {"full", run_full},
     {"limited", run_limited},

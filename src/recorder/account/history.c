@@ -269,8 +269,9 @@ history_note(struct disk_counter *c)
     struct disk_history *h;
     uint64_t index;
 
-    // A new one: that it was zero needs no record.
-    if (c->allocations == 0 && c->frees == 0) {
+    // A new one: that it was zero needs no record. Bytes may come without a call: those of an
+    // object of the program's own heap that has grown, which heap_alloc gets with a count of 0.
+    if (c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 && c->freed_bytes == 0) {
         store_relaxed(&c->born, latest);
         return;
     }

@@ -93,6 +93,14 @@ own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc alloc
     "frees unknown=0"
 own phases "snapshot:loading of_kind_3=1" "snapshot:loaded of_kind_2=1" \
     "snapshot:a phase with a name of more than of_kind_3=1" "snapshot: of_kind_2=1"
+
+own grown "heap:grown allocations=0 allocated_bytes=732 live_bytes=732" "$quiet"
+between() { # between FROM TO: bytes allocated from one snapshot to the other
+    "$HEAPTAP" report --json --between "$1..$2" grown.heaptap 2>/dev/null |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["totals"]["allocated_bytes"])'
+}
+same "bytes without a call: between snapshots" "700 30 2" \
+    "$(between start first) $(between first second) $(between second end)"
 own nonsense "losses heap_events=4" "malloc allocations=1 live_bytes=11"
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840"
 own limited "total allocations=32768 live=32768" "malloc allocations=16384" \
