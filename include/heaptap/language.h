@@ -67,7 +67,7 @@ struct heaptap_native {
 #define HEAPTAP_COLLECTED 0x20000u
 
 /* What an adapter wants to remember of a C stack. */
-enum { HEAPTAP_NOTES = 12 };
+enum { HEAPTAP_NOTES = 34 };
 
 struct heaptap_language {
     unsigned size;    /* sizeof(struct heaptap_language) */

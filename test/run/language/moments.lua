@@ -132,12 +132,20 @@ local words = {}
 for i = 1, 2000 do words[i] = "word" end
 words = table.concat(words)
 
--- 5.1 has all strings in one table, which grows at some moment, but not if it has these.
+-- 5.1 has all strings in one table, which grows at some moment: it is to have room for those of
+-- many moments, and to be full enough to keep it.
 local strings = {}
-for i = 1, 30000 do strings[i] = "string " .. i end
+for i = 1, 140000 do strings[i] = "string " .. i end
+for i = 70001, 140000 do strings[i] = nil end
 
--- What the collector needs for itself is asked for between moments.
-collectgarbage("stop")
+-- What the collector needs for itself is asked for between moments. To collect everything starts it
+-- again in 5.1, so it has to be stopped each time. Left alone it makes stacks of coroutines smaller
+-- in the middle of string.rep, and when it does is a matter of addresses, by which tables are laid
+-- out, and of how long the name of this file is.
+local function collect()
+  collectgarbage()
+  collectgarbage("stop")
+end
 
 -- A thousand coroutines that take turns.
 local many = {}
@@ -150,20 +158,28 @@ for i = 1, 1000 do
   end)
 end
 while moments > 0 do
-  collectgarbage()
   depth = 0
   for i = 1, 1000 do
     if moments <= 0 then break end
+    if i % 100 == 1 then collect() end
     depth = 6
     if coroutine.status(many[i]) == "suspended" then step(many[i]) end
   end
-  for _ = 1, 50 do
+  for i = 1, 50 do
+    if i % 10 == 1 then collect() end
     depth = 0
     pcall(act)
   end
 end
 
-assert(#strings == 30000)
+-- States that have resumed one another, up to as many as are seen.
+local function nested(n)
+  if n == 0 then moment() return end
+  step(coroutine.create(function() nested(n - 1) end))
+end
+for n = 1, 15 do nested(n) end
+
+assert(#strings == 70000)
 local out = io.open(file, "w")
 for text, n in pairs(counts) do out:write(n, " ", text, "\n") end
 out:close()

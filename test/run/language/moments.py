@@ -3,7 +3,7 @@
     moments.py REPORT TRUTH
 
 REPORT is JSON. All stacks count whose innermost named frame is string.rep. Each call of it makes
-blocks of the same size, and sometimes smaller ones besides, for the collector.
+the same blocks and no others, because the collector does not run then.
 """
 import collections
 import json
@@ -30,7 +30,7 @@ def main():
             right[text] += int(count)
     each = min(found[text] // right[text] for text in right)
     wrong = [text for text in found.keys() | right.keys()
-             if found[text] // max(each, 1) != right[text]]
+             if found[text] != each * right[text]]
     for text in sorted(wrong)[:10]:
         print(f"{found[text] / max(each, 1):.2f} instead of {right[text]}: {text}")
     print(f"{sum(right.values())} moments, {len(right)} chains, {len(wrong)} differ")
