@@ -30,6 +30,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
@@ -68,26 +69,6 @@ static const char *const names[GC_FUNCTIONS] = {
     [GC_FUNCTION_GET_EVENT] = "GC_get_on_collection_event",
 };
 static void *functions[GC_FUNCTIONS];
-
-void *
-gc_find(void **place, const char *name)
-{
-    void *p = load_acquire(place);
-    int saved = errno;
-
-    if (likely(p != NULL))
-        return p;
-    p = dlsym(RTLD_NEXT, name);
-    store_release(place, p);
-    errno = saved;
-    return p;
-}
-
-void *
-gc_next(enum gc_function function)
-{
-    return gc_find(&functions[function], names[function]);
-}
 
 /* --- Whose call it is ------------------------------------------------------------------------- */
 
@@ -139,6 +120,135 @@ bool
 gc_is_inner(const void *pc)
 {
     return (uintptr_t)pc < load_acquire(&inner_end) && (uintptr_t)pc >= inner_start;
+}
+
+/* --- What is not to be scanned ---------------------------------------------------------------- */
+
+static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
+
+/* Is the data of the library NAME to be scanned? Called with the collector's lock held. */
+static int
+has_roots(const char *name, void *start, size_t bytes)
+{
+    int (*filter)(const char *, void *, size_t) = load_acquire(&program_filter);
+
+    if (name != NULL && strstr(name, "/libheaptap") != NULL)
+        return 0;
+    return filter == NULL || filter(name, start, bytes);
+}
+
+/* The program's own filter comes after ours. */
+EXPORT void GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t));
+EXPORT void
+GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t))
+{
+    store_release(&program_filter, filter);
+}
+
+/* --- The functions behind ours ---------------------------------------------------------------- */
+
+/* The name of the library at place AT in the list of those that are loaded. */
+struct library {
+    size_t at;
+    char name[PATH_MAX];
+};
+
+static int
+take_name(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct library *l = arg;
+    size_t length = strnlen(info->dlpi_name, sizeof l->name);
+
+    (void)size;
+    if (l->at-- > 0)
+        return 0;
+    if (length == sizeof l->name)
+        length = 0;
+    memcpy(l->name, info->dlpi_name, length);
+    l->name[length] = '\0';
+    return 1;
+}
+
+/* NAME in the library FILE or in one that it needs. What is found stays loaded from now on, because
+ * its address is kept. */
+static void *
+find_in(const char *file, const char *name)
+{
+    void *handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD), *p;
+    Dl_info where;
+
+    if (handle == NULL)
+        return NULL;
+    p = dlsym(handle, name);
+    if (p != NULL && dladdr(p, &where) != 0)
+        dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    dlclose(handle);
+    return p;
+}
+
+/* A library that was loaded for itself (RTLD_LOCAL) finds our functions, since ours are for all,
+ * but is not behind them. So all that are loaded are asked, but ours and the program, which stands
+ * for all that it can see. */
+static COLD void *
+find_local(const char *name)
+{
+    struct library l;
+    void *p = NULL;
+
+    for (size_t i = 0; p == NULL; i++) {
+        l.at = i;
+        if (dl_iterate_phdr(take_name, &l) == 0)
+            break;
+        if (l.name[0] != '\0' && strstr(l.name, "/libheaptap") == NULL)
+            p = find_in(l.name, name);
+    }
+    return p;
+}
+
+static void *
+find_behind(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* Once, with the collector that FIND finds: before it starts, which then looks for the first time
+ * what there is to scan, or, if it was loaded for itself, at the first call. */
+static void
+look_around(void *(*find)(const char *name))
+{
+    static int looked;
+    const void *p = find("GC_malloc");
+    void (*set_filter)(int (*)(const char *, void *, size_t));
+    bool is_libgc = false;
+
+    if (p == NULL || __atomic_exchange_n(&looked, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    gc_runtime_code(p, &is_libgc);
+    *(void **)&set_filter = find("GC_register_has_static_roots_callback");
+    if (set_filter != NULL)
+        set_filter(has_roots);
+}
+
+void *
+gc_find(void **place, const char *name)
+{
+    void *p = load_acquire(place);
+    int saved = errno;
+
+    if (likely(p != NULL))
+        return p;
+    p = find_behind(name);
+    if (p == NULL && (p = find_local(name)) != NULL)
+        look_around(find_local);
+    store_release(place, p);
+    errno = saved;
+    return p;
+}
+
+void *
+gc_next(enum gc_function function)
+{
+    return gc_find(&functions[function], names[function]);
 }
 
 /* --- Heaps ------------------------------------------------------------------------------------ */
@@ -218,40 +328,6 @@ on_event(int event)
         hook(event);
 }
 
-/* --- What is not to be scanned ---------------------------------------------------------------- */
-
-static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
-
-/* Is the data of the library NAME to be scanned? Called with the collector's lock held. */
-static int
-has_roots(const char *name, void *start, size_t bytes)
-{
-    int (*filter)(const char *, void *, size_t) = load_acquire(&program_filter);
-
-    if (name != NULL && strstr(name, "/libheaptap") != NULL)
-        return 0;
-    return filter == NULL || filter(name, start, bytes);
-}
-
-/* The program's own filter comes after ours. */
-EXPORT void GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t));
-EXPORT void
-GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t))
-{
-    store_release(&program_filter, filter);
-}
-
-/* Before the collector starts, which then looks for the first time what there is to scan. */
-static void
-filter_roots(void)
-{
-    void (*set)(int (*)(const char *, void *, size_t));
-
-    *(void **)&set = dlsym(RTLD_NEXT, "GC_register_has_static_roots_callback");
-    if (set != NULL)
-        set(has_roots);
-}
-
 /* --- Events ----------------------------------------------------------------------------------- */
 
 void
@@ -288,13 +364,8 @@ gc_begin(void)
 }
 
 __attribute__((constructor)) static void
-look_around(void)
+begin(void)
 {
-    const void *p = dlsym(RTLD_NEXT, "GC_malloc");
-    bool is_libgc = false;
-
-    if (p != NULL)
-        gc_runtime_code(p, &is_libgc);
-    gc_runtime_code((const void *)look_around, NULL);
-    filter_roots();
+    gc_runtime_code((const void *)begin, NULL);
+    look_around(find_behind);
 }

@@ -3,7 +3,7 @@
 # threads, with a collector that works in steps, and after a fork. If it fails, what is live, freed
 # or allocated in a collected heap is wrong, or counts at a wrong function; the program has lost its
 # own hook for collections, or has fewer of them when it is recorded; or views say the wrong moment,
-# or none, at which what is live was known.
+# or none, at which what is live was known; or a program whose plug-in has libgc for itself crashes.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 [ -f /usr/include/gc/gc.h ] || skip_all "libgc-dev is not installed"
@@ -43,6 +43,31 @@ try incremental 8000 0 incremental
 try steps 4000 4 incremental
 try forked 4000 0 fork
 rows child forked/2.heaptap child
+
+# A plug-in has the collector for itself, so it is not behind our functions. The plug-in of ECL is
+# recorded as a program on libgc: whether ECL is there is asked when the program begins.
+# local_plugin NAME ADAPTER DEFINE LIBRARY
+local_plugin() {
+    local name=$1 adapter=$2
+    ${CC:-cc} -O1 -g -fPIC -shared -D"$3" -o "$name.so" "$area/local_host.c" "$4" 2>cc.err ||
+        { echo "ok - $name # SKIP $(head -1 cc.err)" && return; }
+    LD_PRELOAD=$LIBHEAPTAP:$BUILD/libheaptap_$adapter.so HEAPTAP_OUT=$PWD/$name.heaptap \
+        ./local_host "./$name.so" >"$name.out" 2>"$name.err"
+    same "$name: exit status" 0 $?
+    same "$name: errors" "" "$(cat "$name.err")"
+}
+${CC:-cc} -O1 -g -o local_host "$area/local_host.c" -ldl 2>cc.err || { cat cc.err; exit 1; }
+for adapter in gc ecl; do
+    [ -e "$BUILD/libheaptap_$adapter.so" ] || continue
+    local_plugin local-$adapter $adapter PLUGIN -lgc
+    "$HEAPTAP" report --json --heap libgc local-$adapter.heaptap >local.json
+    same "local-$adapter: sums" "[1000, 100000, 500, 50000]" "$(python3 -c 'import json
+totals = json.load(open("local.json"))["totals"]
+print([totals[k] for k in ("allocations", "allocated_bytes", "frees", "freed_bytes")])')"
+    local_plugin local-list-$adapter $adapter PLUGIN_ECL -lecl
+    [ ! -e local-list-$adapter.out ] || same "local-list-$adapter: works" 1000 \
+        "$(cat local-list-$adapter.out)"
+done
 
 # Pictures and charts have the collections, merged and packed files too.
 "$HEAPTAP" timeline one/1.heaptap >one.text
