@@ -86,6 +86,17 @@ put_process(struct text_view *v)
     }
 }
 
+/* Do stacks of P have LuaJIT? Whoever records what loads it later than main, as nginx does, could
+ * not be told of it then. */
+static bool
+has_luajit(const struct profile *p)
+{
+    for (size_t i = 0; i < p->module_count; i++)
+        if (strncmp(path_basename(p->modules[i].path), "libluajit", strlen("libluajit")) == 0)
+            return true;
+    return false;
+}
+
 void
 text_header(struct text_view *v)
 {
@@ -102,6 +113,9 @@ text_header(struct text_view *v)
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
         text_line(v, INK_WARNING,
                   "Some stacks have no functions of the interpreter: the call tree was filling");
+    if (has_luajit(v->base.p))
+        text_line(v, INK_WARNING,
+                  "LuaJIT's functions and objects are not shown: its stacks are those of C");
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
     if (v->base.filter)

@@ -96,4 +96,23 @@ if command -v luajit >/dev/null; then
     same "LuaJIT runs as it did" 1 "$(cat jit.heaptap.out)"
     check "and is told of" grep -q '^heaptap: LuaJIT .*: stacks are those of C$' jit.heaptap.err
 fi
+jit=$(ldconfig -p | grep -o '/.*libluajit-5\.1\.so\.2$' | head -1)
+if [ -n "$jit" ]; then
+    cat >loads.py <<'EOF'
+import ctypes
+import sys
+lua = ctypes.CDLL(sys.argv[1])
+lua.luaL_newstate.restype = ctypes.c_void_p
+state = ctypes.c_void_p(lua.luaL_newstate())
+lua.luaL_openlibs(state)
+lua.luaL_loadstring(state, b"io.open([[/dev/null]])")
+lua.lua_pcall(state, 0, 0, 0)
+EOF
+    record loads.heaptap "$(python3 -c 'import sys; print(sys.executable)')" loads.py "$jit"
+    "$HEAPTAP" report loads.heaptap >loads.txt 2>/dev/null
+    check "a report says it of a program that loads LuaJIT later" \
+        grep -q "^LuaJIT's functions and objects are not shown" loads.txt
+    "$HEAPTAP" report fill.heaptap >without.txt 2>/dev/null
+    same "and of no other" 0 "$(grep -c LuaJIT without.txt)"
+fi
 finish
