@@ -8,7 +8,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
-import {drawnSeries, totalLine, twoLines} from '../../src/page/view/curve_data.js';
+import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
+    from '../../src/page/view/curve_data.js';
 import {briefName, shortName, visible} from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
 import {stretches} from '../../src/page/view/stretches.js';
@@ -134,4 +135,16 @@ test('of a long source file what is known and what was opened is shown', () => {
         '+0..12 -12..29987 +29987..30012 -30012..49986 +49986..50000');
     assert.equal(text(50000, known, 20, [12]),
         '+0..512 -512..29987 +29987..30012 -30012..49986 +49986..50000');
+});
+
+// If this fails, collections hide the names that the program gave, or are not seen.
+test('collections are ticks and not names', () => {
+    const point = (second, name, kind, collections) =>
+        ({elapsed_ns: second * 1e9, name, kind, collections});
+    const points = [point(0, null, 'start', 0), point(1, 'collection 1', 'program', 1),
+        point(2, 'collection of stamps', 'program', 1), point(3, null, 'timed', 3),
+        point(4, null, 'end', 4)];
+    assert.deepEqual(collectionSeconds(points), [1, 3]);
+    assert.deepEqual(namedMarks([points[0], point(1, 'collection of stamps', 'program', 0),
+        points[1]]).map((mark) => mark.name), ['collection of stamps']);
 });

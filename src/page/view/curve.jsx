@@ -51,7 +51,7 @@ function secondOf({times, stops}, stop) {
 
 /* What is chosen, over the areas: what is outside of a stretch is pale, a moment is a line. */
 function drawChosen(plot, now) {
-    const {ctx, bbox} = plot, {chosen, marks} = now, pixel = devicePixelRatio;
+    const {ctx, bbox} = plot, {chosen, marks, collections} = now, pixel = devicePixelRatio;
     const x = (second) => plot.valToPos(second, 'x', true);
     ctx.save();
     ctx.fillStyle = colour('--muted');
@@ -72,6 +72,9 @@ function drawChosen(plot, now) {
     ctx.font = `${11 * pixel}px system-ui, sans-serif`;
     ctx.textBaseline = 'top';
     ctx.textAlign = 'left'; // The axes leave it as they had it.
+    ctx.fillStyle = colour('--muted');
+    for (const second of collections || []) // A tick on the axis for each.
+        ctx.fillRect(Math.round(x(second)), bbox.top + bbox.height - 6 * pixel, pixel, 6 * pixel);
     for (const mark of marks || [])
         drawMark(ctx, bbox, x(mark.second), mark);
     ctx.restore();

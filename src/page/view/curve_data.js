@@ -118,10 +118,21 @@ function valueAt({times, values}) {
     };
 }
 
-/** The named moments, in rows so that neighbours do not cover each other: for Curve. */
+function isCollection(point) {
+    return point.collections > 0 && (point.name || '').match(/^collection \d+$/) !== null;
+}
+
+/** The seconds after which collections of garbage were over that points tell of: for Curve. */
+export function collectionSeconds(points) {
+    return points.filter((point, i) => i > 0 && point.kind !== 'end'
+        && point.collections > points[i - 1].collections).map((point) => point.elapsed_ns / 1e9);
+}
+
+/** The named moments but collections, in rows so that neighbours do not cover each other: for
+ * Curve. */
 export function namedMarks(points, limit = 30) {
     const named = points.filter((point) => point.name && point.kind !== 'start'
-        && point.kind !== 'end').slice(0, limit);
+        && point.kind !== 'end' && !isCollection(point)).slice(0, limit);
     return named.map((point, i) => ({second: point.elapsed_ns / 1e9,
         name: point.name.length > 24 ? `${point.name.slice(0, 23)}…` : point.name, row: i % 3}));
 }

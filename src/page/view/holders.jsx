@@ -14,7 +14,8 @@ import {Grid, Share} from './grid.jsx';
 import {Callers, KeyName, keyText} from './keys.jsx';
 import {Place} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
-import {drawnSeries, liveSeries, namedMarks, totalLine, twoLines} from './curve_data.js';
+import {collectionSeconds, drawnSeries, liveSeries, namedMarks, totalLine, twoLines}
+    from './curve_data.js';
 import {amount, growth, percent, plural} from './units.js';
 
 export const COLOURS = 8;
@@ -113,6 +114,7 @@ export function HolderCurve({holders, height}) {
     const drawn = useMemo(() => (profile.before ? twoLines(profile.before, profile.report)
         : stacked || totalSeries(profile)), [profile, stacked]);
     const marks = useMemo(() => namedMarks(profile.points), [profile]);
+    const collections = useMemo(() => collectionSeconds(profile.points), [profile]);
     const {stops} = drawn;
     const chosen = useMemo(() => stacked && chosenOf(extent, stops), [extent, stops]);
     const time = (changes) => go({...state, at: undefined, from: undefined, to: undefined,
@@ -127,7 +129,8 @@ export function HolderCurve({holders, height}) {
     return (
         <Curve label={stacked ? 'Live bytes over time. Arrows move the mark, Enter chooses its '
             + 'moment, with Shift a stretch of time' : 'Live bytes over time'}
-        {...drawn} marks={marks} chosen={chosen} height={height} dark={theme.dark}
+        {...drawn} marks={marks} collections={collections} chosen={chosen} height={height}
+        dark={theme.dark}
         onMoment={stacked ? (stop) => time({at: stops[stop].point ?? 'peak'}) : undefined}
         onStretch={stacked ? stretch : undefined} onWhole={() => time({})} />);
 }
