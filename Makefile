@@ -313,7 +313,8 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
 adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common -Isrc/recorder $(warnings) -O2 -g \
                  -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
 $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
-             src/recorder/language/*.h include/heaptap/*.h src/common/base/*.h) Makefile
+             src/recorder/language/*.h include/heaptap/*.h src/common/base/*.h \
+             src/common/format/*.h) Makefile
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-z,now \
 	    -Wl,-soname,$(notdir $@) -o $@ \

@@ -15,6 +15,9 @@
 #define ENVIRONMENT_SESSION "HEAPTAP_SESSION" // The id of the run, hexadecimal.
 #define ENVIRONMENT_ONLY "HEAPTAP_ONLY"       // Patterns of program names, separated by commas.
 
+/* To whom messages go: the file that is run's stderr (format/run_stderr.h). Not set: to anybody. */
+#define ENVIRONMENT_STDERR "HEAPTAP_STDERR"
+
 /* What is recorded. */
 #define ENVIRONMENT_FRAMES "HEAPTAP_FRAMES"             // Of a stack, the innermost ones.
 #define ENVIRONMENT_SAMPLE "HEAPTAP_SAMPLE"             // One block in so many bytes,

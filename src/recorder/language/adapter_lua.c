@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "heaptap/language.h"
 #include "language/lua_code.h"
@@ -23,6 +22,7 @@
 #include "language/lua_name.h"
 #include "language/lua_state.h"
 #include "language/lua_types.h"
+#include "language/speak.h"
 
 enum { LINE_BYTES = 200 };
 
@@ -63,7 +63,6 @@ static void
 say_unknown(const char *version)
 {
     char line[LINE_BYTES] = "heaptap: ";
-    ssize_t written;
 
     if (lua_code_exports("luaJIT_setmode")) {
         strcat(line, "LuaJIT keeps its objects in memory of its own, and its functions are not "
@@ -72,8 +71,7 @@ say_unknown(const char *version)
         put_version(line, version);
         strcat(line, " is not known, so its functions are not shown; 5.1 to 5.4 are\n");
     }
-    written = write(STDERR_FILENO, line, strlen(line));
-    (void)written;
+    speak(line, strlen(line));
 }
 
 __attribute__((constructor)) static void

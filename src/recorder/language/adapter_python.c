@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "heaptap/language.h"
@@ -17,6 +16,7 @@
 #include "language/python_memory.h"
 #include "language/python_name.h"
 #include "language/python_reach.h"
+#include "language/speak.h"
 
 static const struct heaptap_language python = {
     .size = sizeof python,
@@ -41,7 +41,6 @@ say_unknown(const char *version)
     static const char after[] = " is not known, so its functions are not shown; 3.9 to 3.13 are\n";
     char line[160];
     size_t bytes = strcspn(version, " ");
-    ssize_t written;
 
     if (bytes > sizeof line - sizeof before - sizeof after)
         bytes = sizeof line - sizeof before - sizeof after;
@@ -49,8 +48,7 @@ say_unknown(const char *version)
     memcpy(line + sizeof before - 1, version, bytes);
     bytes += sizeof before - 1;
     memcpy(line + bytes, after, sizeof after - 1);
-    written = write(STDERR_FILENO, line, bytes + sizeof after - 1);
-    (void)written;
+    speak(line, bytes + sizeof after - 1);
 }
 
 struct code {

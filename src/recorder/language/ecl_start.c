@@ -20,7 +20,6 @@
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/atomics.h"
 #include "base/base.h"
@@ -29,6 +28,7 @@
 #include "language/ecl_names.h"
 #include "language/ecl_types.h"
 #include "language/gc_record.h"
+#include "language/speak.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
 #define FRAME_BYTES_MAX 4096 // Of a Lisp function, as far as its records go.
@@ -159,8 +159,8 @@ begin(void)
     int found = dl_iterate_phdr(look_at, NULL);
     const void *boot = dlsym(RTLD_NEXT, "cl_boot");
 
-    if (found == 2 && write(STDERR_FILENO, other, sizeof other - 1) < 0)
-        return;
+    if (found == 2)
+        speak(other, sizeof other - 1);
     *(void **)&env_of_thread = dlsym(RTLD_NEXT, "ecl_process_env_unsafe");
     if (found != 1 || boot == NULL || env_of_thread == NULL)
         return;

@@ -7,8 +7,10 @@
  * the same process) gets program and process id appended, then a number.
  *
  * Messages. Descriptor 2 is the program's: it may have closed it and opened something precious
- * there. So nothing is written unless it is still the file that it was when the program began, and
- * nothing that would wait, kill by SIGPIPE or be cut in two (a pipe takes PIPE_BUF bytes whole).
+ * there, or been started by a program that reads what it writes. So nothing is written unless it is
+ * still the file that it was when the program began, and the one that `heaptap run` has, which the
+ * environment tells; and nothing that would wait, kill by SIGPIPE or be cut in two (a pipe takes
+ * PIPE_BUF bytes whole).
  */
 #include "platform/output.h"
 
@@ -22,6 +24,7 @@
 #include "base/fmt.h"
 #include "format/environment.h"
 #include "format/format.h"
+#include "format/run_stderr.h"
 #include "platform/host.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
@@ -30,7 +33,7 @@ enum { NAME_ATTEMPTS = 1000 };
 
 /* Where stderr went when the program began. A constant of the process, also in its children. */
 static struct {
-    bool known;
+    bool known; // And it is nobody else's but the user's.
     dev_t device;
     ino_t inode;
 } first_stderr;
@@ -40,12 +43,14 @@ __attribute__((constructor)) static void
 remember_stderr(void)
 {
     static bool done;
+    const char *wanted = host_environment(ENVIRONMENT_STDERR);
     struct stat st;
 
     if (done)
         return;
     done = true;
-    first_stderr.known = sys_fstat(2, &st) == 0;
+    first_stderr.known = sys_fstat(2, &st) == 0 &&
+                         (wanted == NULL || run_stderr_is(wanted, st.st_dev, st.st_ino));
     if (first_stderr.known) {
         first_stderr.device = st.st_dev;
         first_stderr.inode = st.st_ino;

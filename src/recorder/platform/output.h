@@ -16,8 +16,8 @@ enum output_event {
 };
 
 /* Tell EVENT, its cause (a negative error number) and the file's PATH in one line on stderr, unless
- * descriptor 2 is not what it was when the program began, or cannot take the line at once.
- * Signal-safe. */
+ * descriptor 2 is not what it was when the program began, is not that of `heaptap run`, or cannot
+ * take the line at once. Signal-safe. */
 void output_message(enum output_event event, int error, const char *path);
 
 #endif

@@ -9,9 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/environment.h"
+#include "format/run_stderr.h"
 
 int
 recording_library(struct arena *arena, const char **ret_path, struct err *err)
@@ -74,6 +76,18 @@ preloaded(const struct recording_run *run, struct arena *arena)
                         before ? before : "");
 }
 
+/* Our stderr, which the process that we are shares with run. */
+static const char *
+stderr_text(struct arena *arena)
+{
+    struct stat st;
+
+    return fstat(STDERR_FILENO, &st) == 0
+               ? arena_printf(arena, "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev,
+                              (uint64_t)st.st_ino)
+               : RUN_STDERR_NONE;
+}
+
 char **
 recording_environment(const struct recording *r, const struct recording_run *run,
                       struct arena *arena)
@@ -86,6 +100,7 @@ recording_environment(const struct recording *r, const struct recording_run *run
     e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%" PRIx64, run->session_id));
     e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));
     e = with_variable(a, e, ENVIRONMENT_OTHERS, run->others);
+    e = with_variable(a, e, ENVIRONMENT_STDERR, stderr_text(a));
     e = with_variable(a, e, ENVIRONMENT_ONLY, r->only);
     if (r->reserve_bytes != 0)
         e = with_variable(a, e, ENVIRONMENT_RESERVE, number_text(a, r->reserve_bytes));
