@@ -245,6 +245,7 @@ int
 destination_choose(struct destination *d, const char *output, const char *path,
                    struct arena *arena, struct err *err)
 {
+    struct stat st;
     int r;
 
     *d = (struct destination){.wanted = output ? output : PROFILE_DEFAULT_NAME,
@@ -266,6 +267,11 @@ destination_choose(struct destination *d, const char *output, const char *path,
                            "%s exists, and nothing is overwritten; choose another name, or --force",
                            output);
     }
+    if (stat(d->directory, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "cannot write a profile into %s: it is no directory; choose another place "
+                       "with -o",
+                       d->directory);
     if (access(d->directory, W_OK | X_OK) != 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a profile into the directory %s",
                          d->directory);

@@ -122,6 +122,10 @@ echo precious >precious.txt
 gives "no profile" 3 "precious.txt exists and is no profile" \
     heaptap run --quiet --force -o precious.txt -- ./tests
 same "it stays" precious "$(cat precious.txt)"
+for wanted in precious.txt/ precious.txt/new.heaptap; do
+    gives "-o $wanted" 3 "a profile into precious.txt: it is no directory; choose another place" \
+        heaptap run --quiet -o $wanted -- ./tests
+done
 ln -s new.heaptap link.heaptap
 gives "a symbolic link" 3 "is no profile" \
     heaptap run --quiet --force -o link.heaptap -- ./tests
