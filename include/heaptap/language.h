@@ -92,6 +92,13 @@ struct heaptap_language {
      * C frame with the return address PC is, or 0; it must follow from PC alone. Where `frames` has
      * frames inside of that C frame, the outermost of them is this function, and has the name. */
     unsigned (*code)(unsigned long pc);
+    /* May be NULL. The same as `place`, of the innermost FRAMES alone and with the innermost C
+     * frames alone; returns whether each of the frames was found in one of these. For adapters that
+     * go outwards: where a frame is must follow from itself, where the frame before is that it has
+     * called, and the C frames from there on. Then the outer frames of a deep stack, of which
+     * nothing has changed, are not placed again. */
+    int (*place_inner)(struct heaptap_frame *frames, size_t count,
+                       const struct heaptap_native *natives, size_t native_count);
 };
 
 struct heaptap_heap; /* heaptap.h */

@@ -62,6 +62,7 @@ static struct {
 static char pool[256 << 20];
 static size_t pool_used;
 static char busy;
+static int placed; /* Addresses are told by `place`. */
 
 static unsigned
 chance(unsigned n)
@@ -81,8 +82,8 @@ frames(struct heaptap_frame *to, size_t max)
         const struct toy_frame *f = &toy.frames[i - 1];
 
         to[n].id = ids[f->function][f->line];
-        to[n].extra = 0;
-        to[n].at = (unsigned long)f->at;
+        to[n].extra = f->at != NULL;
+        to[n].at = placed ? 0 : (unsigned long)f->at;
     }
     /* Each is told by the address of the one that began its C frame. */
     for (size_t i = n; i-- > 0;)
@@ -91,19 +92,60 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-static const struct heaptap_language language = {sizeof language, "Toy", frames, NULL, NULL, NULL};
+/* The n-th run of frames, which ends with the one that began it, is in the n-th C frame of
+ * toy_eval. */
+static int
+place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n, size_t natives)
+{
+    size_t at = 0;
+    int begins = 1, all = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        f[i].at = 0;
+        if (begins) {
+            while (at < natives && (n[at].pc <= (unsigned long)toy_eval ||
+                                    n[at].pc >= (unsigned long)toy_runtime_ends))
+                at++;
+            if (at < natives)
+                f[i].at = n[at++].slot + 1;
+            else
+                all = 0;
+        }
+        begins = f[i].extra != 0;
+    }
+    return all;
+}
+
+static void
+place(struct heaptap_frame *f, size_t count, const struct heaptap_native *n, size_t natives)
+{
+    (void)place_inner(f, count, n, natives);
+}
+
+static const struct heaptap_language language = {
+    .size = sizeof language,
+    .name = "Toy",
+    .frames = frames,
+};
+static const struct heaptap_language language_placed = {
+    .size = sizeof language,
+    .name = "Toy",
+    .frames = frames,
+    .place = place,
+    .place_inner = place_inner,
+};
 
 int
-toy_begin(int late)
+toy_begin(int is_placed)
 {
     char file[] = "toy.toy";
 
-    (void)late;
+    placed = is_placed;
     for (unsigned f = 0; f < FUNCTIONS; f++)
         for (unsigned l = 0; l < LINES; l++)
             ids[f][l] = heaptap_frame_name(names[f], file, 10 * f + l + 1, "Toy");
     heaptap_runtime_code((const void *)toy_runtime_begins, (const void *)toy_runtime_ends);
-    return heaptap_language_add(&language);
+    return heaptap_language_add(placed ? &language_placed : &language);
 }
 
 /* --- What is right ---------------------------------------------------------------------------- */

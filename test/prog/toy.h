@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-/* Tell heaptap of the language. 0, or -1 without a recorder. */
-int toy_begin(int late);
+/* Tell heaptap of the language. 0, or -1 without a recorder. If it is PLACED, its frames have no
+ * addresses, and where they are is told when the C frames are known. */
+int toy_begin(int placed);
 
 /* Run a program of the language that follows from SEED. It calls up to DEPTH deep, and goes there
  * and back, unless that is 0. */

@@ -41,6 +41,7 @@ static const struct heaptap_language language = {
     .place = lua_frames_place,
     .look = lua_state_look,
     .frames_noted = lua_frames_noted,
+    .place_inner = lua_frames_place_inner,
 };
 
 /* The version in front of its first space; VERSION may be NULL. */

@@ -29,6 +29,7 @@ enum {
     STARTS = 1 << 12,
     FUNCTIONS = 256, // More than Lua has.
     SYMBOLS_MAX = 1 << 22,
+    EXECUTE_BYTES_MIN = 4000,
 };
 
 /* Public functions of Lua 5.1 to 5.4, and of Redis's Lua. */
@@ -329,25 +330,64 @@ lua_code_exports(const char *name)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* Several threads may fill in the same place, each with a pair that is right: the halves are
- * checked. */
+/* The largest function of Lua's that was seen. Atomic. */
+static uintptr_t execute_start, execute_bytes;
+
+static void
+learn_execute(uintptr_t pc, uintptr_t start)
+{
+    uintptr_t bytes;
+
+    if (start == 0 || !lua_code_has(pc - 1))
+        return;
+    bytes = (uintptr_t)heaptap_function_end((const void *)(pc - 1)) - start;
+    if (bytes <= __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&execute_bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&execute_start, start, __ATOMIC_RELAXED);
+}
+
+uintptr_t
+lua_code_execute(void)
+{
+    return __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED) >= EXECUTE_BYTES_MIN
+               ? __atomic_load_n(&execute_start, __ATOMIC_RELAXED)
+               : 0;
+}
+
+struct known_start {
+    uintptr_t pc, start;
+};
+
+/* Is K of PC? Then *RET_START is what it says. Several threads may fill in the same place, each
+ * with a pair that is right: the halves are checked. */
+static inline bool
+is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
+{
+    if (__atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) != pc)
+        return false;
+    *ret_start = __atomic_load_n(&k->start, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) == pc;
+}
+
+/* Any of two places will do: to look a function up takes hundreds of times longer than to find it
+ * here, and two that are always on the stack would displace each other. */
 uintptr_t
 lua_code_start(uintptr_t pc)
 {
-    static struct {
-        uintptr_t pc, start;
-    } known[STARTS];
+    static struct known_start known[STARTS];
     size_t i = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
+    struct known_start *k = &known[i];
     uintptr_t start;
 
-    if (__atomic_load_n(&known[i].pc, __ATOMIC_ACQUIRE) == pc) {
-        start = __atomic_load_n(&known[i].start, __ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&known[i].pc, __ATOMIC_ACQUIRE) == pc)
-            return start;
-    }
+    if (is_known(k, pc, &start) || is_known(&known[i ^ 1], pc, &start))
+        return start;
+    if (__atomic_load_n(&k->pc, __ATOMIC_RELAXED) != 0)
+        k = &known[i ^ 1];
     start = (uintptr_t)heaptap_function_of((const void *)(pc - 1));
-    __atomic_store_n(&known[i].pc, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&known[i].start, start, __ATOMIC_RELEASE);
-    __atomic_store_n(&known[i].pc, pc, __ATOMIC_RELEASE);
+    learn_execute(pc, start);
+    __atomic_store_n(&k->pc, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&k->start, start, __ATOMIC_RELEASE);
+    __atomic_store_n(&k->pc, pc, __ATOMIC_RELEASE);
     return start;
 }

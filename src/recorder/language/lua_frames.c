@@ -28,7 +28,6 @@
 
 enum {
     LATEST = 64,
-    EXECUTE_BYTES_MIN = 4000,
     OPCODE_CALL_5_1 = 28,
     OPCODE_MASK_5_1 = 0x3f,
     KIND_LUA = 0,
@@ -37,24 +36,6 @@ enum {
 };
 
 unsigned lua_frames_nameless;
-
-/* What was learnt. Atomic. */
-static uintptr_t execute_start, execute_bytes;
-
-/* The frame of luaV_execute is that of the largest function. */
-static void
-learn_execute(uintptr_t pc, uintptr_t start)
-{
-    uintptr_t bytes;
-
-    if (start == 0 || start == __atomic_load_n(&execute_start, __ATOMIC_RELAXED))
-        return;
-    bytes = (uintptr_t)heaptap_function_end((const void *)(pc - 1)) - start;
-    if (bytes <= __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED))
-        return;
-    __atomic_store_n(&execute_bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&execute_start, start, __ATOMIC_RELAXED);
-}
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
@@ -274,33 +255,55 @@ lua_frames_noted(struct heaptap_frame *to, size_t max, const unsigned long notes
     return n;
 }
 
-void
-lua_frames_place(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
-                 size_t native_count)
+/* The innermost of COUNT C frames of the function at START; COUNT if there is none. */
+static inline size_t
+find_native(const struct heaptap_native *n, size_t count, uintptr_t start)
+{
+    size_t i = 0;
+
+    if (start == 0)
+        return count;
+    while (i < count && lua_code_start(n[i].pc) != start)
+        i++;
+    return i;
+}
+
+int
+lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
+                       size_t native_count)
 {
     uintptr_t execute;
     size_t at = 0;
     bool next = true; // The next frame of Lua is in another one of luaV_execute.
+    bool all = true;
 
+    // Which is the largest function is known when all have been seen.
     for (size_t i = 0; i < native_count; i++)
         if (lua_code_has(n[i].pc - 1))
-            learn_execute(n[i].pc, lua_code_start(n[i].pc));
-    execute = __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED) >= EXECUTE_BYTES_MIN
-                  ? __atomic_load_n(&execute_start, __ATOMIC_RELAXED)
-                  : 0;
+            lua_code_start(n[i].pc);
+    execute = lua_code_execute();
     for (size_t i = 0; i < count; i++) {
         uintptr_t start = f[i].extra == KIND_C ? f[i].at : execute;
-        size_t found = at;
+        size_t found;
 
         f[i].at = 0;
         if (f[i].extra == KIND_C || next) {
-            while (found < native_count && lua_code_start(n[found].pc) != start)
-                found++;
-            if (start != 0 && found < native_count) {
+            found = at + find_native(n + at, native_count - at, start);
+            if (found < native_count) {
                 f[i].at = n[found].slot + 1;
                 at = found + 1;
+            } else {
+                all = false;
             }
         }
         next = f[i].extra != KIND_LUA;
     }
+    return all;
+}
+
+void
+lua_frames_place(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
+                 size_t native_count)
+{
+    lua_frames_place_inner(f, count, n, native_count);
 }

@@ -11,5 +11,7 @@ size_t lua_frames_noted(struct heaptap_frame *to, size_t max,
                         const unsigned long notes[HEAPTAP_NOTES]);
 void lua_frames_place(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
                       size_t native_count);
+int lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
+                           size_t native_count);
 
 #endif

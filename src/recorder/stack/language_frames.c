@@ -34,6 +34,9 @@
  *     spine           node          node             node          │  made for this event
  *     asked           ──────── so many are the same ───────        │  the rest
  *
+ * An adapter that says where frames are only when it has seen the C frames is not asked again about
+ * those outside, either, if it can do with the inner ones (place_inner).
+ *
  * That holds for frames that are told by their address. If one was put beside another, or several
  * languages run, all is made again.
  *
@@ -109,7 +112,9 @@ struct language_memo {
     // Of the memo's frames [spine_first, spine_count]; what is before has been cut. At 0 the root.
     struct spine spine[LIMIT_DEPTH + 1];
     uint32_t spine_first, spine_count;
-    struct heaptap_frame spine_asked[LIMIT_DEPTH + 1]; // Those in it, outermost first.
+    // The frames of the language in it, outermost first: placed, and as they were asked.
+    struct heaptap_frame spine_asked[LIMIT_DEPTH + 1];
+    struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
     struct kept kept[KEPT];
     struct noted noted[NOTED];
     struct noted strange; // Of a stack that cannot be told again.
@@ -406,9 +411,22 @@ native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t o
     return slot != 0 && slot < address ? 1 : 0;
 }
 
+/* A placed frame without an address is where the one before it is. */
+static void
+fill_addresses(struct heaptap_frame *placed, uint32_t count)
+{
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (placed[i].at == 0)
+            placed[i].at = at;
+        at = placed[i].at;
+    }
+}
+
 /* Have adapters say where the COUNT asked frames are. */
 static void
-find_addresses(struct language_memo *m, uint32_t count)
+find_all_addresses(struct language_memo *m, uint32_t count)
 {
     uint32_t from = 0, number = load_acquire(&language_count);
 
@@ -417,12 +435,68 @@ find_addresses(struct language_memo *m, uint32_t count)
         if (languages[i]->place != NULL)
             languages[i]->place(m->placed + from, m->ends[i] - from,
                                 native_at(m, m->native_count), m->native_count);
-        for (uint64_t at = 0; from < m->ends[i]; from++) {
-            if (m->placed[from].at == 0)
-                m->placed[from].at = at;
-            at = m->placed[from].at;
-        }
+        fill_addresses(m->placed + from, m->ends[i] - from);
+        from = m->ends[i];
     }
+}
+
+/* Can the only language place frames without all that is further out? */
+static inline bool
+places_inner(void)
+{
+    return load_acquire(&language_count) == 1 && languages[0]->place_inner != NULL;
+}
+
+/* How many of the COUNT asked frames, from the outermost on, are those of the spine up to number
+ * I. */
+static uint32_t
+count_same(const struct language_memo *m, uint32_t i, uint32_t count)
+{
+    const struct heaptap_frame *outermost = m->asked + count;
+    uint32_t same = 0, max = m->spine[i].asked < count ? m->spine[i].asked : count;
+
+    while (same < max && are_same(&outermost[-1 - (int)same], &m->spine_raw[same], 1))
+        same++;
+    return same;
+}
+
+/* The same where the outer frames, and the C frames that they are in, are those of the spine. The
+ * innermost of them is placed once more: if it is where it was, so are those outside of it, because
+ * nothing further in has a bearing on them. False if that cannot be told. */
+static bool
+find_inner_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
+                     uint32_t count)
+{
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count;
+    uint32_t same = places_inner() ? count_same(m, i, count) : 0;
+    uint32_t inner = count - same + 1;
+
+    if (same == 0)
+        return false;
+    // The C frame that it was in.
+    while (i > 1 && m->spine[i - 1].asked >= same)
+        i--;
+    find_outer_natives(t, m, joined, i);
+    memcpy(m->placed, m->asked, inner * sizeof *m->placed);
+    if (!languages[0]->place_inner(m->placed, inner, native_at(m, m->native_count),
+                                   m->native_count - i + 1))
+        return false;
+    fill_addresses(m->placed, inner);
+    if (m->placed[inner - 1].at != m->spine_asked[same - 1].at)
+        return false;
+    for (uint32_t k = same - 1; k-- > 0;)
+        m->placed[count - 1 - k] = m->spine_asked[k];
+    return true;
+}
+
+static void
+find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    if (find_inner_addresses(t, m, joined, count))
+        return;
+    if (load_relaxed(&placing))
+        find_outer_natives(t, m, joined, 1);
+    find_all_addresses(m, count);
 }
 
 /* Put each of the placed frames [FROM, END) inside of a C frame, those from OUTERMOST inwards. What
@@ -553,8 +627,10 @@ same_spine(const struct thread *t, const struct language_memo *m, uint32_t joine
 {
     uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = 0;
     const struct heaptap_frame *outermost = m->placed + count;
+    // What was placed by more than is in the placed frames has to be the same in that, too.
+    uint32_t max = places_inner() ? count_same(m, i, count) : count;
 
-    while (i > 0 && m->spine[i].asked > count)
+    while (i > 0 && m->spine[i].asked > max)
         i--;
     while (same < m->spine[i].asked &&
            are_same(&outermost[-1 - (int)same], &m->spine_asked[same], 1))
@@ -592,8 +668,10 @@ make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t jo
         add_all_in(path, m, i);
         if (!keeps || i > joined || from == joined)
             continue;
-        for (; before > path->left[0]; before--)
+        for (; before > path->left[0]; before--) {
             m->spine_asked[count - before] = m->placed[before - 1];
+            m->spine_raw[count - before] = m->asked[before - 1];
+        }
         m->spine[i] = (struct spine){path->node, count - path->left[0], path->frames};
         if (path->left_out == 0 && m->spine_first > i)
             m->spine_first = i;
@@ -713,9 +791,7 @@ merge(struct thread *t, struct language_memo *m, const struct stack_target *targ
 
     forget_changed(t, m);
     find_inner_natives(t, m, target, joined);
-    if (load_relaxed(&placing))
-        find_outer_natives(t, m, joined, 1);
-    find_addresses(m, count);
+    find_addresses(t, m, joined, count);
     if (load_acquire(&language_count) == 1)
         from = same_spine(t, m, joined, count);
     if (from > 0) {

@@ -13,7 +13,7 @@ try() {
     rm -rf "$name"
     mkdir "$name"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$name/%n.heaptap HEAPTAP_FRAMES=${frames:-} \
-        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how 2>"$name/err"
+        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how ${placed:-} 2>"$name/err"
     same "$name: exit status" 0 $?
     same "$name: errors" "" "$(cat "$name/err")"
     "$HEAPTAP" report --json --no-fold --native "$name/$number.heaptap" >"$name/json"
@@ -30,4 +30,9 @@ try deep 5 40000 0 120
 try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50
 frames=1024 try too_deep 8 40000 0 400 150
+# And with an adapter that has to be told the C frames to know where its frames are.
+placed=placed try placed 9 200000 0 6
+placed=placed try placed_deep 10 40000 0 120
+placed=placed try placed_threads 11 15000 2 120
+placed=placed frames=1024 try placed_too_deep 12 40000 0 400 150
 finish
