@@ -1,10 +1,10 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [placed]]: runs a made-up language, libtoy.c,
- * and writes to FILE which chains of frames its allocations had. With "late" the recorder hears of
- * the language when the program has run for a while, which FILE does not count; with "fork" a child
- * goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is how deep it calls.
- * With "placed" its frames are placed by its adapter. */
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [placed]]: runs a made-up language
+ * (libtoy.c) and writes to FILE which chains of frames its allocations had. With "late" the
+ * recorder hears of the language when the program has run for a while, which FILE does not count;
+ * with "fork" a child goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is
+ * how deep it calls. With "placed" its frames are placed by its adapter. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -212,7 +212,8 @@ skip_frames(uint32_t node, uint32_t skip)
         uint32_t parent = load_relaxed(&state->nodes[node].parent);
 
         // Others can write to the file, so what it says must lead outwards.
-        if (parent < DISK_NODE_FIRST || parent >= node)
+        if (parent < DISK_NODE_FIRST || parent >= node ||
+            load_relaxed(&state->nodes[parent].frame) == DISK_SHORTENED)
             break;
         node = parent;
     }

@@ -31,9 +31,9 @@
 #include "heaptap/heaptap.h"
 #include "heaptap/language.h"
 #include "language/python_name.h"
-#include "language/python_stats.h"
 #include "language/python_pages.h"
 #include "language/python_reach.h"
+#include "language/python_stats.h"
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 

@@ -540,11 +540,33 @@ goes_in(struct path *path)
     return true;
 }
 
-/* Does a reader leave the C frame of facts F out where a named frame stands for it? */
-static inline bool
-is_folded(const struct native_facts *f, bool of_runtime)
+/* Is PC in an adapter? */
+static bool
+is_adapter(uint64_t pc)
 {
-    return of_runtime && f->flags == 0;
+    uint32_t number = load_acquire(&language_count);
+
+    for (uint32_t i = 0; i < load_relaxed(&runtime_count) && i < RUNTIME_RANGES; i++) {
+        uint64_t start = load_relaxed(&runtime[i].start), end = load_acquire(&runtime[i].end);
+
+        for (uint32_t l = 0; pc - 1 >= start && pc - 1 < end && l < number; l++) {
+            uint64_t its = languages[l]->look != NULL ? (uintptr_t)languages[l]->look
+                                                      : (uintptr_t)languages[l]->frames;
+
+            if (its >= start && its < end)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Does a path that folds leave the C frame with facts F out, which goes on at PC? Readers do, where
+ * a named frame stands for it. Frames of an adapter stay: events of its heaps skip them, and they
+ * tell which memory is the interpreter's. */
+static bool
+is_folded(const struct native_facts *f, uint64_t pc)
+{
+    return f->flags == 0 && is_runtime(pc) && !is_adapter(pc);
 }
 
 static void
@@ -553,7 +575,7 @@ add_native(struct path *path, struct language_memo *m, uint32_t number)
     const struct native_facts *f = facts_at(m, number);
     bool of_runtime = is_runtime(native_at(m, number)->pc);
 
-    if (path->folds && is_folded(f, of_runtime))
+    if (path->folds && is_folded(f, native_at(m, number)->pc))
         return;
     if (!goes_in(path))
         return;
@@ -703,7 +725,7 @@ count_folded(struct language_memo *m)
     uint32_t n = 0;
 
     for (uint32_t i = 1; i <= m->native_count; i++)
-        n += is_folded(facts_at(m, i), is_runtime(native_at(m, i)->pc));
+        n += is_folded(facts_at(m, i), native_at(m, i)->pc);
     return n;
 }
 
@@ -758,7 +780,7 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
                 more = add_short(frames, &n, named_frame(m->placed[from[l]].id), 0);
         if (more && f != NULL && f->code != 0)
             more = add_short(frames, &n, named_frame(f->code), 0);
-        if (more && f != NULL && !(folds && is_folded(f, of_runtime)))
+        if (more && f != NULL && !(folds && is_folded(f, native_at(m, i)->pc)))
             more = add_short(frames, &n, f->frame,
                              f->flags | (of_runtime ? (uint32_t)DISK_NODE_RUNTIME : 0));
     }

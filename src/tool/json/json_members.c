@@ -259,7 +259,6 @@ json_losses(struct json *j, const struct profile *p)
     json_object(j, "losses");
     for (size_t i = 0; i < loss_field_count; i++)
         json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
-    json_bool(j, "runtime_left_out", p->losses.runtime_left_out);
     json_bool(j, "file_failed", p->losses.file_failed);
     json_end(j);
 }

@@ -28,6 +28,7 @@ json_self_report(struct json *j, const struct profile *p)
     json_uint(j, "full_unwinds", r->full_unwinds);
     json_uint(j, "events_timed", r->events_timed);
     json_uint(j, "timed_ns", r->timed_ns);
+    json_bool(j, "runtime_left_out", p->losses.runtime_left_out);
     json_end(j);
     json_notes(j, p);
 }

@@ -45,9 +45,9 @@ if sys.argv[1] == "same":
     scarce, fewer = load(sys.argv[3], count)
     assert stacks == fewer, (stacks - fewer).most_common(2) + (fewer - stacks).most_common(2)
     assert len(stacks) > count // 2
-    assert not whole["losses"]["runtime_left_out"] and scarce["losses"]["runtime_left_out"]
+    assert not whole["recorder"]["runtime_left_out"] and scarce["recorder"]["runtime_left_out"]
     assert scarce["losses"]["shortened_stacks"] == 0, scarce["losses"]["shortened_stacks"]
 else:
     full, _ = load(sys.argv[2], count)
     assert full["losses"]["shortened_stacks"] > count // 4, full["losses"]["shortened_stacks"]
-    assert full["losses"]["runtime_left_out"]
+    assert full["recorder"]["runtime_left_out"]

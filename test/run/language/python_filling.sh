@@ -19,7 +19,7 @@ fill() {
     "$HEAPTAP" report --json --no-fold "$1.heaptap" >"$1.json" 2>err
 }
 fill whole "" 1500 0
-fill scarce 140000 1500 0
+fill scarce 190000 1500 0
 check "room for what is shown: the same stacks" \
     run_python "$area/python_filled.py" same whole.json scarce.json 1500
 "$HEAPTAP" report --native scarce.heaptap >text 2>err
