@@ -120,10 +120,14 @@ the_history_has_one_row_for_a_part_and_a_point(void **state)
 
     (void)state;
     assert_behind(&out, BEHIND("\"history\": {", "\"points\": ["),
-                  "\n        {\"elapsed_ns\": 0, \"name\": null, \"kind\": \"start\"},"
-                  "\n        {\"elapsed_ns\": 1000000000, \"name\": \"warm\", \"kind\": \"asked\"},"
-                  "\n        {\"elapsed_ns\": 2000000000, \"name\": null, \"kind\": \"timed\"},"
-                  "\n        {\"elapsed_ns\": 2500000000, \"name\": null, \"kind\": \"end\"}");
+                  "\n        {\"elapsed_ns\": 0, \"name\": null, \"kind\": \"start\", "
+                  "\"collections\": 0},"
+                  "\n        {\"elapsed_ns\": 1000000000, \"name\": \"warm\", \"kind\": \"asked\", "
+                  "\"collections\": 0},"
+                  "\n        {\"elapsed_ns\": 2000000000, \"name\": null, \"kind\": \"timed\", "
+                  "\"collections\": 0},"
+                  "\n        {\"elapsed_ns\": 2500000000, \"name\": null, \"kind\": \"end\", "
+                  "\"collections\": 0}");
     assert_behind(&out, BEHIND("\"changes\": {", "\"point\": "), "[1,2,2,3]");
     assert_behind(&out, BEHIND("\"changes\": {", "\"part\": "), "[0,1,2,0]");
     assert_behind(&out, BEHIND("\"changes\": {", "\"allocations\": "), "[2,1,2,1]");
