@@ -91,7 +91,8 @@ static const struct allocator allocators[] = {
      NULL,
      {"GC_malloc"},
      NULL,
-     "blocks that a collector frees have no call of free: tell the recorder with heaptap.h"},
+     "blocks that a collector frees have no call of free: record them with --language=gc, a Lisp "
+     "on ECL with --language=ecl"},
     {"LuaJIT", NULL, {"lj_alloc_create"}, NULL, "LuaJIT's heap is its own; see collectgarbage"},
 };
 
