@@ -8,7 +8,8 @@ starting takes is the same in both, so what the second has more is what its widg
 conses of each and one in the list of red ones, a float, a structure, a symbol; red ones live.
 
 GCL's interpreter makes four conses and an object of its own for each call and each LET, and three
-conses for each variable in it. None of them is kept.
+conses for each variable in it. None of them is kept, but for what an old word on the C stack still
+leads to when the collector looks, in either run: LENIENT objects.
 """
 import json
 import sys
@@ -16,14 +17,16 @@ import sys
 # Variables of each call for a widget, of a red one, a blue one, and of LET in the producer.
 CALLS = {"MAKE-ONE": 2, "MAKE-PARTS": 1, "WEIGH": 1, "MAKE-WIDGET": 4, "MAKE-COLOR": 1}
 CONS_BYTES = 16
+LENIENT = 20
 
 wrong = 0
 
 
-def compare(what, found, right):
+def compare(what, found, right, off=0):
     global wrong
-    print(f"{'' if found == right else 'WRONG '}{what}: {found} of {right}")
-    wrong += found != right
+    good = found == right if off == 0 else abs(found - right) <= off
+    print(f"{'' if good else 'WRONG '}{what}: {found} of {right}")
+    wrong += not good
 
 
 def load(name):
@@ -54,7 +57,7 @@ def compare_classes(fewer, more, red, blue, big, interpreted):
         allocs, live = (more[letter][what] - fewer[letter][what]
                         for what in ("allocs", "kept_objects"))
         compare(f"{letter} made", allocs, count)
-        compare(f"{letter} kept", live, kept[letter])
+        compare(f"{letter} kept", live, kept[letter], LENIENT)
 
 
 def compare_tables(leaks, functions, graph, red, blue, interpreted):
