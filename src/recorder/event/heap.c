@@ -211,7 +211,8 @@ skip_frames(uint32_t node, uint32_t skip)
     for (; skip > 0; skip--) {
         uint32_t parent = load_relaxed(&state->nodes[node].parent);
 
-        // Others can write to the file, so what it says must lead outwards.
+        // Others can write to the file, so what it says must lead outwards. What shortened stacks
+        // hang on is no frame.
         if (parent < DISK_NODE_FIRST || parent >= node ||
             load_relaxed(&state->nodes[parent].frame) == DISK_SHORTENED)
             break;

@@ -1,5 +1,5 @@
-/* limits.h: every cap of the recorder, and why it is this high. Beyond a cap events are charged
- * to "other" or counted as lost; nothing fails. */
+/* limits.h: every cap of the recorder, and why it is this high. Beyond a cap stacks are
+ * shortened, events are charged to "other" or counted as lost; nothing fails. */
 #ifndef PLATFORM_LIMITS_H
 #define PLATFORM_LIMITS_H
 
