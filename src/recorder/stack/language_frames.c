@@ -162,15 +162,22 @@ language_runtime_code(uint64_t start, uint64_t end)
     return true;
 }
 
-static bool
-is_runtime(uint64_t pc)
+/* The range of a runtime's code that the call before PC is in; RUNTIME_RANGES if it is in none. */
+static uint32_t
+runtime_around(uint64_t pc)
 {
     uint32_t count = load_relaxed(&runtime_count);
 
     for (uint32_t i = 0; i < count && i < RUNTIME_RANGES; i++)
         if (pc - 1 < load_acquire(&runtime[i].end) && pc - 1 >= load_relaxed(&runtime[i].start))
-            return true;
-    return false;
+            return i;
+    return RUNTIME_RANGES;
+}
+
+static bool
+is_runtime(uint64_t pc)
+{
+    return runtime_around(pc) < RUNTIME_RANGES;
 }
 
 static struct language_memo *
@@ -540,22 +547,19 @@ goes_in(struct path *path)
     return true;
 }
 
-/* Is PC in an adapter? */
+/* Is RANGE of a runtime's code that of an adapter? */
 static bool
-is_adapter(uint64_t pc)
+is_adapter(uint32_t range)
 {
+    uint64_t start = load_relaxed(&runtime[range].start), end = load_relaxed(&runtime[range].end);
     uint32_t number = load_acquire(&language_count);
 
-    for (uint32_t i = 0; i < load_relaxed(&runtime_count) && i < RUNTIME_RANGES; i++) {
-        uint64_t start = load_relaxed(&runtime[i].start), end = load_acquire(&runtime[i].end);
+    for (uint32_t i = 0; i < number; i++) {
+        uint64_t its = languages[i]->look != NULL ? (uintptr_t)languages[i]->look
+                                                  : (uintptr_t)languages[i]->frames;
 
-        for (uint32_t l = 0; pc - 1 >= start && pc - 1 < end && l < number; l++) {
-            uint64_t its = languages[l]->look != NULL ? (uintptr_t)languages[l]->look
-                                                      : (uintptr_t)languages[l]->frames;
-
-            if (its >= start && its < end)
-                return true;
-        }
+        if (its >= start && its < end)
+            return true;
     }
     return false;
 }
@@ -566,7 +570,9 @@ is_adapter(uint64_t pc)
 static bool
 is_folded(const struct native_facts *f, uint64_t pc)
 {
-    return f->flags == 0 && is_runtime(pc) && !is_adapter(pc);
+    uint32_t range = f->flags == 0 ? runtime_around(pc) : RUNTIME_RANGES;
+
+    return range < RUNTIME_RANGES && !is_adapter(range);
 }
 
 static void
