@@ -74,7 +74,7 @@ malloc(size_t size_bytes)
 }
 
 static TAIL void *
-calloc_recorded(size_t count, size_t each_bytes)
+calloc_unusual(size_t count, size_t each_bytes)
 {
     enum gate gate = gate_what(count * each_bytes, ARCH_SLOT());
     void *p;
@@ -86,6 +86,17 @@ calloc_recorded(size_t count, size_t each_bytes)
     p = next.calloc(count, each_bytes);
     allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
+}
+
+static TAIL void *
+calloc_recorded(size_t count, size_t each_bytes)
+{
+    void *p;
+
+    if (unlikely(!gate_is_plain()))
+        return calloc_unusual(count, each_bytes);
+    p = next.calloc(count, each_bytes);
+    return event_alloc(p, count * each_bytes, ARCH_CALLER());
 }
 
 EXPORT void *
@@ -354,8 +365,8 @@ plain_new(const struct behind_operator *o, size_t size_bytes)
 }
 
 /* As call_new for a call that the gate has let pass. */
-static inline void *
-pass_new(const struct behind_operator *o, size_t size_bytes, uintptr_t second, uintptr_t third)
+static TAIL void *
+pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct behind_operator *o)
 {
     void *p = plain_new(o, size_bytes);
 
@@ -379,8 +390,8 @@ call_delete(const struct behind_operator *o, struct outcall *s, void *p, uintptr
 }
 
 /* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
-static inline void
-pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_t third)
+static TAIL void
+pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_operator *o)
 {
     ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
 }
@@ -416,7 +427,7 @@ pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
         return gate_passes(size_bytes)                                                           \
-                   ? pass_new(NEXT_OF(name), size_bytes, second, third)                            \
+                   ? pass_new(size_bytes, second, third, NEXT_OF(name))                            \
                    : name##_recorded(size_bytes, second, third);                                   \
     }
 
@@ -434,19 +445,24 @@ pass_delete(const struct behind_operator *o, void *p, uintptr_t second, uintptr_
     }                                                                                              \
     static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        if (likely(tls.busy == BUSY_NO) && likely(load_relaxed(&NEXT_OF(name)->plain))) {          \
-            event_free(p, ARCH_CALLER());                                                          \
-            next.free(p);                                                                          \
-        } else {                                                                                   \
+        if (likely(tls.busy == BUSY_NO) && likely(load_relaxed(&NEXT_OF(name)->plain)))            \
+            free_recorded(p);                                                                      \
+        else                                                                                       \
             name##_unusual(p, second, third);                                                      \
-        }                                                                                          \
+    }                                                                                              \
+    static TAIL void name##_chosen(void *p, uintptr_t second, uintptr_t third)                     \
+    {                                                                                              \
+        if (p == NULL || gate_leaves_out(p))                                                       \
+            pass_delete(p, second, third, NEXT_OF(name));                                          \
+        else                                                                                       \
+            name##_recorded(p, second, third);                                                     \
     }                                                                                              \
     EXPORT void name(void *p, uintptr_t second, uintptr_t third)                                   \
     {                                                                                              \
-        if (p == NULL || gate_leaves_out(p))                                                       \
-            pass_delete(NEXT_OF(name), p, second, third);                                          \
-        else                                                                                       \
+        if (p != NULL && gate_leaves_nothing_out())                                                \
             name##_recorded(p, second, third);                                                     \
+        else                                                                                       \
+            name##_chosen(p, second, third);                                                       \
     }
 
 NEW(_Znwm)

@@ -58,11 +58,18 @@ gate_of(uint64_t size_bytes, uint64_t slot)
     return gate_passes(size_bytes) ? GATE_PASS : gate_what(size_bytes, slot);
 }
 
+/* Is every block recorded now? */
+static inline bool
+gate_leaves_nothing_out(void)
+{
+    return likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT);
+}
+
 /* Some blocks are left out now, and P is one of them or nobody's: its free needs no look. */
 static inline bool
 gate_leaves_out(const void *p)
 {
-    if (likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT))
+    if (gate_leaves_nothing_out())
         return false;
     return likely(load_relaxed(filter_of(p)) == 0) || filter_is_nothing(p);
 }
