@@ -58,13 +58,13 @@ struct stack_target {
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
-/* An earlier stack that went on from a remembered frame, but was not remembered itself. */
+/* An earlier stack that went on from a remembered frame, but was not remembered itself: a cache
+ * line for what it is, one for its target, and one for each group of checks. */
 struct stack_passing {
     uint64_t slot; // Of the innermost frame; 0 = unused.
     uint64_t rbp;  // The caller's; matters if needs_rbp.
     uint64_t join_slot, join_rbp;
     uint64_t version; // The memo's when the remembered frame was last found to be the same.
-    struct stack_target target;
     uint32_t join_node;    // As it was remembered.
     uint32_t outer_checks; // How many the frames outside the remembered one have.
     uint16_t join;         // Index of the remembered frame.
@@ -74,9 +74,11 @@ struct stack_passing {
     // its checks are return addresses of frames inside of the remembered one.
     uint8_t root;
     uint16_t slots;
+    struct stack_target target __attribute__((aligned(64)));
     // Of the remembered frame itself and all inside it, and the first once more to fill the group.
     struct stack_check checks[PASSING_CHECKS];
 };
+static_assert(sizeof(struct stack_passing) == (2 + PASSING_CHECKS / CHECK_GROUP) * 64, "lines");
 
 /* A block that a function of the next allocator has asked for and that is not counted yet: nest.c.
  * */
@@ -171,7 +173,8 @@ struct thread {
     uint32_t memo_same;          // So many frames of the memo, from 1 on, language_frames.c knows.
     struct language_memo *language; // language_frames.c; NULL until it was needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.
-    uint16_t foreseen[FORESEEN]; // By history: which of `passings` came next.
+    // Which of `passings` came: by history and innermost frame, and by innermost frame alone.
+    uint16_t foreseen[FORESEEN], latest[FORESEEN];
     // By hash of the innermost frames, in one of two places that differ in the lowest bit.
     struct stack_passing passings[PASSINGS] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];

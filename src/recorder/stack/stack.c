@@ -20,8 +20,9 @@
  * but their innermost frames. A walk that was short leaves the memo as it is and notes its
  * frames' checks beside it, as a passing stack, anchored in the remembered frame that it met.
  * When it comes again, the same checks prove it, without rules or the call tree. Programs repeat
- * themselves, so what came last time after the same few is tried first; otherwise it is looked for
- * by its innermost frames. What comes many times in a row, or is long, is remembered.
+ * themselves, so what came last time after the same few from the same place is tried first, then
+ * what came latest from there; otherwise it is looked for by its innermost frames. What comes many
+ * times in a row, or is long, is remembered.
  *
  * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
  * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full
@@ -104,6 +105,7 @@ struct walk {
     struct stack_frame *next; // The free place in t->walked, of those before `end`.
     struct stack_frame *end;
     struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
+    bool used_rbp;            // Some frame may have been stepped out of otherwise than by rsp.
 };
 
 static inline uint32_t
@@ -124,6 +126,7 @@ keep_good(struct walk *w)
         check--;
     while (changed->check_start >= check)
         changed--;
+    w->used_rbp = true; // Some of them may have been.
     for (const struct stack_frame *f = w->join; f > changed; f--) {
         if (f != w->join) {
             w->rbp_slot = f->rbp_slot;
@@ -308,6 +311,7 @@ step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
         *ret = NOT_HERE;
         return false;
     }
+    w->used_rbp = true;
     f = put_walked(w, e);
     if (rule->kind == RULE_END) {
         f->uses_rbp = false;
@@ -535,30 +539,56 @@ passing_key(struct thread *t, struct arch_caller caller)
     return (uint32_t)(key >> 54);
 }
 
+/* The checks of the frames of W, from the outermost in, go to P, which has N already. Returns how
+ * many P has then, or 0 if it has no room or a frame is too strange. */
+static inline uint32_t
+checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool *needs_rbp)
+{
+    uint64_t rbp_slot = w->rbp_slot;
+
+    if (*needs_rbp && rbp_slot)
+        p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
+    for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
+        *needs_rbp = f->uses_rbp || (*needs_rbp && rbp_slot == 0);
+        rbp_slot = f->rbp_slot;
+        if (n + 2 > PASSING_CHECKS || f->cfa_slot != 0)
+            return 0;
+        p->checks[n++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+        if (*needs_rbp && rbp_slot)
+            p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
+    }
+    return n;
+}
+
+/* The same when no frame, from the remembered one in, needs rbp. */
+static inline uint32_t
+plain_checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n)
+{
+    struct stack_check *c = &p->checks[n];
+
+    if (n + walked_count(w) > PASSING_CHECKS)
+        return 0;
+    for (const struct stack_frame *f = w->next; f-- > w->t->walked; c++)
+        *c = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
+    return (uint32_t)(c - p->checks);
+}
+
 /* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
  * room or it is too strange. */
 static inline bool
 fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
 {
     const struct stack_frame *join = w->join;
-    uint64_t rbp_slot = w->rbp_slot;
     bool needs_rbp = join->needs_rbp;
     uint32_t n = 0;
 
     if (likely(join != w->t->memo))
         p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
-    if (needs_rbp && rbp_slot)
-        p->checks[n++] = (struct stack_check){rbp_slot, w->rbp};
-    for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
-        needs_rbp = f->uses_rbp || (needs_rbp && rbp_slot == 0);
-        rbp_slot = f->rbp_slot;
-        if (n + 2 > PASSING_CHECKS || f->cfa_slot != 0)
-            return false;
-        p->checks[n++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
-        if (needs_rbp && rbp_slot)
-            p->checks[n++] = (struct stack_check){rbp_slot, f->rbp};
-    }
-    if (unlikely(n == 0)) // No frame at all.
+    if (likely(!needs_rbp) && likely(!w->used_rbp))
+        n = plain_checks_of_walked(p, w, n);
+    else
+        n = checks_of_walked(p, w, n, &needs_rbp);
+    if (unlikely(n == 0)) // No frame at all, or too many.
         return false;
     for (; n % CHECK_GROUP != 0; n++)
         p->checks[n] = p->checks[0];
@@ -589,6 +619,14 @@ note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
         p->slots |= (uint16_t)(1 << i);
         f--;
     }
+}
+
+/* The stack that called from CALLER is passing stack I: that is to be expected from now on. */
+static inline void
+foresee(struct thread *t, uint32_t i, struct arch_caller caller)
+{
+    t->foreseen[stack_context(t, caller)] = (uint16_t)i;
+    t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
 /* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
@@ -623,7 +661,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
     signal_fence();
     p->slot = caller.slot;
     t->frames_reused += p->join;
-    t->foreseen[t->history] = (uint16_t)i;
+    foresee(t, i, caller);
     t->history = stack_history(t, i);
     return &p->target;
 }
@@ -720,26 +758,35 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
+/* Passing stack I has come from CALLER. NULL: the memo shall hold it instead. */
+static inline struct stack_target *
+passes(struct thread *t, uint32_t i, struct arch_caller caller)
+{
+    uint32_t history = stack_history(t, i);
+
+    if (unlikely(history == t->history))
+        return NULL;
+    foresee(t, i, caller);
+    t->history = history;
+    t->frames_reused += t->passings[i].target.frames;
+    return &t->passings[i].target;
+}
+
 HOT struct stack_target *
 stack_target_elsewhere(struct thread *t, struct arch_caller caller)
 {
-    uint32_t key;
+    struct stack_target *target;
+    uint32_t key, i;
 
-    // A slot out of its bounds may be no address.
-    if (unlikely(caller.slot - t->stack_low >= t->stack_high - t->stack_low))
+    if (unlikely(!stack_is_own(t, caller)))
         return walk_to_target(t, caller, KEY_NOT_KNOWN);
-    key = passing_key(t, caller);
-    for (uint32_t i = key, place = 0; place < 2; place++, i ^= 1) {
-        uint32_t history = stack_history(t, i);
-
-        if (!stack_is_passing(t, &t->passings[i], caller))
-            continue;
-        if (unlikely(history == t->history))
-            return walk_to_target(t, caller, KEY_REMEMBER);
-        t->foreseen[t->history] = (uint16_t)i;
-        t->history = history;
-        t->frames_reused += t->passings[i].target.frames;
-        return &t->passings[i].target;
+    i = t->latest[stack_innermost(caller)];
+    if (!stack_is_passing(t, &t->passings[i], caller)) {
+        i = key = passing_key(t, caller);
+        if (!stack_is_passing(t, &t->passings[i], caller) &&
+            !stack_is_passing(t, &t->passings[i ^= 1], caller))
+            return walk_to_target(t, caller, key);
     }
-    return walk_to_target(t, caller, key);
+    target = passes(t, i, caller);
+    return likely(target != NULL) ? target : walk_to_target(t, caller, KEY_REMEMBER);
 }

@@ -95,15 +95,33 @@ stack_history(const struct thread *t, uint32_t i)
     return ((t->history << 2) ^ (i + 1)) % FORESEEN;
 }
 
-/* Where blocks of the stack that called from CALLER are counted if it is the one that is likely to
- * come; else NULL. */
+/* A hash of the innermost frame of the stack that called from CALLER. */
+static inline uint32_t
+stack_innermost(struct arch_caller caller)
+{
+    static_assert(FORESEEN == 1 << (64 - 51), "the hash");
+    return (uint32_t)(((caller.slot ^ stack_word(caller.slot) << 13) *
+                       UINT64_C(0x9e3779b97f4a7c15)) >> 51);
+}
+
+/* Which of T's `foreseen` is about the stack that called from CALLER. What came before alone says
+ * less than together with the innermost frame, which is at hand. */
+static inline uint32_t
+stack_context(const struct thread *t, struct arch_caller caller)
+{
+    return stack_innermost(caller) ^ t->history;
+}
+
+/* Where blocks of the stack that called from CALLER, whose slot can be read, are counted if it is
+ * the one that is likely to come; else NULL. */
 static inline struct stack_target *
 stack_foreseen(struct thread *t, struct arch_caller caller)
 {
-    uint32_t i = t->foreseen[t->history];
+    uint32_t i = t->foreseen[stack_context(t, caller)];
     struct stack_passing *p = &t->passings[i];
     uint32_t history = stack_history(t, i);
 
+    KEEP(p);
     if (unlikely(!stack_is_passing(t, p, caller)) || unlikely(history == t->history))
         return NULL;
     t->history = history;
@@ -111,12 +129,23 @@ stack_foreseen(struct thread *t, struct arch_caller caller)
     return &p->target;
 }
 
+/* Is CALLER's slot known to be one of T's own stack? Out of it, it may be no address. */
+static inline bool
+stack_is_own(const struct thread *t, struct arch_caller caller)
+{
+    return likely(caller.slot - t->stack_low < t->stack_high - t->stack_low);
+}
+
 /* Where blocks of the stack that called from CALLER are counted. Valid until the next call. */
 static inline struct stack_target *
 stack_target(struct thread *t, struct arch_caller caller)
 {
-    struct stack_target *target = stack_is_leaf(t, caller) ? &t->leaf : stack_foreseen(t, caller);
+    struct stack_target *target = NULL;
 
+    if (stack_is_leaf(t, caller))
+        target = &t->leaf;
+    else if (stack_is_own(t, caller))
+        target = stack_foreseen(t, caller);
     return likely(target != NULL) ? target : stack_target_elsewhere(t, caller);
 }
 

@@ -12,7 +12,7 @@ case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 # loop      measured   bound, 1.5 times that     gcc 12 -O2, Debian 12
 bounds() {
     cat <<'END'
-headline    530         800
+headline    470         710
 depth5      292         440
 depth20     368         550
 depth60     558         840
