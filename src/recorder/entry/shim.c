@@ -180,17 +180,54 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
     free(p);
 }
 
-EXPORT void *
-realloc(void *p, size_t size_bytes)
+static TAIL void *
+realloc_unusual(void *p, size_t size_bytes, enum gate gate)
 {
     struct arch_caller caller = ARCH_CALLER();
-    enum gate gate = gate_of(size_bytes, caller.slot);
 
-    if (gate == GATE_PASS && (p == NULL || gate_leaves_out(p)))
-        return next.realloc(p, size_bytes);
     NESTING(nesting, caller.slot);
     ORIGIN(nesting.kind, caller);
     return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
+}
+
+static TAIL void *
+realloc_passed(void *p, size_t size_bytes)
+{
+    return p == NULL || gate_leaves_out(p) ? next.realloc(p, size_bytes)
+                                           : realloc_unusual(p, size_bytes, GATE_PASS);
+}
+
+static TAIL void *
+realloc_gated(void *p, size_t size_bytes)
+{
+    enum gate gate = gate_what(size_bytes, ARCH_SLOT());
+
+    return gate == GATE_PASS ? realloc_passed(p, size_bytes)
+                             : realloc_unusual(p, size_bytes, gate);
+}
+
+/* A block of its own, as from malloc. */
+static TAIL void *
+realloc_anew(size_t size_bytes)
+{
+    void *p = next.realloc(NULL, size_bytes);
+
+    return event_alloc(p, size_bytes, ARCH_CALLER());
+}
+
+static TAIL void *
+realloc_plain(void *p, size_t size_bytes)
+{
+    return p == NULL ? realloc_anew(size_bytes)
+                     : realloc_recorded(&next, GATE_EXACT, p, size_bytes, ARCH_CALLER());
+}
+
+EXPORT void *
+realloc(void *p, size_t size_bytes)
+{
+    if (gate_passes(size_bytes))
+        return realloc_passed(p, size_bytes);
+    return likely(gate_is_plain()) ? realloc_plain(p, size_bytes) : realloc_gated(p, size_bytes);
 }
 
 EXPORT int
