@@ -95,9 +95,11 @@ static uint32_t
 add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct counters *c)
 {
     struct profile *p = l->p;
-    bool new;
-    uint64_t *known = map_put(&l->known_thread_sites, (uint64_t)thread << 32 | site, &new);
+    bool new = site == p->thread_site_count; // One thread's rows are made when its sites are.
+    uint64_t row = site, *known = &row;
 
+    if (!l->one_thread)
+        known = map_put(&l->known_thread_sites, (uint64_t)thread << 32 | site, &new);
     if (new) {
         arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, p->thread_site_count,
                    sizeof *p->thread_sites);
@@ -126,7 +128,8 @@ expect(struct loader *l, size_t count)
             used += !counter_is_zero(&b->counters[s]);
     }
     loader_expect_sites(l, used);
-    map_reserve(&l->known_thread_sites, used);
+    if (!l->one_thread)
+        map_reserve(&l->known_thread_sites, used);
     arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, used,
                sizeof *p->thread_sites);
 }
@@ -294,26 +297,43 @@ load_bins(struct loader *l)
     }
 }
 
+/* Count what is doubtful of SITE, whose stack has FLAGS. */
+static void
+count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flags)
+{
+    uint64_t allocations = (uint64_t)site->counters.allocations;
+
+    if (flags & NODE_OTHER)
+        p->losses.other_site_events += allocations;
+    if (flags & NODE_SHORTENED)
+        p->losses.shortened_stacks += allocations;
+    else if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
+        p->losses.truncated_stacks += allocations;
+    if (flags & NODE_GUESSED)
+        p->losses.guessed_frames += allocations;
+    if (flags & NODE_BROKEN)
+        p->losses.unwind_failures += allocations;
+}
+
 void
 loader_count_doubtful(struct profile *p)
 {
-    uint32_t *path_flags = arena_array(&p->arena, p->node_count, sizeof *path_flags);
+    struct arena scratch = {0};
+    uint32_t *path_flags = NULL, any = 0;
 
-    for (size_t i = 1; i < p->node_count; i++)
-        path_flags[i] = path_flags[p->nodes[i].parent] | p->nodes[i].flags;
-    for (size_t i = 0; i < p->site_count; i++) {
-        uint32_t flags = path_flags[p->sites[i].node];
-        uint64_t allocations = (uint64_t)p->sites[i].counters.allocations;
-
-        if (flags & NODE_OTHER)
-            p->losses.other_site_events += allocations;
-        if (flags & NODE_SHORTENED)
-            p->losses.shortened_stacks += allocations;
-        else if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
-            p->losses.truncated_stacks += allocations;
-        if (flags & NODE_GUESSED)
-            p->losses.guessed_frames += allocations;
-        if (flags & NODE_BROKEN)
-            p->losses.unwind_failures += allocations;
+    for (size_t i = 2; i < p->node_count; i++)
+        any |= p->nodes[i].flags;
+    if (any != 0) { // Else every stack is whole, and only what has none is doubtful.
+        path_flags = arena_array(&scratch, p->node_count, sizeof *path_flags);
+        for (size_t i = 1; i < p->node_count; i++)
+            path_flags[i] = path_flags[p->nodes[i].parent] | p->nodes[i].flags;
     }
+    for (size_t i = 0; i < p->site_count; i++) {
+        uint32_t node = p->sites[i].node;
+
+        if (path_flags != NULL || node == 1)
+            count_doubtful(p, &p->sites[i],
+                           path_flags != NULL ? path_flags[node] : p->nodes[node].flags);
+    }
+    arena_release(&scratch);
 }

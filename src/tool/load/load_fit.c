@@ -100,24 +100,63 @@ measure_nodes(struct measure *m, struct arena *arena)
         m->of_node[i] = m->of_node[p->nodes[i].parent] + of_location[p->nodes[i].location];
 }
 
+/* No more than what measure_nodes would give any node. */
+static uint64_t
+largest_stack(const struct measure *m)
+{
+    const struct profile *p = m->l->p;
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < p->location_count; i++) {
+        uint64_t amount = location_amount(m, &p->locations[i]);
+
+        most = amount > most ? amount : most;
+    }
+    return most > UINT64_MAX >> 17 ? UINT64_MAX : most * (m->l->deepest + UINT64_C(1));
+}
+
+/* Whether all stacks come to less than what is left of the limit if each were as large as the
+ * largest can be: then no walk over the tree is needed to know that they do. */
+static bool
+surely_fits(const struct measure *m)
+{
+    const struct profile *p = m->l->p;
+    uint64_t stacks = p->site_count + p->backing_count + 2 * p->unknown_free_count +
+                      3 * p->damage_count;
+    uint64_t sum;
+
+    return !__builtin_mul_overflow(stacks, largest_stack(m), &sum) &&
+           sum < m->limit - m->sum;
+}
+
+/* What is said of S beside its stack. */
+static uint64_t
+tags_bytes(const struct measure *m, const struct profile_site *s)
+{
+    const struct profile *p = m->l->p;
+
+    return text_bytes(m, p->heaps[s->heap].name) + strlen(p->label_sets[s->labels].text) +
+           name_bytes(m, s->type);
+}
+
 /* Add up what is said of every site beside its stack. */
 static void
 measure_tags(struct measure *m)
 {
     const struct profile *p = m->l->p;
+    uint64_t bare = tags_bytes(m, &(struct profile_site){0});
 
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        add(m, text_bytes(m, p->heaps[s->heap].name));
-        add(m, strlen(p->label_sets[s->labels].text));
-        add(m, name_bytes(m, s->type));
+        add(m, (s->heap | s->labels | s->type) == 0 ? bare : tags_bytes(m, s));
     }
     for (size_t i = 0; i < p->type_count; i++)
         add(m, name_bytes(m, p->types[i].name));
 }
 
-/* The sum over all stacks that views write, or the limit if it is more. */
+/* The sum over all stacks that views write, or the limit if it is more, or anything less if it is
+ * surely less. */
 static uint64_t
 measure(struct measure *m)
 {
@@ -125,6 +164,10 @@ measure(struct measure *m)
     struct arena arena = {0};
 
     m->sum = 0;
+    if (m->of_string != NULL)
+        measure_tags(m);
+    if (surely_fits(m))
+        return m->sum;
     measure_nodes(m, &arena);
     for (size_t i = 0; i < p->site_count; i++)
         add(m, m->of_node[p->sites[i].node]);
@@ -139,8 +182,6 @@ measure(struct measure *m)
         add(m, m->of_node[p->damages[i].site_node]);
         add(m, m->of_node[p->damages[i].front_node]);
     }
-    if (m->of_string != NULL)
-        measure_tags(m);
     arena_release(&arena);
     return m->sum;
 }

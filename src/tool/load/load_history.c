@@ -192,19 +192,57 @@ follow_records(struct loader *l, struct walk *walks, size_t counter_count, const
     return bad;
 }
 
+static struct profile_amounts
+amounts_of(const struct disk_counter *d)
+{
+    return (struct profile_amounts){(int64_t)d->allocations, (int64_t)d->allocated_bytes,
+                                    (int64_t)d->frees, (int64_t)d->freed_bytes};
+}
+
 /* Add what changed after the last record of each counter. */
 static void
 end_walks(struct loader *l, const struct walk *walks, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct disk_counter *d = counter_at(l, i);
-        struct profile_amounts now = {(int64_t)d->allocations, (int64_t)d->allocated_bytes,
-                                      (int64_t)d->frees, (int64_t)d->freed_bytes};
-
+    for (size_t i = 0; i < count; i++)
         if (l->thread_site_of[i] != 0)
             add_change(l->p, l->thread_site_of[i] - 1, walks[i].snapshots,
-                       since(now, &walks[i].known));
+                       since(amounts_of(counter_at(l, i)), &walks[i].known));
+}
+
+/* The same of counters without any record, as nearly all of a short run are: all of it changed
+ * after the counter's birth. */
+static void
+add_whole_lives(struct loader *l, size_t count, const uint32_t *ordinals)
+{
+    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_counter *d = l->thread_site_of[i] ? counter_at(l, i) : NULL;
+
+        if (d != NULL)
+            add_change(l->p, l->thread_site_of[i] - 1, ordinals[d->born <= ids ? d->born : ids],
+                       amounts_of(d));
     }
+}
+
+/* Add the changes of all COUNT counters. Returns how many records cannot be right. */
+static size_t
+follow_counters(struct loader *l, size_t count, const uint32_t *ordinals)
+{
+    struct arena scratch = {0};
+    struct walk *walks;
+    size_t bad;
+
+    if (record_count(l) == 0) {
+        add_whole_lives(l, count, ordinals);
+        return 0;
+    }
+    walks = arena_array(&scratch, count, sizeof *walks);
+    start_walks(l, walks, count, ordinals);
+    bad = follow_records(l, walks, count, ordinals);
+    end_walks(l, walks, count);
+    arena_release(&scratch);
+    return bad;
 }
 
 static void
@@ -247,12 +285,8 @@ load_history(struct loader *l)
     struct profile *p = l->p;
 
     if (p->has_history) {
-        struct walk *walks = arena_array(&scratch, count, sizeof *walks);
-
         p->changes = arena_array(&p->arena, count_changes(l, count), sizeof *p->changes);
-        start_walks(l, walks, count, ordinals);
-        bad = follow_records(l, walks, count, ordinals);
-        end_walks(l, walks, count);
+        bad = follow_counters(l, count, ordinals);
         sum_snapshots(p);
         if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
             raw_note(l->raw, "its history is longer than any recorder's; the rest was skipped");

@@ -97,9 +97,12 @@ void
 load_units(struct loader *l)
 {
     struct profile *p = l->p;
-    uint8_t *classes = arena_alloc(&p->arena, p->node_count); // By node: a bit for each it has.
-    struct errors missed = profile_missed(p, &p->totals);     // Also when there is no site at all.
+    struct errors missed = profile_missed(p, &p->totals); // Also when there is no site at all.
+    uint8_t *classes;                                     // By node: a bit for each it has.
 
+    if (p->longest_bytes == 0 && p->longest_calls == 0) // All was recorded, nothing missed.
+        return;
+    classes = arena_alloc(&p->arena, p->node_count);
     errors_add_units(&p->errors, &missed);
     for (size_t i = 0; i < p->site_count; i++)
         if (p->sites[i].counters.allocations != 0)

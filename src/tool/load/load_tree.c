@@ -90,6 +90,24 @@ add_location(struct loader *l, uint64_t frame, bool exact)
     return (uint32_t)p->location_count++;
 }
 
+static uint64_t
+site_key(uint32_t node, uint32_t size_class, uint32_t tags)
+{
+    return ((uint64_t)node * DISK_SIZE_CLASSES + size_class) << TAGS_BITS | tags;
+}
+
+static uint32_t
+key_node(uint64_t key)
+{
+    return (uint32_t)((key >> TAGS_BITS) / DISK_SIZE_CLASSES);
+}
+
+static uint32_t
+key_heap(uint64_t key)
+{
+    return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
+}
+
 /* The name of record INDEX of the named frames, or that of what is not in the file. */
 static struct profile_frame
 named_frame(struct loader *l, uint64_t index)
@@ -138,7 +156,9 @@ append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags
 {
     struct profile *p = l->p;
 
-    l->depth[p->node_count] = l->depth[parent] + 1;
+    l->depth[p->node_count] = (uint16_t)(l->depth[parent] + 1);
+    if (l->depth[p->node_count] > l->deepest)
+        l->deepest = l->depth[p->node_count];
     p->nodes[p->node_count] = (struct profile_node){parent, location, flags};
     return (uint32_t)p->node_count++;
 }
@@ -234,6 +254,39 @@ load_tag(struct loader *l, size_t i, const struct disk_node *d)
     return l->tags_of[i] != 0;
 }
 
+/* Whether D has no site, as most nodes. */
+static bool
+is_siteless(const struct disk_node *d)
+{
+    uint64_t sites[2];
+
+    static_assert(sizeof sites == sizeof d->site, "all of them");
+    memcpy(sites, d->site, sizeof sites);
+    return (sites[0] | sites[1]) == 0;
+}
+
+/* Take over the sites of D, node I of the file, whose place in the tree is known. */
+static void
+note_sites(struct loader *l, size_t i, const struct disk_node *d)
+{
+    if (is_siteless(d))
+        return;
+    for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
+        uint32_t id = d->site[c];
+
+        if (id == 0)
+            continue;
+        if (id < SITE_ID_MAX && id >= l->site_id_end) {
+            arena_grow(&l->p->arena, &l->site_of, &l->site_id_capacity, id, sizeof *l->site_of);
+            l->site_id_end = (uint64_t)id + 1;
+        }
+        if (id >= SITE_ID_MAX || l->node_of[i] == 0)
+            l->bad_sites++;
+        else
+            l->site_of[id] = 1 + site_key(l->node_of[i] - 1, c, l->tags_of[i]);
+    }
+}
+
 void
 load_nodes(struct loader *l)
 {
@@ -258,15 +311,18 @@ load_nodes(struct loader *l)
     l->node_of[0] = 1;
     if (count > 0)
         l->node_of[DISK_NODE_OTHER] = 2;
+    for (size_t i = 1; i < count && i < DISK_NODE_FIRST; i++)
+        note_sites(l, i, raw_record(l->raw, DISK_NODES, i));
     for (size_t i = DISK_NODE_FIRST; i < count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
 
-        if (d->frame == 0)
-            continue;
-        if (d->flags & DISK_NODE_TAG)
+        if (d->frame == 0) // No node, and its sites have no place.
+            ;
+        else if (d->flags & DISK_NODE_TAG)
             bad_tags += !load_tag(l, i, d);
         else
             bad += !load_frame(l, i, d);
+        note_sites(l, i, d);
     }
     if (bad)
         raw_note(l->raw, "%zu call tree nodes have no valid parent and were skipped", bad);
@@ -286,25 +342,17 @@ loader_expect_sites(struct loader *l, size_t count)
     struct profile *p = l->p;
 
     arena_grow(&p->arena, &p->sites, &l->site_capacity, count, sizeof *p->sites);
-    map_reserve(&l->known_sites, count);
+    if (!l->one_thread)
+        map_reserve(&l->known_sites, count);
 }
 
-static uint64_t
-site_key(uint32_t node, uint32_t size_class, uint32_t tags)
+/* Whether no other id of the file is the site with KEY: then a map need not know it, which for a
+ * hundred thousand of them is larger than the caches. Below tags several nodes of the file are one
+ * (heaps of one name), and "other" has all that belongs to none. */
+static bool
+is_sole(const struct loader *l, uint64_t key)
 {
-    return ((uint64_t)node * DISK_SIZE_CLASSES + size_class) << TAGS_BITS | tags;
-}
-
-static uint32_t
-key_node(uint64_t key)
-{
-    return (uint32_t)((key >> TAGS_BITS) / DISK_SIZE_CLASSES);
-}
-
-static uint32_t
-key_heap(uint64_t key)
-{
-    return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
+    return l->one_thread && key % (1 << TAGS_BITS) == 0 && key_node(key) > 1;
 }
 
 /* The index of the site with KEY, added if new. */
@@ -312,9 +360,11 @@ static uint32_t
 add_site(struct loader *l, uint64_t key)
 {
     struct profile *p = l->p;
-    bool new;
-    uint64_t *known = map_put(&l->known_sites, key, &new);
+    uint64_t sole = 0, *known = &sole;
+    bool new = true;
 
+    if (!is_sole(l, key))
+        known = map_put(&l->known_sites, key, &new);
     if (new) {
         arena_grow(&p->arena, &p->sites, &l->site_capacity, p->site_count, sizeof *p->sites);
         p->sites[p->site_count] = (struct profile_site){
@@ -329,58 +379,12 @@ add_site(struct loader *l, uint64_t key)
     return (uint32_t)*known;
 }
 
-/* Whether D has no site, as most nodes. */
-static bool
-is_siteless(const struct disk_node *d)
-{
-    uint64_t sites[2];
-
-    static_assert(sizeof sites == sizeof d->site, "all of them");
-    memcpy(sites, d->site, sizeof sites);
-    return (sites[0] | sites[1]) == 0;
-}
-
-/* One more than the largest believable site id. */
-static uint64_t
-site_ids(const struct loader *l)
-{
-    uint32_t largest = 0;
-
-    for (size_t i = 1; i < l->disk_node_count; i++) {
-        const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
-
-        if (is_siteless(d))
-            continue;
-        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
-            if (d->site[c] > largest && d->site[c] < SITE_ID_MAX)
-                largest = d->site[c];
-    }
-    return (uint64_t)largest + 1;
-}
-
 void
 load_sites(struct loader *l)
 {
-    size_t bad = 0;
-
-    l->site_id_end = site_ids(l);
-    l->site_of = arena_array(&l->p->arena, l->site_id_end, sizeof *l->site_of);
-    for (size_t i = 1; i < l->disk_node_count; i++) {
-        const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
-
-        if (is_siteless(d))
-            continue;
-        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
-            if (d->site[c] == 0)
-                continue;
-            if (d->site[c] >= SITE_ID_MAX || l->node_of[i] == 0)
-                bad++;
-            else
-                l->site_of[d->site[c]] = 1 + site_key(l->node_of[i] - 1, c, l->tags_of[i]);
-        }
-    }
-    if (bad)
-        raw_note(l->raw, "%zu sites belong to no valid node and were skipped", bad);
+    l->index_of_site = arena_array(&l->p->arena, l->site_id_end, sizeof *l->index_of_site);
+    if (l->bad_sites)
+        raw_note(l->raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
 }
 
 uint32_t
@@ -392,9 +396,25 @@ loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
         ++*homeless;
         return add_site(l, site_key(1, 0, 0));
     }
-    site = add_site(l, l->site_of[id] - 1);
+    if (l->index_of_site[id] == 0)
+        l->index_of_site[id] = 1 + add_site(l, l->site_of[id] - 1);
+    site = l->index_of_site[id] - 1;
     l->p->sites[site].id = (uint32_t)id;
     return site;
+}
+
+/* The site of the model with the file's id ID; NULL if nothing was counted for it. */
+static struct profile_site *
+counted_site(const struct loader *l, uint64_t id)
+{
+    const uint64_t *known;
+
+    if (id >= l->site_id_end || l->site_of[id] == 0)
+        return NULL;
+    if (l->index_of_site[id] != 0)
+        return &l->p->sites[l->index_of_site[id] - 1];
+    known = map_get(&l->known_sites, l->site_of[id] - 1); // As another id.
+    return known != NULL ? &l->p->sites[*known] : NULL;
 }
 
 struct profile_backing *
@@ -489,14 +509,12 @@ load_types(struct loader *l)
     }
     for (size_t i = 0; i < site_count; i++) {
         const struct disk_site_type *d = raw_record(l->raw, DISK_SITE_TYPES, i);
-        const uint64_t *site = NULL;
+        struct profile_site *site = counted_site(l, d->site);
 
-        if (d->site < l->site_id_end && l->site_of[d->site] != 0)
-            site = map_get(&l->known_sites, l->site_of[d->site] - 1);
         if (site == NULL || d->verdict > VERDICT_CERTAIN)
             continue;
-        p->sites[*site].verdict = d->verdict;
-        p->sites[*site].type = loader_string(l, d->type);
+        site->verdict = d->verdict;
+        site->type = loader_string(l, d->type);
     }
     p->typed = count + site_count > 0;
 }

@@ -35,11 +35,14 @@ struct loader {
     size_t disk_node_count;
     uint32_t *tags_of; // By the file's node id: what tags say; of a frame nothing.
     uint64_t *site_of; // By the file's site id: the site's key plus 1; 0 = no such site.
+    uint32_t *index_of_site; // The same: its index plus 1 in the model, once it is there.
     uint64_t site_id_end;
+    size_t site_id_capacity;
+    size_t bad_sites; // Of nodes that are not in the tree.
     size_t site_capacity;
     bool one_thread;        // No node is there twice, and the next one is not used.
     struct map known_nodes; // Of (parent, location, kind of end) to node id.
-    struct map known_sites; // A site's key (load_tree.c) to its index.
+    struct map known_sites; // A site's key (load_tree.c) to its index, unless it is_sole there.
     struct map known_backings; // The key of a stack that backs a heap to its index.
     size_t backing_capacity;
     size_t unknown_tags; // Tags of heaps or sets of labels that are not in the file.
@@ -48,11 +51,12 @@ struct loader {
     size_t named_count;       // Locations that are named frames.
     struct map known_strings; // Offset << 32 | bytes to string id.
     uint64_t string_bytes;    // Of known strings.
-    uint32_t *depth;          // By node: nodes from the root to it.
+    uint16_t *depth;          // By node: nodes from the root to it.
+    uint16_t deepest;         // The largest of them.
     uint32_t *thread_of;      // By row id: index into threads + 1.
     uint32_t *thread_of_bins; // By bins index: 1 if a thread claims it.
     size_t location_capacity;
-    struct map known_thread_sites;
+    struct map known_thread_sites; // Unused with one thread, whose rows are numbered as sites.
     size_t thread_site_capacity;
     // By index of a counter (block * DISK_BLOCK_SITES + place): index into thread_sites + 1, 0 =
     // it has none.

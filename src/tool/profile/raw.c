@@ -139,12 +139,6 @@ raw_count(const struct raw_file *r, enum disk_kind kind)
     return t->record_bytes ? (size_t)(t->size_bytes / t->record_bytes) : 0;
 }
 
-const void *
-raw_record(const struct raw_file *r, enum disk_kind kind, size_t i)
-{
-    return r->tables[kind].bytes + i * r->tables[kind].record_bytes;
-}
-
 void *
 raw_change(struct raw_file *r, enum disk_kind kind, size_t i)
 {

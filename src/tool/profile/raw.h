@@ -46,7 +46,12 @@ void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 
 /* Number of whole records in table KIND, and record I of it, which must be below that number. */
 size_t raw_count(const struct raw_file *r, enum disk_kind kind);
-const void *raw_record(const struct raw_file *r, enum disk_kind kind, size_t i);
+
+static inline const void *
+raw_record(const struct raw_file *r, enum disk_kind kind, size_t i)
+{
+    return r->tables[kind].bytes + i * r->tables[kind].record_bytes;
+}
 
 /* Record I of table KIND, to be changed. */
 void *raw_change(struct raw_file *r, enum disk_kind kind, size_t i);
