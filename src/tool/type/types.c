@@ -16,6 +16,10 @@
  * Blocks of which only the size is known get the verdict "same size": with the type if there is
  * only one of that size, with none if there are several.
  *
+ * A hundred thousand stacks are a few thousand questions: what a place tells and what a name tells is
+ * found once, a judgement is remembered by facts and sizes, and an answer by the innermost calls and
+ * sizes, if no call further out was asked.
+ *
  * Source text is read only where it is older than the program, because otherwise its lines would
  * be of another program. Names are foreign: control characters become '?'.
  */
@@ -36,7 +40,15 @@
 #include "util/regular.h"
 #include "util/strbuf.h"
 
-enum { WRAPPERS_MAX = 5, HEADER_MAX = 16, EXACT_SIZE_MAX = 1024, JUDGED = 1 << 13 };
+enum {
+    WRAPPERS_MAX = 5,
+    HEADER_MAX = 16,
+    EXACT_SIZE_MAX = 1024,
+    JUDGED_MIN = 1 << 8,
+    JUDGED_MAX = 1 << 16,
+    SITES_PER_JUDGED = 8,
+    SMALL_MAX = 1 << 12, // Sizes below are noted in a table first.
+};
 
 #define SOURCE_BYTES_MAX (16 * MIB)
 
@@ -54,6 +66,43 @@ struct judged {
     bool passes_on;
 };
 
+/* What blocks are, as the profile has it. */
+struct named_answer {
+    uint32_t type; // String id.
+    uint32_t verdict; // VERDICT_UNKNOWN: nothing is known but their sizes.
+};
+
+enum { SETTLED_CALLS = 3 };
+
+/* The answer for all stacks that begin with the same calls, the innermost first, if no other was
+ * asked: most of a hundred thousand stacks differ only further out. */
+struct settled {
+    uint32_t locations[SETTLED_CALLS]; // [0] = 0: no answer.
+    struct named_answer answer;
+    struct type_sizes sizes;
+};
+
+/* A stack in which something was allocated. */
+struct asked {
+    struct type_sizes sizes;
+    struct named_answer answer; // If it is judged.
+    bool judged;
+};
+
+/* Which types have a size. */
+struct same_size {
+    bool known; // The others are set.
+    bool any;
+    uint32_t sole; // The string id of the name if there is only one.
+};
+
+/* What the name of a function tells. */
+struct name_facts {
+    bool known;         // The others are set.
+    bool is_allocator, is_rust_library;
+    const char *result; // The type of what it allocates; NULL = it does not tell.
+};
+
 struct typer {
     struct profile *p;
     const struct symbol_options *options;
@@ -62,14 +111,23 @@ struct typer {
     size_t module_count;
     uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
     struct map wanted;        // Sizes that occurred.
+    bool is_wanted[SMALL_MAX];
+    struct same_size same_size[SMALL_MAX];
     const struct type_facts **facts; // By location; NULL = not asked for yet.
     struct map sources;       // String id of the file to struct source_text *.
     bool sizes_known;         // The next two are filled in.
     struct strtab size_names; // Of all types,
     struct map size_of;       // and their sizes.
-    struct type_sizes *sizes; // By node.
-    struct judged *judged;    // JUDGED answers, by a hash of what was asked.
-    size_t type_capacity;
+    uint32_t *place; // By node: index into asked plus 1; 0 = nothing was allocated there.
+    struct asked *asked;
+    size_t asked_count;
+    size_t judged_count;        // Of each of these, a power of two:
+    struct judged *judged;      // answers, by a hash of what was asked,
+    struct settled *settled;    // and the same of whole stacks.
+    struct map type_names;      // Of a fact and how it fits: string id of the type.
+    struct name_facts *of_name; // By string id, those from before types were added.
+    size_t name_count;
+    unsigned steps; // To callers, at most, since this was set to 0.
 };
 
 static void collect_sizes(struct typer *t);
@@ -146,23 +204,32 @@ symbol_types(struct profile *p, const struct symbol_options *options)
 {
     static const struct symbol_options defaults;
     struct typer t = {.p = p, .options = options != NULL ? options : &defaults};
-    struct known before;
+    struct known before = {0};
 
     if (p->typed && (!p->types_outdated || p->extent != EXTENT_WHOLE))
         return;
-    t.judged = arena_array(&t.scratch, JUDGED, sizeof *t.judged);
+    t.judged_count = JUDGED_MIN;
+    while (t.judged_count < JUDGED_MAX && t.judged_count < p->site_count / SITES_PER_JUDGED)
+        t.judged_count *= 2;
+    t.judged = arena_array(&t.scratch, t.judged_count, sizeof *t.judged);
+    t.settled = arena_array(&t.scratch, t.judged_count, sizeof *t.settled);
     t.facts = arena_array(&t.scratch, p->location_count, sizeof *t.facts);
-    before = known_types(&t);
+    t.name_count = p->strings.count;
+    t.of_name = arena_array(&t.scratch, t.name_count, sizeof *t.of_name);
+    if (p->typed)
+        before = known_types(&t);
     collect_sizes(&t);
     collect_modules(&t);
     collect_types(&t);
     judge_sites(&t);
-    keep_known(&t, &before);
+    if (p->typed)
+        keep_known(&t, &before);
     for (size_t i = 0; i < t.module_count; i++)
         type_module_close(&t.modules[i]);
     map_release(&t.wanted);
     map_release(&t.sources);
     map_release(&t.size_of);
+    map_release(&t.type_names);
     strtab_release(&t.size_names);
     arena_release(&t.scratch);
     p->typed = true;
@@ -170,18 +237,38 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     ENSURE_VALID(profile_ids_are_valid(p));
 }
 
-/* The sizes that were asked for, by node and in all. */
+static void
+want(struct typer *t, uint64_t size)
+{
+    if (size < SMALL_MAX && t->is_wanted[size])
+        return;
+    if (size < SMALL_MAX)
+        t->is_wanted[size] = true;
+    map_put(&t->wanted, size, NULL);
+}
+
+/* What is asked of NODE, which is new if it was not asked for before. */
+static struct asked *
+asked_of(struct typer *t, uint32_t node)
+{
+    if (t->place[node] == 0) {
+        t->asked[t->asked_count].sizes.min = SIZE_MIN_NONE;
+        t->place[node] = (uint32_t)++t->asked_count;
+    }
+    return &t->asked[t->place[node] - 1];
+}
+
+/* The sizes that were asked for, by stack and in all. */
 static void
 collect_sizes(struct typer *t)
 {
     const struct profile *p = t->p;
 
-    t->sizes = arena_array(&t->scratch, p->node_count, sizeof *t->sizes);
-    for (size_t i = 0; i < p->node_count; i++)
-        t->sizes[i].min = SIZE_MIN_NONE;
+    t->place = arena_array(&t->scratch, p->node_count, sizeof *t->place);
+    t->asked = arena_array(&t->scratch, p->site_count, sizeof *t->asked);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct counters *c = &p->sites[i].counters;
-        struct type_sizes *s = &t->sizes[p->sites[i].node];
+        struct type_sizes *s = &asked_of(t, p->sites[i].node)->sizes;
 
         if (c->allocations == 0)
             continue;
@@ -190,11 +277,11 @@ collect_sizes(struct typer *t)
         if (c->size_max > s->max)
             s->max = c->size_max;
         if (c->size_min == c->size_max)
-            map_put(&t->wanted, c->size_min, NULL);
+            want(t, c->size_min);
     }
     for (size_t i = 0; i < p->bin_count; i++)
         if (p->bins[i].size_max <= EXACT_SIZE_MAX && p->bins[i].counters.allocations != 0)
-            map_put(&t->wanted, p->bins[i].size_max, NULL);
+            want(t, p->bins[i].size_max);
 }
 
 /* Group the modules that are one file. */
@@ -456,6 +543,26 @@ size_of_name(struct typer *t, const char *name)
     return size != NULL ? *size : 0;
 }
 
+static struct name_facts
+read_name(struct typer *t, uint32_t function)
+{
+    const char *name = profile_string(t->p, function);
+
+    return (struct name_facts){true, type_is_allocator_name(name), type_is_rust_library(name),
+                               type_of_allocator(name, &t->scratch)};
+}
+
+/* What the name FUNCTION, a string id, tells. */
+static struct name_facts
+name_facts(struct typer *t, uint32_t function)
+{
+    if (function >= t->name_count)
+        return read_name(t, function);
+    if (!t->of_name[function].known)
+        t->of_name[function] = read_name(t, function);
+    return t->of_name[function];
+}
+
 /* Add what the names of the frames of L tell. */
 static void
 add_name_facts(struct typer *t, const struct profile_location *l, struct type_facts *facts)
@@ -465,21 +572,20 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
     if (!has_scopes)
         facts->level_count = l->frame_count < SYMBOL_FRAMES_MAX ? l->frame_count : 1;
     for (uint32_t i = 0; i < l->frame_count && i < facts->level_count; i++) {
-        const char *function = profile_string(t->p, t->p->frames[l->first_frame + i].function);
-        const char *name = type_of_allocator(function, &t->scratch);
-        bool known = name == NULL;
+        struct name_facts told = name_facts(t, t->p->frames[l->first_frame + i].function);
+        bool known = told.result == NULL;
 
         if (!has_scopes)
-            facts->passes_on[i] = type_is_allocator_name(function);
-        if (type_is_rust_library(function))
+            facts->passes_on[i] = told.is_allocator;
+        if (told.is_rust_library)
             facts->passes_on[i] = true;
         for (size_t k = 0; k < facts->count; k++)
             known = known || (facts->v[k].level == i && facts->v[k].evidence == EVIDENCE_TEMPLATE);
         if (known)
             continue;
         arena_grow(&t->scratch, &facts->v, &facts->capacity, facts->count, sizeof *facts->v);
-        facts->v[facts->count++] = (struct type_fact){.name = name,
-                                                      .size = size_of_name(t, name),
+        facts->v[facts->count++] = (struct type_fact){.name = told.result,
+                                                      .size = size_of_name(t, told.result),
                                                       .level = (uint8_t)i,
                                                       .evidence = EVIDENCE_TEMPLATE};
     }
@@ -514,16 +620,16 @@ shared_if_silent(const struct type_facts *facts)
     return &silent_passing;
 }
 
-/* What is known of the call at LOCATION of the function at CALLEE (0 = an allocation function). */
+/* Find what is known of the call at LOCATION of the function at CALLEE (0 = an allocation
+ * function). */
 static const struct type_facts *
-facts_of(struct typer *t, uint32_t location, uint32_t callee)
+find_facts(struct typer *t, uint32_t location, uint32_t callee)
 {
     const struct profile_location *l = &t->p->locations[location];
     uint32_t index = t->module_of[l->module];
     struct type_facts facts = {0}, *kept;
+    const struct type_facts *shared;
 
-    if (t->facts[location] != NULL)
-        return t->facts[location];
     if (index != 0 && !l->exact && !l->at_start && type_module_has_facts(&t->modules[index - 1])) {
         struct type_module *m = &t->modules[index - 1];
         const struct type_statement *v = find_statements(t, m, l, source_name(t, callee));
@@ -532,12 +638,20 @@ facts_of(struct typer *t, uint32_t location, uint32_t callee)
                           l->frame_count, &facts);
     }
     add_name_facts(t, l, &facts);
-    t->facts[location] = shared_if_silent(&facts);
-    if (t->facts[location] == &facts) {
-        kept = arena_alloc(&t->scratch, sizeof *kept);
-        *kept = facts;
-        t->facts[location] = kept;
-    }
+    shared = shared_if_silent(&facts);
+    if (shared != &facts)
+        return shared;
+    kept = arena_alloc(&t->scratch, sizeof *kept);
+    *kept = facts;
+    return kept;
+}
+
+/* As find_facts, which is asked once for each place. */
+static const struct type_facts *
+facts_of(struct typer *t, uint32_t location, uint32_t callee)
+{
+    if (t->facts[location] == NULL)
+        t->facts[location] = find_facts(t, location, callee);
     return t->facts[location];
 }
 
@@ -553,7 +667,7 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
     if (facts->count == 0)
         return facts == &silent_passing;
     hash = hash_u64((uintptr_t)facts ^ hash_u64(sizes->min * 31 + sizes->max));
-    j = &t->judged[hash % JUDGED];
+    j = &t->judged[hash & (t->judged_count - 1)];
     if (j->facts != facts || j->sizes.min != sizes->min || j->sizes.max != sizes->max) {
         *j = (struct judged){.facts = facts, .sizes = *sizes};
         j->passes_on = type_judge(facts, sizes, &j->answer);
@@ -590,16 +704,16 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
             *ret = a;
         callee = location;
         node = p->nodes[node].parent;
+        t->steps = passes_on && i + 1 > t->steps ? i + 1 : t->steps;
     }
     return knows;
 }
 
-/* Fill the empty RET with what the blocks of NODE are. */
+/* Fill the empty RET with what the blocks of NODE are, for which ASKED was asked. */
 static void
-judge_node(struct typer *t, uint32_t node, struct type_answer *ret)
+judge_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
+           struct type_answer *ret)
 {
-    const struct type_sizes *asked = &t->sizes[node];
-
     if (!judge_sizes(t, node, asked, 0, ret))
         return;
     // A guess, or a type that only begins the block, is no better than one that fits behind a
@@ -639,46 +753,96 @@ first_of_size(const struct profile *p, uint64_t size)
     return low < p->type_count && p->types[low].size == size ? low : p->type_count;
 }
 
-static void
-give_type(struct typer *t, struct profile_site *site, const struct type_answer *a)
+/* The id of how the type of A, which has a fact, is written. */
+static uint32_t
+type_name(struct typer *t, const struct type_answer *a)
+{
+    const char *more = a->fit == FIT_ARRAY ? "[]" : a->fit == FIT_HEAD ? " +" : "";
+    bool is_new;
+    uint64_t *known;
+
+    static_assert(_Alignof(struct type_fact) > FIT_EXACT, "room for how it fits");
+    known = map_put(&t->type_names, (uintptr_t)a->fact | a->fit, &is_new);
+    if (is_new)
+        *known = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, more));
+    return (uint32_t)*known;
+}
+
+/* As judge_node, which is asked the same for each of the many paths to a few calls. */
+static struct named_answer
+answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
 {
     const struct profile *p = t->p;
-    size_t first;
+    struct settled *s, now = {.sizes = *sizes};
+    struct type_answer a = {0};
+    uint64_t hash = sizes->min * 31 + sizes->max;
 
-    if (a->fact != NULL) {
-        const char *more = a->fit == FIT_ARRAY ? "[]" : a->fit == FIT_HEAD ? " +" : "";
-
-        site->type = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, more));
-        site->verdict = a->verdict;
-        return;
+    for (uint32_t i = 0, n = node; i < SETTLED_CALLS; i++, n = p->nodes[n].parent) {
+        now.locations[i] = p->nodes[n].location;
+        hash = hash * 0x9e3779b97f4a7c15u + now.locations[i];
     }
-    if (site->counters.allocations == 0 || site->counters.size_min != site->counters.size_max)
+    s = &t->settled[hash_u64(hash) & (t->judged_count - 1)];
+    if (memcmp(s->locations, now.locations, sizeof now.locations) == 0 &&
+        s->sizes.min == sizes->min && s->sizes.max == sizes->max && now.locations[0] != 0)
+        return s->answer;
+    t->steps = 0;
+    judge_node(t, node, sizes, &a);
+    if (a.fact != NULL)
+        now.answer = (struct named_answer){type_name(t, &a), a.verdict};
+    if (t->steps < SETTLED_CALLS)
+        *s = now;
+    return now.answer;
+}
+
+/* Which types have SIZE. */
+static struct same_size
+find_same_size(const struct profile *p, uint64_t size)
+{
+    size_t first = first_of_size(p, size);
+    struct same_size same = {true, first < p->type_count, 0};
+
+    if (same.any && (first + 1 == p->type_count || p->types[first + 1].size != size))
+        same.sole = p->types[first].name;
+    return same;
+}
+
+static struct same_size
+same_size(struct typer *t, uint64_t size)
+{
+    if (size >= SMALL_MAX)
+        return find_same_size(t->p, size);
+    if (!t->same_size[size].known)
+        t->same_size[size] = find_same_size(t->p, size);
+    return t->same_size[size];
+}
+
+static void
+give_type(struct typer *t, struct profile_site *site, const struct named_answer *a)
+{
+    struct same_size same;
+
+    site->type = a->type;
+    site->verdict = a->verdict;
+    if (a->verdict != VERDICT_UNKNOWN || site->counters.allocations == 0 ||
+        site->counters.size_min != site->counters.size_max)
         return;
-    first = first_of_size(p, site->counters.size_min);
-    if (first == p->type_count)
-        return;
-    site->verdict = VERDICT_SAME_SIZE;
-    if (first + 1 == p->type_count || p->types[first + 1].size != p->types[first].size)
-        site->type = p->types[first].name;
+    same = same_size(t, site->counters.size_min);
+    if (same.any)
+        site->verdict = VERDICT_SAME_SIZE;
+    site->type = same.sole;
 }
 
 static void
 judge_sites(struct typer *t)
 {
     struct profile *p = t->p;
-    struct map answers = {0}; // Node to struct type_answer *.
 
     for (size_t i = 0; i < p->site_count; i++) {
-        bool is_new;
-        uint64_t *known = map_put(&answers, p->sites[i].node, &is_new);
+        struct asked *a = asked_of(t, p->sites[i].node);
 
-        if (is_new) {
-            struct type_answer *a = arena_alloc(&t->scratch, sizeof *a);
-
-            judge_node(t, p->sites[i].node, a);
-            *known = (uintptr_t)a;
-        }
-        give_type(t, &p->sites[i], (const struct type_answer *)(uintptr_t)*known);
+        if (!a->judged)
+            a->answer = answer_of(t, p->sites[i].node, &a->sizes);
+        a->judged = true;
+        give_type(t, &p->sites[i], &a->answer);
     }
-    map_release(&answers);
 }
