@@ -322,25 +322,34 @@ may_fold(struct builder *b, uint32_t frame, uint32_t location)
     return is_wrapper(b, frame, location) || (!b->options->no_fold && is_nameless(b, frame));
 }
 
+/* Whether all frames of LOCATION may, so that it depends on the caller of them how they do. */
+static bool
+all_may_fold(struct builder *b, uint8_t *known, uint32_t location)
+{
+    const struct profile_location *l = &b->p->locations[location];
+    uint32_t k = 0;
+
+    if (known[location] == UNKNOWN) {
+        while (k < l->frame_count && may_fold(b, l->first_frame + k, location))
+            k++;
+        known[location] = k == l->frame_count ? YES : NO;
+    }
+    return known[location] == YES;
+}
+
 /* Mark the nodes from which stacks begin that somebody wants, and those further out on which it
  * depends how they are folded: to judge all frames would take longer than to fold. */
 static void
 mark_folds(struct builder *b)
 {
     const struct profile *p = b->p;
+    uint8_t *known = arena_alloc(b->arena, p->location_count); // enum verdict by location.
 
     for (size_t i = 0; i < p->site_count; i++)
         if (b->options->only == NULL || b->options->only[i])
             b->folds[p->sites[i].node].wanted = true;
     for (uint32_t i = (uint32_t)p->node_count; i-- > 1;) {
-        const struct profile_location *l = &p->locations[p->nodes[i].location];
-        uint32_t k = 0;
-
-        if (!b->folds[i].wanted)
-            continue;
-        while (k < l->frame_count && may_fold(b, l->first_frame + k, p->nodes[i].location))
-            k++;
-        if (k == l->frame_count)
+        if (b->folds[i].wanted && all_may_fold(b, known, p->nodes[i].location))
             b->folds[p->nodes[i].parent].wanted = true;
     }
 }

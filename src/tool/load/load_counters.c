@@ -258,6 +258,8 @@ add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes,
 {
     struct counters c = COUNTERS_ZERO;
 
+    if ((allocations | allocated_bytes | frees | freed_bytes) == 0) // As nearly all.
+        return;
     c.allocations = (int64_t)allocations;
     c.allocated_bytes = (int64_t)allocated_bytes;
     c.frees = (int64_t)frees;

@@ -16,9 +16,9 @@
  * Blocks of which only the size is known get the verdict "same size": with the type if there is
  * only one of that size, with none if there are several.
  *
- * A hundred thousand stacks are a few thousand questions: what a place tells and what a name tells is
- * found once, a judgement is remembered by facts and sizes, and an answer by the innermost calls and
- * sizes, if no call further out was asked.
+ * A hundred thousand stacks are a few thousand questions: what a place tells and what a name tells
+ * is found once, a judgement is remembered by facts and sizes, and an answer by the innermost calls
+ * and sizes, if no call further out was asked.
  *
  * Source text is read only where it is older than the program, because otherwise its lines would
  * be of another program. Names are foreign: control characters become '?'.
