@@ -283,8 +283,10 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     for (uintptr_t grown = 0; grown < HEAP_SPAN; grown += 8192) {
         size_t needed = grown / 16 * 5 / 4096;
 
+        before = pages_of(leaf);
         ledger_look_ahead(&a, (void *)(base + grown));
-        // Another block's place is used again, and one is mapped far away.
+        assert_true(pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
+        // Another block's place is used again.
         ledger_look_ahead(&a, (void *)(base + grown / 2));
         assert_true(pages_of(leaf) <= needed + (AHEAD_MAX_BYTES * 5 / 16 >> 12) + 2);
     }
@@ -295,6 +297,30 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN));
     ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN + 4096));
     assert_int_equal(pages_of(leaf), before);
+}
+
+/* If this fails, a call of a program whose heap is large waits for pages that nobody needs: its
+ * blocks come from all over the heap, and some seem to be the next of one that grows. */
+static void
+blocks_from_all_over_a_heap_are_no_growth(void **unused)
+{
+    uintptr_t base = (uintptr_t)HEAP_AT << LEDGER_SPAN_BITS;
+    struct ledger_ahead a = {0};
+    unsigned char *used = (unsigned char *)place_make(base).leaf;
+    const void *other = place_make(base + 16 * HEAP_SPAN).leaf;
+    size_t before;
+
+    (void)unused;
+    // All but the last two megabytes of one leaf have been used, and none of the other.
+    for (size_t i = 0; i < (HEAP_SPAN - (2 << 20)) / 16 * 4; i += 4096)
+        used[i] = 1;
+    before = pages_of(used);
+    ledger_look_ahead(&a, (void *)(base + 16 * HEAP_SPAN));
+    for (uintptr_t i = 0; i < 2000; i++)
+        ledger_look_ahead(&a, (void *)(base + i * 7919 % 12 * (1 << 20)));
+    assert_int_equal(pages_of(used), before);
+    assert_int_equal(a.top, base + 16 * HEAP_SPAN);
+    assert_int_equal(pages_of(other), 0);
 }
 
 int
@@ -310,6 +336,7 @@ main(void)
         cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, begin, end),
         cmocka_unit_test_setup_teardown(pages_are_made_ahead_of_a_growing_heap_and_no_others,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(blocks_from_all_over_a_heap_are_no_growth, begin, end),
     };
 
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

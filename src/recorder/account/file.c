@@ -47,6 +47,10 @@ enum { REOPENED_MAX = 8 };
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
+/* A piece of the file from this size on is read by the page. The kernel reads much of a file ahead of
+ * the first page that is used, as far as eight megabytes on some machines, and one event waits. */
+enum { READ_IN_STEPS_BYTES = 512 << 10 };
+
 /* With a limit on memory it takes no more than this part of what is left, but as much as these two
  * at least, lest the directory be full of segments. */
 enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
@@ -285,6 +289,8 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
             keep_apart(where, size_bytes);
     }
     file_close(fd);
+    if (r == 0 && size_bytes >= READ_IN_STEPS_BYTES)
+        sys_madvise(where, size_bytes, MADV_RANDOM);
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
     else

@@ -45,8 +45,8 @@
  * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
-/* Records after which those before are let go. */
-enum { LET_GO_RECORDS = 2048 };
+/* Records after which those before are let go: six pages, since one event waits for that. */
+enum { LET_GO_RECORDS = 512 };
 
 /* What the environment asks for; a constant of the process, also in its children. */
 static struct {

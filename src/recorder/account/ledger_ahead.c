@@ -9,7 +9,13 @@
  * only a heap that has been seen to grow is followed, no further ahead than half of what it has
  * grown by, nor than AHEAD_MAX_BYTES, for which the ledger has 80 KiB. One block in some hundred is
  * looked at, one at each tick. A block below the highest is one whose place was used before, and
- * says nothing; one far away begins a new stretch.
+ * says nothing. One far away begins a new stretch, but only if what comes behind it in the ledger
+ * is not there yet: blocks from all over a large heap would otherwise look like a heap that grows
+ * by leaps.
+ *
+ * The call of the program that waits for this should not be told from others, and a page takes a
+ * microsecond. So pages come in small steps: five for STEP_BYTES of the heap. Only a heap that
+ * grows by more from one look to the next gets as much as that at once.
  */
 #include "account/ledger_ahead.h"
 
@@ -18,30 +24,53 @@
 #include "platform/state.h"
 
 /* Of the program's address space. */
-#define STRETCH_MAX_BYTES ((uintptr_t)64 << 20)
+#define FAR_BELOW_BYTES ((uintptr_t)64 << 20)
+#define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
 #define AHEAD_MAX_BYTES ((uintptr_t)512 << 10)
-#define AHEAD_MIN_BYTES ((uintptr_t)128 << 10)
+#define AHEAD_MIN_BYTES ((uintptr_t)64 << 10)
+#define STEP_BYTES ((uintptr_t)128 << 10)
+
+/* Up to where pages are made from START on when the heap's highest block is ADDRESS. */
+static uintptr_t
+end_of_step(const struct ledger_ahead *a, uintptr_t start, uintptr_t address, uintptr_t step)
+{
+    uintptr_t ahead = (address - a->first) / 2;
+    uintptr_t end = address + (ahead < AHEAD_MAX_BYTES ? ahead : AHEAD_MAX_BYTES);
+    uintptr_t last = address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1);
+
+    if (end > start + step)
+        end = start + step;
+    return end < last ? end : last;
+}
+
+/* Has the ledger been used behind ADDRESS? */
+static bool
+is_used_behind(uintptr_t address)
+{
+    struct ledger_place behind = ledger_place(address + AHEAD_MIN_BYTES);
+
+    return behind.leaf != NULL && mem_is_there(ledger_slot_at(behind));
+}
 
 void
 ledger_look_ahead(struct ledger_ahead *a, const void *p)
 {
-    uintptr_t address = (uintptr_t)p, start, end, last;
+    uintptr_t address = (uintptr_t)p, grown = address - a->top, start, end, step;
     struct ledger_place from, to;
 
-    if (address - a->top > STRETCH_MAX_BYTES) {
-        if (a->top - address > STRETCH_MAX_BYTES)
+    a->looks++;
+    if (grown > FAR_ABOVE_BYTES) {
+        if (a->top - address > FAR_BELOW_BYTES && !is_used_behind(address))
             *a = (struct ledger_ahead){.first = address, .top = address, .made = address};
         return;
     }
+    step = grown / a->looks > STEP_BYTES ? grown / a->looks : STEP_BYTES;
     a->top = address;
-    end = address + (address - a->first) / 2;
-    if (end > address + AHEAD_MAX_BYTES)
-        end = address + AHEAD_MAX_BYTES;
+    a->looks = 0;
     start = a->made > address ? a->made : address;
-    last = address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1);
-    if (end > last)
-        end = last;
-    if (start >= end || (end - start < AHEAD_MIN_BYTES && end != last))
+    end = end_of_step(a, start, address, step);
+    if (start >= end || (end - start < AHEAD_MIN_BYTES &&
+                         end != (address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1))))
         return;
     from = ledger_place(start);
     to = ledger_place(end);
@@ -50,5 +79,5 @@ ledger_look_ahead(struct ledger_ahead *a, const void *p)
     a->made = end;
     mem_touch(ledger_slot_at(from), ledger_slot_at(to));
     mem_touch(ledger_birth_at(from, state->granule_shift),
-               ledger_birth_at(to, state->granule_shift));
+              ledger_birth_at(to, state->granule_shift));
 }

@@ -54,6 +54,7 @@ struct ledger_ahead {
     uintptr_t first; // Of the stretch in which it has grown.
     uintptr_t top;   // The highest block seen there.
     uintptr_t made;  // What is below has its pages.
+    uintptr_t looks; // So many blocks have been looked at since `top` was.
 };
 
 /* Is it the entry of a block that was recorded as it is, neither unknown nor a sample? */

@@ -25,7 +25,8 @@
 #endif
 
 enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
-enum { STEP_BYTES_MAX = 64 << 10 };
+/* Pages of a file take some two microseconds each, and an event waits. */
+enum { STEP_BYTES_MAX = 8 << 10 };
 
 /* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
  * arena. A tool that writes dumps with all their zeros writes so many. */
@@ -189,6 +190,15 @@ mem_touch(const void *start, const void *end)
 
     if (from < to)
         sys_madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+}
+
+bool
+mem_is_there(const void *address)
+{
+    const void *page = (const void *)((uintptr_t)address & ~(uintptr_t)(PAGE_BYTES - 1));
+    unsigned char there = 0;
+
+    return sys_mincore(page, PAGE_BYTES, &there) == 0 && (there & 1) != 0;
 }
 
 void

@@ -35,10 +35,13 @@ bool mem_populate(void *address, size_t size_bytes);
  * they had been written to. A kernel before 5.14 does not know how: they are made when used. */
 void mem_touch(const void *start, const void *end);
 
+/* Is the page of ADDRESS in memory? False where the kernel does not say. */
+bool mem_is_there(const void *address);
+
 /* Memory that is filled from its beginning on is about to be used up to END_BYTES of LIMIT_BYTES,
  * and its pages up to *MADE are there: have the kernel make more of them in one step, which is
  * cheaper than a page fault for each. A step goes beyond END_BYTES by half of that, at most by
- * 64 KiB. *MADE is shared by threads. */
+ * 8 KiB. *MADE is shared by threads. */
 void mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
 /* The same when it is often called. */
