@@ -386,7 +386,7 @@ each_instruction_means_what_dwarf_says(void **state)
     run_programs(cases, countof(cases), 9);
 }
 
-enum { PLAIN_KINDS = 5, PLAIN_COUNT = 12, SPELLED_MAX = 6 };
+enum { PLAIN_KINDS = 5, PLAIN_COUNT = 48, SPELLED_MAX = 6 };
 
 /* Instruction WHICH with VALUE to OUT, as compilers write it, or in a longer way that means the
  * same; how many bytes that took. */
@@ -394,14 +394,14 @@ static size_t
 spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
 {
     const uint8_t short_way[PLAIN_KINDS][SPELLED_MAX] = {
-        {1, 0x40 | (value & 7)},               // advance_loc
+        {1, 0x40 | (value >> 5 ? value & 7 : 0x20 | value)}, // advance_loc
         {2, 0x02, value & 15},                 // advance_loc1
         {2, 0x0e, value & 0x78},               // def_cfa_offset
         {3, 0x0e, 0x80 | (value & 0x78), 2},   // The same, larger.
         {2, 0x80 | 6, 2 + (value & 3)},        // offset of rbp
     };
     const uint8_t long_way[PLAIN_KINDS][SPELLED_MAX] = {
-        {3, 0x03, value & 7, 0},
+        {3, 0x03, value >> 5 ? value & 7 : 0x20 | value, 0},
         {5, 0x04, value & 15, 0, 0, 0},
         {5, 0x0e, 0x80 | (value & 0x78), 0x80, 0x80, 0},
         {5, 0x0e, 0x80 | (value & 0x78), 0x82, 0x80, 0},
@@ -428,11 +428,14 @@ both_ways_of_execution_agree(void **state)
         struct image plain_image, other_image;
 
         for (int i = 0; i < 1 + round % PLAIN_COUNT; i++) {
+            unsigned which;
+
+            // Half of the programs are mostly pushes: an advance and an offset of the CFA in turn.
             seed = seed * 1664525 + 1013904223;
-            plain_size += spell(plain + plain_size, (seed >> 28) % PLAIN_KINDS,
-                                (uint8_t)(seed >> 16), false);
-            other_size += spell(other + other_size, (seed >> 28) % PLAIN_KINDS,
-                                (uint8_t)(seed >> 16), true);
+            which = round % 2 != 0 && seed >> 28 != 0 ? 2 * (unsigned)(i % 2)
+                                                      : (seed >> 28) % PLAIN_KINDS;
+            plain_size += spell(plain + plain_size, which, (uint8_t)(seed >> 16), false);
+            other_size += spell(other + other_size, which, (uint8_t)(seed >> 16), true);
         }
         build_image(&plain_image, plain, plain_size);
         build_image(&other_image, other, other_size);
