@@ -53,6 +53,7 @@ enum {
 enum { SCAN_RECORDS_MAX = 1 << 22 };
 
 struct header {
+    uint64_t end;        // Of its segment.
     uint64_t eh_frame;   // Where the records begin.
     const uint8_t *table;
     size_t table_count;  // 0 if there is no table we can search.
@@ -70,9 +71,9 @@ struct cie {
 static bool read_header(const struct unwind_object *o, struct header *ret_header);
 static uint64_t search_table(const struct header *h, const struct unwind_object *o,
                              uint64_t lookup);
-static enum cfi_result scan(uint64_t eh_frame, uint64_t lookup, const struct unwind_object *o,
+static enum cfi_result scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
                             struct cfi_function *ret_function);
-static bool read_fde(const struct unwind_object *o, uint64_t address,
+static bool read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
                      struct cfi_function *ret_function);
 
 static inline bool
@@ -90,11 +91,11 @@ cfi_find(uint64_t lookup, const struct unwind_object *object, struct cfi_functio
     if (!object->eh_frame_hdr || !read_header(object, &h))
         return CFI_NONE;
     if (h.table_count == 0)
-        return scan(h.eh_frame, lookup, object, ret_function);
+        return scan(&h, lookup, object, ret_function);
     fde = search_table(&h, object, lookup);
     if (fde == 0)
         return CFI_NONE;
-    if (!read_fde(object, fde, ret_function))
+    if (!read_fde(object, fde, h.end, ret_function))
         return CFI_BAD;
     return covers(ret_function, lookup) ? CFI_FOUND : CFI_NONE;
 }
@@ -110,14 +111,16 @@ cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *
     return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
 }
 
-/* From ADDRESS to the end of its segment; bad if it lies outside. */
+/* From ADDRESS to the end of its segment; bad if it lies outside. Records nearly always lie behind
+ * the header, in its segment, which ends at HEADER_END; 0 = not known. */
 static struct cursor
-cursor_at(const struct unwind_object *o, uint64_t address)
+cursor_at(const struct unwind_object *o, uint64_t address, uint64_t header_end)
 {
     struct cursor c = {.at = o->eh_frame_hdr, .end = o->eh_frame_hdr, .bad = true};
+    uint64_t end = header_end;
 
-    uint64_t end = unwind_readable_end(o, address);
-
+    if (address < (uint64_t)(uintptr_t)o->eh_frame_hdr || address >= header_end)
+        end = unwind_readable_end(o, address);
     if (end != 0) {
         c.at = (const uint8_t *)(uintptr_t)address;
         c.end = (const uint8_t *)(uintptr_t)end;
@@ -195,13 +198,15 @@ static bool
 read_header(const struct unwind_object *o, struct header *ret_header)
 {
     uint64_t base = (uint64_t)(uintptr_t)o->eh_frame_hdr;
-    struct cursor c = cursor_at(o, base);
+    struct cursor c = cursor_at(o, base, 0);
+    uint64_t end = (uint64_t)(uintptr_t)c.end;
     uint8_t version = cur_u8(&c);
     uint8_t frame_encoding = cur_u8(&c);
     uint8_t count_encoding = cur_u8(&c);
     uint8_t table_encoding = cur_u8(&c);
     uint64_t count;
 
+    ret_header->end = end;
     ret_header->eh_frame = read_address(&c, frame_encoding, base);
     ret_header->table_count = 0;
     if (c.bad || version != 1)
@@ -296,9 +301,9 @@ read_string(struct cursor *c)
 }
 
 static bool
-read_cie(const struct unwind_object *o, uint64_t address, struct cie *ret_cie)
+read_cie(const struct unwind_object *o, uint64_t address, uint64_t header_end, struct cie *ret_cie)
 {
-    struct cursor rest = cursor_at(o, address);
+    struct cursor rest = cursor_at(o, address, header_end);
     struct cursor c = read_record(&rest);
     uint32_t id = cur_u32(&c);
     uint8_t version = cur_u8(&c);
@@ -330,15 +335,16 @@ read_cie(const struct unwind_object *o, uint64_t address, struct cie *ret_cie)
 
 /* The FDE at ADDRESS and its CIE. */
 static bool
-read_fde(const struct unwind_object *o, uint64_t address, struct cfi_function *ret_function)
+read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
+         struct cfi_function *ret_function)
 {
-    struct cursor rest = cursor_at(o, address);
+    struct cursor rest = cursor_at(o, address, header_end);
     struct cursor c = read_record(&rest);
     uint64_t here = cur_address(&c);
     uint32_t back = cur_u32(&c);
     struct cie cie;
 
-    if (c.bad || back == 0 || !read_cie(o, here - back, &cie))
+    if (c.bad || back == 0 || !read_cie(o, here - back, header_end, &cie))
         return false;
     ret_function->begin = read_address(&c, cie.encoding, 0);
     ret_function->size = read_format(&c, cie.encoding);
@@ -355,10 +361,10 @@ read_fde(const struct unwind_object *o, uint64_t address, struct cfi_function *r
 /* Records that make no sense on their own are stepped over: their length still leads to the next.
  * */
 static enum cfi_result
-scan(uint64_t eh_frame, uint64_t lookup, const struct unwind_object *o,
+scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
      struct cfi_function *ret_function)
 {
-    struct cursor c = cursor_at(o, eh_frame);
+    struct cursor c = cursor_at(o, h->eh_frame, h->end);
 
     for (int i = 0; i < SCAN_RECORDS_MAX && !c.bad && cur_left(&c) > 0; i++) {
         uint64_t address = cur_address(&c);
@@ -368,7 +374,7 @@ scan(uint64_t eh_frame, uint64_t lookup, const struct unwind_object *o,
             break;
         if (cur_u32(&body) == 0)
             continue;
-        if (read_fde(o, address, ret_function) && covers(ret_function, lookup))
+        if (read_fde(o, address, h->end, ret_function) && covers(ret_function, lookup))
             return CFI_FOUND;
     }
     return CFI_NONE;

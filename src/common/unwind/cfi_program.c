@@ -99,8 +99,8 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
     return true;
 }
 
-/* How many bytes the short advance at AT has, two of which may be read, and *RET_DELTA is how far it
- * goes; 0 if there is another instruction. */
+/* How many bytes the short advance at AT has, two of which may be read, and how far it goes; 0 if
+ * there is another instruction. */
 static inline size_t
 short_advance(const uint8_t *at, uint64_t *ret_delta)
 {
@@ -136,9 +136,9 @@ run_push(struct cfi_row *row, const uint8_t *at)
     return NULL;
 }
 
-/* Functions that push arguments have hundreds of pairs in their programs. Step over those that begin
- * at AT, end before END and advance *LOCATION no further than LOOKUP, five at a time and then one
- * by one; *OFFSET is that of the last. Returns where the next instruction is. */
+/* Functions that push arguments have hundreds of pairs in their programs. Step over those that
+ * begin at AT, end before END and advance *LOCATION no further than LOOKUP, five at a time and then
+ * one by one; *OFFSET is that of the last. Returns where the next instruction is. */
 static inline const uint8_t *
 skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *location,
            int32_t *offset)

@@ -47,8 +47,9 @@ enum { REOPENED_MAX = 8 };
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
-/* A piece of the file from this size on is read by the page. The kernel reads much of a file ahead of
- * the first page that is used, as far as eight megabytes on some machines, and one event waits. */
+/* A piece of the file from this size on is read by the page. The kernel reads much of a file ahead
+ * of the first page that is used, as far as eight megabytes on some machines, and one event waits.
+ */
 enum { READ_IN_STEPS_BYTES = 512 << 10 };
 
 /* With a limit on memory it takes no more than this part of what is left, but as much as these two
