@@ -18,7 +18,8 @@ static uint32_t instance_count;
 static struct heap_instance *
 instance_at(uint32_t index)
 {
-    struct heap_instance **place = &state->heaps->chunks[index / HEAP_CHUNK];
+    uint32_t number = index + 1;
+    struct heap_instance **place = &state->heaps->chunks[number / HEAP_CHUNK];
     struct heap_instance *chunk = load_acquire(place), *none = NULL;
 
     if (unlikely(chunk == NULL)) {
@@ -30,7 +31,7 @@ instance_at(uint32_t index)
             chunk = none;
         }
     }
-    return &chunk[index % HEAP_CHUNK];
+    return &chunk[number % HEAP_CHUNK];
 }
 
 /* O is what instance INDEX holds; more than once does no harm. */

@@ -12,8 +12,9 @@ enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 
 /* What an instance holds by address: heap_objects.c. All zero but for the claim is empty. */
 struct heap_objects {
-    uint64_t claim;    // Atomic: what its present objects are claimed by; 0 = not begun.
-    uint64_t untold;   // Atomic: 1 if its table has objects of which no region tells.
+    uint64_t claim;  // Atomic: what its present objects are claimed by; 0 = not begun.
+    uint32_t untold; // Atomic: 1 if its table has objects of which no region tells.
+    uint32_t number; // Atomic: the one that the claim had in the region looked at last; a guess.
     struct heap_map table;
 };
 
@@ -30,7 +31,7 @@ struct heap_instance {
 /* Private memory of the process. */
 struct heap_instances {
     uint64_t free; // Atomic: the first free instance's index plus 1, and a count above.
-    struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK of them.
+    struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK of them, by number.
 };
 
 /* Of a claim; the instance's index plus 1 stands above. It is counted up when it is emptied. */
@@ -71,26 +72,40 @@ void heap_instance_give_back(struct heap_instance *h, uint64_t handle);
  * there is none, it was destroyed, or there is no memory. */
 struct heap_instance *heap_instance_inherit(uint64_t handle);
 
-/* Number INDEX; NULL if nobody has ever asked for it. */
+/* The instance of that number, its index plus 1; NULL if nobody has ever asked for it. */
 static inline struct heap_instance *
-heap_instance_peek(uint32_t index)
+heap_instance_peek(uint32_t number)
 {
     struct heap_instance *chunk =
-        load_acquire(&state->heaps->chunks[index / HEAP_CHUNK % HEAP_CHUNKS]);
+        load_acquire(&state->heaps->chunks[number / HEAP_CHUNK % HEAP_CHUNKS]);
 
-    return likely(chunk != NULL) ? &chunk[index % HEAP_CHUNK] : NULL;
+    return likely(chunk != NULL) ? &chunk[number % HEAP_CHUNK] : NULL;
+}
+
+/* The instance of HANDLE if it is there and that handle's; else NULL. */
+static inline struct heap_instance *
+heap_instance_there(uint64_t handle)
+{
+    struct heap_instance *h =
+        heap_instance_peek(heap_handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS));
+
+    return likely(h != NULL) && likely(load_acquire(&h->owner) == handle) ? h : NULL;
 }
 
 /* The instance that HANDLE means; NULL: see heap_instance_inherit. */
 static inline struct heap_instance *
 heap_instance(uint64_t handle)
 {
-    uint32_t index = heap_handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS) - 1;
-    struct heap_instance *h = heap_instance_peek(index);
+    struct heap_instance *h = heap_instance_there(handle);
 
-    if (likely(h != NULL) && likely(load_acquire(&h->owner) == handle))
-        return h;
-    return heap_instance_inherit(handle);
+    return likely(h != NULL) ? h : heap_instance_inherit(handle);
+}
+
+/* Is what lives in the instance of HANDLE known by stack? */
+static inline bool
+heap_has_lives(uint64_t handle)
+{
+    return (handle >> HANDLE_LASTS & 1) == 0;
 }
 
 #endif

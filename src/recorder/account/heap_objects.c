@@ -65,7 +65,7 @@ heap_objects_empty(struct heap_objects *o)
         ;
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
-    store_relaxed(&o->untold, UINT64_C(0));
+    store_relaxed(&o->untold, 0u);
 }
 
 /* Does CLAIM stand for objects that are there? */
@@ -76,7 +76,7 @@ is_current(uint64_t claim)
 
     if (claim <= TURN_MASK)
         return false;
-    h = heap_instance_peek((uint32_t)(claim >> HEAP_CLAIM_TURN_BITS) - 1);
+    h = heap_instance_peek((uint32_t)(claim >> HEAP_CLAIM_TURN_BITS));
     return h != NULL && load_acquire(&h->objects.claim) == claim;
 }
 
@@ -279,7 +279,7 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
     if (leaf != NULL)
         tell_tabled(heap_region(leaf, address), o);
     else
-        store_relaxed(&o->untold, UINT64_C(1));
+        store_relaxed(&o->untold, 1u);
     return heap_map_insert(&o->table, p, b);
 }
 

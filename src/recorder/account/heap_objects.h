@@ -126,21 +126,79 @@ heap_word_is(uint64_t word, const struct heap_region *region, uint64_t claim, ui
            likely(load_acquire(&region->claims[heap_word_claim(word)]) == claim);
 }
 
-/* WORD comes to PLACE if that is free, the first one of a region whose claim number 0 is CLAIM. */
+/* WORD, whose claim is CLAIM, comes to PLACE of REGION, in which THERE is. */
 static inline bool
-heap_word_put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
+heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
+              uint64_t claim)
 {
-    uint64_t none = 0;
-
     if (likely(!load_relaxed(&state->multi)))
-        return likely(arch_cas_alone(place, &none, word));
-    if (unlikely(!cas_seq_cst(place, &none, word)))
+        return likely(arch_cas_alone(place, &there, word));
+    if (unlikely(!cas_seq_cst(place, &there, word)))
         return false;
     // Paired with take_stale: either it sees the word, or we see that the claim has gone.
-    if (likely(load_seq_cst(&region->claims[0]) == claim))
+    if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
         return true;
     cas_seq_cst(place, &word, UINT64_C(0));
     return false;
+}
+
+/* The number of CLAIM, that of O, in REGION; HEAP_CLAIMS if it has none. Nearly always it is the
+ * one that it had in the region before. */
+static inline uint32_t
+heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint64_t claim)
+{
+    uint32_t number = load_relaxed(&o->number);
+
+    if (likely(load_acquire(&region->claims[number]) == claim))
+        return number;
+    for (number = 0; number < HEAP_CLAIMS; number++)
+        if (load_acquire(&region->claims[number]) == claim) {
+            store_relaxed(&o->number, number);
+            break;
+        }
+    return number;
+}
+
+/* Is THERE, a word of REGION, none, or what an instance has left that was emptied since and has
+ * CLAIM now? */
+static inline bool
+heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t claim)
+{
+    uint64_t of;
+
+    if (there == 0)
+        return true;
+    of = load_acquire(&region->claims[heap_word_claim(there)]);
+    return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
+}
+
+/* Remember B at P, not NULL, in the first word of its granule. False: nothing was done, and
+ * heap_objects_insert_slowly is to be called. */
+static INLINE bool
+heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
+{
+    uintptr_t address = (uintptr_t)p;
+    struct heap_leaf *leaf = heap_leaf(address);
+    uint64_t claim = load_relaxed(&o->claim), *place, there;
+    const struct heap_region *region;
+    uint32_t number;
+
+    if (unlikely(leaf == NULL) || unlikely(!heap_word_holds(b)))
+        return false;
+    region = heap_region(leaf, address);
+    number = heap_claim_number(o, region, claim);
+    if (unlikely(number == HEAP_CLAIMS))
+        return false;
+    // An object that was here and whose end went unseen may be in the table or the second word.
+    if (unlikely((load_relaxed(&region->tabled) | load_relaxed(&region->second) |
+                  load_relaxed(&o->untold)) != 0) &&
+        ((load_relaxed(&region->tabled) | load_relaxed(&o->untold)) != 0 ||
+         load_relaxed(heap_word(leaf, 1, address)) != 0))
+        return false;
+    place = heap_word(leaf, 0, address);
+    there = load_relaxed(place);
+    return likely(heap_word_is_free(there, region, claim)) &&
+           heap_word_put(place, there, region, heap_word_of(address, b, number), claim);
 }
 
 /* See heap_objects_insert_slowly. */
@@ -148,22 +206,9 @@ static INLINE bool
 heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
                     struct heap_block *ret_old)
 {
-    uintptr_t address = (uintptr_t)p;
-    struct heap_leaf *leaf = heap_leaf(address);
-    uint64_t claim = load_relaxed(&o->claim);
-    const struct heap_region *region;
-
-    if (unlikely(leaf == NULL) || unlikely(!heap_word_holds(b)))
-        return heap_objects_insert_slowly(o, p, b, ret_old);
-    region = heap_region(leaf, address);
-    if (unlikely(load_acquire(&region->claims[0]) != claim) ||
-        unlikely((load_relaxed(&region->tabled) | load_relaxed(&region->second) |
-                  load_relaxed(&o->untold)) != 0) ||
-        unlikely(!heap_word_put(heap_word(leaf, 0, address), region, heap_word_of(address, b, 0),
-                                claim)))
-        return heap_objects_insert_slowly(o, p, b, ret_old);
     ret_old->site = 0;
-    return true;
+    return likely(heap_objects_insert_first(o, p, b)) ||
+           heap_objects_insert_slowly(o, p, b, ret_old);
 }
 
 /* See heap_objects_remove_slowly. */

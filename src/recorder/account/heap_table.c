@@ -297,8 +297,10 @@ live_make(struct heap_lives *l, uint32_t site)
 
         if (level == NULL)
             return NULL;
-        if (unlikely(load_relaxed(&l->used) <= i))
+        if (unlikely(load_relaxed(&l->used) <= i)) {
             store_release(&l->used, i + 1);
+            store_release(&l->last, level);
+        }
         for (uint32_t k = 0; k < LIVE_WINDOW; k++) {
             struct heap_live *p = &level->places[(hash + k) & level->mask];
             uint32_t there = load_acquire(&p->site);
@@ -386,4 +388,5 @@ heap_live_clear(struct heap_lives *l)
         p->own_count = p->own_bytes = p->count = p->size_bytes = 0;
     }
     store_relaxed(&l->used, 0u);
+    store_relaxed(&l->last, NULL);
 }

@@ -59,9 +59,12 @@ heap_live_add(struct heap_live *l, bool own, int64_t count, int64_t size_bytes)
 /* Take all out of L. What the owner or others add meanwhile is still there after it. */
 void heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes);
 
+struct heap_live_level;
+
 struct heap_lives {
     void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level
     uint32_t used;                  // Atomic: levels that may have something.
+    struct heap_live_level *last;   // Atomic: the last of these, where nearly all are; or another.
 };
 
 struct heap_live_level {
@@ -79,22 +82,27 @@ heap_live_hash(uint32_t site)
 /* What heap_live_at does when it does not find SITE at once. */
 struct heap_live *heap_live_find(struct heap_lives *l, uint32_t site);
 
+/* The entry of SITE if it is in the first place of the last level, where most are; else NULL. */
+static inline struct heap_live *
+heap_live_first(struct heap_lives *l, uint32_t site)
+{
+    struct heap_live_level *level = load_acquire(&l->last);
+    struct heap_live *p;
+
+    // One that was there reads as none where a handler has forked meanwhile (event/orphan.c).
+    if (unlikely(level == NULL))
+        return NULL;
+    p = &level->places[heap_live_hash(site) & level->mask];
+    return likely(load_acquire(&p->site) == site) ? p : NULL;
+}
+
 /* The entry of SITE, made if it is new; NULL without memory. */
 static inline struct heap_live *
 heap_live_at(struct heap_lives *l, uint32_t site)
 {
-    uint32_t used = load_acquire(&l->used);
-    struct heap_live_level *level;
+    struct heap_live *p = heap_live_first(l, site);
 
-    // Nearly all are in the last level, and most of these in the first place that they may be in.
-    // A level that was there reads as none where a handler has forked meanwhile (event/orphan.c).
-    if (likely(used != 0) && likely((level = load_acquire(&l->levels[used - 1])) != NULL)) {
-        struct heap_live *p = &level->places[heap_live_hash(site) & level->mask];
-
-        if (likely(load_acquire(&p->site) == site))
-            return p;
-    }
-    return heap_live_find(l, site);
+    return likely(p != NULL) ? p : heap_live_find(l, site);
 }
 
 /* The first entry in use from number *I on, and in *I the number after it; NULL after the last. To

@@ -101,12 +101,19 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t en
         bump_by(&c->ended_256, count);
 }
 
-/* P has moved, or is to count as long-lived. */
+/* P, of ENTRY, has moved, or is to count as long-lived. */
+static inline void
+recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth)
+{
+    if (t->recent[birth] == recent_key(p, entry))
+        t->recent[birth] = 0;
+}
+
+/* The same of a block of malloc's. */
 static inline void
 recent_drop(struct thread *t, const void *p, uint32_t site, uint8_t birth)
 {
-    if (t->recent[birth] == recent_key(p, recent_entry(p, site)))
-        t->recent[birth] = 0;
+    recent_drop_entry(t, p, recent_entry(p, site), birth);
 }
 
 /* None of the blocks so far is to be found. */

@@ -18,8 +18,8 @@
 #include "event/enter.h"
 #include "event/event.h"
 #include "event/heap.h"
+#include "event/heap_ordinary.h"
 #include "event/nest.h"
-#include "event/ordinary.h"
 #include "event/request.h"
 #include "heaptap/language.h"
 #include "platform/mem.h"
@@ -134,24 +134,9 @@ api_heap_destroy(heaptap_heap *heap)
     call_ends(&call);
 }
 
-/* Begin an event that comes from SLOT by the short way, as most do: nothing of this thread's is
- * under way, it has nothing to look up, and the event is not the one to be timed. NULL: nothing has
- * been done. To be ended by enter_ends. */
-static INLINE struct thread *
-call_begins_shortly(uint64_t slot)
-{
-    struct thread *t = tls.self;
-
-    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t)))
-        return NULL;
-    enter_begins(slot);
-    t->countdown--;
-    return t;
-}
-
 static NOINLINE void
-alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
-             struct arch_caller caller)
+alloc_in_call(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
+              struct arch_caller caller)
 {
     struct call call;
 
@@ -160,18 +145,53 @@ alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     call_ends(&call);
 }
 
+static NOINLINE void
+alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
+             struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+
+    // Also in a thread that is apart.
+    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t))) {
+        alloc_in_call(heap, p, count, bytes, caller);
+        return;
+    }
+    enter_begins(caller.slot);
+    t->countdown--;
+    heap_alloc(t, handle_of(heap), p, count, bytes, caller);
+    enter_ends();
+}
+
 static void
 api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
-    struct thread *t = call_begins_shortly(caller.slot);
+    struct thread *t = tls.self;
+    struct heap_block b;
 
-    if (unlikely(t == NULL)) {
+    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread(t)) || unlikely(count != 1) ||
+        heap_is_off()) {
         alloc_slowly(heap, p, count, bytes, caller);
         return;
     }
-    heap_alloc(t, handle_of(heap), p, count, bytes, caller);
-    enter_ends();
+    enter_begins(caller.slot);
+    if (!heap_is_leaf(t, caller)) {
+        heap_alloc_elsewhere(handle_of(heap), p, bytes, caller);
+        return;
+    }
+    switch (heap_ordinary_alloc(t, handle_of(heap), p, bytes, &t->leaf, &b)) {
+    case HEAP_DONE:
+        break;
+    case HEAP_TO_SETTLE:
+        event_settle();
+        break;
+    case HEAP_TO_KEEP:
+        heap_keep_counted(handle_of(heap), p, bytes, b.site, b.birth);
+        break;
+    case HEAP_NOT:
+        heap_alloc_at(handle_of(heap), p, bytes, &t->leaf);
+        break;
+    }
 }
 
 static void
@@ -199,14 +219,20 @@ static void
 api_free(heaptap_heap *heap, const void *p)
 {
     struct arch_caller caller = ARCH_CALLER();
-    struct thread *t = call_begins_shortly(caller.slot);
+    struct thread *t = tls.self;
 
-    if (unlikely(t == NULL)) {
+    enum heap_ordinary result;
+
+    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t))) {
         free_slowly(heap, p, caller);
         return;
     }
-    heap_free(t, handle_of(heap), p, caller);
-    enter_ends();
+    enter_begins(caller.slot);
+    result = heap_ordinary_free(t, handle_of(heap), p);
+    if (unlikely(result == HEAP_NOT))
+        heap_free_begun(handle_of(heap), p, caller);
+    else if (unlikely(result == HEAP_TO_SETTLE))
+        event_settle();
 }
 
 static void

@@ -12,9 +12,10 @@
  * as there are sites, whether they had addresses or not. Only those of runtimes, which are never
  * reset, do without.
  *
- * What an event finds out. Which node of the tree the stack and the tag lead to follows from the
- * stack and the handle alone, so each thread remembers some hundred of these, with their sites: one
- * line of the cache in place of the node, its first child and that one's sites.
+ * What an event finds out. Which site the stack and the tag lead to follows from the stack, the
+ * handle and the size class alone, so each thread remembers a thousand of these; and for some
+ * hundred sites where they were counted last: its counter, the instance, and what lives in that.
+ * Most events need no more: heap_ordinary.h.
  *
  * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
  * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
@@ -27,11 +28,10 @@
  */
 #include "event/heap.h"
 
-#include <string.h>
-
 #include "account/count.h"
 #include "account/file.h"
 #include "account/heap_instance.h"
+#include "account/heap_names.h"
 #include "account/heap_objects.h"
 #include "account/label.h"
 #include "account/nodes.h"
@@ -40,34 +40,15 @@
 #include "account/unknown.h"
 #include "base/atomics.h"
 #include "event/block.h"
+#include "event/event.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
+#include "event/heap_ordinary.h"
 #include "event/way.h"
 #include "platform/mem.h"
-#include "platform/sys.h"
-#include "platform/texts.h"
 #include "stack/language_frames.h"
 
-/* --- Names ------------------------------------------------------------------------------------ */
-
-enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RECORD_OTHER = 1 };
-
-static const char other_heaps[] = "other heaps";
-static uint32_t places[HEAP_NAMES];
-static unsigned char collected[HEAP_NAMES + 1]; // By name, also for children. Atomic.
-static unsigned char pool[POOL_BYTES];
-static struct texts names = {
-    .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
-
-bool
-heap_names_start(void)
-{
-    state->heap_names = mem_private((HEAP_NAMES + 1) * sizeof *state->heap_names);
-    state->heaps = mem_private(sizeof *state->heaps);
-    return state->heap_names != NULL && state->heaps != NULL &&
-           table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
-           table_take(&state->tables[DISK_HEAPS], 1) == RECORD_OTHER;
-}
+/* --- Instances -------------------------------------------------------------------------------- */
 
 static void
 lose_event(void)
@@ -75,74 +56,10 @@ lose_event(void)
     add_relaxed(&state->header->losses.heap_events, UINT64_C(1));
 }
 
-/* A full tree must not mix this heap's bytes with others: it has nodes below "other". */
-static void
-make_others(struct heap_name *n)
-{
-    for (uint32_t i = 0; i < countof(n->other); i++) {
-        uint32_t none = 0;
-
-        if (load_acquire(&n->other[i]) == 0)
-            cas_acq_rel(&n->other[i], &none, nodes_make_tag(DISK_TAG_HEAP + i, n->record));
-    }
-}
-
-/* Give the name NUMBER a record: the one of "other heaps" when there are no more. */
-static COLD uint32_t
-make_record(uint32_t number)
-{
-    struct heap_name *n = &state->heap_names[number];
-    size_t size_bytes = sizeof other_heaps - 1;
-    const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
-    uint64_t id = number != NAME_OTHER ? table_take(&state->tables[DISK_HEAPS], 1) : RECORD_OTHER;
-    struct disk_heap *r;
-    uint32_t none = 0;
-
-    if (id >= LIMIT_HEAPS)
-        return 0;
-    r = table_record(&state->tables[DISK_HEAPS], id);
-    if (r->name.bytes == 0)
-        r->name = file_string(text, size_bytes);
-    r->created_ns = sys_clock_ns() - state->start_ns;
-    r->flags = load_relaxed(&collected[number]) != 0 ? DISK_HEAP_COLLECTED : 0;
-    // The record of one that lost the race stays unpublished.
-    if (!cas_acq_rel(&n->record, &none, (uint32_t)id))
-        return none;
-    store_release(&r->id, (uint32_t)id);
-    make_others(n);
-    return (uint32_t)id;
-}
-
-/* The name of that number in this process. */
-static struct heap_name *
-name_of(uint32_t number)
-{
-    struct heap_name *n = &state->heap_names[number];
-
-    if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
-        return n;
-    n = &state->heap_names[NAME_OTHER];
-    if (load_acquire(&n->record) == 0)
-        make_record(NAME_OTHER);
-    return n;
-}
-
-static uint32_t
-number_of(const char *name)
-{
-    size_t size_bytes = name != NULL ? strlen(name) : 0;
-    uint32_t number = texts_intern(&names, name != NULL ? name : "",
-                                   size_bytes < NAME_BYTES_MAX ? size_bytes : NAME_BYTES_MAX);
-
-    return number != TEXTS_NONE ? number : (uint32_t)NAME_OTHER;
-}
-
-/* --- Instances -------------------------------------------------------------------------------- */
-
 static struct heap_name *
 name_of_handle(uint64_t handle)
 {
-    return name_of(heap_handle_part(handle, 0, HANDLE_NAME_BITS));
+    return heap_name(heap_handle_part(handle, 0, HANDLE_NAME_BITS));
 }
 
 static struct disk_heap *
@@ -165,7 +82,7 @@ instance_of(uint64_t handle)
 uint64_t
 heap_create(const char *name, unsigned skip_frames, enum heap_form form)
 {
-    uint32_t number = number_of(name);
+    uint32_t number = heap_name_number(name);
     struct heap_instance *h;
     struct disk_heap *r;
     uint32_t index = heap_instance_take(&h), skip_max = (1 << HANDLE_SKIP_BITS) - 1;
@@ -182,7 +99,7 @@ heap_create(const char *name, unsigned skip_frames, enum heap_form form)
     store_relaxed(&h->thread, NULL);
     store_release(&h->owner, handle);
     if (form == HEAP_COLLECTED)
-        store_relaxed(&collected[number], (unsigned char)1);
+        heap_name_collects(number);
     r = record_of(handle);
     add_relaxed(&r->made, UINT64_C(1));
     if (form == HEAP_COLLECTED)
@@ -243,68 +160,64 @@ site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
     return site > DISK_SIZE_CLASSES ? site : 0;
 }
 
-/* Sites of objects that a thread has found before. They follow from the stack, how many frames are
- * to be skipped, the heap's name and the size, and never change. */
-struct heap_memo {
-    struct heap_place {
-        uint64_t key;                     // 0 = unused.
-        uint64_t reserved;
-        uint32_t site[DISK_SIZE_CLASSES]; // 0 = not known.
-    } places[1 << 9];
-};
-static_assert(sizeof(struct heap_place) == 32, "two to a line of the cache");
-
-static inline uint64_t
-place_key(uint32_t node, uint64_t handle)
-{
-    static_assert(HANDLE_INDEX + 32 <= 64, "what is below the index, and a node");
-    return (uint64_t)node << HANDLE_INDEX | (handle & ((1 << HANDLE_INDEX) - 1));
-}
-
-static inline struct heap_place *
-place_of(struct heap_memo *m, uint64_t key)
-{
-    return &m->places[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % countof(m->places)];
-}
-
+/* The site as site_at has it, which T remembers from now on. */
 static NOINLINE uint32_t
-object_site_at(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
+find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
     uint32_t *sites, site = site_at(node, handle, DISK_TAG_HEAP, size_bytes, &sites);
-    uint64_t key = place_key(node, handle);
+    uint64_t key = heap_place_key(state->nodes[node].site, handle, disk_size_class(size_bytes));
     struct heap_place *p;
 
     if (sites == NULL || tls.labels != 0)
         return site;
     if (unlikely(t->heaps == NULL) && (t->heaps = mem_private(sizeof *t->heaps)) == NULL)
         return site;
-    p = place_of(t->heaps, key);
-    if (p->key != key) {
-        // A handler may jump out of here.
-        p->key = 0;
-        signal_fence();
-        memset(p->site, 0, sizeof p->site);
-        signal_fence();
-        p->key = key;
-    }
-    p->site[disk_size_class(size_bytes)] = site;
+    p = heap_place(t->heaps, key);
+    // A handler may jump out of here.
+    p->key = 0;
+    signal_fence();
+    p->site = site;
+    signal_fence();
+    p->key = key;
     return site;
 }
 
-/* The site of an object of SIZE_BYTES of the heap HANDLE; 0 without memory. */
+/* The site of an object of SIZE_BYTES of the heap HANDLE with the stack NODE; 0 without memory. */
 static inline uint32_t
-object_site(struct thread *t, uint64_t handle, uint64_t size_bytes, struct arch_caller caller)
+object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
-    uint32_t node = language_node(t, caller), site = 0;
+    uint32_t site = 0;
 
     if (likely(t->heaps != NULL) && likely(tls.labels == 0)) {
-        uint64_t key = place_key(node, handle);
-        const struct heap_place *p = place_of(t->heaps, key);
+        uint64_t key = heap_place_key(state->nodes[node].site, handle, disk_size_class(size_bytes));
+        const struct heap_place *p = heap_place(t->heaps, key);
 
         if (likely(p->key == key))
-            site = p->site[disk_size_class(size_bytes)];
+            site = p->site;
     }
-    return likely(site != 0) ? site : object_site_at(t, node, handle, size_bytes);
+    return likely(site != 0) ? site : find_site(t, node, handle, size_bytes);
+}
+
+/* T is to know where SITE is counted while its objects are those of H. */
+static inline void
+note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_instance *h,
+          struct heap_live *live)
+{
+    struct heap_site *s;
+
+    if (unlikely(t->heaps == NULL))
+        return;
+    s = heap_site(t->heaps, site);
+    if (likely(s->site == site) && likely(s->instance == h) && likely(s->live == live) &&
+        likely(s->counter == c))
+        return;
+    s->site = 0;
+    signal_fence();
+    s->counter = c;
+    s->instance = h;
+    s->live = live;
+    signal_fence();
+    s->site = site;
 }
 
 /* --- Objects ---------------------------------------------------------------------------------- */
@@ -331,7 +244,7 @@ each_bytes_of(struct heap_block b)
 static inline bool
 has_lives(const struct heap_instance *h)
 {
-    return (load_relaxed(&h->owner) >> HANDLE_LASTS & 1) == 0;
+    return heap_has_lives(load_relaxed(&h->owner));
 }
 
 /* Whether T is the thread that H belongs to, the first one that asks. */
@@ -374,6 +287,7 @@ object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
         bump(&t->disk->no_memory_events);
         return 0;
     }
+    note_site(t, b.site, c, h, live);
     if (lives)
         heap_live_add(live, is_owner(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     count_objects_free(t, c, b.count, b.size_bytes);
@@ -403,10 +317,11 @@ keep_object(struct thread *t, struct heap_instance *h, const void *p, struct hea
     return likely(old.site == 0) ? 0 : overwritten(t, h, old);
 }
 
-/* A block of COUNT objects and SIZE_BYTES begins at P. Returns its counter, NULL if it is lost. */
+/* A block of COUNT objects and SIZE_BYTES with the stack NODE begins at P. Returns its counter,
+ * NULL if it is lost. */
 static INLINE struct disk_counter *
 object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
-              uint64_t count, uint64_t size_bytes, struct arch_caller caller, int64_t *ret_change)
+              uint64_t count, uint64_t size_bytes, uint32_t node, int64_t *ret_change)
 {
     struct heap_block b = {.count = clamp(count), .size_bytes = clamp(size_bytes)};
     uint64_t each_bytes = b.count != 0 ? each_bytes_of(b) : b.size_bytes;
@@ -415,7 +330,7 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
     struct disk_counter *c = NULL;
 
     *ret_change = 0;
-    b.site = object_site(t, handle, each_bytes, caller);
+    b.site = object_site(t, node, handle, each_bytes);
     if (lives && b.site != 0)
         live = heap_live_at(&h->lives, b.site);
     if (live != NULL || (!lives && b.site != 0))
@@ -424,19 +339,13 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
         lose_event();
         return NULL;
     }
+    note_site(t, b.site, c, h, live);
     count_in(t, c, b);
     if (lives)
         heap_live_add(live, is_owner(h, t), (int64_t)b.count, (int64_t)b.size_bytes);
-    b.birth = recent_begins(t, p, recent_entry(p, b.site));
+    b.birth = recent_begins(t, p, heap_recent_entry(b.site));
     *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
     return c;
-}
-
-/* Only whether anything is recorded counts: what a heap tells is never a matter of chance. */
-static bool
-is_off(void)
-{
-    return load_relaxed(&sample.mode) == DISK_MODE_OFF;
 }
 
 void
@@ -446,17 +355,74 @@ heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count, uin
     struct heap_instance *h = instance_of(handle);
     int64_t change;
 
-    if (h == NULL || is_off())
+    if (h == NULL || heap_is_off())
         return;
-    object_begins(t, h, handle, p, count, size_bytes, caller, &change);
+    object_begins(t, h, handle, p, count, size_bytes, language_node(t, caller), &change);
     peak_change(t, change);
+}
+
+NOINLINE void
+heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
+              const struct stack_target *target)
+{
+    struct heap_instance *h = instance_of(handle);
+    struct thread *t = tls.self;
+    int64_t change;
+
+    t->countdown--;
+    if (h != NULL) {
+        object_begins(t, h, handle, p, 1, size_bytes, nodes_of(target->sites), &change);
+        peak_change(t, change);
+    }
+    enter_ends();
+}
+
+NOINLINE void
+heap_alloc_elsewhere(uint64_t handle, const void *p, uint64_t size_bytes,
+                     struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    const struct stack_target *target = stack_foreseen(t, caller);
+    struct heap_block b;
+
+    if (unlikely(target == NULL))
+        target = stack_target_elsewhere(t, caller);
+    switch (heap_ordinary_alloc(t, handle, p, size_bytes, target, &b)) {
+    case HEAP_DONE:
+        break;
+    case HEAP_TO_SETTLE:
+        event_settle();
+        break;
+    case HEAP_TO_KEEP:
+        heap_keep_counted(handle, p, size_bytes, b.site, b.birth);
+        break;
+    case HEAP_NOT:
+        heap_alloc_at(handle, p, size_bytes, target);
+        break;
+    }
+}
+
+NOINLINE void
+heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t site,
+                  uint32_t birth)
+{
+    struct heap_instance *h = heap_instance_there(handle);
+    struct heap_block b = {.site = site, .birth = birth, .count = 1, .size_bytes = size_bytes};
+    struct thread *t = tls.self;
+    int64_t change = (int64_t)size_bytes;
+
+    // Not there any more if another thread has destroyed it, with what was counted.
+    if (likely(h != NULL))
+        change += keep_object(t, h, p, b);
+    peak_change(t, change);
+    enter_ends();
 }
 
 /* There was no block at P. */
 static COLD void
 not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
-    if (is_off())
+    if (heap_is_off())
         return; // The block probably came while recording was off, too.
     if (state->gaps)
         bump(&t->disk->unrecorded_frees);
@@ -490,8 +456,18 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
         return;
     change = object_ends(t, h, b, &c);
     if (c != NULL)
-        recent_ends(t, c, p, recent_entry(p, b.site), (uint8_t)b.birth, b.count);
+        recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
     peak_change(t, change);
+}
+
+NOINLINE void
+heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+
+    t->countdown--;
+    heap_free(t, handle, p, caller);
+    enter_ends();
 }
 
 void
@@ -511,11 +487,12 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
         left = object_ends(t, h, b, &c);
     if (c != NULL) {
         bump_by(&c->moved, b.count);
-        recent_drop(t, old, b.site, (uint8_t)b.birth);
+        recent_drop_entry(t, old, heap_recent_entry(b.site), (uint8_t)b.birth);
     }
     c = NULL;
-    if (!is_off())
-        c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes, caller, &change);
+    if (!heap_is_off())
+        c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes,
+                          language_node(t, caller), &change);
     if (c != NULL && b.site != 0) {
         bump_by(&c->reallocations, b.count);
         if (size_bytes > b.size_bytes)
@@ -638,7 +615,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     struct ledger_entry old;
     uint32_t *sites;
 
-    if (p == NULL || instance_of(handle) == NULL || is_off())
+    if (p == NULL || instance_of(handle) == NULL || heap_is_off())
         return;
     old = ledger_remove(p);
     if (ledger_is_backing(old)) {

@@ -6,15 +6,6 @@
 #include "account/thread.h"
 #include "platform/arch_x86_64.h"
 
-/* One name in this process. */
-struct heap_name {
-    uint32_t record;   // Atomic: its index in DISK_HEAPS; 0 = none yet.
-    uint32_t other[2]; // Atomic: nodes below "other" for its objects and for its backing.
-};
-
-/* Make the table of names when recording starts. False without memory. */
-bool heap_names_start(void);
-
 enum heap_form {
     HEAP_PLAIN,
     HEAP_LASTS,     // It is never emptied, and destroyed only when nothing lives in it.
@@ -42,5 +33,20 @@ void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_byte
 
 /* P backs the heap no more. If it was malloc's it is the program's again, allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
+
+/* An event that enter_begins has begun for an ordinary thread, and which ends in these, because it
+ * was not done by heap_ordinary.h. P is one object that comes from CALLER, or whose stack is that
+ * of TARGET, */
+void heap_alloc_elsewhere(uint64_t handle, const void *p, uint64_t size_bytes,
+                          struct arch_caller caller);
+void heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
+                   const struct stack_target *target);
+
+/* or it is of that SITE and BIRTH, and counted, but not kept, */
+void heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t site,
+                       uint32_t birth);
+
+/* or it ends. */
+void heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller);
 
 #endif
