@@ -67,9 +67,10 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     while (fd >= 0 && got < size_bytes) {
         long n = sys_pread(fd, buffer + got, size_bytes - got, got);
 
-        if (n <= 0)
+        if (n > 0)
+            got += (size_t)n;
+        if (n <= 0 || got < size_bytes) // These files give all they have at once.
             break;
-        got += (size_t)n;
     }
     if (fd >= 0)
         sys_close(fd);
@@ -255,19 +256,25 @@ make_state(void)
     static uint32_t failed;
     struct state *none = NULL;
     struct state *made;
+    uint64_t pool_bytes;
 
     if (load_acquire(&state) != NULL)
         return true;
     if (load_relaxed(&failed))
         return false;
-    made = mem_private(sizeof *made);
+    // Limited address space is the program's, and with a reserve there is an arena.
+    made = mem_new_state(host_address_limit() == UINT64_MAX &&
+                             host_environment(ENVIRONMENT_RESERVE) == NULL,
+                         &pool_bytes);
     if (made == NULL) {
         if (add_relaxed(&failed, 1u) == 0)
             output_message(OUTPUT_NOT_RECORDING, -ENOMEM, "");
         return false;
     }
-    if (!cas_acq_rel(&state, &none, made))
-        mem_release(made, sizeof *made);
+    if (cas_acq_rel(&state, &none, made))
+        mem_take_state(pool_bytes);
+    else
+        mem_free_state(made, pool_bytes);
     return true;
 }
 

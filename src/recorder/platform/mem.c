@@ -10,6 +10,12 @@
  * much: then the kernel refuses new mappings. One that was there before is not locked, and neither
  * is what it grows by. So a page is kept for that: it grows by what is wanted, which then stays
  * behind while the page goes on to the next.
+ *
+ * What every start takes lies in one piece behind the state, the pool: apart these would be twenty
+ * mappings, each of which costs seven system calls, and its part of every fork and exit. A forked
+ * child has the pool, too, wiped like the state, and starts in it again.
+ *
+ *     state | what dumps hold | what they do not hold ...
  */
 #include "platform/mem.h"
 
@@ -32,9 +38,18 @@ enum { STEP_BYTES_MAX = 8 << 10 };
  * arena. A tool that writes dumps with all their zeros writes so many. */
 enum { DUMPED_SHARE = 32 };
 
+/* The pool: the ledger's top level, the index of nodes, what heap.c and way.c keep by number, the
+ * first thread; of that a leaf of the ledger and some pages, which dumps hold. */
+#define POOL_BYTES ((size_t)160 << 20)
+#define POOL_DUMPED_BYTES ((size_t)3 << 20)
+
 /* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
  * the limit that is kept for stacks that are known. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
+
+/* How large the pool behind the state is, 0 = there is none: a constant of the process, also in its
+ * children, whose state is wiped. */
+static uint64_t pool_bytes;
 
 static void
 remember(void *address, size_t size_bytes)
@@ -47,10 +62,26 @@ remember(void *address, size_t size_bytes)
     store_release(&state->regions[i].address, address);
 }
 
+/* Serve from the pool, all of which is zeros. */
+static void
+begin_pool(void)
+{
+    size_t first = round_up(sizeof *state, PAGE_BYTES);
+
+    if (load_relaxed(&pool_bytes) == 0)
+        return;
+    state->pool = (unsigned char *)state + first;
+    state->pool_used = POOL_DUMPED_BYTES;
+    remember(state->pool, load_relaxed(&pool_bytes));
+}
+
 bool
 mem_start(void)
 {
-    void *p = mem_reserve(PAGE_BYTES);
+    void *p;
+
+    begin_pool();
+    p = mem_reserve(PAGE_BYTES);
 
     if (p != NULL)
         sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes one for itself.
@@ -106,6 +137,31 @@ map_private(size_t size_bytes)
     return p;
 }
 
+struct state *
+mem_new_state(bool pooled, uint64_t *ret_pool_bytes)
+{
+    size_t first = round_up(sizeof(struct state), PAGE_BYTES);
+    unsigned char *p = pooled ? map_private(first + POOL_BYTES) : NULL;
+
+    *ret_pool_bytes = p != NULL ? POOL_BYTES : 0;
+    if (p == NULL)
+        return map_private(first);
+    sys_madvise(p + first, POOL_DUMPED_BYTES, MADV_DODUMP);
+    return (struct state *)(void *)p;
+}
+
+void
+mem_take_state(uint64_t new_pool_bytes)
+{
+    store_relaxed(&pool_bytes, new_pool_bytes);
+}
+
+void
+mem_free_state(struct state *unused, uint64_t its_pool_bytes)
+{
+    sys_munmap(unused, round_up(sizeof *unused, PAGE_BYTES) + its_pool_bytes);
+}
+
 bool
 mem_use_arena(uint64_t max_bytes)
 {
@@ -123,9 +179,9 @@ mem_use_arena(uint64_t max_bytes)
     return false;
 }
 
-/* SIZE_BYTES of the part of the arena that ends at END and of which *USED is used. */
+/* SIZE_BYTES of the part of PIECE that ends at END and of which *USED is used. */
 static void *
-take_from_arena(uint64_t *used, uint64_t end, size_t size_bytes)
+take_from(unsigned char *piece, uint64_t *used, uint64_t end, size_t size_bytes)
 {
     uint64_t off = load_relaxed(used);
 
@@ -134,17 +190,20 @@ take_from_arena(uint64_t *used, uint64_t end, size_t size_bytes)
         if (size_bytes > end - off)
             return NULL;
     } while (!cas_acq_rel(used, &off, off + size_bytes));
-    return state->arena + off;
+    return piece + off;
 }
 
 void *
 mem_private(size_t size_bytes)
 {
     size_t whole = round_up(size_bytes, PAGE_BYTES);
+    void *p = NULL;
 
     if (state != NULL && state->arena != NULL)
-        return take_from_arena(&state->arena_used, state->arena_bytes, whole);
-    return map_private(whole);
+        return take_from(state->arena, &state->arena_used, state->arena_bytes, whole);
+    if (state != NULL && state->pool != NULL)
+        p = take_from(state->pool, &state->pool_used, POOL_BYTES, whole);
+    return p != NULL ? p : map_private(whole);
 }
 
 void *
@@ -155,7 +214,9 @@ mem_dumped(size_t size_bytes)
 
     // There the kernel may no longer be asked later on.
     if (state != NULL && state->arena != NULL)
-        p = take_from_arena(&state->dumped_used, state->dumped_bytes, whole);
+        p = take_from(state->arena, &state->dumped_used, state->dumped_bytes, whole);
+    else if (state != NULL && state->pool != NULL)
+        p = take_from(state->pool, &state->dumped_used, POOL_DUMPED_BYTES, whole);
     if (p != NULL)
         return p;
     p = mem_private(whole);
@@ -211,15 +272,15 @@ mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t li
     end = round_up(end_bytes + step, PAGE_BYTES);
     if (end > limit_bytes)
         end = limit_bytes;
-    if (end > old && cas_acq_rel(made, &old, end))
+    // The first page alone comes by being touched, if it ever is.
+    if (end > old && cas_acq_rel(made, &old, end) && end > PAGE_BYTES)
         mem_touch((const char *)base + old, (const char *)base + end);
 }
 
 static bool
-in_arena(const void *address)
+in_piece(const void *address, const unsigned char *piece, uint64_t size_bytes)
 {
-    return state != NULL && state->arena != NULL &&
-           (uintptr_t)address - (uintptr_t)state->arena < state->arena_bytes;
+    return piece != NULL && (uintptr_t)address - (uintptr_t)piece < size_bytes;
 }
 
 void
@@ -232,7 +293,8 @@ mem_release_all(void)
             sys_munmap(address, state->regions[i].size_bytes);
         store_relaxed(&state->regions[i].address, NULL);
     }
-    state->arena = NULL;
+    state->arena = state->pool = NULL;
+    store_relaxed(&pool_bytes, UINT64_C(0)); // It is not there for children either.
     if (load_relaxed(&state->growing_page) != NULL)
         sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
     store_relaxed(&state->growing_page, NULL);
@@ -241,7 +303,8 @@ mem_release_all(void)
 void
 mem_release(void *address, size_t size_bytes)
 {
-    if (in_arena(address))
+    if (state != NULL && (in_piece(address, state->arena, state->arena_bytes) ||
+                          in_piece(address, state->pool, POOL_BYTES)))
         return; // Lost to a race, which is rare; it may not be all zeros any more.
     for (uint32_t i = 0;
          state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)

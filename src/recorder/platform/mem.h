@@ -11,6 +11,8 @@
 #include "base/atomics.h"
 #include "base/base.h"
 
+struct state;
+
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
@@ -18,7 +20,15 @@ void *mem_private(size_t size_bytes);
  * is taken beyond that once the process has gone quiet is not in dumps. */
 void *mem_dumped(size_t size_bytes);
 
-/* Prepare for private memory to grow; to be called once `state` is there. False without memory. */
+/* A new state, NULL without memory. If it is POOLED, there is memory behind it for all that a start
+ * takes, *RET_POOL_BYTES of address space; 0 = there is none. The thread whose state becomes that
+ * of the process then calls mem_take_state, and all others mem_free_state. */
+struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
+void mem_take_state(uint64_t new_pool_bytes);
+void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
+
+/* Prepare for private memory to grow; to be called once `state` is there, also in a child. False
+ * without memory. */
 bool mem_start(void);
 
 /* From now on serve mem_private from one piece of address space, taken here, as large as up to
@@ -55,7 +65,8 @@ mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_by
 /* Give back all private memory but `state` itself; it must not be in use any more. */
 void mem_release_all(void);
 
-/* Give back memory of mem_private. A piece of the arena cannot be given back and is lost. */
+/* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is
+ * lost. */
 void mem_release(void *address, size_t size_bytes);
 
 /* From now on take no more than MAX_BYTES, the file included, as far as new stacks are the reason;

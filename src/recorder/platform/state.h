@@ -38,6 +38,8 @@ struct table {
     uint64_t max_bytes;    // Reserved.
     uint64_t mapped_bytes; // Atomic; released after the mapping is there.
     uint64_t made_bytes;   // Atomic: what of that has its pages (mem_fill).
+    // Where in the file its first segment is, which is still to be mapped, and its size; or 0.
+    uint64_t first_off, first_bytes;
     uint64_t used; // Atomic: records (bytes, for strings) handed out. May run past what is mapped.
     uint32_t record_bytes;
     uint32_t kind;    // enum disk_kind.
@@ -176,7 +178,9 @@ struct state {
 
     /* mem.c */
     uint64_t dumped_bytes; // The front part of the arena, which dumps hold.
-    uint64_t dumped_used;  // Atomic.
+    uint64_t dumped_used;  // Atomic: of that, or of the same of the pool.
+    unsigned char *pool;   // The first private memory comes from here; NULL = from the kernel.
+    uint64_t pool_used;    // Atomic.
 
     bool in_memory; // The profile is private memory, and the file a copy of it.
 
