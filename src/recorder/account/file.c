@@ -22,6 +22,10 @@
  * would be, directory and all, because the kernel leaves named shared files out of dumps. Then the
  * file is a copy, made now and then by file_copy.c; docs/internals/core.md says why.
  *
+ * What a process does costs as much as all its events, if it is short. So the first segments of
+ * tables that few processes use are in the file and its directory, but mapped only when they are
+ * used (first_off), and pages of the others come one by one.
+ *
  * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
  * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
  * mapping, then the directory entry's fields, then its kind.
@@ -66,39 +70,43 @@ static const struct {
     uint32_t first_bytes;
     uint32_t reserve_share; // Of a reserve, in 64ths.
     uint64_t max_bytes;
+    bool later; // Most processes never use it, so it is mapped when it is first used.
 } layout[] = {
-    {DISK_STRINGS, 1, 8 << 10, 1, LIMIT_STRINGS},
+    {DISK_STRINGS, 1, 8 << 10, 1, LIMIT_STRINGS, false},
     {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1,
-     sizeof(struct disk_module) * LIMIT_MODULES},
+     sizeof(struct disk_module) * LIMIT_MODULES, false},
     {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
-     sizeof(struct disk_node) * (uint64_t)LIMIT_NODES},
-    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, LIMIT_COUNTER_BYTES},
+     sizeof(struct disk_node) * (uint64_t)LIMIT_NODES, false},
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, LIMIT_COUNTER_BYTES, false},
     {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
-     sizeof(struct disk_thread) * LIMIT_THREADS},
+     sizeof(struct disk_thread) * LIMIT_THREADS, false},
     {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
-     sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS},
+     sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS, false},
     {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0,
-     sizeof(struct disk_time_point) * LIMIT_TIME_POINTS},
+     sizeof(struct disk_time_point) * LIMIT_TIME_POINTS, false},
     {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
-     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES},
-    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_WAYS},
+     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES, true},
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_WAYS,
+     false},
     {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
-     sizeof(struct disk_error) * (uint64_t)LIMIT_SITES},
+     sizeof(struct disk_error) * (uint64_t)LIMIT_SITES, true},
     {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
-     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS},
+     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS, true},
     {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
-     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY},
-    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS},
+     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY, true},
+    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS,
+     false},
     {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
-     sizeof(struct disk_label_set) * LIMIT_LABEL_SETS},
+     sizeof(struct disk_label_set) * LIMIT_LABEL_SETS, true},
 #ifdef HEAPTAP_ACCESS
     {DISK_ACCESS, sizeof(struct disk_access), 64 << 10, 0,
-     sizeof(struct disk_access) * (uint64_t)LIMIT_SITES},
-    {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX},
+     sizeof(struct disk_access) * (uint64_t)LIMIT_SITES, false},
+    {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX, false},
 #endif
-    {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, sizeof(struct disk_named) * LIMIT_NAMED},
+    {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, sizeof(struct disk_named) * LIMIT_NAMED,
+     true},
     {DISK_DAMAGES, sizeof(struct disk_damage), 4 << 10, 0,
-     sizeof(struct disk_damage) * LIMIT_DAMAGES},
+     sizeof(struct disk_damage) * LIMIT_DAMAGES, true},
 };
 
 static void
@@ -119,6 +127,14 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     s->table_off = table_off;
     s->record_bytes = t->record_bytes;
     store_release(&s->kind, t->kind);
+}
+
+/* A page of the first segments that is touched comes alone: with those around it, which the kernel
+ * would else read ahead although there is nothing to read, the first costs 60 us. */
+static void
+read_alone(void *where, uint64_t size_bytes)
+{
+    sys_madvise(where, size_bytes, MADV_RANDOM);
 }
 
 /* What is mapped there of the file is not locked, and neither children nor dumps get it. */
@@ -224,7 +240,7 @@ map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
     if (sys_failed(p))
         return (int)(intptr_t)p;
     sys_munlock(p, size_bytes);
-    return 0; // The advice is that of the header.
+    return 0; // Other advice is that of the header.
 }
 
 /* Reserve that part of the file: 0, or a negative error number. RET_FD is a descriptor of it, which
@@ -282,6 +298,8 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
         return r;
     file_note_size(file_off + size_bytes);
     r = map_again(where, file_off, size_bytes);
+    if (r == 0)
+        sys_madvise(where, size_bytes, MADV_NORMAL); // All of it is going to be used.
     // Where there is too little address space for the file as a whole, and on systems that are like
     // Linux.
     if (r != 0 && sys_is_file(fd, state->device, state->inode)) {
@@ -329,6 +347,22 @@ growth_bytes(uint64_t mapped_bytes)
     return round_up(wanted < share ? wanted : share, DISK_PAGE_BYTES);
 }
 
+/* Map the first segment of T, which is in the file already. */
+static COLD void
+map_later(struct table *t)
+{
+    int error = map_again(t->base, t->first_off, t->first_bytes);
+
+    if (error != 0) {
+        file_fails(OUTPUT_CANNOT_GROW, error);
+        if (!mem_populate(t->base, t->first_bytes)) {
+            store_relaxed(&t->full, 1u);
+            return;
+        }
+    }
+    store_release(&t->mapped_bytes, t->first_bytes);
+}
+
 /* Map more of T. Called by the one thread that set `growing`. */
 static COLD void
 grow(struct table *t)
@@ -337,6 +371,10 @@ grow(struct table *t)
     uint64_t size_bytes = growth_bytes(table_off);
     int error;
 
+    if (table_off == 0 && t->first_off != 0) {
+        map_later(t);
+        return;
+    }
     if (table_off + size_bytes > t->max_bytes)
         size_bytes = t->max_bytes - table_off;
     if (size_bytes == 0) {
@@ -389,8 +427,25 @@ table_take(struct table *t, uint64_t count)
     end_bytes = (index + count) * t->record_bytes;
     if (unlikely(end_bytes > load_acquire(&t->mapped_bytes)) && !wait_until_mapped(t, end_bytes))
         return TABLE_NONE;
-    mem_fill(t->base, &t->made_bytes, end_bytes, load_relaxed(&t->mapped_bytes));
+    if (t->kind != DISK_BINS) // Of which a thread uses a few pages.
+        mem_fill(t->base, &t->made_bytes, end_bytes, load_relaxed(&t->mapped_bytes));
     return index;
+}
+
+void
+table_keep(struct table *t, uint64_t count)
+{
+    t->used = count;
+}
+
+void *
+table_kept(struct table *t, uint64_t index)
+{
+    uint64_t end_bytes = (index + 1) * t->record_bytes;
+
+    if (end_bytes > load_acquire(&t->mapped_bytes) && !wait_until_mapped(t, end_bytes))
+        return NULL;
+    return table_record(t, index);
 }
 
 struct disk_string
@@ -466,6 +521,7 @@ map_header(int fd)
 
     if (sys_failed(header))
         return (int)(intptr_t)header;
+    read_alone(header, DISK_DATA_OFF);
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTFORK);
     sys_madvise(header, DISK_DATA_OFF, MADV_DONTDUMP);
     state->header = header;
@@ -524,15 +580,22 @@ map_first(int fd)
         struct table *t = &state->tables[layout[i].kind];
         uint64_t size_bytes = first_segment(i);
 
-        r = map_file(fd, t->base, file_off, size_bytes);
-        if (r != 0)
-            break;
-        t->mapped_bytes = size_bytes;
+        if (layout[i].later && state->reserve_bytes == 0) {
+            t->first_off = file_off;
+            t->first_bytes = size_bytes;
+        } else {
+            r = map_file(fd, t->base, file_off, size_bytes);
+            if (r != 0)
+                break;
+            t->mapped_bytes = size_bytes;
+        }
         publish_segment(t, file_off, 0, size_bytes);
         file_off += size_bytes;
     }
-    if (base != NULL) // Also on failure: a child must not get what is about to be unmapped.
+    if (base != NULL) { // Also on failure: a child must not get what is about to be unmapped.
         keep_apart(base, all_bytes);
+        read_alone(base, all_bytes);
+    }
     return r;
 }
 

@@ -29,6 +29,14 @@ void file_remove(void);
  * finish growing. Signal-safe. */
 uint64_t table_take(struct table *t, uint64_t count);
 
+/* At the start: keep the first COUNT records of T back, so that table_take gives those that come
+ * after them. Nothing is mapped for them. */
+void table_keep(struct table *t, uint64_t count);
+
+/* The record INDEX of those that were kept back, zero unless somebody has written it; NULL if there
+ * is no memory for it. Like table_take otherwise. */
+void *table_kept(struct table *t, uint64_t index);
+
 /* The record INDEX, which table_take gave. */
 static inline void *
 table_record(const struct table *t, uint64_t index)

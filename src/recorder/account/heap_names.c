@@ -31,9 +31,8 @@ heap_names_start(void)
 {
     state->heap_names = mem_private((HEAP_NAMES + 1) * sizeof *state->heap_names);
     state->heaps = mem_private(sizeof *state->heaps);
-    return state->heap_names != NULL && state->heaps != NULL &&
-           table_take(&state->tables[DISK_HEAPS], 1) == 0 &&
-           table_take(&state->tables[DISK_HEAPS], 1) == RECORD_OTHER;
+    table_keep(&state->tables[DISK_HEAPS], RECORD_OTHER + 1);
+    return state->heap_names != NULL && state->heaps != NULL;
 }
 
 /* A full tree must not mix this heap's bytes with others: it has nodes below "other". */
@@ -55,13 +54,16 @@ make_record(uint32_t number)
     struct heap_name *n = &state->heap_names[number];
     size_t size_bytes = sizeof other_heaps - 1;
     const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
-    uint64_t id = number != NAME_OTHER ? table_take(&state->tables[DISK_HEAPS], 1) : RECORD_OTHER;
+    struct table *records = &state->tables[DISK_HEAPS];
+    uint64_t id = number != NAME_OTHER ? table_take(records, 1) : RECORD_OTHER;
     struct disk_heap *r;
     uint32_t none = 0;
 
     if (id >= LIMIT_HEAPS)
         return 0;
-    r = table_record(&state->tables[DISK_HEAPS], id);
+    r = number != NAME_OTHER ? table_record(records, id) : table_kept(records, id);
+    if (r == NULL)
+        return 0;
     if (r->name.bytes == 0)
         r->name = file_string(text, size_bytes);
     r->created_ns = sys_clock_ns() - state->start_ns;

@@ -40,14 +40,9 @@ static struct texts sets = {
 bool
 label_start(void)
 {
-    struct table *t = &state->tables[DISK_LABELS];
-
+    table_keep(&state->tables[DISK_LABELS], RECORD_OTHER + 1);
     state->label_records = mem_private(sizeof *state->label_records * (PLACES + SET_FIRST));
-    if (state->label_records == NULL || table_take(t, 1) != 0 || table_take(t, 1) != RECORD_OTHER)
-        return false;
-    store_release(&((struct disk_label_set *)table_record(t, RECORD_OTHER))->id,
-                  (uint32_t)RECORD_OTHER);
-    return true;
+    return state->label_records != NULL;
 }
 
 uint32_t
@@ -164,6 +159,9 @@ make_record(uint32_t set)
     if (id >= LIMIT_LABEL_SETS) {
         if (set != SET_OTHER)
             add_relaxed(&state->header->losses.label_sets, UINT64_C(1));
+        r = table_kept(t, RECORD_OTHER);
+        if (r != NULL)
+            store_release(&r->id, (uint32_t)RECORD_OTHER);
         store_relaxed(place, (uint32_t)RECORD_OTHER);
         return RECORD_OTHER;
     }

@@ -63,9 +63,8 @@ static const char other_functions[] = "(other functions)";
 bool
 named_start(void)
 {
-    struct table *t = &state->tables[DISK_NAMED];
-
-    return table_take(t, 1) == 0 && table_take(t, 1) == RECORD_OTHER;
+    table_keep(&state->tables[DISK_NAMED], RECORD_OTHER + 1);
+    return true;
 }
 
 /* The process's names; NULL without memory. */
@@ -188,10 +187,11 @@ string_of(struct named_records *r, const struct names *n, uint32_t number)
 static uint32_t
 other_record(struct named_records *r)
 {
-    struct disk_named *d = table_record(&state->tables[DISK_NAMED], RECORD_OTHER);
+    struct disk_named *d = table_kept(&state->tables[DISK_NAMED], RECORD_OTHER);
     uint32_t none = 0;
 
-    if (load_acquire(&d->id) == 0 && cas_acq_rel(&r->record[0], &none, (uint32_t)RECORD_OTHER)) {
+    if (d != NULL && load_acquire(&d->id) == 0 &&
+        cas_acq_rel(&r->record[0], &none, (uint32_t)RECORD_OTHER)) {
         d->function = file_string(other_functions, sizeof other_functions - 1);
         store_release(&d->id, (uint32_t)RECORD_OTHER);
     }

@@ -64,7 +64,7 @@ thread_tell_all(void)
 {
     uint32_t rows = thread_row_count();
 
-    for (uint32_t i = 0; i < rows; i++) {
+    for (uint32_t i = 1; i < rows; i++) { // Nobody has row 0.
         struct thread *t = load_acquire(&state->threads[i]);
 
         if (t != NULL)

@@ -23,7 +23,8 @@ bool
 unknown_start(void)
 {
     state->unknown = mem_private(sizeof *state->unknown * INDEX_SLOTS);
-    return state->unknown != NULL && table_take(&state->tables[DISK_UNKNOWN_FREES], 1) == 0;
+    table_keep(&state->tables[DISK_UNKNOWN_FREES], 1);
+    return state->unknown != NULL;
 }
 
 static struct disk_unknown_free *
