@@ -45,6 +45,13 @@ struct state *state = &the_state;
 static _Thread_local struct thread *own;
 static _Thread_local struct disk_thread own_row;
 
+void
+mem_touch(const void *start, const void *end)
+{
+    (void)start;
+    (void)end;
+}
+
 void *
 mem_private(size_t size_bytes)
 {

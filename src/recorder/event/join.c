@@ -120,6 +120,8 @@ new_row(uint32_t tid)
     t->shared = &state->header->shared;
     t->ledger = state->ledger_plain;
     t->generation = load_acquire(&state->generation);
+    // A few walks touch each page of the cache, first to read and then to write.
+    mem_touch(t->rules, t->rules + RULE_CACHE_ENTRIES);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&state->threads[row], t);

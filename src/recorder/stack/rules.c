@@ -45,7 +45,11 @@ bool
 rules_start(void)
 {
     state->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
-    return state->rules != NULL;
+    if (state->rules == NULL)
+        return false;
+    // Rules are scattered over the first buckets, so a short program needs all of their pages.
+    mem_touch(state->rules, state->rules + (1u << BUCKETS_FIRST_SHIFT));
+    return true;
 }
 
 /* Log2 of how many buckets are used for new rules. */
