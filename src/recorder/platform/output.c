@@ -118,25 +118,32 @@ output_message(enum output_event event, int error, const char *path)
     sys_write_politely(2, line, f.length + 1);
 }
 
-/* The last component of the executable's path, with what would trouble a shell replaced. */
-static void
-program_name(char *ret_name, size_t name_bytes)
+enum { PROGRAM_BYTES = 64 };
+
+/* The last component of the executable's path, with what would trouble a shell replaced. It is in
+ * NAME, or asked for and put there if that is empty: few names of profiles have it. */
+static const char *
+program_name(char name[PROGRAM_BYTES])
 {
     char path[4096];
-    struct fmt f = fmt_init(ret_name, name_bytes);
     const char *base;
+    struct fmt f;
 
+    if (*name != '\0')
+        return name;
+    f = fmt_init(name, PROGRAM_BYTES);
     host_executable(path, sizeof path);
     base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (*base == '\0')
         base = "program";
     for (; *base != '\0' && *base != ' '; base++)
         fmt_char(&f, (char)(*base > ' ' && *base < 0x7f && *base != '%' ? *base : '_'));
+    return name;
 }
 
 /* True if NUMBER is in the result. */
 static bool
-expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
+expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t number)
 {
     bool numbered = false;
 
@@ -150,7 +157,7 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
             fmt_uint(f, (uint64_t)sys_getpid());
             break;
         case 'e':
-            fmt_str(f, program);
+            fmt_str(f, program_name(program));
             break;
         case 'n':
             fmt_uint(f, number);
@@ -170,14 +177,14 @@ expand(struct fmt *f, const char *pattern, const char *program, uint32_t number)
 /* Make NAME another one: NAME without suffix, program, process id and, from the second time on,
  * NUMBER. */
 static void
-vary(struct fmt *f, const char *program, uint32_t number)
+vary(struct fmt *f, char program[PROGRAM_BYTES], uint32_t number)
 {
     size_t suffix = sizeof PROFILE_SUFFIX - 1;
 
     if (f->length > suffix && strcmp(f->text + f->length - suffix, PROFILE_SUFFIX) == 0)
         f->text[f->length -= suffix] = '\0';
     fmt_char(f, '.');
-    fmt_str(f, program);
+    fmt_str(f, program_name(program));
     fmt_char(f, '.');
     fmt_uint(f, (uint64_t)sys_getpid());
     if (number > 2) {
@@ -281,13 +288,12 @@ int
 output_open(char *ret_path, size_t path_bytes)
 {
     const char *pattern = selection_output();
-    char program[64];
+    char program[PROGRAM_BYTES] = "";
     int fd = -EEXIST;
 
     // Beyond the limit the kernel would send a signal that kills.
     if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
         return -EFBIG;
-    program_name(program, sizeof program);
     if (pattern == NULL || *pattern == '\0')
         pattern = PROFILE_DEFAULT_NAME;
     for (uint32_t number = 1; number <= NAME_ATTEMPTS && fd == -EEXIST; number++) {

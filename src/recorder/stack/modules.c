@@ -92,7 +92,15 @@ object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
     const char *name = map->l_name ? map->l_name : "";
 
     if (*name == '\0') {
-        host_executable(ret_path, path_bytes);
+        const struct disk_string *program = &state->header->executable;
+
+        if (program->bytes == 0 || program->bytes >= path_bytes) {
+            host_executable(ret_path, path_bytes);
+            return;
+        }
+        // As it was at the start, when it was asked for.
+        memcpy(ret_path, table_record(&state->tables[DISK_STRINGS], program->off), program->bytes);
+        ret_path[program->bytes] = '\0';
         return;
     }
     if (strncmp(name, "linux-vdso.so", 13) == 0 || strncmp(name, "linux-gate.so", 13) == 0) {
