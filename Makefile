@@ -99,9 +99,14 @@ access_sources := $(wildcard src/recorder/access/*.c)
 # becomes libheaptap_NAME.so; others are below.
 language_sources := $(wildcard src/recorder/language/*.c)
 adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
-every_recorder_source := $(filter-out $(operators_source) $(access_sources) \
+# Those with large tables among their variables come last, so that all other variables are on a few
+# neighbouring pages: each page that a process touches costs it a microsecond or two.
+large_sources := $(addprefix src/recorder/,event/way.c platform/selection.c event/start.c \
+                   platform/output.c event/filter.c event/heap.c account/label.c \
+                   account/annotated_map.c)
+every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(large_sources) \
                            src/recorder/language/%,$(common_sources) \
-                           $(wildcard src/recorder/*/*.c))
+                           $(wildcard src/recorder/*/*.c)) $(large_sources)
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
                 $(embedded_sources)
 recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
