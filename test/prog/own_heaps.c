@@ -89,6 +89,128 @@ run_lasting(void)
     heaptap_reset(heap);
 }
 
+/* --- Mixed: one stack, four heaps, and what must come out of it ------------------------------- */
+
+enum { MIXED_HEAPS = 4, MIXED_ADDRESSES = 600, MIXED_EVENTS = 400000 };
+
+struct mixed {
+    heaptap_heap *heap;
+    char *base;
+    int bytes[MIXED_ADDRESSES]; // At BASE + 20 * I; 0 = nothing lives there.
+    int live;
+    long live_bytes, allocations, allocated_bytes, frees, freed_bytes;
+};
+
+static void
+mixed_end(struct mixed *m, int i)
+{
+    m->frees++;
+    m->freed_bytes += m->bytes[i];
+    m->live--;
+    m->live_bytes -= m->bytes[i];
+    m->bytes[i] = 0;
+}
+
+/* Every object comes from here, also in place of one whose end is not told. */
+static void
+mixed_alloc(struct mixed *m, int i, int bytes)
+{
+    if (m->bytes[i] != 0)
+        mixed_end(m, i);
+    heaptap_alloc(m->heap, m->base + 20 * i, 1, (size_t)bytes);
+    m->bytes[i] = bytes;
+    m->allocations++;
+    m->allocated_bytes += bytes;
+    m->live++;
+    m->live_bytes += bytes;
+}
+
+static void
+mixed_all_end(struct mixed *m)
+{
+    for (int i = 0; i < MIXED_ADDRESSES; i++)
+        if (m->bytes[i] != 0)
+            mixed_end(m, i);
+}
+
+static void
+mixed_tell(const char *path, const struct mixed *m, int count)
+{
+    struct mixed sum = {0};
+    FILE *out = fopen(path, "w");
+
+    for (; count > 0; count--, m++) {
+        sum.allocations += m->allocations;
+        sum.allocated_bytes += m->allocated_bytes;
+        sum.frees += m->frees;
+        sum.freed_bytes += m->freed_bytes;
+        sum.live += m->live;
+        sum.live_bytes += m->live_bytes;
+    }
+    fprintf(out, "allocations=%ld allocated_bytes=%ld frees=%ld freed_bytes=%ld ", sum.allocations,
+            sum.allocated_bytes, sum.frees, sum.freed_bytes);
+    fprintf(out, "live=%d live_bytes=%ld\n", sum.live, sum.live_bytes);
+    fclose(out);
+}
+
+/* Two heaps of one name at the same addresses, a third of that name that is made anew now and then,
+ * and one that lasts. Two objects to a granule at some places; large ones in one part only. */
+static void
+run_mixed(void)
+{
+    static struct mixed all[MIXED_HEAPS];
+    uint64_t random = 1;
+
+    for (int i = 0; i < MIXED_HEAPS; i++) {
+        all[i].base = base + (i < 2 ? 0 : MILLION * i);
+        all[i].heap = i < 3 ? heaptap_heap_create("mixed", 0)
+                            : heaptap_heap_create("that lasts", HEAPTAP_LASTING);
+    }
+    for (int n = 1; n <= MIXED_EVENTS; n++) {
+        uint32_t r = (uint32_t)((random = random * UINT64_C(6364136223846793005) + 1) >> 33);
+        // Long stretches of one heap and steps from one to another.
+        struct mixed *m = &all[n / 1000 % 2 ? n / 10000 % MIXED_HEAPS : r % MIXED_HEAPS];
+        int i = (int)(r >> 8) % MIXED_ADDRESSES;
+        int is_large = i < MIXED_ADDRESSES / 3 && (r >> 4 & 7) == 0;
+
+        if (m->bytes[i] != 0 && (r & 12) != 0) {
+            heaptap_free(m->heap, m->base + 20 * i);
+            mixed_end(m, i);
+        } else {
+            mixed_alloc(m, i, 1 + (int)(r >> 18) % (is_large ? 3000 : 60));
+        }
+        if (n % 5000 == 0 && m != &all[3]) {
+            heaptap_reset(m->heap);
+            mixed_all_end(m);
+        }
+        if (n % 7000 == 0) {
+            heaptap_heap_destroy(all[2].heap);
+            mixed_all_end(&all[2]);
+            all[2].heap = heaptap_heap_create("mixed", 0);
+        }
+    }
+    mixed_tell("mixed.sums", all, 3);
+    mixed_tell("lasts.sums", &all[3], 1);
+}
+
+/* Of two objects that begin within 32 bytes the one that came later is overwritten when the other
+ * has gone, from a stack that has been there before. */
+static void
+run_second(void)
+{
+    static struct mixed m;
+
+    m.base = base;
+    m.heap = heaptap_heap_create("second", 0);
+    for (int n = 0; n < 40; n++) {
+        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // One, the other, and that twice again.
+        if (n % 4 == 2) {
+            heaptap_free(m.heap, m.base);
+            mixed_end(&m, 0);
+        }
+    }
+}
+
 /* A million live blocks end at once; then 10 of 8 bytes live. */
 static void
 run_reset(void)
@@ -658,6 +780,8 @@ static const struct {
     {"events", run_events},
     {"lives", run_lives},
     {"lasting", run_lasting},
+    {"mixed", run_mixed},
+    {"second", run_second},
     {"reset", run_reset},
     {"round", run_round},
     {"requests", run_requests},

@@ -39,6 +39,9 @@ own lives "heap:lives allocations=150 frees=150 temporary=0 ended_16=94 ended_25
 own lasting "heap:lasting allocations=4 allocated_bytes=450 frees=4 freed_bytes=450 moved=1" \
     "record:lasting made=1 destroyed=1 resets=0" "heap:after allocations=1 frees=1" \
     "frees unknown=0" "losses heap_events=1 reentrant_events=0 no_memory_events=0"
+own mixed "frees unknown=0" "$quiet"
+tables mixed mixed.heaptap "heap:mixed $(cat mixed.sums)" "heap:that lasts $(cat lasts.sums)"
+own second "heap:second allocations=40 frees=39 live=1 live_bytes=10" "frees unknown=0" "$quiet"
 own reset "heap:million allocations=1000010 frees=1000000 live=10 live_bytes=80" \
     "heap:million peak=1000000 peak_bytes=16000000" "record:million resets=1" "$quiet"
 # So much more than it takes (microseconds) that only a walk over a million blocks could fail.
