@@ -65,7 +65,8 @@ name_of_handle(uint64_t handle)
 static struct disk_heap *
 record_of(uint64_t handle)
 {
-    return table_record(&state->tables[DISK_HEAPS], name_of_handle(handle)->record);
+    // Another thread may have made it just now.
+    return table_record(&state->tables[DISK_HEAPS], load_acquire(&name_of_handle(handle)->record));
 }
 
 /* The instance that HANDLE means. NULL: there is none, which is counted if there should be. */
