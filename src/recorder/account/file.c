@@ -51,10 +51,10 @@ enum { REOPENED_MAX = 8 };
 /* Below this a table doubles, above it grows by half: few segments, little left over. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
-/* A piece of the file from this size on is read by the page. The kernel reads much of a file ahead
- * of the first page that is used, as far as eight megabytes on some machines, and one event waits.
- */
-enum { READ_IN_STEPS_BYTES = 512 << 10 };
+/* The kernel reads a file ahead of the first page that is used and around it, as far as eight
+ * megabytes on some machines, and one event waits. So it is told not to, and asked for so much at
+ * a time, which takes some 50 microseconds. */
+enum { READ_BYTES = 256 << 10 };
 
 /* With a limit on memory it takes no more than this part of what is left, but as much as these two
  * at least, lest the directory be full of segments. */
@@ -281,6 +281,16 @@ grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
     return 0;
 }
 
+/* Have the kernel read what table T has in the file from BEGIN on, which ends at END, up to a
+ * multiple of READ_BYTES. */
+static void
+read_ahead(const struct table *t, uint64_t begin, uint64_t end)
+{
+    uint64_t next = round_up(begin + 1, READ_BYTES);
+
+    sys_madvise(t->base + begin, (next < end ? next : end) - begin, MADV_WILLNEED);
+}
+
 static int
 grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
@@ -308,8 +318,10 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
             keep_apart(where, size_bytes);
     }
     file_close(fd);
-    if (r == 0 && size_bytes >= READ_IN_STEPS_BYTES)
+    if (r == 0) {
         sys_madvise(where, size_bytes, MADV_RANDOM);
+        read_ahead(t, table_off, table_off + size_bytes);
+    }
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
     else
@@ -416,6 +428,18 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
     return load_acquire(&t->mapped_bytes) >= end_bytes;
 }
 
+/* See to the pages of T up to END_BYTES and some more. */
+static COLD void
+make_pages(struct table *t, uint64_t end_bytes)
+{
+    uint64_t mapped = load_acquire(&t->mapped_bytes), old = load_relaxed(&t->made_bytes), begin;
+
+    mem_make_ahead(t->base, &t->made_bytes, end_bytes, mapped);
+    begin = round_down(load_relaxed(&t->made_bytes), READ_BYTES);
+    if (old < begin && begin < mapped)
+        read_ahead(t, begin, mapped);
+}
+
 uint64_t
 table_take(struct table *t, uint64_t count)
 {
@@ -427,8 +451,9 @@ table_take(struct table *t, uint64_t count)
     end_bytes = (index + count) * t->record_bytes;
     if (unlikely(end_bytes > load_acquire(&t->mapped_bytes)) && !wait_until_mapped(t, end_bytes))
         return TABLE_NONE;
-    if (t->kind != DISK_BINS) // Of which a thread uses a few pages.
-        mem_fill(t->base, &t->made_bytes, end_bytes, load_relaxed(&t->mapped_bytes));
+    // Of its bins a thread uses a few pages.
+    if (unlikely(end_bytes > load_relaxed(&t->made_bytes)) && t->kind != DISK_BINS)
+        make_pages(t, end_bytes);
     return index;
 }
 

@@ -32,7 +32,7 @@
 
 enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 /* Pages of a file take some two microseconds each, and an event waits. */
-enum { STEP_BYTES_MAX = 8 << 10 };
+enum { STEP_BYTES_MAX = 4 << 10 };
 
 /* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
  * arena. A tool that writes dumps with all their zeros writes so many. */

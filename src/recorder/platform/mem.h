@@ -51,7 +51,7 @@ bool mem_is_there(const void *address);
 /* Memory that is filled from its beginning on is about to be used up to END_BYTES of LIMIT_BYTES,
  * and its pages up to *MADE are there: have the kernel make more of them in one step, which is
  * cheaper than a page fault for each. A step goes beyond END_BYTES by half of that, at most by
- * 8 KiB. *MADE is shared by threads. */
+ * 4 KiB. *MADE is shared by threads. */
 void mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
 /* The same when it is often called. */
