@@ -63,7 +63,8 @@ enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
 /* A table takes no more than this part of a limit on address space. */
 enum { FILE_LIMIT_SHARE = 64 };
 
-/* Where a table starts and ends. First sizes are such that a small program never grows anything. */
+/* Where a table starts and ends. First sizes are such that a small program never grows anything.
+ * One that cannot grow, as its first size is its largest, is mapped together with the next. */
 static const struct {
     uint32_t kind;
     uint32_t record_bytes;
@@ -84,18 +85,18 @@ static const struct {
      sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS, false},
     {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0,
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS, false},
-    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
-     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES, true},
     {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_WAYS,
      false},
+    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS,
+     false},
+    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
+     sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES, false},
     {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
      sizeof(struct disk_error) * (uint64_t)LIMIT_SITES, true},
     {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
      sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS, true},
     {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
      sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY, true},
-    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS,
-     false},
     {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
      sizeof(struct disk_label_set) * LIMIT_LABEL_SETS, true},
 #ifdef HEAPTAP_ACCESS
@@ -584,11 +585,39 @@ make_first(int fd)
     return 0;
 }
 
+/* A part of the file that is still to be mapped. */
+struct piece {
+    unsigned char *where;
+    uint64_t off, size_bytes;
+};
+
+static int
+piece_map(int fd, const struct piece *p)
+{
+    return p->size_bytes != 0 ? map_file(fd, p->where, p->off, p->size_bytes) : 0;
+}
+
+/* Add to P what is behind it in the file and in memory; anything else takes its place after it has
+ * been mapped: 0, or a negative error number. */
+static int
+piece_add(int fd, struct piece *p, unsigned char *where, uint64_t off, uint64_t size_bytes)
+{
+    int r = 0;
+
+    if (where != p->where + p->size_bytes || off != p->off + p->size_bytes) {
+        r = piece_map(fd, p);
+        *p = (struct piece){where, off, 0};
+    }
+    p->size_bytes += size_bytes;
+    return r;
+}
+
 /* Map the header and the first segment of each table from FD: 0, or a negative error number. */
 static int
 map_first(int fd)
 {
     uint64_t file_off = DISK_DATA_OFF, all_bytes = 0;
+    struct piece piece = {0};
     unsigned char *base = NULL;
     int r;
 
@@ -609,14 +638,14 @@ map_first(int fd)
             t->first_off = file_off;
             t->first_bytes = size_bytes;
         } else {
-            r = map_file(fd, t->base, file_off, size_bytes);
-            if (r != 0)
-                break;
+            r = piece_add(fd, &piece, t->base, file_off, size_bytes);
             t->mapped_bytes = size_bytes;
         }
         publish_segment(t, file_off, 0, size_bytes);
         file_off += size_bytes;
     }
+    if (r == 0)
+        r = piece_map(fd, &piece);
     if (base != NULL) { // Also on failure: a child must not get what is about to be unmapped.
         keep_apart(base, all_bytes);
         read_alone(base, all_bytes);
