@@ -275,7 +275,11 @@ sys_link(int fd, const char *path)
 {
     char from[32];
     struct fmt f = fmt_init(from, sizeof from);
+    int r = (int)CALL(SYS_linkat, fd, "", AT_FDCWD, path, AT_EMPTY_PATH, 0);
 
+    // Before Linux 6.10 not everybody may do that.
+    if (r != -ENOENT)
+        return r;
     fmt_str(&f, "/proc/self/fd/");
     fmt_uint(&f, (uint64_t)fd);
     return (int)CALL(SYS_linkat, AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW, 0);
