@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "account/dumped.h"
 #include "account/file.h"
@@ -20,7 +19,6 @@
 #include "base/atomics.h"
 #include "event/orphan.h"
 #include "event/start.h"
-#include "platform/arch_x86_64.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
@@ -32,10 +30,10 @@ enum {
     SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
     NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
     TID_BITS = 22,         // Linux has no larger ids.
+    TOUCHED_BLOCKS = 1024, // Pointers to blocks of counters in a page or two.
     // Signal handlers that interrupt the recorder inside one another, and jumps out of such: each
     // costs a row.
     NESTED_MAX = 4,
-    START_STACK_BYTES = 256 << 10,
 };
 
 /* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that
@@ -120,8 +118,9 @@ new_row(uint32_t tid)
     t->shared = &state->header->shared;
     t->ledger = state->ledger_plain;
     t->generation = load_acquire(&state->generation);
-    // A few walks touch each page of the cache, first to read and then to write.
-    mem_touch(t->rules, t->rules + RULE_CACHE_ENTRIES);
+    // A few walks touch each page of the cache, first to read and then to write; and all events do
+    // that of the first blocks, which comes right behind.
+    mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&state->threads[row], t);
@@ -171,7 +170,8 @@ join_first(void)
     struct thread *t;
 
     // Quiet, nobody can say who has ended: our id is made up, and may be that of one which lives.
-    if (!sys_is_quiet())
+    // In a new process nobody has come before.
+    if (!sys_is_quiet() && load_relaxed(&state->live_threads) != 0)
         sweep(tid);
     t = join(tid);
     if (t == NULL)
@@ -180,26 +180,10 @@ join_first(void)
     return t;
 }
 
-/* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
- * one has left, so it gets its own for the time. */
-static COLD bool
-start_on_own_stack(void)
-{
-    unsigned char *stack = sys_mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    bool started;
-
-    if (sys_failed(stack))
-        return start_recording();
-    started = arch_call_on(stack + START_STACK_BYTES, start_recording);
-    sys_munmap(stack, START_STACK_BYTES);
-    return started;
-}
-
 static bool
 is_started(void)
 {
-    return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_on_own_stack();
+    return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_recording();
 }
 
 struct thread *

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include "access/counted_blocks.h"
@@ -287,6 +288,32 @@ settle_early_events(void)
     add_relaxed(&state->header->early_events, events);
 }
 
+static bool
+start_here(void)
+{
+    // A child of a process that has gone quiet can create no file.
+    return !dormant_here() && !sys_is_quiet() && selection_here() && start_all();
+}
+
+/* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
+ * one has left, so it gets its own for the time. */
+static bool
+start_on_own_stack(void)
+{
+    unsigned char *top = mem_stack_top(), *stack;
+    bool started;
+
+    if (top != NULL)
+        return arch_call_on(top, start_here);
+    stack = sys_mmap(NULL, MEM_STACK_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys_failed(stack))
+        return start_here();
+    started = arch_call_on(stack + MEM_STACK_BYTES, start_here);
+    sys_munmap(stack, MEM_STACK_BYTES);
+    return started;
+}
+
 COLD bool
 start_recording(void)
 {
@@ -300,9 +327,7 @@ start_recording(void)
         return ready == READY_YES;
     if (cas_acq_rel(&state->starting, &idle, 1u)) {
         state->forked = started_before;
-        // A child of a process that has gone quiet can create no file.
-        ready = !dormant_here() && !sys_is_quiet() && selection_here() && start_all() ? READY_YES
-                                                                                      : READY_OFF;
+        ready = start_on_own_stack() ? READY_YES : READY_OFF;
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)

@@ -36,10 +36,10 @@ enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ 
 static struct {
     bool known; // Set last: a child may be forked while this is being filled.
     bool has_output, has_others;
-    char output[4096], others[4096], only[1024];
     uint64_t session;
     uint64_t pid; // 0 = not given.
     uint64_t frames;
+    char only[1024], output[4096], others[4096]; // Behind the others, for they take pages.
 } asked;
 
 /* Copy the variable NAME; false if it is not there or too long. */
