@@ -24,6 +24,7 @@
 #include "option/sample_opts.h"
 #include "profile/append_notes.h"
 #include "profile/pack.h"
+#include "symbol/kept.h"
 #include "view/say.h"
 #include "view/session_names.h"
 
@@ -156,6 +157,7 @@ struct outcome {
     // ones, that which allocated most. They may be the same.
     struct profile *first, *most;
     struct run_notes notes;
+    struct kept kept; // Of the files that the processes were made of.
 };
 
 static int
@@ -264,13 +266,16 @@ check_recording(struct err *err)
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
 }
 
-/* Pack P, which is made of the tables RAW, at PATH. */
+/* Pack P, which is made of the tables RAW, at PATH. What is read of its files is KEPT. */
 static bool
-pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct err *err)
+pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct kept *kept,
+             struct err *err)
 {
-    if (symbolise_quietly(p, NULL) != 0)
+    const struct symbol_choice choice = {.kept = kept};
+
+    if (symbolise_quietly(p, &choice) != 0)
         return false;
-    symbolise_types(p, NULL);
+    symbolise_types(p, &choice);
     return pack_tables(path, raw, p, path, err) == 0;
 }
 
@@ -338,7 +343,7 @@ finish_profile(struct outcome *o, const char *path)
     }
     note_process(o, p, path);
     if (!no_pack && p->process.ended && !launch_interrupted() &&
-        !pack_profile(p, &raw, path, &err))
+        !pack_profile(p, &raw, path, &o->kept, &err))
         say_warning("not packed: %s", err.text[0] ? err.text : path);
     raw_release(&raw);
     arena_release(&tables);
@@ -450,6 +455,7 @@ finish(struct outcome *o, const char *program)
         profile_free(o->most);
     profile_free(o->first);
     run_notes_release(&o->notes);
+    kept_release(&o->kept);
 }
 
 static int

@@ -91,6 +91,7 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     if (isatty(STDERR_FILENO))
         options.progress = show_progress;
     options.debug_dirs = open_dirs(choice);
+    options.kept = choice != NULL ? choice->kept : NULL;
     rc = symbol_resolve(p, &options, &err);
     debug_dirs_free(options.debug_dirs);
     if (shown)
@@ -104,7 +105,8 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
 void
 symbolise_types(struct profile *p, const struct symbol_choice *choice)
 {
-    struct symbol_options options = {.debug_dirs = open_dirs(choice)};
+    struct symbol_options options = {.debug_dirs = open_dirs(choice),
+                                     .kept = choice != NULL ? choice->kept : NULL};
 
     symbol_types(p, &options);
     debug_dirs_free(options.debug_dirs);

@@ -39,6 +39,7 @@
 #include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
 #include "symbol/jitdump.h"
+#include "symbol/kept.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
 #include "util/ensure.h"
@@ -73,6 +74,7 @@ struct group {
     const struct work *work;
     size_t count;
     struct symcache cache;
+    struct kept_file *kept; // From where the cache came, or where it may go; NULL = nowhere.
     struct object *object; // NULL if it is not needed or not there; FAILURE tells.
     struct object_failure failure;
 };
@@ -468,6 +470,13 @@ load_cache(struct group *g)
 
     if (g->r->options->no_cache || m->build_id_bytes == 0 || g->cache.entry_count > 0)
         return;
+    g->kept = kept_find(g->r->options->kept, m->path, m->build_id, m->build_id_bytes);
+    if (g->kept != NULL && g->kept->has_frames) {
+        g->cache = g->kept->frames;
+        g->kept->frames = (struct symcache){0};
+        g->kept->has_frames = false;
+        return;
+    }
     symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
@@ -546,6 +555,19 @@ read_group(struct group *g)
         symcache_store(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
+/* End the use of G's cache. What was added to it has names of an object that is closed now, so that
+ * only what came out of a file is kept. */
+static void
+release_cache(struct group *g)
+{
+    if (g->kept != NULL && !g->cache.changed && g->cache.entry_count > 0) {
+        g->kept->frames = g->cache;
+        g->kept->has_frames = true;
+    } else {
+        symcache_release(&g->cache);
+    }
+}
+
 static void
 resolve_file(struct resolver *r, const struct work *w, size_t count)
 {
@@ -563,7 +585,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     if (has_file(g.m))
         note_modules(&g);
     object_close(g.object);
-    symcache_release(&g.cache);
+    release_cache(&g);
 }
 
 /* Whether the frames of W, at its location, are those of the work before it. */

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 struct debug_dirs;
+struct kept;
 
 /* What becomes of a question to a debuginfod server. */
 enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
@@ -19,6 +20,7 @@ struct symbol_paths {
 struct symbol_options {
     bool no_cache;     // Neither read nor write the cache.
     struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
+    struct kept *kept; // Caches are kept here for further profiles; NULL = they are not.
     // May be NULL; called before and after a server is asked for the debug information of the
     // module PATH. After SERVER_SILENT none is asked any more.
     void (*server)(void *arg, enum symbol_server what, const char *path);

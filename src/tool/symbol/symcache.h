@@ -10,6 +10,8 @@
 #include "util/map.h"
 #include "util/strbuf.h"
 
+enum { SYMCACHE_ID_MAX = 32 }; // Bytes of a build id; of files with longer ones nothing is kept.
+
 struct symcache_entry {
     uint64_t address;
     uint32_t first_frame; // Index into frames.

@@ -6,9 +6,11 @@
  */
 #include "type/type_module.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "symbol/dwfl.h"
+#include "symbol/kept.h"
 #include "type/type_cache.h"
 #include "type/type_facts.h"
 #include "util/regular.h"
@@ -32,6 +34,72 @@ is_known_without(const struct type_module *m)
     enum profile_symbols symbols = module_of(m)->symbols;
 
     return m->p->sought && symbols != SYMBOLS_UNKNOWN && symbols != SYMBOLS_DEBUG;
+}
+
+/* What is kept of a file from profile to profile. */
+struct kept_types {
+    bool index_known, facts_loaded; // These were read.
+    struct type_index index;
+    struct fact_cache facts;
+};
+
+static void
+release_types(void *types)
+{
+    struct kept_types *k = types;
+
+    type_index_release(&k->index);
+    fact_cache_release(&k->facts);
+    free(k);
+}
+
+/* Where what is known of M's file is kept; NULL = nowhere. */
+static struct kept_file *
+kept_of(const struct type_module *m)
+{
+    const struct profile_module *from = module_of(m);
+
+    return uses_caches(m) ? kept_find(m->options->kept, from->path, from->build_id,
+                                      from->build_id_bytes)
+                          : NULL;
+}
+
+/* Take what is kept of M's file, once. */
+static void
+take_kept(struct type_module *m)
+{
+    struct kept_file *f = m->kept_taken ? NULL : kept_of(m);
+    struct kept_types *k;
+
+    m->kept_taken = true;
+    if (f == NULL || f->types == NULL)
+        return;
+    k = f->types;
+    m->index_known = k->index_known;
+    m->index = k->index;
+    m->facts_loaded = k->facts_loaded;
+    m->facts = k->facts;
+    free(k);
+    f->types = NULL;
+}
+
+/* Keep what is known of M's file, if there is a place for it. */
+static bool
+keep(struct type_module *m)
+{
+    struct kept_file *f = kept_of(m);
+    struct kept_types *k;
+
+    if (f == NULL || f->types != NULL)
+        return false;
+    k = xmalloc(sizeof *k);
+    *k = (struct kept_types){m->index_known, m->facts_loaded, m->index, m->facts};
+    k->facts.changed = false; // It is in its file.
+    if (!k->index_known)
+        type_index_release(&k->index);
+    f->types = k;
+    f->release_types = release_types;
+    return true;
 }
 
 /* Open M's file, once, if it may tell something. */
@@ -59,15 +127,22 @@ type_module_load(struct type_module *m)
 {
     const struct profile_module *from = module_of(m);
 
-    if (uses_caches(m) &&
-        type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes))
+    take_kept(m);
+    if (m->index_known)
         return;
+    if (uses_caches(m) &&
+        type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes)) {
+        m->index_known = true;
+        return;
+    }
     open_module(m);
     if (m->debug == NULL)
         return;
     type_index_build(&m->index, m->debug);
-    if (uses_caches(m) && object_may_be_cached(m->object))
-        type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
+    if (!uses_caches(m) || !object_may_be_cached(m->object))
+        return;
+    type_cache_store(&m->index, from->path, from->build_id, from->build_id_bytes);
+    m->index_known = true;
 }
 
 struct timespec
@@ -92,6 +167,7 @@ load_facts(struct type_module *m)
 {
     const struct profile_module *from = module_of(m);
 
+    take_kept(m);
     if (!m->facts_loaded && uses_caches(m))
         fact_cache_load(&m->facts, from->path, from->build_id, from->build_id_bytes);
     m->facts_loaded = true;
@@ -126,8 +202,10 @@ type_module_close(struct type_module *m)
 
     if (uses_caches(m))
         fact_cache_store(&m->facts, from->path, from->build_id, from->build_id_bytes);
-    fact_cache_release(&m->facts);
+    if (!keep(m)) {
+        fact_cache_release(&m->facts);
+        type_index_release(&m->index);
+    }
     type_finder_free(m->finder);
-    type_index_release(&m->index);
     object_close(m->object);
 }

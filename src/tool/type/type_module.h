@@ -21,6 +21,8 @@ struct type_module {
     struct type_finder *finder;
     bool dated;              // The next one is set.
     struct timespec written; // When the file was; 0 = unknown.
+    bool kept_taken;         // What was kept of the file (symbol/kept.h) is in the next ones.
+    bool index_known;        // The next one is all that the file says.
     struct type_index index; // Of its types; empty before type_module_load.
     bool facts_loaded;
     struct fact_cache facts;

@@ -107,6 +107,30 @@ check "the first time as in another cache" cmp known/afresh.json known/first.jso
 check "the second time as the first" cmp known/first.json known/second.json
 check "which needs the cache" sh -c '! cmp -s known/first.json known/without.json'
 
+# The processes of one run are packed one after another, and what is read of a file for one of them
+# is kept for the next: the first finds no cache, the second one, the third what was kept. All have
+# the names and the types that each would have had alone.
+mkdir -p together
+XDG_CACHE_HOME=$PWD/together/cache "$HEAPTAP" run --quiet -o together/p/ -- \
+    sh -c 'for i in 1 2 3 4; do ./sure; done'
+for p in together/p/*sure*; do
+    "$HEAPTAP" report --by type --json "$p" | jq .rows >"together/${p##*/}.types"
+    "$HEAPTAP" report --json "$p" | jq '[.tables.functions, .tables.files]' \
+        >"together/${p##*/}.names"
+done
+XDG_CACHE_HOME=$PWD/together/other "$HEAPTAP" run --quiet -o together/alone.heaptap -- ./sure
+"$HEAPTAP" report --by type --json together/alone.heaptap | jq .rows >together/alone.types
+"$HEAPTAP" report --json together/alone.heaptap | jq '[.tables.functions, .tables.files]' \
+    >together/alone.names
+check "four processes" test "$(ls together/*sure*.types | wc -l)" = 4
+check "types are there" grep -q '"node"' together/alone.types
+check "names are there" grep -q '"main"' together/alone.names
+for kind in types names; do
+    for p in together/*sure*.$kind; do
+        check "as alone: $kind" cmp "$p" together/alone.$kind
+    done
+done
+
 # A source that is younger than the program is of another program.
 mkdir -p young
 cp "$SRCDIR/test/prog/typed.c" young/

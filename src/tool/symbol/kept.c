@@ -1,0 +1,43 @@
+/* kept.c: a short list, searched from the front. A run has a few dozen files at most, or its
+ * processes would have taken longer than any search. */
+#include "symbol/kept.h"
+
+#include <string.h>
+
+static bool
+is_of(const struct kept_file *f, const char *path, const uint8_t *id, uint32_t id_bytes)
+{
+    return f->build_id_bytes == id_bytes && memcmp(f->build_id, id, id_bytes) == 0 &&
+           strcmp(f->path, path) == 0;
+}
+
+struct kept_file *
+kept_find(struct kept *k, const char *path, const uint8_t *id, uint32_t id_bytes)
+{
+    struct kept_file *f;
+
+    if (k == NULL || id_bytes == 0 || id_bytes > sizeof f->build_id)
+        return NULL;
+    for (size_t i = 0; i < k->count; i++)
+        if (is_of(k->v[i], path, id, id_bytes))
+            return k->v[i];
+    f = arena_alloc(&k->arena, sizeof *f);
+    f->path = arena_strdup(&k->arena, path);
+    f->build_id_bytes = id_bytes;
+    memcpy(f->build_id, id, id_bytes);
+    arena_grow(&k->arena, &k->v, &k->capacity, k->count, sizeof *k->v);
+    k->v[k->count++] = f;
+    return f;
+}
+
+void
+kept_release(struct kept *k)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        symcache_release(&k->v[i]->frames);
+        if (k->v[i]->types != NULL)
+            k->v[i]->release_types(k->v[i]->types);
+    }
+    arena_release(&k->arena);
+    *k = (struct kept){0};
+}

@@ -1,0 +1,35 @@
+/* kept.h: what was read of the caches of files, kept for a command that goes through many profiles:
+ * the processes of one run use the same few libraries. An entry is lent to one profile at a time.
+ */
+#ifndef SYMBOL_KEPT_H
+#define SYMBOL_KEPT_H
+
+#include "symbol/symcache.h"
+
+/* What is kept of one file. */
+struct kept_file {
+    const char *path;
+    uint8_t build_id[SYMCACHE_ID_MAX];
+    uint32_t build_id_bytes;
+    bool has_frames; // The next one was read and is not lent.
+    struct symcache frames;
+    void *types;                      // What the room type keeps; NULL = nothing.
+    void (*release_types)(void *types); // Frees it.
+};
+
+/* Starts as {0}. */
+struct kept {
+    struct arena arena;
+    struct kept_file **v;
+    size_t count, capacity;
+};
+
+/* What K keeps of the file at PATH with the build id ID, made if new; NULL if K is, or if there is
+ * no build id, by which alone a file is known to be the same. */
+struct kept_file *kept_find(struct kept *k, const char *path, const uint8_t *id,
+                            uint32_t id_bytes);
+
+/* K is empty ({0}) afterwards. */
+void kept_release(struct kept *k);
+
+#endif
