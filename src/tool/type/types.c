@@ -110,8 +110,10 @@ struct typer {
     struct type_module *modules;
     size_t module_count;
     uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
-    struct map wanted;        // Sizes that occurred.
-    bool is_wanted[SMALL_MAX];
+    uint64_t *wanted;         // Sizes that occurred, each once.
+    size_t wanted_count, wanted_capacity;
+    bool is_wanted[SMALL_MAX]; // Those that are in it already,
+    struct map wanted_large;   // and those from SMALL_MAX on.
     struct same_size same_size[SMALL_MAX];
     const struct type_facts **facts; // By location; NULL = not asked for yet.
     struct map sources;       // String id of the file to struct source_text *.
@@ -226,7 +228,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
         keep_known(&t, &before);
     for (size_t i = 0; i < t.module_count; i++)
         type_module_close(&t.modules[i]);
-    map_release(&t.wanted);
+    map_release(&t.wanted_large);
     map_release(&t.sources);
     map_release(&t.size_of);
     map_release(&t.type_names);
@@ -240,11 +242,18 @@ symbol_types(struct profile *p, const struct symbol_options *options)
 static void
 want(struct typer *t, uint64_t size)
 {
-    if (size < SMALL_MAX && t->is_wanted[size])
-        return;
-    if (size < SMALL_MAX)
+    bool is_new = true;
+
+    if (size < SMALL_MAX) {
+        is_new = !t->is_wanted[size];
         t->is_wanted[size] = true;
-    map_put(&t->wanted, size, NULL);
+    } else {
+        map_put(&t->wanted_large, size, &is_new);
+    }
+    if (!is_new)
+        return;
+    arena_grow(&t->scratch, &t->wanted, &t->wanted_capacity, t->wanted_count, sizeof *t->wanted);
+    t->wanted[t->wanted_count++] = size;
 }
 
 /* What is asked of NODE, which is new if it was not asked for before. */
@@ -318,14 +327,26 @@ collect_modules(struct typer *t)
     strtab_release(&keys);
 }
 
+static bool
+is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 /* The id in the profile of NAME, which came out of a stranger's file. */
 static uint32_t
 intern(struct typer *t, const char *name)
 {
-    char *clean = arena_strdup(&t->scratch, name);
+    const char *end = name;
+    char *clean;
 
+    while (*end != '\0' && !is_control(*end))
+        end++;
+    if (*end == '\0')
+        return strtab_id(&t->p->strings, name);
+    clean = arena_strdup(&t->scratch, name);
     for (char *s = clean; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+        if (is_control(*s))
             *s = '?';
     return strtab_id(&t->p->strings, clean);
 }
@@ -372,41 +393,66 @@ compare_ranked(const void *left, const void *right, void *arg)
     return strcmp(profile_string(p, a->type.name), profile_string(p, b->type.name));
 }
 
+static int
+compare_sizes(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* A list of types. */
+struct ranked_types {
+    struct ranked_type *v;
+    size_t count, capacity;
+};
+
+/* Add the types of SIZE of all modules to LIST, in order. */
+static void
+add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
+{
+    size_t first = list->count;
+
+    for (size_t i = 0; i < t->module_count; i++) {
+        const struct type_module *m = &t->modules[i];
+
+        for (size_t k = type_index_find(&m->index, size);
+             k < m->index.count && m->index.v[k].size == size; k++) {
+            const char *name = strtab_get(&m->index.names, m->index.v[k].name);
+            uint32_t rank = rank_of(name, profile_is_program(t->p, m->module));
+
+            arena_grow(&t->scratch, &list->v, &list->capacity, list->count, sizeof *list->v);
+            list->v[list->count++] = (struct ranked_type){{size, intern(t, name)}, rank};
+        }
+    }
+    if (list->count - first > 1)
+        qsort_r(list->v + first, list->count - first, sizeof *list->v, compare_ranked, t->p);
+}
+
 /* Put the types of wanted sizes of all modules into the profile, each name once per size. */
 static void
 collect_types(struct typer *t)
 {
     struct profile *p = t->p;
-    struct ranked_type *v = NULL;
+    struct ranked_types list = {0};
     struct map known = {0};
-    size_t count = 0;
-    size_t capacity = 0;
     size_t kept = 0;
 
-    for (size_t i = 0; i < t->module_count; i++) {
-        struct type_module *m = &t->modules[i];
-
-        type_module_load(m);
-        for (size_t k = 0; k < m->index.count; k++) {
-            const char *name = strtab_get(&m->index.names, m->index.v[k].name);
-            uint32_t rank = rank_of(name, profile_is_program(p, m->module));
-
-            if (map_get(&t->wanted, m->index.v[k].size) == NULL)
-                continue;
-            arena_grow(&t->scratch, &v, &capacity, count, sizeof *v);
-            v[count++] = (struct ranked_type){{m->index.v[k].size, intern(t, name)}, rank};
-        }
-    }
-    if (count > 1)
-        qsort_r(v, count, sizeof *v, compare_ranked, p);
-    p->types = arena_array(&p->arena, count, sizeof *p->types);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < t->module_count; i++)
+        type_module_load(&t->modules[i]);
+    if (t->wanted_count > 1)
+        qsort(t->wanted, t->wanted_count, sizeof *t->wanted, compare_sizes);
+    for (size_t i = 0; i < t->wanted_count; i++)
+        add_of_size(t, t->wanted[i], &list);
+    p->types = arena_array(&p->arena, list.count, sizeof *p->types);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct profile_type *type = &list.v[i].type;
         bool is_new = false;
 
-        if (v[i].type.size <= UINT32_MAX)
-            map_put(&known, v[i].type.size << 32 | v[i].type.name, &is_new);
+        if (type->size <= UINT32_MAX)
+            map_put(&known, type->size << 32 | type->name, &is_new);
         if (is_new)
-            p->types[kept++] = v[i].type;
+            p->types[kept++] = *type;
     }
     map_release(&known);
     p->type_count = kept;
