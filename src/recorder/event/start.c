@@ -45,7 +45,7 @@
 #include "stack/modules.h"
 #include "stack/rules.h"
 
-enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000 };
+enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
 /* Address space taken at the start: the ledger's top level, caches and a few threads; and what
  * scales with a limit: tables of the file and the index of nodes. */
@@ -296,21 +296,19 @@ start_here(void)
 }
 
 /* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
- * one has left, so it gets its own for the time. */
+ * one has left, so it gets its own for the time: not of the pool, which a forked child sees as
+ * zeros whoever stands on it. */
 static bool
 start_on_own_stack(void)
 {
-    unsigned char *top = mem_stack_top(), *stack;
+    unsigned char *stack = sys_mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool started;
 
-    if (top != NULL)
-        return arch_call_on(top, start_here);
-    stack = sys_mmap(NULL, MEM_STACK_BYTES, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys_failed(stack))
         return start_here();
-    started = arch_call_on(stack + MEM_STACK_BYTES, start_here);
-    sys_munmap(stack, MEM_STACK_BYTES);
+    started = arch_call_on(stack + START_STACK_BYTES, start_here);
+    sys_munmap(stack, START_STACK_BYTES);
     return started;
 }
 

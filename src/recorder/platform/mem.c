@@ -15,7 +15,7 @@
  * mappings, each of which costs seven system calls, and its part of every fork and exit. A forked
  * child has the pool, too, wiped like the state, and starts in it again.
  *
- *     state | what dumps hold | what they do not hold ... | stack of the thread that starts
+ *     state | what dumps hold | what they do not hold ...
  */
 #include "platform/mem.h"
 
@@ -77,8 +77,7 @@ begin_pool(void)
     state->pool_used = POOL_DUMPED_BYTES;
     // Every start writes to the end of the state and to what is right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
-    // Without the stack, which whoever gives all back may be standing on.
-    remember(state->pool, load_relaxed(&pool_bytes) - MEM_STACK_BYTES);
+    remember(state->pool, load_relaxed(&pool_bytes));
 }
 
 bool
@@ -168,14 +167,6 @@ mem_free_state(struct state *unused, uint64_t its_pool_bytes)
     sys_munmap(unused, round_up(sizeof *unused, PAGE_BYTES) + its_pool_bytes);
 }
 
-void *
-mem_stack_top(void)
-{
-    uint64_t bytes = load_relaxed(&pool_bytes);
-
-    return bytes != 0 ? (unsigned char *)state + round_up(sizeof *state, PAGE_BYTES) + bytes : NULL;
-}
-
 bool
 mem_use_arena(uint64_t max_bytes)
 {
@@ -216,7 +207,7 @@ mem_private(size_t size_bytes)
     if (state != NULL && state->arena != NULL)
         return take_from(state->arena, &state->arena_used, state->arena_bytes, whole);
     if (state != NULL && state->pool != NULL)
-        p = take_from(state->pool, &state->pool_used, POOL_BYTES - MEM_STACK_BYTES, whole);
+        p = take_from(state->pool, &state->pool_used, POOL_BYTES, whole);
     return p != NULL ? p : map_private(whole);
 }
 

@@ -13,8 +13,6 @@
 
 struct state;
 
-enum { MEM_STACK_BYTES = 256 << 10 };
-
 /* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
 void *mem_private(size_t size_bytes);
 
@@ -28,10 +26,6 @@ void *mem_dumped(size_t size_bytes);
 struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
 void mem_take_state(uint64_t new_pool_bytes);
 void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
-
-/* The upper end of MEM_STACK_BYTES that the thread which starts recording may have as its stack for
- * that time; NULL if there is no pool. */
-void *mem_stack_top(void);
 
 /* Prepare for private memory to grow; to be called once `state` is there, also in a child. False
  * without memory. */
