@@ -182,7 +182,7 @@ struct thread {
     struct stack_frame memo[LIMIT_DEPTH + 1];
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
-    char text[4096]; // Scratch for /proc/self/maps.
+    char text[4096]; // Scratch for what the kernel says: /proc/self/maps, which pages are there.
 };
 
 /* Is T, which may be NULL, joined, and not a parent's? */

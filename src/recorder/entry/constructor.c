@@ -48,11 +48,13 @@ process_begins(void)
 __attribute__((destructor)) static void
 process_ends(void)
 {
+    static unsigned char buffer[MEM_RESIDENT_PAGES];
+
     if (!is_recording())
         return;
     tick_clock();
     access_process_ends();
-    mem_measure(false);
+    mem_measure(false, buffer);
     store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);
     file_copy(FILE_COPY_LAST);
 }

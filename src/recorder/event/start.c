@@ -344,10 +344,11 @@ start_recording(void)
 void
 start_seal(void)
 {
+    static unsigned char buffer[MEM_RESIDENT_PAGES];
     struct unwind_object program;
 
     if (unwind_find_object(process_value(AT_ENTRY), &program))
         modules_id(&program);
-    mem_measure(false);
+    mem_measure(false, buffer);
     sys_be_quiet();
 }

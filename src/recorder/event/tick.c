@@ -123,7 +123,8 @@ tick(struct thread *t, uint64_t cycles)
     }
     tick_look(t);
     request_poll();
-    mem_measure((ticks & (ticks - 1)) != 0);
+    static_assert(sizeof t->text >= MEM_RESIDENT_PAGES, "the buffer");
+    mem_measure((ticks & (ticks - 1)) != 0, (unsigned char *)t->text);
     if (ticks % NAME_REFRESH_TICKS == 0)
         thread_refresh_name(t);
 }

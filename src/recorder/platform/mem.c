@@ -365,15 +365,6 @@ mem_is_used_up(void)
     return mem_left() < load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
 }
 
-void
-mem_measure(bool due)
-{
-    if (due && (load_relaxed(&state->memory_limit) == 0 || nodes_added() < NODES_UNMEASURED))
-        return;
-    store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
-    store_relaxed(&state->header->recorder_bytes, mem_resident());
-}
-
 /* How many of COUNT bytes, a multiple of 8, are odd. */
 static uint64_t
 count_odd(const unsigned char *bytes, uint64_t count)
@@ -390,11 +381,10 @@ count_odd(const unsigned char *bytes, uint64_t count)
     return odd;
 }
 
-/* Two threads at once may spoil what the other is told, until the next time. */
-uint64_t
-mem_resident(void)
+/* Bytes of this memory that are resident. PRESENT is where the kernel says which pages are. */
+static uint64_t
+resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
 {
-    unsigned char *present = state->resident;
     uint64_t pages = 0;
 
     if (sys_is_quiet())
@@ -404,7 +394,7 @@ mem_resident(void)
         uint64_t left = address != NULL ? state->regions[i].size_bytes / PAGE_BYTES : 0;
 
         while (left > 0) {
-            uint64_t some = left < RESIDENT_PAGES ? left : RESIDENT_PAGES;
+            uint64_t some = left < MEM_RESIDENT_PAGES ? left : MEM_RESIDENT_PAGES;
 
             if (sys_mincore(address, some * PAGE_BYTES, present) == 0) {
                 for (uint64_t k = some; k % 8 != 0; k++)
@@ -416,4 +406,13 @@ mem_resident(void)
         }
     }
     return pages * PAGE_BYTES;
+}
+
+void
+mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES])
+{
+    if (due && (load_relaxed(&state->memory_limit) == 0 || nodes_added() < NODES_UNMEASURED))
+        return;
+    store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
+    store_relaxed(&state->header->recorder_bytes, resident_bytes(buffer));
 }

@@ -87,11 +87,9 @@ bool mem_is_full(void);
 bool mem_is_used_up(void);
 
 /* Bring the header's word on our own memory up to now; if only DUE, then only when there is a limit
- * and much has been added since the last time. */
-void mem_measure(bool due);
-
-/* How many bytes of the private memory have been touched; takes a system call for each 16 MiB of
- * it. */
-uint64_t mem_resident(void);
+ * and much has been added since the last time. Takes a system call for each 16 MiB of private
+ * memory, into BUFFER, which nobody else may use meanwhile. */
+enum { MEM_RESIDENT_PAGES = 4096 };
+void mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES]);
 
 #endif

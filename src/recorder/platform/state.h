@@ -54,9 +54,6 @@ struct peak_sums {
     uint32_t settles;    // How often one had to tell, nearly. May wrap round.
 } __attribute__((aligned(64)));
 
-/* Pages that mem_resident asks after at once. */
-enum { RESIDENT_PAGES = 4096 };
-
 struct state {
     uint32_t ready;      // Atomic, enum ready.
     uint32_t starting;   // Atomic: 1 once a thread has begun to start.
@@ -190,7 +187,6 @@ struct state {
     uint32_t copy_busy;       // Atomic: a thread is copying.
     uint64_t copy_next_ns;    // Atomic: elapsed, when the next copy is due.
     uint64_t copy_wait_ns;    // From one copy to the next.
-    unsigned char resident[RESIDENT_PAGES]; // Where the kernel tells which pages are there: mem.c.
 };
 
 /* NULL before the first start; then it stays at its address, also in children. */
