@@ -66,7 +66,7 @@ access_start(void)
     struct access_state *s = access_state;
 
     if (s == NULL)
-        s = mem_private(sizeof *s);
+        s = mem_lasting(sizeof *s);
     if (s == NULL)
         return;
     access_state = s;

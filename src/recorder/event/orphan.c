@@ -114,6 +114,7 @@ orphan_waits(void)
     }
     lost = state->orphan_events;
     memset(state, 0, sizeof *state);
+    mem_wipe_pool(); // The interrupted event has written into it.
     state->orphan_events = lost;
     return false;
 }

@@ -167,6 +167,16 @@ mem_free_state(struct state *unused, uint64_t its_pool_bytes)
     sys_munmap(unused, round_up(sizeof *unused, PAGE_BYTES) + its_pool_bytes);
 }
 
+void
+mem_wipe_pool(void)
+{
+    uint64_t size_bytes = load_relaxed(&pool_bytes);
+
+    if (size_bytes != 0)
+        sys_madvise((unsigned char *)state + round_up(sizeof *state, PAGE_BYTES), size_bytes,
+                    MADV_DONTNEED);
+}
+
 bool
 mem_use_arena(uint64_t max_bytes)
 {
@@ -209,6 +219,16 @@ mem_private(size_t size_bytes)
     if (state != NULL && state->pool != NULL)
         p = take_from(state->pool, &state->pool_used, POOL_BYTES, whole);
     return p != NULL ? p : map_private(whole);
+}
+
+void *
+mem_lasting(size_t size_bytes)
+{
+    size_t whole = round_up(size_bytes, PAGE_BYTES);
+
+    if (state != NULL && state->arena != NULL)
+        return take_from(state->arena, &state->arena_used, state->arena_bytes, whole);
+    return map_private(whole);
 }
 
 void *

@@ -13,8 +13,12 @@
 
 struct state;
 
-/* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. */
+/* SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. A forked child starts
+ * with the same memory, so nobody may keep the address but the state and what hangs on it. */
 void *mem_private(size_t size_bytes);
+
+/* The same for what is known by a variable: a child finds zeros there, and nobody else's. */
+void *mem_lasting(size_t size_bytes);
 
 /* The same, but a core dump holds it. With an arena there is room for that up to a 32nd of it; what
  * is taken beyond that once the process has gone quiet is not in dumps. */
@@ -26,6 +30,9 @@ void *mem_dumped(size_t size_bytes);
 struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
 void mem_take_state(uint64_t new_pool_bytes);
 void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
+
+/* Nobody uses the memory behind the state any more: make it zeros, as in a child. */
+void mem_wipe_pool(void);
 
 /* Prepare for private memory to grow; to be called once `state` is there, also in a child. False
  * without memory. */
