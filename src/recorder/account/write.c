@@ -301,6 +301,17 @@ write_zeros(int fd, uint64_t size_bytes)
     return error;
 }
 
+/* Write out segment S. That of a table which is to be mapped when it is used has nothing in it. */
+static int
+write_segment(int fd, const struct disk_segment *s)
+{
+    if (s->kind < DISK_KINDS && s->off == state->tables[s->kind].first_off && !is_mapped(s))
+        return s->bytes <= LIMIT_COUNTER_BYTES ? write_zeros(fd, s->bytes) : -EIO;
+    if (!becomes_mapped(s))
+        return -EIO;
+    return sys_write_all(fd, state->tables[s->kind].base + s->table_off, s->bytes);
+}
+
 static int
 write_file(int fd)
 {
@@ -313,11 +324,11 @@ write_file(int fd)
         if (!next_segment(off, &copy))
             break;
         // A gap is where the file could not be mapped, never large.
-        if (!becomes_mapped(s) || s->off - off > LIMIT_COUNTER_BYTES)
+        if (s->off - off > LIMIT_COUNTER_BYTES)
             return -EIO;
         error = write_zeros(fd, s->off - off);
         if (error == 0)
-            error = sys_write_all(fd, state->tables[s->kind].base + s->table_off, s->bytes);
+            error = write_segment(fd, s);
         off = s->off + s->bytes;
     }
     return error;
