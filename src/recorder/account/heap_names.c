@@ -39,11 +39,13 @@ heap_names_start(void)
 static void
 make_others(struct heap_name *n)
 {
+    uint32_t record = load_relaxed(&n->record);
+
     for (uint32_t i = 0; i < countof(n->other); i++) {
         uint32_t none = 0;
 
         if (load_acquire(&n->other[i]) == 0)
-            cas_acq_rel(&n->other[i], &none, nodes_make_tag(DISK_TAG_HEAP + i, n->record));
+            cas_acq_rel(&n->other[i], &none, nodes_make_tag(DISK_TAG_HEAP + i, record));
     }
 }
 
