@@ -94,9 +94,9 @@ static const struct {
     {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
      sizeof(struct disk_error) * (uint64_t)LIMIT_SITES, true},
     {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
-     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS, true},
+     sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS, false},
     {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
-     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY, true},
+     sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY, false},
     {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
      sizeof(struct disk_label_set) * LIMIT_LABEL_SETS, true},
 #ifdef HEAPTAP_ACCESS
@@ -309,8 +309,6 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
         return r;
     file_note_size(file_off + size_bytes);
     r = map_again(where, file_off, size_bytes);
-    if (r == 0)
-        sys_madvise(where, size_bytes, MADV_NORMAL); // All of it is going to be used.
     // Where there is too little address space for the file as a whole, and on systems that are like
     // Linux.
     if (r != 0 && sys_is_file(fd, state->device, state->inode)) {
