@@ -17,5 +17,9 @@ def tell(good, name, *detail):
             print("#   " + str(line)[:DETAIL_MAX])
 
 
+def same(name, wanted, got):
+    tell(wanted == got, name, f"wanted {wanted}, got {got}")
+
+
 def finish():
     sys.exit(failures > 0)

@@ -4,7 +4,7 @@
 # measured, or a bar is called held that is not.
 . "$SRCDIR/test/run/lib.subr"
 need python3
-PYTHONDONTWRITEBYTECODE=1 python3 - "$SRCDIR/bench" <<'END' || failures=1
+run_python - "$SRCDIR/bench" <<'END' || failures=1
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -17,16 +17,7 @@ import programs
 import runner
 import sections
 import tables
-
-failures = 0
-
-
-def same(name, wanted, got):
-    global failures
-    print(f"{'ok' if wanted == got else 'not ok'} - {name}")
-    if wanted != got:
-        print(f"#   wanted {wanted}, got {got}")
-        failures += 1
+from telling import finish, same
 
 
 def run(cpu_s, mib=100):
@@ -141,6 +132,6 @@ same("the dearest event that has an address", 91.8, checks.dearest(
     "alloc + free                     91.8 ns\nalloc + free, 1000 live          76.2 ns\n"
     "the same without addresses      132.2 ns\nheap_create + heap_destroy      162.7 ns\n"))
 same("a program that printed nothing has none", None, checks.dearest(""))
-sys.exit(failures > 0)
+finish()
 END
 finish

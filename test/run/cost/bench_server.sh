@@ -4,7 +4,7 @@
 # `make bench` prints leave out requests that nobody answered, or are those of a broken server.
 . "$SRCDIR/test/run/lib.subr"
 need python3
-PYTHONDONTWRITEBYTECODE=1 python3 - "$SRCDIR/bench" "$BUILD/bench/bin" <<'END' || failures=1
+run_python - "$SRCDIR/bench" "$BUILD/bench/bin" <<'END' || failures=1
 import os
 import signal
 import subprocess
@@ -14,16 +14,9 @@ import time
 
 sys.path.insert(0, sys.argv[1])
 import server_load
+from telling import finish, same
 
-binaries, failures = sys.argv[2], 0
-
-
-def same(name, wanted, got):
-    global failures
-    print(f"{'ok' if wanted == got else 'not ok'} - {name}")
-    if wanted != got:
-        print(f"#   wanted {wanted}, got {got}")
-        failures += 1
+binaries = sys.argv[2]
 
 
 def numbers(text):
@@ -102,6 +95,6 @@ same("requests without an answer are told", (None, True),
      (server_load.unanswered([{"asked": 2, "answered": 2}]),
       "1 of 4" in server_load.unanswered([{"asked": 2, "answered": 2},
                                           {"asked": 2, "answered": 1}])))
-sys.exit(failures > 0)
+finish()
 END
 finish

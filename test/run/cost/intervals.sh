@@ -3,23 +3,13 @@
 # fails, the ranges that `make bench` prints do not mean what they say.
 . "$SRCDIR/test/run/lib.subr"
 need python3
-PYTHONDONTWRITEBYTECODE=1 python3 - "$SRCDIR/bench" <<'END' || failures=1
+run_python - "$SRCDIR/bench" <<'END' || failures=1
 import random
 import sys
 
 sys.path.insert(0, sys.argv[1])
 import intervals
-
-failures = 0
-
-
-def same(name, wanted, got):
-    global failures
-    print(f"{'ok' if wanted == got else 'not ok'} - {name}")
-    if wanted != got:
-        print(f"#   wanted {wanted}, got {got}")
-        failures += 1
-
+from telling import finish, same
 
 # Ranks and levels are those of published tables for the sign test at 95 %.
 same("5 values have no interval at 95 %: all of them, with their level", (1, 0.9375),
@@ -43,6 +33,6 @@ for n in (6, 15, 30):
         hits += e.low <= 1 <= e.high
     same(f"{n} values enclose the true median as often as announced", True,
          abs(hits / 4000 - e.level) < 0.02)
-sys.exit(failures > 0)
+finish()
 END
 finish
