@@ -220,7 +220,6 @@ api_free(heaptap_heap *heap, const void *p)
 {
     struct arch_caller caller = ARCH_CALLER();
     struct thread *t = tls.self;
-
     enum heap_ordinary result;
 
     if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t))) {
