@@ -11,7 +11,8 @@
 #   make foreign    programs and test suites of others, with a counter behind the recorder; half an
 #                   hour; ONLY=regex
 #   make bench      what recording costs, next to other profilers; BENCH=quick|full,
-#                   ROUNDS=n, ONLY=regex and TOOLS=regex pick rows; results in build/bench
+#                   ROUNDS=n, ONLY=regex and TOOLS=regex pick rows, BEFORE=dir is the build of
+#                   another commit to compare with; results in build/bench
 #   make check      the source rules alone (tools/tidy); also part of make test
 #   make demo       record a real program and print the report
 #   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each

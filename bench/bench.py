@@ -2,6 +2,7 @@
 """bench.py: what recording costs, next to other profilers, on one machine in one run.
 
     bench.py --out DIR --build DIR [--scope quick|full] [--only REGEX] [--tools REGEX] [--rounds N]
+             [--before DIR]
 
 Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
 (peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, the
@@ -9,7 +10,8 @@ instructions by function, adapters for languages (adapters.py), and what belongs
 (checks.py). ONLY picks programs and loops by name, programs by their kind ("stacks"), and sections:
 "kinds" (all programs), "loops", "threads" (loops of several), "latency", "server", "startup",
 "report", "instructions", "adapters", "checks". The section "budget" (budget.py) takes minutes for
-each program and must be asked for.
+each program and must be asked for. BEFORE is the build directory of another commit: programs and
+loops are measured with both, in the same rounds.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time: every run of a tool has a native run of its own right
@@ -136,7 +138,7 @@ def measure(settings, program, tools, rounds):
 
 def for_loops(tools, full):
     """Loops are about the recorder; peers join in the full scope."""
-    wanted = [t for t in tools if t.ours and t.name != "heaptap+pack"]
+    wanted = [t for t in tools if t.ours and not t.name.endswith("+pack")]
     return wanted + [t for t in tools if full and t.name in ("heaptrack", "jemalloc-0",
                                                             "jemalloc-19", "tcmalloc-hp")]
 
@@ -162,6 +164,13 @@ def facts(options):
             "began": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())}
 
 
+def build_directory(path):
+    """PATH, absolute, if a built command is there."""
+    if path and not os.access(os.path.join(path, "heaptap"), os.X_OK):
+        raise argparse.ArgumentTypeError(f"{path} has no command heaptap; give a build directory")
+    return path and os.path.abspath(path)
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="bench.py")
     parser.add_argument("--out", required=True, help="where the command is")
@@ -170,6 +179,7 @@ def arguments():
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--tools", default="", metavar="REGEX")
     parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--before", default="", metavar="DIR", type=build_directory)
     parser.add_argument("--compiler", default="cc")
     parsed = parser.parse_args()
     parsed.rounds = parsed.rounds or SCOPES[parsed.scope]["rounds"]
@@ -192,7 +202,8 @@ def chosen_of(options, group):
 def costs(options, settings, told):
     """Programs and loops under every tool."""
     full = options.scope == "full" or bool(options.tools)
-    tools, missing = peers.available(settings.heaptap, programs.PATH, full)
+    before = options.before and os.path.join(options.before, "heaptap")
+    tools, missing = peers.available(settings.heaptap, programs.PATH, full, before)
     tools = [t for t in tools if re.search(options.tools, t.name)]
     missing = {n: why for n, why in missing.items() if re.search(options.tools, n)}
     told.missing(missing)
@@ -224,6 +235,9 @@ def main():
     by_kind, kind_values = kinds.table(rows)
     if by_kind:
         told.table("programs by kind", by_kind)
+    since = kinds.before_table(rows)
+    if since:
+        told.table("programs by kind: before -> now", since)
     of_threads = sections.threads_table(rows)
     if of_threads:
         told.table("threads, heaptap: ns of a pair, and what is added by number of threads",

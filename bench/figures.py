@@ -7,11 +7,13 @@ limits, and "worst program" is the row of the one with the largest median.
 
 A verdict is by the measured median: "goal", "ok" (the bar holds) or "miss", with by how much the
 bar was missed; "?" is added where the bar lies inside the interval, so that another run might say
-otherwise.
+otherwise. Where another build was measured in the same run, rows about programs and loops have its
+median, too.
 """
 import statistics
 
 import kinds
+import peers
 from kinds import LARGE_KIB
 
 
@@ -21,6 +23,7 @@ class Figure:
     def __init__(self, what, bar, goal, values, unit="", at_least=False, note=""):
         self.what, self.bar, self.goal, self.values = what, bar, goal, values
         self.unit, self.at_least, self.note = unit, at_least, note
+        self.before = None  # The median of the build before.
 
     def title(self):
         what = f"{self.what}: {self.note}" if self.note else self.what
@@ -47,7 +50,7 @@ class Figure:
     def as_dict(self):
         return {"what": self.what, "bar": self.bar, "goal": self.goal, "unit": self.unit,
                 "at_least": self.at_least, "values": self.values, "verdict": self.verdict(),
-                "missed_by": self.missed_by(), "note": self.note}
+                "missed_by": self.missed_by(), "note": self.note, "before": self.before}
 
 
 def triple(estimate):
@@ -199,7 +202,8 @@ def report_figures(report):
 
 
 def lost_figure(rows):
-    seen = [row.lost for row in rows if row.tool.ours and row.lost is not None]
+    seen = [row.lost for row in rows if row.tool.ours and row.lost is not None
+            and not row.tool.name.startswith(peers.BEFORE)]
     values = (sum(seen),) * 3 if seen else None
     return Figure("events lost", 0, 0, values, note=f"{len(seen)} runs")
 
@@ -211,7 +215,20 @@ def check_figures(checks):
             Figure("heaptap.h events by address", 30, 30, triple(checks.get("events")), "ns")]
 
 
+def row_figures(rows):
+    """Those about programs and loops, with what they were before."""
+    def of(some):
+        return [*cost_figures(some), *peer_figures(some), *memory_figures(some)]
+
+    found = of(rows)
+    theirs = [row for row in rows if row.tool.name == kinds.PEER]
+    before = kinds.as_now(rows)
+    for now, then in zip(found, of(before + theirs)) if before else []:
+        now.before = then.values and then.values[0]
+    return found
+
+
 def all_figures(rows, latency, startup, report, checks):
-    return [*cost_figures(rows), *peer_figures(rows), *memory_figures(rows),
+    return [*row_figures(rows),
             *latency_figures(latency), *report_figures(report), *startup_figures(startup),
             lost_figure(rows), *check_figures(checks)]

@@ -1,10 +1,14 @@
 """kinds.py: the table of programs by kind: what recording alone costs, what it costs with packing,
-how much memory it takes, and how that compares with heaptrack.
+how much memory it takes, and how that compares with heaptrack; and with another build, the same of
+both.
 
 From the rows that the bench has measured anyway; nothing runs here. "worst" and "median" of a kind
 are those of the medians of its programs. A kind that lacks programs says how many it has.
 """
+import copy
 import statistics
+
+import peers
 
 ALONE, PACKED, PEER = "heaptap", "heaptap+pack", "heaptrack"
 LARGE_KIB = 50 * 1024  # Programs below this are too small for a ratio of their memory to matter.
@@ -19,6 +23,19 @@ def gathered(rows):
         if row.program.kind:
             of_kind = found.setdefault(row.program.kind, {})
             of_kind.setdefault(row.program.name, {})[row.tool.name] = row
+    return found
+
+
+def as_now(rows):
+    """The rows of the build before, as if they were of this one."""
+    found = []
+    for row in rows:
+        name = row.tool.name.removeprefix(peers.BEFORE)
+        if name != row.tool.name:
+            row = copy.copy(row)
+            row.tool = copy.copy(row.tool)
+            row.tool.name = ALONE + name
+            found.append(row)
     return found
 
 
@@ -112,3 +129,35 @@ def table(rows):
     lines += ["native: s; alone, packed: processor time over native; RSS in (): below 50 MB",
               "peer: what heaptrack adds over what we add, packing included; worst: the least"]
     return lines, values
+
+
+def both_texts(before, now):
+    return f"{before and f'{before:.2f}' or '-':>8} -> {now and f'{now:.2f}' or '-':<6}"
+
+
+def before_lines(name, before, now):
+    """Two lines about programs {program: {tool: row}} of both builds."""
+    columns = ("alone", "packed", "rss")
+    then, since = summary(before), summary(now)
+    return [f"  {name:<18}" + "".join(both_texts(then[c] and then[c][part],
+                                                 since[c] and since[c][part]) for c in columns)
+            for part, name in ((0, f"{name}, median"), (1, "worst"))]
+
+
+def before_table(rows):
+    """The lines of the table of both builds; none without the one before."""
+    before, now, everything = gathered(as_now(rows)), gathered(rows), ({}, {})
+    if not before:
+        return []
+    lines = [f"{'program':<20}{'alone':>12} {'packed':>17} {'RSS':>17}"]
+    for kind, programs in before.items():
+        for name, of_tool in programs.items():
+            lines.append(f"{name:<20}" + "".join(
+                both_texts(*(estimate and estimate.median for estimate in
+                             (measured(which, tool, part) for which in (of_tool, now[kind][name]))))
+                for tool, part in ((ALONE, "cpu_ratio"), (PACKED, "cpu_ratio"),
+                                   (ALONE, "rss_ratio"))))
+        lines += before_lines(kind, programs, now[kind])
+        everything[0].update(programs)
+        everything[1].update(now[kind])
+    return lines + before_lines("all", *everything)

@@ -9,6 +9,7 @@ What is told apart on purpose:
     heaptap        the recording alone (--no-pack), as in the table of goals
     heaptap+pack   with symbols looked up and compressed afterwards, in the same command; this is
                    what heaptrack does too, whose second process looks up symbols while it records
+    before…        the same tools of another build of heaptap, for what has changed since then
     jemalloc, tcmalloc   replace the allocator, so their rows have its gains and losses as well;
                    their plain rows, without profiling, show how much that is
 """
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 
 SAMPLED = "512K"
+BEFORE = "before"
 
 
 class Tool:
@@ -45,14 +47,14 @@ class Tool:
 NATIVE = Tool("native", leaves_profile=False)
 
 
-def heaptap_tools(heaptap):
+def heaptap_tools(heaptap, name="heaptap"):
     record = [heaptap, "run", "--quiet", "-o", "{out}/"]
     return [
-        Tool("heaptap", [*record, "--no-pack", "--"], ours=True),
-        Tool("heaptap-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
-        Tool("heaptap-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4,
+        Tool(name, [*record, "--no-pack", "--"], ours=True),
+        Tool(f"{name}-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
+        Tool(f"{name}-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4,
              full_only=True),
-        Tool("heaptap+pack", [*record, "--"], ours=True, processes=2)]
+        Tool(f"{name}+pack", [*record, "--"], ours=True, processes=2)]
 
 
 def jemalloc(name, settings, rounds, **more):
@@ -95,11 +97,13 @@ def can_sample(heaptap):
     return "--sample " in done.stdout
 
 
-def available(heaptap, path, full):
-    """The tools that can run here, and why the others cannot: (tools, {name: why})."""
+def available(heaptap, path, full, before=None):
+    """The tools that can run here, and why the others cannot: (tools, {name: why}). BEFORE is the
+    command of another build."""
     known, found, missing = libraries(), [], {}
-    for tool in heaptap_tools(heaptap) + others():
-        if tool.name == "heaptap-512K" and not can_sample(heaptap):
+    of_before = heaptap_tools(before, BEFORE) if before else []
+    for tool in heaptap_tools(heaptap) + of_before + others():
+        if tool.name.endswith("-512K") and not can_sample(tool.prefix[0]):
             missing[tool.name] = "this heaptap has no option --sample"
         elif tool.command and not shutil.which(tool.command, path=path):
             missing[tool.name] = f"{tool.command} is not installed"

@@ -92,7 +92,8 @@ class Tables:
         absent = sum(f.values is None for f in figures)
         self.section(f"verdicts: {held} bars of {len(figures)} held, {goals} with their goal; "
                      f"{missed} missed, {absent} not measured")
-        self.line(f"{'figure':<39} {'goal':>5} {'bar':>5} {'measured [low, high]':>21} miss by")
+        self.line(f"{'figure':<39} {'goal':>5} {'bar':>5} {'measured [low, high]':>21} miss by"
+                  + (", was" if any(f.before is not None for f in figures) else ""))
         for f in figures:
             self.line(verdict_line(f))
 
@@ -123,4 +124,5 @@ def verdict_line(figure):
         return f"{head} {'not measured':>21}"
     median, low, high = map(number, figure.values)
     by = f" {number(figure.missed_by())}" if figure.missed_by() else ""
-    return f"{head} {f'{median} [{low}, {high}]':>21} {figure.verdict()}{by}"
+    was = f", {number(figure.before)}" if figure.before is not None else ""
+    return f"{head} {f'{median} [{low}, {high}]':>21} {figure.verdict()}{by}{was}"

@@ -235,7 +235,8 @@ bench:
 	@tools/setup build bench
 	@$(MAKE) --no-print-directory bench-programs
 	@python3 bench/bench.py --out $(OUT) --build $(BUILD) --scope '$(or $(BENCH),quick)' \
-	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(ROUNDS),$(N),0)' --compiler '$(CC)'
+	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(ROUNDS),$(N),0)' --compiler '$(CC)' \
+	    --before '$(BEFORE)'
 
 bench-programs: all $(bench_programs)
 

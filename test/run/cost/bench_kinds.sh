@@ -68,6 +68,24 @@ same("kinds say of how many programs they are", [3, 1, 4],
      [values[kind]["programs"] for kind in ("stacks", "short", "all")])
 same("without rows there is no table", ([], {}), kinds.table([]))
 
+both = rows + [row("stacks", "a", "before", [.4, .4, .4], 100, 150),
+               row("stacks", "a", "before+pack", [.7, .7, .7]),
+               row("short", "d", "before", [1, 1, 1])]
+table = kinds.before_table(both)
+same("two builds: each program, then the median and the worst of both",
+     ["a 1.40 -> 1.20 1.70 -> 1.30 1.50 -> 1.10",
+      "stacks, median 1.40 -> 1.20 1.70 -> 1.40 1.50 -> 1.20",
+      "worst 1.40 -> 1.50 1.70 -> 1.50 1.50 -> 1.30"],
+     [" ".join(line.split()) for line in table[1:4]])
+same("no line is wider than a terminal", True, max(map(len, table)) <= 80)
+same("with one build there is no such table", [], kinds.before_table(rows))
+same("the build before is in no figure of this one", [f.values for f in figures.row_figures(rows)],
+     [f.values for f in figures.row_figures(both)])
+same("but each says what it was", [1.7, 1.7, None],
+     [round(f.before, 6) if f.before else f.before for f in figures.row_figures(both)
+      if f.what in ("CPU ratio, median of programs", "packed, CPU ratio, worst",
+                    "sampled, CPU ratio, worst")])
+
 slow = row("deep", "e", "heaptap", [29, 29])
 same("a slow row ends after two pairs", (True, False), (slow.slow(5), slow.slow(15)))
 same("but not after one", False, row("deep", "e", "heaptap", [99]).slow(5))
