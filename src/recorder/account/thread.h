@@ -175,8 +175,13 @@ struct thread {
     struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.
     // Which of `passings` came: by history and innermost frame, and by innermost frame alone.
     uint16_t foreseen[FORESEEN], latest[FORESEEN];
-    // By hash of the innermost frames, in one of two places that differ in the lowest bit.
-    struct stack_passing passings[PASSINGS] __attribute__((aligned(64)));
+    // Which of `passings` a stack has, by hash of its innermost frames: one of two places that
+    // differ in the lowest bit; 0 = none yet. They are taken in order, so that those of a short
+    // process are in a few pages.
+    uint16_t passing_at[PASSINGS];
+    uint32_t passing_count;
+    // From 1 on; the one at 0 is never used.
+    struct stack_passing passings[PASSINGS + 1] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
     // Outermost first, from 1 on; the one at 0 is further out than any.
     struct stack_frame memo[LIMIT_DEPTH + 1];

@@ -83,9 +83,8 @@ COLD void
 stack_forget_all(struct thread *t)
 {
     stack_forget(t);
-    for (uint32_t i = 0; i < PASSINGS; i++)
-        if (t->passings[i].slot != 0)
-            t->passings[i].slot = 0;
+    for (uint32_t i = 1; i <= t->passing_count; i++)
+        t->passings[i].slot = 0;
 }
 
 /* Why a walk ended. */
@@ -513,7 +512,7 @@ remember_leaf(struct thread *t, uint32_t node)
     return &t->leaf;
 }
 
-/* The first of the two places among t->passings for the stack that called from CALLER. Rules that
+/* The first of the two places in t->passing_at for the stack that called from CALLER. Rules that
  * are not at hand end the key, so it may differ from one time to the next; that only costs. */
 static inline uint32_t
 passing_key(struct thread *t, struct arch_caller caller)
@@ -629,6 +628,27 @@ foresee(struct thread *t, uint32_t i, struct arch_caller caller)
     t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
+/* Which of T's passing stacks one with KEY shall be: a new one if a place of its two is free, else
+ * the one that was last seen with an older memo, or any. */
+static inline uint32_t
+take_passing_place(struct thread *t, uint32_t key)
+{
+    uint32_t i = t->passing_at[key], other = t->passing_at[key ^ 1];
+
+    if (likely(i != 0) && likely(other != 0)) {
+        uint64_t seen = t->passings[i].version, other_seen = t->passings[other].version;
+
+        if (seen == other_seen)
+            return (t->history & 1) != 0 ? i : other;
+        return seen < other_seen ? i : other;
+    }
+    // In this order, so that a handler that jumps out of here leaves none without a place.
+    key ^= i != 0;
+    t->passing_at[key] = (uint16_t)(t->passing_count + 1);
+    signal_fence();
+    return ++t->passing_count;
+}
+
 /* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
  * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
  * costs less, and leaves the memo for those that come back to it. */
@@ -641,10 +661,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
 
     if (key == KEY_REMEMBER || walked_count(w) > PASSING_CHECKS)
         return NULL;
-    i = key != KEY_NOT_KNOWN ? key : passing_key(t, caller);
-    // Any of the two places will do.
-    if (t->passings[i].slot != 0)
-        i ^= t->history & 1;
+    i = take_passing_place(t, key != KEY_NOT_KNOWN ? key : passing_key(t, caller));
     p = &t->passings[i];
     // Unused until all of it is there: a handler may jump out of here.
     p->slot = 0;
@@ -782,9 +799,9 @@ stack_target_elsewhere(struct thread *t, struct arch_caller caller)
         return walk_to_target(t, caller, KEY_NOT_KNOWN);
     i = t->latest[stack_innermost(caller)];
     if (!stack_is_passing(t, &t->passings[i], caller)) {
-        i = key = passing_key(t, caller);
-        if (!stack_is_passing(t, &t->passings[i], caller) &&
-            !stack_is_passing(t, &t->passings[i ^= 1], caller))
+        key = passing_key(t, caller);
+        if (!stack_is_passing(t, &t->passings[i = t->passing_at[key]], caller) &&
+            !stack_is_passing(t, &t->passings[i = t->passing_at[key ^ 1]], caller))
             return walk_to_target(t, caller, key);
     }
     target = passes(t, i, caller);

@@ -91,7 +91,7 @@ stack_passing_of(const struct thread *t, const struct stack_target *target)
 static inline uint32_t
 stack_history(const struct thread *t, uint32_t i)
 {
-    static_assert(FORESEEN > PASSINGS, "no I keeps a history of 0 as it is");
+    static_assert(FORESEEN > PASSINGS + 1, "no I keeps a history of 0 as it is");
     return ((t->history << 2) ^ (i + 1)) % FORESEEN;
 }
 
