@@ -263,7 +263,7 @@ load_header(struct loader *l)
     uint64_t clock_ns = h->last_cycles_ns - h->start_monotonic_ns;
     uint64_t cycles = h->last_cycles - h->start_cycles;
 
-    if (h->state != DISK_STATE_PACKED)
+    if (h->state != DISK_STATE_PACKED && l->raw->mapped == NULL)
         owner = owner_find(l->path, h);
     p->process = (struct profile_process){
         .pid = h->pid,
@@ -433,7 +433,9 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
     }
     if (r == 0 && (r = origin_open(path, &file, err)) == 0) {
         r = raw_parse_file(file.data, file.size_bytes, file.fd, path, arena, ret_raw, err);
-        origin_close(&file); // The tables need it no more.
+        if (file.fd >= 0)
+            file.data = NULL; // The tables lie in it.
+        origin_close(&file);
         if (r == 0)
             r = load(ret_raw, path, path, ret_profile, err);
     }

@@ -190,7 +190,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
         return r;
     if (is_left_alone(fd, path)) {
         survive_lost_pages();
-        mapped = mmap(NULL, f.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        mapped = mmap(NULL, f.size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         if (mapped != MAP_FAILED) {
             f.data = mapped;
             f.fd = fd;
@@ -210,7 +210,8 @@ void
 origin_close(struct origin_file *f)
 {
     if (f->fd >= 0) {
-        munmap((void *)(uintptr_t)f->data, f->size_bytes);
+        if (f->data != NULL)
+            munmap(f->data, f->size_bytes);
         close(f->fd);
     }
     arena_release(&f->arena);

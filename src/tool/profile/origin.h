@@ -13,9 +13,9 @@ int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *
 
 /* The bytes of a profile file. */
 struct origin_file {
-    const void *data;
+    void *data; // NULL = it is somebody else's now.
     size_t size_bytes;
-    int fd; // Of a file that nobody writes, whose bytes are mapped; else -1.
+    int fd; // Of a file that nobody writes, whose bytes are mapped for us alone; else -1.
     struct arena arena;
 };
 

@@ -194,8 +194,9 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
 /* The segments of a file while it is being taken apart. */
 struct segments {
     const unsigned char *data;
+    unsigned char *mapped; // The same, if it is the file, open as FD; else NULL.
     size_t size_bytes;
-    int fd;              // Of the file, if its tables may be mapped; else -1.
+    int fd;
     uint64_t left_bytes; // What further segments may take.
     struct disk_segment v[DISK_SEGMENT_MAX];
     bool taken[DISK_SEGMENT_MAX];
@@ -312,6 +313,26 @@ is_taken(const struct segments *all, uint32_t i, uint32_t kind)
     return all->taken[i] && all->v[i].kind == kind;
 }
 
+/* Use table KIND where it lies in the mapped file: it is one segment, as all of a short run are,
+ * for which two calls for each table would be more than what is done with it. */
+static bool
+use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
+{
+    const struct disk_segment *only = NULL;
+
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX && all->mapped != NULL; i++) {
+        if (!is_taken(all, i, kind))
+            continue;
+        if (only != NULL)
+            return false;
+        only = &all->v[i];
+    }
+    if (only == NULL || only->flags != 0 || only->table_off != 0 || only->off % PAGE_BYTES != 0)
+        return false;
+    t->bytes = all->mapped + only->off;
+    return true;
+}
+
 /* Whether table KIND can be mapped: each of its segments is whole pages, but for the end of that
  * with which it ends. */
 static bool
@@ -325,7 +346,7 @@ is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind
              (s->bytes % PAGE_BYTES != 0 && s->table_off + s->bytes != t->size_bytes)))
             return false;
     }
-    return all->fd >= 0;
+    return all->mapped != NULL;
 }
 
 /* Map table KIND, holes as zeros. False if it cannot be, and then nothing is. */
@@ -361,6 +382,8 @@ raw_release(struct raw_file *r)
     for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
         if (r->tables[kind].mapped_bytes > 0)
             munmap(r->tables[kind].bytes, r->tables[kind].mapped_bytes);
+    if (r->mapped != NULL)
+        munmap(r->mapped, r->file_bytes);
     *r = (struct raw_file){0};
 }
 
@@ -378,23 +401,30 @@ take_segments(struct raw_file *r, struct segments *all)
         if (problem != NULL)
             note_segment(r, all, i, problem);
     }
-    for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
-        if (r->tables[kind].size_bytes > 0 && !map_table(all, &r->tables[kind], kind))
-            r->tables[kind].bytes = arena_alloc(r->arena, r->tables[kind].size_bytes);
+    for (uint32_t kind = 0; kind < DISK_KINDS; kind++) {
+        struct raw_table *t = &r->tables[kind];
+
+        if (t->size_bytes == 0)
+            continue;
+        t->in_place = use_in_file(all, t, kind) || map_table(all, t, kind);
+        if (!t->in_place)
+            t->bytes = arena_alloc(r->arena, t->size_bytes);
+    }
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
-        if (all->taken[i] && r->tables[all->v[i].kind].mapped_bytes == 0 &&
+        if (all->taken[i] && !r->tables[all->v[i].kind].in_place &&
             !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
             note_segment(r, all, i, "its compressed data is damaged");
 }
 
-int
-raw_parse_file(const void *data, size_t size_bytes, int fd, const char *name,
-               struct arena *arena, struct raw_file *ret, struct err *err)
+/* Take apart DATA, which is MAPPED from FD unless that is NULL. */
+static int
+parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
+      struct arena *arena, struct raw_file *ret, struct err *err)
 {
-    struct segments all = {.data = data, .size_bytes = size_bytes, .fd = fd};
+    struct segments all = {.data = data, .mapped = mapped, .size_bytes = size_bytes, .fd = fd};
     int r;
 
-    *ret = (struct raw_file){.arena = arena, .file_bytes = size_bytes};
+    *ret = (struct raw_file){.arena = arena, .file_bytes = size_bytes, .mapped = mapped};
     r = parse_header(data, size_bytes, name, ret, err);
     if (r < 0)
         return r;
@@ -407,8 +437,15 @@ raw_parse_file(const void *data, size_t size_bytes, int fd, const char *name,
 }
 
 int
+raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
+               struct raw_file *ret, struct err *err)
+{
+    return parse(data, size_bytes, fd >= 0 ? data : NULL, fd, name, arena, ret, err);
+}
+
+int
 raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
           struct raw_file *ret, struct err *err)
 {
-    return raw_parse_file(data, size_bytes, -1, name, arena, ret, err);
+    return parse(data, size_bytes, NULL, -1, name, arena, ret, err);
 }

@@ -9,16 +9,18 @@
 /* One table: its segments put together, expanded. Records lie record_bytes apart, at least as
  * many bytes as this version's struct has. */
 struct raw_table {
-    unsigned char *bytes; // Owned by the arena, unless they are mapped.
+    unsigned char *bytes; // Owned by the arena, unless they are in place.
     uint64_t size_bytes;
     uint32_t record_bytes;
-    uint64_t mapped_bytes; // 0 = not mapped.
+    bool in_place;         // Part of the file as it is mapped, or mapped apart.
+    uint64_t mapped_bytes; // 0 = not mapped apart.
 };
 
 struct raw_file {
     struct disk_header header;
     struct raw_table tables[DISK_KINDS];
     uint64_t file_bytes;
+    void *mapped; // The file, which nobody writes any more; NULL = it was copied.
     uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;
     const char **notes; // What was skipped; from the arena.
@@ -32,11 +34,13 @@ struct raw_file {
 int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
               struct raw_file *ret, struct err *err);
 
-/* The same of the file that is open as FD, which nobody writes any more; -1 is none. Its tables are
- * mapped where they are made of whole pages, so that they need no second memory. Changes to them
- * stay here. FD may be closed afterwards. To be ended by raw_release, also after a failure. */
-int raw_parse_file(const void *data, size_t size_bytes, int fd, const char *name,
-                   struct arena *arena, struct raw_file *ret, struct err *err);
+/* The same of the file that is open as FD, which nobody writes any more, and of which DATA is a
+ * private mapping that may be written to; RET owns that now. A table of one piece stays where it
+ * is there, others are mapped once more where they are made of whole pages, so that they need no
+ * second memory. Changes to them stay here. With FD -1 it is as raw_parse. FD may be closed
+ * afterwards. To be ended by raw_release, also after a failure. */
+int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
+                   struct raw_file *ret, struct err *err);
 
 /* Give back what is mapped of R, which may be {0}; the arena is its owner's. */
 void raw_release(struct raw_file *r);
