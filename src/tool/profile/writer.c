@@ -19,7 +19,12 @@
 #include "util/bytes.h"
 #include "util/replace.h"
 
-enum { ZSTD_LEVEL = 3, PIECE_BYTES = 1 << 16, COLUMNS_AT_ONCE = 8 };
+enum {
+    ZSTD_LEVEL = 3,
+    PIECE_BYTES = 1 << 16,
+    WHOLE_BYTES_MAX = 1 << 20, // A table up to that size is compressed by one call.
+    COLUMNS_AT_ONCE = 8,
+};
 
 /* What compresses, kept from file to file: to clear its tables for each of a thousand small ones
  * takes a third of the time. What it makes of a table does not depend on those before. */
@@ -36,11 +41,9 @@ compressor(void)
 void
 write_begin(struct writer *w, const struct profile *p)
 {
-    char *front;
-
     *w = (struct writer){.p = p, .zstd = compressor()};
-    front = arena_alloc(&w->arena, DISK_DATA_OFF);
-    strbuf_add(&w->out, front, DISK_DATA_OFF);
+    memset(strbuf_room(&w->out, PIECE_BYTES), 0, DISK_DATA_OFF);
+    strbuf_grew(&w->out, DISK_DATA_OFF);
     if (w->zstd == NULL)
         w->failed = "no memory";
 }
@@ -59,10 +62,24 @@ write_text(struct writer *w, const char *text)
     return (struct disk_string){(uint32_t)*known, s.bytes};
 }
 
+/* The string ID of the profile in the table of strings. After the last write_text. */
 static struct disk_string
 put_string(struct writer *w, uint32_t id)
 {
-    return write_text(w, profile_string(w->p, id));
+    const char *text = profile_string(w->p, id);
+    uint32_t bytes = (uint32_t)strlen(text);
+    uint64_t *known, *off;
+
+    if (w->place_of == NULL)
+        w->place_of = arena_array(&w->arena, w->p->strings.count + 1, sizeof *w->place_of);
+    known = &w->place_of[id < w->p->strings.count ? id : 0];
+    if (*known == 0) {
+        off = map_get(&w->known, (uintptr_t)text);
+        *known = 1 + (off != NULL ? *off : w->strings.length);
+        if (off == NULL)
+            strbuf_add(&w->strings, text, bytes);
+    }
+    return (struct disk_string){(uint32_t)(*known - 1), bytes};
 }
 
 void
@@ -85,18 +102,19 @@ static void
 compress(struct writer *w, const void *bytes, size_t size_bytes, ZSTD_EndDirective how)
 {
     ZSTD_inBuffer in = {bytes, size_bytes, 0};
-    char piece[PIECE_BYTES];
+    // With room for whatever comes out, zstd needs no buffers of its own.
+    size_t room = size_bytes <= WHOLE_BYTES_MAX ? ZSTD_compressBound(size_bytes) : PIECE_BYTES;
     size_t left;
 
     do {
-        ZSTD_outBuffer out = {piece, sizeof piece, 0};
+        ZSTD_outBuffer out = {strbuf_room(&w->out, room), room, 0};
 
         if (w->failed != NULL)
             return;
         left = ZSTD_compressStream2(w->zstd, &out, &in, how);
         if (ZSTD_isError(left))
             w->failed = ZSTD_getErrorName(left);
-        strbuf_add(&w->out, piece, out.pos);
+        strbuf_grew(&w->out, out.pos);
     } while (how == ZSTD_e_end ? left != 0 : in.pos < in.size);
 }
 
@@ -106,15 +124,22 @@ write_table_more(struct writer *w, const void *bytes, size_t size_bytes)
     compress(w, bytes, size_bytes, ZSTD_e_continue);
 }
 
-void
-write_table_end(struct writer *w)
+/* Note in the directory where the segment is, which is complete. */
+static void
+end_segment(struct writer *w)
 {
-    compress(w, NULL, 0, ZSTD_e_end);
     w->segment.stored_bytes = w->out.length - w->segment.off;
     while (w->out.length % 8 != 0)
         strbuf_char(&w->out, '\0');
     memcpy(w->out.text + DISK_DIRECTORY_OFF + sizeof w->segment * w->segment_count++, &w->segment,
            sizeof w->segment);
+}
+
+void
+write_table_end(struct writer *w)
+{
+    compress(w, NULL, 0, ZSTD_e_end);
+    end_segment(w);
 }
 
 /* Exchange, between A and B, the upper BITS of each 2 * BITS of A and the lower ones of B; MASK
@@ -144,10 +169,11 @@ turn_square(uint64_t v[COLUMNS_AT_ONCE])
 }
 
 /* Put bytes FROM to FROM + COLUMNS_AT_ONCE - 1 of each of COUNT records into as many COLUMNS, one
- * after another: eight records at a time, and byte by byte those that are left. */
+ * after another: eight records at a time, and byte by byte those that are left. COLUMNS are zero
+ * if CLEARED. */
 static void
 split_columns(const unsigned char *records, size_t count, size_t record_bytes, size_t from,
-              unsigned char *columns)
+              unsigned char *columns, bool cleared)
 {
     size_t k = 0;
 
@@ -160,15 +186,22 @@ split_columns(const unsigned char *records, size_t count, size_t record_bytes, s
         }
         if (any != 0) // Half of what is written are counters of nothing and sites of no block.
             turn_square(v);
+        else if (cleared)
+            continue;
         for (size_t i = 0; i < COLUMNS_AT_ONCE; i++) {
             uint64_t column = htole64(v[i]);
 
             memcpy(columns + i * count + k, &column, sizeof column);
         }
     }
-    for (; k < count; k++)
+    for (; k < count; k++) {
+        const unsigned char *record = records + k * record_bytes + from;
+
+        if (cleared && get64(record) == 0)
+            continue;
         for (size_t i = 0; i < COLUMNS_AT_ONCE; i++)
-            columns[i * count + k] = records[k * record_bytes + from + i];
+            columns[i * count + k] = record[i];
+    }
 }
 
 /* Neighbouring records differ in few of their bytes, and those stand together then: a third of the
@@ -180,10 +213,8 @@ write_columns(struct writer *w, const unsigned char *records, size_t count, size
     unsigned char *columns = xmalloc(COLUMNS_AT_ONCE * count);
     size_t from = 0;
 
-    w->segment.flags |= DISK_SEGMENT_COLUMNS;
-    w->has_columns = true;
     for (; from + COLUMNS_AT_ONCE <= record_bytes; from += COLUMNS_AT_ONCE) {
-        split_columns(records, count, record_bytes, from, columns);
+        split_columns(records, count, record_bytes, from, columns, false);
         write_table_more(w, columns, COLUMNS_AT_ONCE * count);
     }
     for (; from < record_bytes; from++) {
@@ -191,6 +222,24 @@ write_columns(struct writer *w, const unsigned char *records, size_t count, size
             columns[k] = records[k * record_bytes + from];
         write_table_more(w, columns, count);
     }
+    free(columns);
+    compress(w, NULL, 0, ZSTD_e_end);
+}
+
+/* The same of a small table, at once. */
+static void
+write_whole_columns(struct writer *w, const unsigned char *records, size_t count,
+                    size_t record_bytes)
+{
+    unsigned char *columns = xcalloc(count, record_bytes);
+    size_t from = 0;
+
+    for (; from + COLUMNS_AT_ONCE <= record_bytes; from += COLUMNS_AT_ONCE)
+        split_columns(records, count, record_bytes, from, columns + from * count, true);
+    for (; from < record_bytes; from++)
+        for (size_t k = 0; k < count; k++)
+            columns[from * count + k] = records[k * record_bytes + from];
+    compress(w, columns, count * record_bytes, ZSTD_e_end);
     free(columns);
 }
 
@@ -201,11 +250,21 @@ write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t siz
     if (size_bytes == 0)
         return;
     write_table_begin(w, kind, size_bytes, record_bytes);
-    if (record_bytes > 1 && size_bytes % record_bytes == 0)
-        write_columns(w, bytes, size_bytes / record_bytes, record_bytes);
-    else
-        write_table_more(w, bytes, size_bytes);
-    write_table_end(w);
+    if (record_bytes > 1 && size_bytes % record_bytes == 0) {
+        size_t count = size_bytes / record_bytes;
+
+        w->segment.flags |= DISK_SEGMENT_COLUMNS;
+        w->has_columns = true;
+        if (size_bytes <= WHOLE_BYTES_MAX && count > 1)
+            write_whole_columns(w, bytes, count, record_bytes);
+        else if (count > 1)
+            write_columns(w, bytes, count, record_bytes);
+        else // Its columns are the record.
+            compress(w, bytes, size_bytes, ZSTD_e_end);
+    } else {
+        compress(w, bytes, size_bytes, ZSTD_e_end);
+    }
+    end_segment(w);
 }
 
 static void

@@ -15,7 +15,8 @@ struct writer {
     struct strbuf strings; // The STRINGS table.
     struct strbuf out;     // The whole file.
     struct arena arena;    // For those who fill it.
-    struct map known;      // Strings that are in it, by where their text is.
+    struct map known;      // Strings that are in it, by where their text is,
+    uint64_t *place_of;    // and by id: where, plus 1; 0 = they are not.
     struct strbuf frames, locations, types, site_types;
     struct disk_segment segment; // The open one.
     uint32_t segment_count;

@@ -26,6 +26,20 @@ reserve(struct strbuf *b, size_t more_bytes)
     b->capacity = wanted;
 }
 
+char *
+strbuf_room(struct strbuf *b, size_t more_bytes)
+{
+    reserve(b, more_bytes);
+    return b->text + b->length;
+}
+
+void
+strbuf_grew(struct strbuf *b, size_t size_bytes)
+{
+    b->length += size_bytes;
+    b->text[b->length] = '\0';
+}
+
 void
 strbuf_add(struct strbuf *b, const void *data, size_t size_bytes)
 {

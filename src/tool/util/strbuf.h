@@ -23,6 +23,10 @@ void strbuf_str(struct strbuf *b, const char *s);
 void strbuf_char(struct strbuf *b, char c);
 void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
 
+/* Room for MORE_BYTES behind B's text; what was written there becomes text by strbuf_grew. */
+char *strbuf_room(struct strbuf *b, size_t more_bytes);
+void strbuf_grew(struct strbuf *b, size_t size_bytes);
+
 /* The text so far, never NULL; valid until B changes. */
 const char *strbuf_text(const struct strbuf *b);
 
