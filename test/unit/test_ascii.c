@@ -11,6 +11,7 @@
 
 #include "symbol/shorten.h"
 #include "util/ascii.h"
+#include "util/bytes.h"
 #include "view/style.h"
 
 #define DOTS "\xe2\x80\xa6"
@@ -78,6 +79,24 @@ columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe(void **state)
     assert_int_equal(style_for(-1, false).width, STYLE_NO_LIMIT);
 }
 
+/* If this fails, a name out of a stranger's file reaches the terminal with what makes it do things,
+ * or a name that is harmless is shown with question marks. */
+static void
+a_control_character_is_seen_wherever_it_is(void **unused)
+{
+    char text[24];
+
+    (void)unused;
+    for (unsigned c = 0; c < 256; c++)
+        for (size_t length = 1; length <= sizeof text; length++)
+            for (size_t at = 0; at < sizeof text; at++) {
+                memset(text, c % 2 ? ' ' : '\xff', sizeof text);
+                text[at] = (char)c;
+                assert_int_equal(bytes_have_control(text, length),
+                                 at < length && (c < 0x20 || c == 0x7f));
+            }
+}
+
 int
 main(void)
 {
@@ -85,6 +104,7 @@ main(void)
         cmocka_unit_test(signs_of_ours_have_stand_ins_and_other_text_stays),
         cmocka_unit_test(widths_are_those_of_what_goes_out),
         cmocka_unit_test(columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe),
+        cmocka_unit_test(a_control_character_is_seen_wherever_it_is),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

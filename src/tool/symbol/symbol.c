@@ -42,6 +42,7 @@
 #include "symbol/kept.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
+#include "util/bytes.h"
 #include "util/ensure.h"
 
 enum {
@@ -220,14 +221,11 @@ is_control(char c)
 static uint32_t
 intern(struct resolver *r, const char *s)
 {
-    const char *p = s;
     char *clean;
 
     if (s == NULL)
         return 0;
-    while (*p != '\0' && !is_control(*p))
-        p++;
-    if (*p == '\0')
+    if (!bytes_have_control(s, strlen(s)))
         return strtab_id(&r->p->strings, s);
     clean = arena_strdup(&r->scratch, s);
     for (char *q = clean; *q != '\0'; q++)

@@ -36,6 +36,7 @@
 #include "type/type_judge.h"
 #include "type/type_module.h"
 #include "type/type_template.h"
+#include "util/bytes.h"
 #include "util/ensure.h"
 #include "util/regular.h"
 #include "util/strbuf.h"
@@ -297,6 +298,7 @@ collect_sizes(struct typer *t)
 static void
 collect_modules(struct typer *t)
 {
+    static const char digits[] = "0123456789abcdef";
     const struct profile *p = t->p;
     struct strtab keys = {0};
     struct map known = {0};
@@ -311,8 +313,10 @@ collect_modules(struct typer *t)
 
         if (m->path == NULL || m->path[0] != '/')
             continue;
-        for (uint32_t k = 0; k < m->build_id_bytes; k++)
-            strbuf_fmt(&key, "%02x", m->build_id[k]);
+        for (uint32_t k = 0; k < m->build_id_bytes; k++) {
+            strbuf_char(&key, digits[m->build_id[k] >> 4]);
+            strbuf_char(&key, digits[m->build_id[k] & 0xf]);
+        }
         strbuf_str(&key, m->path);
         index = map_put(&known, strtab_id(&keys, strbuf_text(&key)), &is_new);
         strbuf_release(&key);
@@ -337,12 +341,9 @@ is_control(char c)
 static uint32_t
 intern(struct typer *t, const char *name)
 {
-    const char *end = name;
     char *clean;
 
-    while (*end != '\0' && !is_control(*end))
-        end++;
-    if (*end == '\0')
+    if (!bytes_have_control(name, strlen(name)))
         return strtab_id(&t->p->strings, name);
     clean = arena_strdup(&t->scratch, name);
     for (char *s = clean; *s != '\0'; s++)
@@ -401,6 +402,16 @@ compare_sizes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* Whether V is as compare_ranked would have it: the types of a size often are, in one file. */
+static bool
+in_order(const struct ranked_type *v, size_t count, struct profile *p)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare_ranked(&v[i - 1], &v[i], p) > 0)
+            return false;
+    return true;
+}
+
 /* A list of types. */
 struct ranked_types {
     struct ranked_type *v;
@@ -425,7 +436,7 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
             list->v[list->count++] = (struct ranked_type){{size, intern(t, name)}, rank};
         }
     }
-    if (list->count - first > 1)
+    if (!in_order(list->v + first, list->count - first, t->p))
         qsort_r(list->v + first, list->count - first, sizeof *list->v, compare_ranked, t->p);
 }
 

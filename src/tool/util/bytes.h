@@ -50,6 +50,24 @@ bytes_are_zero(const void *p, size_t size_bytes)
            (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
+/* Whether any of SIZE_BYTES is a control character: below 0x20, or 0x7f. Eight at a time: a byte of
+ * x is less than n if x - n borrows from its highest bit, which x did not have. */
+static inline bool
+bytes_have_control(const char *text, size_t size_bytes)
+{
+    const uint64_t ones = 0x0101010101010101u, highest = 0x80 * ones;
+
+    for (size_t at = 0; at < size_bytes; at += sizeof ones) {
+        uint64_t x = 0x20 * ones, deleted;
+
+        memcpy(&x, text + at, size_bytes - at < sizeof x ? size_bytes - at : sizeof x);
+        deleted = x ^ 0x7f * ones;
+        if ((((x - 0x20 * ones) & ~x) | ((deleted - ones) & ~deleted)) & highest)
+            return true;
+    }
+    return false;
+}
+
 /* Copy SIZE_BYTES from FROM to TO, which must be zero; pages that stay zero are not touched. */
 static inline void
 bytes_copy_used(void *to, const void *from, size_t size_bytes)

@@ -37,14 +37,17 @@ hash_string(const char *s, size_t length)
 {
     uint64_t hash = seed() ^ length;
 
-    while (length > 0) {
-        uint64_t part = 0;
-        size_t some = length < sizeof part ? length : sizeof part;
+    for (; length >= sizeof(uint64_t); length -= sizeof(uint64_t), s += sizeof(uint64_t)) {
+        uint64_t part;
 
-        memcpy(&part, s, some);
+        memcpy(&part, s, sizeof part);
         hash = hash_u64(hash ^ part);
-        s += some;
-        length -= some;
+    }
+    if (length > 0) {
+        uint64_t part = 0;
+
+        memcpy(&part, s, length);
+        hash = hash_u64(hash ^ part);
     }
     return hash;
 }
@@ -138,6 +141,7 @@ map_release(struct map *m)
 uint32_t
 strtab_id(struct strtab *t, const char *s)
 {
+    size_t length = s != NULL ? strlen(s) : 0;
     uint64_t *head;
     uint32_t id;
 
@@ -147,16 +151,16 @@ strtab_id(struct strtab *t, const char *s)
         t->strings[0] = "";
         t->count = 1;
     }
-    if (s == NULL || *s == '\0')
+    if (length == 0)
         return 0;
-    head = map_put(&t->ids, hash_string(s, strlen(s)), NULL);
+    head = map_put(&t->ids, hash_string(s, length), NULL);
     for (id = (uint32_t)*head; id != 0; id = t->next[id])
         if (strcmp(t->strings[id], s) == 0)
             return id;
     id = (uint32_t)t->count++;
     arena_grow(&t->arena, &t->strings, &t->capacity, id, sizeof *t->strings);
     arena_grow(&t->arena, &t->next, &t->next_capacity, id, sizeof *t->next);
-    t->strings[id] = arena_strdup(&t->arena, s);
+    t->strings[id] = arena_strndup(&t->arena, s, length);
     t->next[id] = (uint32_t)*head;
     *head = id;
     return id;
