@@ -11,7 +11,8 @@ struct kept_file {
     const char *path;
     uint8_t build_id[SYMCACHE_ID_MAX];
     uint32_t build_id_bytes;
-    bool has_frames; // The next one was read and is not lent.
+    bool without_debug; // There was no debug information when it was looked for.
+    bool has_frames;    // The next one was read and is not lent.
     struct symcache frames;
     void *types;                      // What the room type keeps; NULL = nothing.
     void (*release_types)(void *types); // Frees it.

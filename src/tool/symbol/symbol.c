@@ -330,14 +330,29 @@ server_is_set(void)
     return urls != NULL && urls[0] != '\0';
 }
 
-/* Whether asking again could give more than C has. */
+/* Whether there is debug information for G's file, which is looked for once in a command. */
 static bool
-is_outdated(const struct symcache *c, const struct profile_module *m,
-            const struct symbol_paths *paths)
+debug_exists(const struct group *g)
 {
+    // Below another root there may be more.
+    struct kept_file *kept = g->r->paths.sysroot == NULL ? g->kept : NULL;
+    bool exists = !(kept != NULL && kept->without_debug) &&
+                  object_debug_exists(g->m, &g->r->paths);
+
+    if (kept != NULL)
+        kept->without_debug = !exists;
+    return exists;
+}
+
+/* Whether asking again could give more than G's cache has. */
+static bool
+is_outdated(const struct group *g)
+{
+    const struct symcache *c = &g->cache;
+
     if (c->detail == DETAIL_DEBUG || c->entry_count == 0)
         return false;
-    if (object_debug_exists(m, paths))
+    if (debug_exists(g))
         return true;
     return server_is_set() && (!c->asked_server || time(NULL) - c->written_unix_s > SERVER_RETRY_S);
 }
@@ -541,7 +556,7 @@ read_group(struct group *g)
 
     g->failure = (struct object_failure){0};
     load_cache(g);
-    if (is_outdated(&g->cache, m, &g->r->paths))
+    if (is_outdated(g))
         symcache_release(&g->cache);
     open_if_needed(g);
     for (size_t i = 0; i < g->count; i++) {

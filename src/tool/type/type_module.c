@@ -39,6 +39,9 @@ is_known_without(const struct type_module *m)
 /* What is kept of a file from profile to profile. */
 struct kept_types {
     bool index_known, facts_loaded; // These were read.
+    bool index_sought; // There is no cache of the index.
+    bool dated;        // The next one is set.
+    struct timespec written;
     struct type_index index;
     struct fact_cache facts;
 };
@@ -76,6 +79,9 @@ take_kept(struct type_module *m)
         return;
     k = f->types;
     m->index_known = k->index_known;
+    m->index_sought = k->index_sought;
+    m->dated = k->dated && m->p->sysroot == NULL;
+    m->written = k->written;
     m->index = k->index;
     m->facts_loaded = k->facts_loaded;
     m->facts = k->facts;
@@ -93,7 +99,13 @@ keep(struct type_module *m)
     if (f == NULL || f->types != NULL)
         return false;
     k = xmalloc(sizeof *k);
-    *k = (struct kept_types){m->index_known, m->facts_loaded, m->index, m->facts};
+    *k = (struct kept_types){.index_known = m->index_known,
+                             .facts_loaded = m->facts_loaded,
+                             .index_sought = m->index_sought,
+                             .dated = m->dated && m->p->sysroot == NULL,
+                             .written = m->written,
+                             .index = m->index,
+                             .facts = m->facts};
     k->facts.changed = false; // It is in its file.
     if (!k->index_known)
         type_index_release(&k->index);
@@ -130,11 +142,12 @@ type_module_load(struct type_module *m)
     take_kept(m);
     if (m->index_known)
         return;
-    if (uses_caches(m) &&
-        type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes)) {
-        m->index_known = true;
+    if (uses_caches(m) && !m->index_sought)
+        m->index_known =
+            type_cache_load(&m->index, from->path, from->build_id, from->build_id_bytes);
+    m->index_sought = true;
+    if (m->index_known)
         return;
-    }
     open_module(m);
     if (m->debug == NULL)
         return;
@@ -151,6 +164,9 @@ type_module_written(struct type_module *m)
     struct stat st;
     int fd;
 
+    if (m->dated)
+        return m->written;
+    take_kept(m);
     if (m->dated)
         return m->written;
     m->dated = true;

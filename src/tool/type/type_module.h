@@ -22,6 +22,7 @@ struct type_module {
     bool dated;              // The next one is set.
     struct timespec written; // When the file was; 0 = unknown.
     bool kept_taken;         // What was kept of the file (symbol/kept.h) is in the next ones.
+    bool index_sought;       // Its cache has been looked for.
     bool index_known;        // The next one is all that the file says.
     struct type_index index; // Of its types; empty before type_module_load.
     bool facts_loaded;
