@@ -443,6 +443,7 @@ finish(struct outcome *o, const char *program)
                            "loaded or write its file (a message above tells)",
                     only ? only : program);
     o->processes = arena_array(&o->run.arena, profiles->count, sizeof *o->processes);
+    memory_keep_freed();
     for (size_t i = 0; i < profiles->count; i++) {
         if (progress && profiles->count > PROGRESS_FROM)
             fprintf(stderr, "\rheaptap: packing, %zu of %zu\x1b[K", i + 1, profiles->count);

@@ -365,7 +365,7 @@ is_of_library(const char *name)
                                            "__",    "core::", "alloc::"};
 
     for (size_t i = 0; i < countof(prefixes); i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+        if (*name == *prefixes[i] && strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     return false;
 }
@@ -440,32 +440,49 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
         qsort_r(list->v + first, list->count - first, sizeof *list->v, compare_ranked, t->p);
 }
 
+/* Make room for the names of all types of wanted sizes, of which few are in the profile yet. */
+static void
+expect_names(struct typer *t)
+{
+    size_t count = t->p->strings.ids.count;
+
+    for (size_t i = 0; i < t->module_count; i++) {
+        const struct type_index *index = &t->modules[i].index;
+
+        for (size_t w = 0; w < t->wanted_count && index->count > 0; w++)
+            for (size_t k = type_index_find(index, t->wanted[w]);
+                 k < index->count && index->v[k].size == t->wanted[w]; k++)
+                count++;
+    }
+    map_reserve(&t->p->strings.ids, count);
+}
+
 /* Put the types of wanted sizes of all modules into the profile, each name once per size. */
 static void
 collect_types(struct typer *t)
 {
     struct profile *p = t->p;
     struct ranked_types list = {0};
-    struct map known = {0};
+    uint64_t *last; // By name: the size of which it was a type last.
     size_t kept = 0;
 
     for (size_t i = 0; i < t->module_count; i++)
         type_module_load(&t->modules[i]);
+    expect_names(t);
     if (t->wanted_count > 1)
         qsort(t->wanted, t->wanted_count, sizeof *t->wanted, compare_sizes);
     for (size_t i = 0; i < t->wanted_count; i++)
         add_of_size(t, t->wanted[i], &list);
     p->types = arena_array(&p->arena, list.count, sizeof *p->types);
+    last = arena_array(&t->scratch, p->strings.count, sizeof *last);
     for (size_t i = 0; i < list.count; i++) {
         const struct profile_type *type = &list.v[i].type;
-        bool is_new = false;
 
-        if (type->size <= UINT32_MAX)
-            map_put(&known, type->size << 32 | type->name, &is_new);
-        if (is_new)
-            p->types[kept++] = *type;
+        if (last[type->name] == type->size)
+            continue;
+        last[type->name] = type->size;
+        p->types[kept++] = *type;
     }
-    map_release(&known);
     p->type_count = kept;
 }
 

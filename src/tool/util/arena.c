@@ -2,6 +2,7 @@
  * many arenas hold a path or two and a chunk is cleared; further ones are 64 KiB or more. */
 #include "util/arena.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum {
     ALIGN_BYTES = 16,
     LARGE_PAGE_BYTES = 2 << 20,
     LARGE_BLOCK_BYTES = 4 << 20,
+    KEPT_BYTES = 16 << 20,
 };
 
 struct arena_chunk {
@@ -42,6 +44,14 @@ prefer_large_pages(void *p, size_t size_bytes)
 
     if (size_bytes >= LARGE_BLOCK_BYTES)
         madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+void
+memory_keep_freed(void)
+{
+    // With the first one set, glibc no longer adapts the second, whose default is small.
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
 void *

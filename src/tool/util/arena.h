@@ -35,6 +35,10 @@ bool arena_is_valid(const struct arena *a);
  * doubles. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);
 
+/* Keep some of what is freed from now on, for a command that goes through many profiles: the pages
+ * of each would be given back and asked for again. */
+void memory_keep_freed(void);
+
 /* malloc, calloc and realloc that never return NULL, for the few growing buffers that outlive no
  * function. */
 void *xmalloc(size_t size_bytes);
