@@ -313,23 +313,41 @@ is_taken(const struct segments *all, uint32_t i, uint32_t kind)
     return all->taken[i] && all->v[i].kind == kind;
 }
 
+/* Are the bytes of segment INDEX in no other one? In a damaged file they may be, and what changes in
+ * one table would change another that has been checked. */
+static bool
+is_apart(const struct segments *all, uint32_t index)
+{
+    const struct disk_segment *s = &all->v[index];
+
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
+        if (all->taken[i] && i != index && all->v[i].off < s->off + s->stored_bytes &&
+            s->off < all->v[i].off + all->v[i].stored_bytes)
+            return false;
+    return true;
+}
+
 /* Use table KIND where it lies in the mapped file: it is one segment, as all of a short run are,
  * for which two calls for each table would be more than what is done with it. */
 static bool
 use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
 {
-    const struct disk_segment *only = NULL;
+    uint32_t only = DISK_SEGMENT_MAX;
+    const struct disk_segment *s;
 
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX && all->mapped != NULL; i++) {
         if (!is_taken(all, i, kind))
             continue;
-        if (only != NULL)
+        if (only < DISK_SEGMENT_MAX)
             return false;
-        only = &all->v[i];
+        only = i;
     }
-    if (only == NULL || only->flags != 0 || only->table_off != 0 || only->off % PAGE_BYTES != 0)
+    if (only == DISK_SEGMENT_MAX)
         return false;
-    t->bytes = all->mapped + only->off;
+    s = &all->v[only];
+    if (s->flags != 0 || s->table_off != 0 || s->off % PAGE_BYTES != 0 || !is_apart(all, only))
+        return false;
+    t->bytes = all->mapped + s->off;
     return true;
 }
 

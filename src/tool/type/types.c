@@ -463,7 +463,7 @@ collect_types(struct typer *t)
 {
     struct profile *p = t->p;
     struct ranked_types list = {0};
-    uint64_t *last; // By name: the size of which it was a type last.
+    uint64_t *last; // By name: the size of which it was a type last, plus 1.
     size_t kept = 0;
 
     for (size_t i = 0; i < t->module_count; i++)
@@ -478,9 +478,9 @@ collect_types(struct typer *t)
     for (size_t i = 0; i < list.count; i++) {
         const struct profile_type *type = &list.v[i].type;
 
-        if (last[type->name] == type->size)
+        if (last[type->name] == type->size + 1)
             continue;
-        last[type->name] = type->size;
+        last[type->name] = type->size + 1;
         p->types[kept++] = *type;
     }
     p->type_count = kept;
