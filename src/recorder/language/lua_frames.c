@@ -15,6 +15,17 @@
  * moment its pointers are to the old place; the recorder tells of that. A call that was left by an
  * error is in the list until pcall returns. The line is that of the last instruction that Lua has
  * written down: it does so wherever an error or a call may come, and not at a table constructor.
+ *
+ * The latest answer. Most events find nearly the calls that the event before has found. So a thread
+ * keeps them, with the words of Lua's memory that each frame follows from. An event reads the same
+ * words again, of every call, and works out only what differs. They lie outermost last, so that
+ * those which stay have their place while inner ones come and go:
+ *
+ *     latest   … │ insert │ fill │ (state) │ resume │ main │ (state) │
+ *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
+ *
+ * What the words point to is not looked at again: to make another function where one was takes an
+ * allocation, which would have asked, and what is there is of the answer before this one.
  */
 #include "language/lua_frames.h"
 
@@ -27,7 +38,8 @@
 #include "language/lua_state.h"
 
 enum {
-    LATEST = 64,
+    LINKS = 128,
+    PLACES = 256,
     OPCODE_CALL_5_1 = 28,
     OPCODE_MASK_5_1 = 0x3f,
     KIND_LUA = 0,
@@ -39,10 +51,19 @@ unsigned lua_frames_nameless;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
+/* The states that run, innermost first, and what Lua has moved without knowing it yet. */
+struct states {
+    size_t count;
+    uintptr_t moved_from; // 0 = nothing.
+    intptr_t moved_by;
+    uintptr_t v[LUA_STATE_NOTES];
+};
+
 /* A walk along the calls of a state, from the innermost out. */
 struct walk {
     struct lua_call c;
-    uintptr_t l, last; // The record that is no call of anybody's.
+    uintptr_t noted_code; // The same as the record says it.
+    uintptr_t l, last;    // The record that is no call of anybody's.
     intptr_t calls_moved;
 };
 
@@ -54,16 +75,16 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* The walk's call is that of the record at CALL. False if there are no more. */
+/* The walk's call is that of the record at CALL. False if that is no call, but the last record. */
 static inline bool
 stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
+    w->c.call = call;
     if (call == 0 || call == w->last)
         return false;
-    w->c.call = call;
     w->c.previous = y->has_array ? call - y->call_bytes : lua_word(call + LUA_CALL_PREVIOUS);
     w->c.function = lua_word(call + y->call_function) + (uintptr_t)w->c.moved;
-    w->c.code = lua_word(call + y->call_code);
+    w->c.code = w->noted_code = lua_word(call + y->call_code);
     return w->c.previous != 0; // Else it is the state's own.
 }
 
@@ -72,26 +93,25 @@ stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 static inline void
 correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
 {
-    if (!is_lua_closure(y, w->c.function))
-        w->c.code = 0;
-    else if (innermost)
-        w->c.code = lua_word(w->l + y->state_code);
+    if (innermost)
+        w->noted_code = lua_word(w->l + y->state_code);
+    w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
 static inline bool
-walk_begin(const struct lua_layout *y, struct walk *w, uintptr_t l)
+walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, size_t number)
 {
-    const void *from = NULL, *moved = NULL;
-    uintptr_t call = lua_word(l + y->state_ci);
+    uintptr_t l = s->v[number], call = lua_word(l + y->state_ci);
 
-    *w = (struct walk){.l = l};
-    if (heaptap_is_moved(&from, &moved)) {
-        intptr_t by = (intptr_t)((uintptr_t)moved - (uintptr_t)from);
-
-        if (lua_word(l + y->state_stack) == (uintptr_t)from)
-            w->c.moved = by;
-        else if (y->has_array && lua_word(l + y->state_calls) == (uintptr_t)from)
-            w->calls_moved = by;
+    w->l = l;
+    w->last = 0;
+    w->c.moved = 0;
+    w->calls_moved = 0;
+    if (s->moved_from != 0) {
+        if (lua_word(l + y->state_stack) == s->moved_from)
+            w->c.moved = s->moved_by;
+        else if (y->has_array && lua_word(l + y->state_calls) == s->moved_from)
+            w->calls_moved = s->moved_by;
     }
     if (!y->has_array)
         return stand_at(y, w, call);
@@ -157,102 +177,338 @@ put_call(const struct lua_layout *y, const struct walk *w, struct heaptap_frame 
     return true;
 }
 
-/* Calls that the latest answer of this thread had. What has the same function at the same place in
- * the next one is the same: to make another function there takes an allocation, which would have
- * asked. So what the prototype says of itself need not be looked at. */
-struct latest {
-    uintptr_t call, function, code;
-    uintptr_t serial; // Of the answer.
+/* --- The latest answer ------------------------------------------------------------------------ */
+
+/* A call of the latest answer of this thread: the words that it follows from, and what followed. At
+ * the end of each state's calls comes the record that is no call. */
+struct link {
+    uintptr_t call, value, code; // The record; the value that is called, and its type;
+    uint16_t status;             // where it is in its code, as the record says.
+    uint8_t type;
+    uint8_t end;    // The index of the record that ends the calls of this state.
+    uint32_t bytes; // Of what is shown: one frame or none.
     struct heaptap_frame frame;
 };
 
 static __thread struct {
-    uintptr_t serial;
-    struct latest v[LATEST];
+    const void *writer; // The answer that is being written here. NULL: all of it is there.
+    bool spoiled;       // There was another answer meanwhile.
+    unsigned kept;      // It is the last so many of V; 0 while there is a writer,
+    unsigned count;     // who has them here.
+    uint8_t places[PLACES]; // By hash of the record.
+    struct link v[LINKS];
 } latest;
 
-static inline struct latest *
-latest_place(const struct lua_layout *y, const struct walk *w)
+static inline uint8_t *
+place_of(uintptr_t call)
 {
-    uintptr_t call = w->c.call;
-
-    return &latest.v[(y->has_array ? call / 8 : call >> 4 ^ call >> 10) % LATEST];
+    return &latest.places[call * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 }
 
-/* The same as put_call, if the call was in the latest answer. */
-static inline bool
-put_again(const struct lua_layout *y, const struct walk *w, struct heaptap_frame *to)
+/* Where in the latest answer the call is; LINKS if it is not there. */
+static inline size_t
+link_of(uintptr_t call)
 {
-    struct latest *e = latest_place(y, w);
+    size_t at = *place_of(call);
 
-    if (e->call == w->c.call && e->function == lua_word(w->c.function) && e->code == w->c.code &&
-        e->serial + 1 == latest.serial) {
-        e->serial++;
-        *to = e->frame;
-        if (y->has_array && to->extra != KIND_C) // It follows from the call before.
-            to->extra = is_fresh(y, w, 0) ? KIND_FRESH : KIND_LUA;
-        return true;
+    return at + latest.count >= LINKS && at < LINKS && latest.v[at].call == call &&
+                   latest.v[at].end != at
+               ? at
+               : (size_t)LINKS;
+}
+
+static inline unsigned
+status_of(const struct lua_layout *y, uintptr_t call)
+{
+    return y->has_array ? 0 : *(const unsigned short *)(call + y->call_status);
+}
+
+static inline unsigned
+type_byte(uintptr_t function)
+{
+    return *(const unsigned char *)(function + LUA_TYPE);
+}
+
+static inline struct heaptap_frame *
+behind(struct heaptap_frame *to, const struct link *e)
+{
+    return (struct heaptap_frame *)((char *)to + e->bytes);
+}
+
+/* The call of W is E from now on, and goes into TO; returns the end of the frames. */
+static struct heaptap_frame *
+note_call(const struct lua_layout *y, const struct walk *w, struct link *e,
+          struct heaptap_frame *to)
+{
+    *e = (struct link){.call = w->c.call,
+                       .value = lua_word(w->c.function),
+                       .code = w->noted_code,
+                       .status = (uint16_t)status_of(y, w->c.call),
+                       .type = (uint8_t)type_byte(w->c.function),
+                       .end = e->end};
+    if (put_call(y, w, to)) {
+        e->frame = *to;
+        e->bytes = sizeof *to;
     }
-    return false;
+    return behind(to, e);
 }
 
-static void
-note_latest(const struct lua_layout *y, const struct walk *w, const struct heaptap_frame *f)
+/* The same if E may be it already. Only of 5.1 does a frame follow from the call before as well. */
+static struct heaptap_frame *
+put_again(const struct lua_layout *y, const struct walk *w, struct link *e,
+          struct heaptap_frame *to)
 {
-    struct latest *e = latest_place(y, w);
-
-    e->serial = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    e->call = w->c.call;
-    e->function = lua_word(w->c.function);
-    e->code = w->c.code;
-    e->frame = *f;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    e->serial = latest.serial;
+    if (e->value != lua_word(w->c.function) || e->code != w->noted_code ||
+        e->status != status_of(y, w->c.call) || e->type != type_byte(w->c.function))
+        return note_call(y, w, e, to);
+    *to = e->frame;
+    if (y->has_array && to->extra != KIND_C)
+        to->extra = is_fresh(y, w, 0) ? KIND_FRESH : KIND_LUA;
+    return behind(to, e);
 }
 
-/* The calls of L. */
+/* The calls from E on that are what they were, up to END, into *TO; returns the first that is not.
+ * Not where calls are an array. */
+static inline struct link *
+put_same(const struct lua_layout *y, struct link *e, const struct link *end, uintptr_t moved,
+         struct heaptap_frame **to)
+{
+    const uintptr_t code = y->call_code, status = y->call_status;
+    struct heaptap_frame *f = *to;
+
+    for (; e != end; e++) {
+        uintptr_t call = e->call, function = lua_word(call) + moved;
+
+        if (lua_word(function) != e->value || lua_word(call + code) != e->code ||
+            *(const unsigned short *)(call + status) != e->status ||
+            type_byte(function) != e->type || lua_word(call + LUA_CALL_PREVIOUS) != e[1].call)
+            break;
+        *f = e->frame;
+        f = behind(f, e);
+    }
+    *to = f;
+    return e;
+}
+
+/* The calls of W's state, at the first of which it stands, from number AT of the latest answer on,
+ * where they are. Returns the end of the frames; NULL if the calls are others. */
+static struct heaptap_frame *
+put_linked(const struct lua_layout *y, struct walk *w, size_t at, struct heaptap_frame *to)
+{
+    struct link *e = &latest.v[at], *end = &latest.v[e->end];
+    bool more = true;
+
+    while (e != end) {
+        if (!y->has_array && (e = put_same(y, e, end, (uintptr_t)w->c.moved, &to)) == end)
+            return to;
+        if (w->c.call != e->call && !stand_at(y, w, e->call))
+            return NULL;
+        to = put_again(y, w, e, to);
+        more = walk_next(y, w);
+        e++;
+        if (w->c.call != e->call || more != (e != end))
+            return NULL;
+    }
+    return to;
+}
+
+/* How many records come before the first one that is in the latest answer, and *RET_AT, where that
+ * is; LINKS if none is. No more than MAX. */
 static size_t
-put_state(uintptr_t l, struct heaptap_frame *to, size_t max)
+find_latest(const struct lua_layout *y, const struct states *s, size_t max, size_t *ret_at)
 {
-    const struct lua_layout *y = lua_layout;
-    struct walk w;
-    bool more = walk_begin(y, &w, l);
-    size_t n = 0;
+    size_t k = 0;
 
-    for (size_t steps = 0; more && n < max && steps < 4 * max; steps++) {
-        if (put_again(y, &w, &to[n])) {
-            n++;
-        } else if (put_call(y, &w, &to[n])) {
-            note_latest(y, &w, &to[n]);
-            n++;
-        }
-        more = walk_next(y, &w);
+    for (size_t i = 0; i < s->count; i++) {
+        struct walk w;
+
+        for (bool more = walk_begin(y, &w, s, i); more; more = walk_next(y, &w), k++)
+            if ((*ret_at = link_of(w.c.call)) != LINKS || k >= max)
+                return k;
+        k++;
     }
-    // The outermost are the program's own, which call Lua, and have C frames that are shown.
-    while (n > 0 && to[n - 1].id == lua_frames_nameless)
-        n--;
-    return n;
+    *ret_at = LINKS;
+    return k;
+}
+
+/* The outermost calls of a state may be the program's own functions, which call Lua, and have C
+ * frames that are shown. */
+static struct heaptap_frame *
+without_nameless(const struct heaptap_frame *from, struct heaptap_frame *to)
+{
+    while (to > from && to[-1].id == lua_frames_nameless)
+        to--;
+    return to;
+}
+
+/* The calls of W's state, at the first of which it stands if MORE, that are not in the latest
+ * answer: from number AT on, up to JOINED. What has a number below 0 is not kept. Returns where it
+ * got to. */
+static ptrdiff_t
+put_new(const struct lua_layout *y, struct walk *w, bool *more, ptrdiff_t at, ptrdiff_t joined,
+        struct heaptap_frame **to)
+{
+    ptrdiff_t from = at > 0 ? at : 0;
+    uint8_t end;
+
+    for (; *more && at < joined; at++, *more = walk_next(y, w)) {
+        if (at >= 0) {
+            *to = note_call(y, w, &latest.v[at], *to);
+            *place_of(w->c.call) = (uint8_t)at;
+        } else {
+            *to += put_call(y, w, *to);
+        }
+    }
+    if (*more)
+        end = latest.v[at].end;
+    else
+        end = (uint8_t)at;
+    if (!*more && at >= 0)
+        latest.v[at] = (struct link){.call = w->c.call, .end = end};
+    for (ptrdiff_t i = from; i < at; i++)
+        latest.v[i].end = end;
+    return *more ? at : at + 1;
+}
+
+/* The calls of the states S, of which there must be fewer than MAX, as the latest answer. Returns
+ * the end of the frames; NULL if the one before is of no use and to be forgotten. */
+static struct heaptap_frame *
+put_states(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
+{
+    size_t joined, k = find_latest(y, s, max, &joined);
+    ptrdiff_t first = (ptrdiff_t)joined - (ptrdiff_t)k, at = first;
+
+    if (k + LINKS - joined >= max)
+        return NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        struct heaptap_frame *from = to;
+        struct walk w;
+        bool more = walk_begin(y, &w, s, i), is_new = at < (ptrdiff_t)joined;
+
+        if (is_new)
+            at = put_new(y, &w, &more, at, (ptrdiff_t)joined, &to);
+        if (!is_new || more) {
+            if (at >= LINKS || w.c.call != latest.v[at].call || more != (latest.v[at].end != at) ||
+                (to = put_linked(y, &w, (size_t)at, to)) == NULL)
+                return NULL;
+            at = latest.v[at].end + 1;
+        }
+        to = without_nameless(from, to);
+    }
+    latest.count = LINKS - (unsigned)(first > 0 ? first : 0);
+    return at == LINKS ? to : NULL;
+}
+
+/* The latest answer, if nothing has changed; else NULL. That is what most events find. */
+static inline struct heaptap_frame *
+put_latest(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
+{
+    struct link *e = &latest.v[LINKS - latest.count], *end;
+
+    if (y->has_array || s->moved_from != 0 || latest.count > max)
+        return NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        struct heaptap_frame *from = to;
+
+        if (e == latest.v + LINKS || lua_word(s->v[i] + y->state_ci) != e->call)
+            return NULL;
+        end = &latest.v[e->end];
+        if (put_same(y, e, end, 0, &to) != end)
+            return NULL;
+        to = without_nameless(from, to);
+        e = end + 1;
+    }
+    return e == latest.v + LINKS ? to : NULL;
+}
+
+/* The frames of the states S without the latest answer. */
+static struct heaptap_frame *
+put_plainly(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to,
+            size_t max)
+{
+    struct heaptap_frame *end = to + max;
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct heaptap_frame *from = to;
+        struct walk w;
+        bool more = walk_begin(y, &w, s, i);
+
+        for (size_t steps = 4 * (size_t)(end - to); more && to < end && steps > 0; steps--) {
+            to += put_call(y, &w, to);
+            more = walk_next(y, &w);
+        }
+        to = without_nameless(from, to);
+    }
+    return to;
+}
+
+/* The frames of the states S, as the latest answer if there is room. Returns their end. */
+static __attribute__((noinline)) struct heaptap_frame *
+put_anew(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
+{
+    struct heaptap_frame *end = put_states(y, s, to, max);
+
+    if (end == NULL) {
+        latest.count = 0;
+        end = put_states(y, s, to, max);
+    }
+    if (end == NULL) {
+        latest.count = 0;
+        end = put_plainly(y, s, to, max);
+    }
+    return end;
+}
+
+/* Put to *S the states that NOTES tell of. */
+static inline void
+find_states(struct states *s, const unsigned long notes[HEAPTAP_NOTES])
+{
+    const void *from = NULL, *to = NULL;
+
+    s->moved_from = heaptap_is_moved(&from, &to) ? (uintptr_t)from : 0;
+    s->moved_by = (intptr_t)((uintptr_t)to - (uintptr_t)from);
+    s->count = 0;
+    for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
+        uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]);
+        size_t i = 0;
+
+        while (i < s->count && s->v[i] != l)
+            i++;
+        if (l != 0 && i == s->count)
+            s->v[s->count++] = l;
+    }
 }
 
 size_t
 lua_frames_noted(struct heaptap_frame *to, size_t max, const unsigned long notes[HEAPTAP_NOTES])
 {
-    uintptr_t done[LUA_STATE_NOTES];
-    size_t n = 0;
+    const struct lua_layout *y = lua_layout;
+    struct heaptap_frame *end;
+    struct states s;
 
-    latest.serial++;
-    for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
-        uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]);
-        size_t i = 0;
-
-        while (i < k && done[i] != l)
-            i++;
-        done[k] = l;
-        if (l != 0 && i == k && n < max)
-            n += put_state(l, to + n, max - n);
+    find_states(&s, notes);
+    // A handler that has interrupted an answer has another place for its own.
+    if (latest.writer != NULL && latest.writer != to) {
+        latest.spoiled = true;
+        return (size_t)(put_plainly(y, &s, to, max) - to);
     }
-    return n;
+    latest.writer = to;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (latest.spoiled) {
+        latest.spoiled = false;
+        latest.kept = 0;
+    }
+    latest.count = latest.kept;
+    latest.kept = 0; // A handler may jump out of here.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    end = put_latest(y, &s, to, max);
+    if (end == NULL)
+        end = put_anew(y, &s, to, max);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    latest.kept = latest.count;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    latest.writer = NULL;
+    return (size_t)(end - to);
 }
 
 /* The innermost of COUNT C frames of the function at START; COUNT if there is none. */
