@@ -78,7 +78,7 @@ say_unknown(const char *version)
 __attribute__((constructor)) static void
 begin(void)
 {
-    void *function = dlsym(RTLD_DEFAULT, "lua_getinfo");
+    void *function = dlsym(RTLD_DEFAULT, "lua_getinfo"), *resume;
     const char *version = NULL, *ident;
 
     if (function == NULL)
@@ -87,12 +87,13 @@ begin(void)
     // LuaJIT has no such text.
     ident = lua_code_exports("luaJIT_setmode") ? NULL : dlsym(RTLD_DEFAULT, "lua_ident");
     *(void **)&lua_name_getinfo = function;
-    lua_state_resume = (uintptr_t)dlsym(RTLD_DEFAULT, "lua_resume");
+    resume = dlsym(RTLD_DEFAULT, "lua_resume");
     if (!lua_layout_find(ident, lua_code_exports("lua_enablereadonlytable"), &version) ||
-        lua_state_resume == 0) {
+        resume == NULL) {
         say_unknown(version);
         return;
     }
+    lua_state_begin((uintptr_t)resume);
     lua_types_begin();
     lua_frames_nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
     heaptap_language_add(&language);

@@ -34,14 +34,31 @@ enum {
     FRAME_BYTES_MAX = 1024, // Of luaD_rawrunprotected.
 };
 
-uintptr_t lua_state_resume;
+/* lua_resume. Set once. */
+static uintptr_t resume_start, resume_bytes;
 
-/* What was learnt. Atomic. */
+/* What was learnt. Atomic; the first is written last. */
 static uintptr_t protected_start; // luaD_rawrunprotected.
+static uintptr_t protected_bytes;
 static uintptr_t state_off;       // Bytes from the end of its frame down to L.
 static unsigned learn_tries;
 
 static uintptr_t states[STATES]; // Atomic: those that were seen, by hash.
+
+static uintptr_t
+bytes_of(uintptr_t function)
+{
+    uintptr_t end = (uintptr_t)heaptap_function_end((const void *)function);
+
+    return end > function ? end - function : 0;
+}
+
+void
+lua_state_begin(uintptr_t resume)
+{
+    resume_start = resume;
+    resume_bytes = bytes_of(resume);
+}
 
 static inline uintptr_t *
 state_place(uintptr_t l)
@@ -103,15 +120,17 @@ learn(const struct heaptap_native *n, size_t count)
     if (__atomic_add_fetch(&learn_tries, 1, __ATOMIC_RELAXED) > LEARN_MAX)
         return;
     for (size_t i = 0; i + 1 < count; i++) {
-        uintptr_t low = n[i].slot, high = n[i + 1].slot;
+        uintptr_t low = n[i].slot, high = n[i + 1].slot, start;
 
         if (!lua_code_has(n[i].pc - 1) || low == 0 || high <= low || high - low > FRAME_BYTES_MAX)
             continue;
         for (uintptr_t at = low + 8; at < high; at += 8) {
             if (!is_state(lua_word(at), low, high))
                 continue;
+            start = lua_code_start(n[i].pc);
             __atomic_store_n(&state_off, high - at, __ATOMIC_RELAXED);
-            __atomic_store_n(&protected_start, lua_code_start(n[i].pc), __ATOMIC_RELEASE);
+            __atomic_store_n(&protected_bytes, bytes_of(start), __ATOMIC_RELAXED);
+            __atomic_store_n(&protected_start, start, __ATOMIC_RELEASE);
             return;
         }
     }
@@ -121,7 +140,7 @@ void
 lua_state_look(const struct heaptap_native *n, size_t count, unsigned long notes[HEAPTAP_NOTES])
 {
     uintptr_t start = __atomic_load_n(&protected_start, __ATOMIC_ACQUIRE);
-    uintptr_t latest = 0;
+    uintptr_t latest = 0, bytes;
     bool wanted = true;
     size_t k = 0;
 
@@ -131,14 +150,12 @@ lua_state_look(const struct heaptap_native *n, size_t count, unsigned long notes
     }
     if (start == 0)
         return;
+    bytes = __atomic_load_n(&protected_bytes, __ATOMIC_RELAXED);
     for (size_t i = 0; i + 1 < count && k < LUA_STATE_NOTES; i++) {
-        uintptr_t of, l;
+        uintptr_t pc = n[i].pc - 1, l;
 
-        if (!lua_code_has(n[i].pc - 1))
-            continue;
-        of = lua_code_start(n[i].pc);
-        wanted |= of == lua_state_resume;
-        if (of != start || n[i + 1].slot <= n[i].slot)
+        wanted |= pc - resume_start < resume_bytes;
+        if (pc - start >= bytes || n[i + 1].slot <= n[i].slot)
             continue;
         l = lua_state_in(n[i].slot, n[i + 1].slot);
         if (!wanted && (l == 0 || l == latest))

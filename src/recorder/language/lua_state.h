@@ -6,8 +6,8 @@
 
 #include "heaptap/language.h"
 
-/* Where lua_resume begins. Set once. */
-extern uintptr_t lua_state_resume;
+/* lua_resume begins at RESUME. Called once, before anything else here. */
+void lua_state_begin(uintptr_t resume);
 
 /* `look` and what it notes: pairs of the bounds of frames that tell which state runs, innermost
  * first, ended by 0. */
