@@ -36,3 +36,13 @@ kept.big = spawn(function() return string.rep("b", 100000) end)
 kept = nil
 collectgarbage()
 if inner then inner(script) end
+
+-- One function that is called from C and then from Lua, with nothing allocated between.
+local function make() return {} end
+local function call() local made = make() return made end
+local function by_c() pcall(make) end
+local function by_lua() call() end
+for _ = 1, 100 do
+  spawn(by_c)
+  spawn(by_lua)
+end

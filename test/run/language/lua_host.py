@@ -14,6 +14,8 @@ BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-ch
        ":35", "string.rep"]
 TURNS = 5000
 INSIDE = ["string.rep", 14, "coroutine.resume", 23]  # Line or name, from the innermost out.
+MADES = 100
+MADE = [41, 42, 44]  # And then host_spawn.
 # Of the object that is linked first, in front of its public ones.
 STATIC = {"pushfuncname", "pushglobalfuncname", "findfield", "resizebox", "getS", "getF"}
 LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")
@@ -73,6 +75,12 @@ def main():
     print(f"{turns} strings in coroutines, below what resumed them")
     if turns < TURNS * len(right):  # Some versions need a buffer, and the collector may run.
         wrong.append("coroutines")
+    made = sum(site["allocations"] for site in report["sites"]
+               if [place(frame) for frame in site["stack"]][:3] == MADE
+               and names(site)[3] == "host_spawn")
+    print(f"{made} tables of a function that Lua calls after C has")
+    if made != MADES * len(right):
+        wrong.append("a function that Lua calls after C has")
     if wrong:
         print("wrong:", *wrong)
     sys.exit(bool(wrong))
