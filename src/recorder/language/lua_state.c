@@ -99,16 +99,17 @@ static bool
 is_state(uintptr_t l, uintptr_t low, uintptr_t high)
 {
     uintptr_t jump;
+    bool known;
 
     if (l < 4096 || (l & 7) != 0)
         return false;
-    if (__atomic_load_n(state_place(l), __ATOMIC_RELAXED) != l &&
-        !heaptap_can_read((const void *)l, LUA_STATE_BYTES))
+    known = __atomic_load_n(state_place(l), __ATOMIC_RELAXED) == l;
+    if (!known && !heaptap_can_read((const void *)l, LUA_STATE_BYTES))
         return false;
     jump = lua_word(l + lua_layout->state_jump);
     if (jump <= low || jump >= high || *(const unsigned char *)(l + LUA_TYPE) != LUA_IS_THREAD)
         return false;
-    if (__atomic_exchange_n(state_place(l), l, __ATOMIC_RELAXED) != l)
+    if (!known && __atomic_exchange_n(state_place(l), l, __ATOMIC_RELAXED) != l)
         know_allocator(l);
     return true;
 }
