@@ -25,7 +25,10 @@
  *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
  *
  * What the words point to is not looked at again: to make another function where one was takes an
- * allocation, which would have asked, and what is there is of the answer before this one.
+ * allocation, which would have asked, and what is there is of the answer before this one. That
+ * holds as long as Lua's own function allocates, which calls realloc for everything, and no other
+ * thread has run a coroutine of the same program. A function of the host may keep a pool: then all
+ * is worked out each time.
  */
 #include "language/lua_frames.h"
 
@@ -36,10 +39,12 @@
 #include "language/lua_layout.h"
 #include "language/lua_name.h"
 #include "language/lua_state.h"
+#include "language/lua_types.h"
 
 enum {
     LINKS = 128,
     PLACES = 256,
+    ASKERS = 256,
     OPCODE_CALL_5_1 = 28,
     OPCODE_MASK_5_1 = 0x3f,
     KIND_LUA = 0,
@@ -54,6 +59,7 @@ unsigned lua_frames_nameless;
 /* The states that run, innermost first, and what Lua has moved without knowing it yet. */
 struct states {
     size_t count;
+    bool all_asked;       // What they allocate has all been asked for.
     uintptr_t moved_from; // 0 = nothing.
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
@@ -192,7 +198,7 @@ struct link {
 
 static __thread struct {
     const void *writer; // The answer that is being written here. NULL: all of it is there.
-    bool spoiled;       // There was another answer meanwhile.
+    bool spoiled;       // It is not the latest any more, or may not be.
     unsigned kept;      // It is the last so many of V; 0 while there is a writer,
     unsigned count;     // who has them here.
     uint8_t places[PLACES]; // By hash of the record.
@@ -459,23 +465,43 @@ put_anew(const struct lua_layout *y, const struct states *s, struct heaptap_fram
     return end;
 }
 
+/* Does all that the state L allocates ask for an answer? *RET_OTHERS if other threads may have been
+ * asked since this one was. */
+static inline bool
+is_asked_for(const struct lua_layout *y, uintptr_t l, bool *ret_others)
+{
+    static const void *latest_of[ASKERS]; // Atomic: by hash of the program's states.
+    uintptr_t global = lua_word(l + y->state_global);
+    const void **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+    uintptr_t function = lua_word(global + y->global_alloc);
+
+    if (__atomic_load_n(asker, __ATOMIC_RELAXED) != &latest) {
+        __atomic_store_n(asker, &latest, __ATOMIC_RELAXED);
+        *ret_others = true;
+    }
+    return lua_code_has(function) || lua_code_has(lua_types_given(function));
+}
+
 /* Put to *S the states that NOTES tell of. */
 static inline void
-find_states(struct states *s, const unsigned long notes[HEAPTAP_NOTES])
+find_states(const struct lua_layout *y, struct states *s, const unsigned long notes[HEAPTAP_NOTES])
 {
     const void *from = NULL, *to = NULL;
 
     s->moved_from = heaptap_is_moved(&from, &to) ? (uintptr_t)from : 0;
     s->moved_by = (intptr_t)((uintptr_t)to - (uintptr_t)from);
     s->count = 0;
+    s->all_asked = true;
     for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
         uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]);
         size_t i = 0;
 
         while (i < s->count && s->v[i] != l)
             i++;
-        if (l != 0 && i == s->count)
-            s->v[s->count++] = l;
+        if (l == 0 || i < s->count)
+            continue;
+        s->v[s->count++] = l;
+        s->all_asked &= is_asked_for(y, l, &latest.spoiled);
     }
 }
 
@@ -486,9 +512,9 @@ lua_frames_noted(struct heaptap_frame *to, size_t max, const unsigned long notes
     struct heaptap_frame *end;
     struct states s;
 
-    find_states(&s, notes);
+    find_states(y, &s, notes);
     // A handler that has interrupted an answer has another place for its own.
-    if (latest.writer != NULL && latest.writer != to) {
+    if ((latest.writer != NULL && latest.writer != to) || !s.all_asked) {
         latest.spoiled = true;
         return (size_t)(put_plainly(y, &s, to, max) - to);
     }

@@ -118,6 +118,15 @@ lua_types_begin(void)
 }
 
 uintptr_t
+lua_types_given(uintptr_t function)
+{
+    for (size_t k = 0; asked && k < ALLOCATORS; k++)
+        if (function == (uintptr_t)ours[k])
+            return (uintptr_t)originals[k];
+    return function;
+}
+
+uintptr_t
 lua_types_take(uintptr_t *place)
 {
     allocator *function = (allocator *)*place, *none;

@@ -12,4 +12,7 @@ void lua_types_begin(void);
  * the state, where it allocates. */
 uintptr_t lua_types_take(uintptr_t *place);
 
+/* The program's allocator that FUNCTION has taken the place of; FUNCTION itself if it has not. */
+uintptr_t lua_types_given(uintptr_t function);
+
 #endif

@@ -66,11 +66,27 @@ host() {
         run_python "$area/lua_host.py" "$dir/json" "$dir/native" "$dir/profile.out"
 }
 
+# pool VERSION: a program whose Lua has memory of its own, where functions have addresses of others.
+pool() {
+    local lua=$1 dir=pool-$1
+    mkdir "$dir"
+    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/pool" "$area/lua_pool.c" \
+        -Wl,-E "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
+        echo "ok - $lua with a pool # SKIP needs lib$lua-dev"
+        return
+    fi
+    record "$dir/profile" "$dir/pool"
+    same "$lua with a pool: exit status" 0 "$status"
+    "$HEAPTAP" report --json --no-fold "$dir/profile" >"$dir/json" 2>/dev/null
+    check "$lua with a pool: chunks" run_python "$area/lua_pool.py" "$dir/json"
+}
+
 for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     command -v $lua >/dev/null || continue
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
     host $lua
+    pool $lua
     types $lua
     moments $lua 1 3000
     moments $lua 7 10000

@@ -4,7 +4,7 @@
  *
  * Three states: two that run one after the other, each from a C function of its own, and one that a
  * C function of the second calls. Prints for each the number of its allocations, their bytes, and
- * the bytes of those that were freed.
+ * the bytes of those that were freed. A fourth has the allocator that is Lua's own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,11 +98,21 @@ host_second(const char *script)
 }
 
 int
+host_usual(const char *script)
+{
+    lua_State *l = luaL_newstate();
+    int failed = run(l, script, "usual");
+
+    lua_close(l);
+    return failed;
+}
+
+int
 main(int argc, char **argv)
 {
     static const char *const names[] = {"host_first", "host_second", "host_inner"};
 
-    if (argc != 2 || host_first(argv[1]) || host_second(argv[1]))
+    if (argc != 2 || host_first(argv[1]) || host_second(argv[1]) || host_usual(argv[1]))
         return 1;
     for (int i = 0; i < 3; i++)
         printf("%s %lu %lu %lu\n", names[i], all[i].allocations, all[i].bytes,
