@@ -69,6 +69,9 @@ struct heaptap_native {
 /* What an adapter wants to remember of a C stack. */
 enum { HEAPTAP_NOTES = 34 };
 
+/* How many frames an adapter may tell that remembers what it has read. */
+enum { HEAPTAP_FRAMES_MAX = 2048 };
+
 struct heaptap_language {
     unsigned size;    /* sizeof(struct heaptap_language) */
     const char *name; /* "Lua" */
@@ -99,6 +102,14 @@ struct heaptap_language {
      * nothing has changed, are not placed again. */
     int (*place_inner)(struct heaptap_frame *frames, size_t count,
                        const struct heaptap_native *natives, size_t native_count);
+    /* For adapters that remember what they have read. May be NULL; it is asked instead of `frames`,
+     * which may be NULL then. Puts the frames before END, the outermost last, where there is room
+     * for HEAPTAP_FRAMES_MAX; what the call before has put there, in the same thread, is still
+     * there. RET_SAME says how many of the outermost ones are as they were then, so that nobody has
+     * to look at them again. MEMO is MEMO_BYTES of the thread's own, zeros at first. A signal
+     * handler may jump out of a call: the next one must not rely on what that one has left. */
+    size_t (*frames_again)(struct heaptap_frame *end, void *memo, size_t *ret_same);
+    size_t memo_bytes;
 };
 
 struct heaptap_heap; /* heaptap.h */

@@ -62,7 +62,7 @@ static struct {
 static char pool[256 << 20];
 static size_t pool_used;
 static char busy;
-static int placed; /* Addresses are told by `place`. */
+static enum toy_adapter how;
 
 static unsigned
 chance(unsigned n)
@@ -83,7 +83,7 @@ frames(struct heaptap_frame *to, size_t max)
 
         to[n].id = ids[f->function][f->line];
         to[n].extra = f->at != NULL;
-        to[n].at = placed ? 0 : (unsigned long)f->at;
+        to[n].at = how == TOY_PLACED ? 0 : (unsigned long)f->at;
     }
     /* Each is told by the address of the one that began its C frame. */
     for (size_t i = n; i-- > 0;)
@@ -135,17 +135,49 @@ static const struct heaptap_language language_placed = {
     .place_inner = place_inner,
 };
 
-int
-toy_begin(int is_placed)
+
+/* How many frames the call before has told. */
+struct memo {
+    size_t count;
+};
+
+static size_t
+frames_again(struct heaptap_frame *end, void *memo, size_t *ret_same)
 {
+    static __thread struct heaptap_frame now[HEAPTAP_FRAMES_MAX];
+    size_t n = frames(now, HEAPTAP_FRAMES_MAX), same = 0;
+    struct memo *m = memo;
+
+    while (same < n && same < m->count &&
+           memcmp(&end[-1 - (long)same], &now[n - 1 - same], sizeof *now) == 0)
+        same++;
+    m->count = n;
+    // What is there is told as it was left; the rest is told once more.
+    memcpy(end - n, now, (n - same) * sizeof *now);
+    *ret_same = same;
+    return n;
+}
+
+static const struct heaptap_language language_again = {
+    .size = sizeof language,
+    .name = "Toy",
+    .frames_again = frames_again,
+    .memo_bytes = sizeof(struct memo),
+};
+
+int
+toy_begin(enum toy_adapter adapter)
+{
+    static const struct heaptap_language *const adapters[] = {
+        [TOY_PLAIN] = &language, [TOY_PLACED] = &language_placed, [TOY_AGAIN] = &language_again};
     char file[] = "toy.toy";
 
-    placed = is_placed;
+    how = adapter;
     for (unsigned f = 0; f < FUNCTIONS; f++)
         for (unsigned l = 0; l < LINES; l++)
             ids[f][l] = heaptap_frame_name(names[f], file, 10 * f + l + 1, "Toy");
     heaptap_runtime_code((const void *)toy_runtime_begins, (const void *)toy_runtime_ends);
-    return heaptap_language_add(placed ? &language_placed : &language);
+    return heaptap_language_add(adapters[adapter]);
 }
 
 /* --- What is right ---------------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [placed]]: runs a made-up language
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [placed|again]]: runs a made-up language
  * (libtoy.c) and writes to FILE which chains of frames its allocations had. With "late" the
  * recorder hears of the language when the program has run for a while, which FILE does not count;
  * with "fork" a child goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is
- * how deep it calls. With "placed" its frames are placed by its adapter. */
+ * how deep it calls. With "placed" its frames are placed by its adapter; with "again" that says how
+ * many of the outer ones are as they were. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ main(int argc, char **argv)
 {
     pthread_t threads[16];
     int count = atoi(argv[3]), status = 0;
+    enum toy_adapter adapter = TOY_PLAIN;
     FILE *to;
 
     seed = strtoul(argv[1], NULL, 10);
@@ -36,8 +38,10 @@ main(int argc, char **argv)
     if (argc > 5)
         depth = (unsigned)atoi(argv[5]);
     toy_keeps = argc > 5 && strcmp(argv[5], "crash") == 0;
+    if (argc > 6)
+        adapter = strcmp(argv[6], "placed") == 0 ? TOY_PLACED : TOY_AGAIN;
     free(malloc(100));
-    if (toy_begin(argc > 6) != 0)
+    if (toy_begin(adapter) != 0)
         fprintf(stderr, "no recorder\n");
     if (argc > 5 && strcmp(argv[5], "fork") == 0) {
         if (fork() != 0)

@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
-/* Tell heaptap of the language. 0, or -1 without a recorder. If it is PLACED, its frames have no
- * addresses, and where they are is told when the C frames are known. */
-int toy_begin(int placed);
+/* What its adapter tells: where each frame is; no addresses, but where they are when the C frames
+ * are known; how many of the outer frames are as they were. */
+enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN };
+
+/* Tell heaptap of the language. 0, or -1 without a recorder. */
+int toy_begin(enum toy_adapter adapter);
 
 /* Run a program of the language that follows from SEED. It calls up to DEPTH deep, and goes there
  * and back, unless that is 0. */

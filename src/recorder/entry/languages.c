@@ -16,7 +16,8 @@
 static int
 api_add(const struct heaptap_language *language)
 {
-    if (language == NULL || language->size < sizeof *language || language->frames == NULL ||
+    if (language == NULL || language->size < sizeof *language ||
+        (language->frames == NULL && language->frames_again == NULL) ||
         (language->look == NULL) != (language->frames_noted == NULL))
         return -1;
     return adapt_language(language) ? 0 : -1;

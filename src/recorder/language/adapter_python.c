@@ -18,16 +18,10 @@
 #include "language/python_reach.h"
 #include "language/speak.h"
 
-static const struct heaptap_language python = {
+static struct heaptap_language python = {
     .size = sizeof python,
     .name = "Python",
-    .frames = python_frames,
-};
-static const struct heaptap_language python_placed = {
-    .size = sizeof python_placed,
-    .name = "Python",
-    .frames = python_frames,
-    .place = python_frames_place,
+    .frames_again = python_frames_again,
 };
 
 /* A function of the interpreter; what is found is called as what it is. */
@@ -125,5 +119,8 @@ begin(void)
     dl_iterate_phdr(tell_code, &ours); // Our hooks lie among its functions.
     python_memory_begin(layout, (const void *)interpreter.start,
                         interpreter.end - interpreter.start);
-    heaptap_language_add(layout->chain == PYTHON_CHAIN_OBJECTS ? &python_placed : &python);
+    python.memo_bytes = python_memo_bytes;
+    if (layout->chain == PYTHON_CHAIN_OBJECTS)
+        python.place = python_frames_place;
+    heaptap_language_add(&python);
 }

@@ -18,21 +18,40 @@
  * sub-interpreter, then the current one is right, which has the same thread id; and when the
  * interpreter ends and has thrown away the states of others: then there are none.
  *
+ * What was read before. Most events find most of the chain as the one before has found it. So each
+ * thread keeps the links with the words that were read of them, by number from the outermost on,
+ * and their ids. A walk goes outwards until it comes to a frame that is among them, and from there
+ * on compares: an answer follows from the words, and each of them is read again, so equal ones have
+ * the same answer.
+ *
+ *     links      [1] main  [2] run  [3] parse  [4] word         of the event before
+ *                                       ▲          ✕ has returned
+ *     walk       ◄───── compared ───────┘ ◄── [new] ◄── [new]   read and named
+ *
+ * What is not read again is what changes by an event of its own: whether a page can be read,
+ * whether a frame in a block of malloc's is one, and the life of a code object. `python_gone`
+ * counts these ends, and the memo is worth nothing after the next. Of the C stack it is the place
+ * of the innermost link that says whether this is the stack that was proved.
+ *
  * What is linked may be damaged, or be just linked while a handler comes. No frame is read that has
  * not been proved to be in memory (python_reach.c), no code object that has not been seen to be one
  * (python_name.c), and no more of both than there is room for. Where the links lead to nowhere the
- * stack ends with the frame "[damaged frames]", so what is missing is seen, and counted.
+ * stack ends with the frame "[damaged frames]", so what is missing is seen, and counted. Nothing is
+ * remembered of such a stack.
  */
 #include "language/python_frames.h"
 
+#include "base/atomics.h"
 #include "base/base.h"
 #include "language/python_memory.h"
 #include "language/python_name.h"
+#include "language/python_pages.h"
 #include "language/python_reach.h"
 
 enum {
-    LINKS_PER_FRAME = 3, // Of functions, of none, and of such that have not begun.
+    LINKS = HEAPTAP_FRAMES_MAX, // Of functions, of none, and of such that have not begun.
     LINKS_MAX = 1 << 16,
+    PLACES = 1 << 10,
     UNKNOWN_MAX = 4,
 };
 
@@ -59,186 +78,414 @@ choose_thread(const void *own, const void *current)
     return own;
 }
 
-/* An answer that is being made. */
-struct answer {
-    struct heaptap_frame *to;
-    size_t max, count;
-    unsigned unknown; // Frames without a code object,
-    bool is_over;     // and there are no more to be looked at.
+/* --- The memo --------------------------------------------------------------------------------- */
+
+/* A frame of the interpreter's, or what stands for frames that cannot be reached. */
+struct link {
+    const void *frame; // NULL: "[damaged frames]".
+    const void *in;    // An address in its C frame: a cframe, or the frame of no function; or NULL.
+    const void *code;  // As read; NULL = to be read again.
+    uint64_t at;       // As read.
+    uint64_t number;   // Of CODE's life; 0 = it is no code object.
+    uint32_t id;
+    uint32_t frames;   // Of functions, from the outermost up to this one.
+    uint8_t mark;      // See mark_of.
+    uint8_t shown;     // 1, or 0 for what is of no function or has not begun.
+};
+
+struct python_memo {
+    // Which thread, and when the words were read: before anything had gone since.
+    const void *thread;
+    uint64_t gone;
+    uintptr_t stack_end; // What is on the C stack was proved up to here.
+    uint32_t count;      // Links from the outermost, 1, on, as they were; 0 = nothing is known.
+    uint32_t filled;     // Up to here they are still those of some answer: ids follow from words.
+    uint16_t places[PLACES]; // By the hash of a frame its number, perhaps.
+    struct link links[LINKS + 1]; // [0]: where the chain ends.
+    struct link new_links[LINKS + 1]; // Those further in, innermost first; scratch.
+};
+
+const size_t python_memo_bytes = sizeof(struct python_memo);
+
+/* An answer that is being made: the chain is followed from FRAME, IN on. */
+struct walk {
+    struct python_memo *m;
+    const void *thread, *frame, *in;
+    uint32_t count, filled; // Of the memo.
+    uint32_t new_count;
+    uint32_t from; // The outermost link that has changed.
+    unsigned unknown;
+    bool is_lost; // Nothing of it is to be remembered.
     struct python_reach reach;
 };
 
-static inline void
-add(struct answer *a, uintptr_t at, unsigned id)
+static inline uint16_t *
+place_of(struct python_memo *m, const void *frame)
 {
-    if (a->count < a->max)
-        a->to[a->count] = (struct heaptap_frame){at, id, 0};
-    a->count++;
+    static_assert(PLACES == 1 << (64 - 54), "the hash");
+    return &m->places[((uintptr_t)frame >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+
+/* --- By kind of chain ------------------------------------------------------------------------- */
+
+/* What tells whether the link at FRAME is the outermost of its C frame. */
+static INLINE uint8_t
+mark_of(enum python_chain kind, const void *frame)
+{
+    if (kind == PYTHON_CHAIN_ENTRIES)
+        return (uint8_t)python_byte(frame, layout->frame_entry);
+    return kind == PYTHON_CHAIN_SHIMS ? (uint8_t)python_byte(frame, layout->frame_owner) : 0;
+}
+
+/* Is a link with that MARK of no function? */
+static INLINE bool
+is_shim(enum python_chain kind, uint8_t mark)
+{
+    return kind == PYTHON_CHAIN_SHIMS && mark == PYTHON_OWNER_SHIM;
+}
+
+static INLINE bool
+has_marks(enum python_chain kind)
+{
+    return kind == PYTHON_CHAIN_ENTRIES || kind == PYTHON_CHAIN_SHIMS;
+}
+
+/* The instruction that a frame is at, which is at P in it: a pointer, or an index till 3.10. */
+static INLINE uint64_t
+at_in(enum python_chain kind, const void *p)
+{
+    return has_marks(kind) ? python_word(p, 0) : (uint64_t)python_int(p, 0);
+}
+
+static INLINE uint64_t
+at_of(enum python_chain kind, const void *frame)
+{
+    return at_in(kind, (const char *)frame + layout->frame_at);
+}
+
+/* Is the next frame in another C frame, of which the cframe IN of this one tells? */
+static INLINE bool
+leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
+{
+    return (kind == PYTHON_CHAIN_ENTRIES && mark != 0) ||
+           (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
+}
+
+/* Are L and those outside of it read from the same words? Where only the instruction or the
+ * function is another one, W says from where on. If not, RET_DIFFERS is the number of the first
+ * that is not followed by the same one. */
+static INLINE bool
+stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *ret_differs)
+{
+    const struct link *root = w->m->links, *changed = l + 1;
+    const char *frame = l->frame, *next;
+    size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
+    size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
+
+    // In registers: this loop is most of what an event costs.
+    KEEP(code);
+    KEEP(at);
+    KEEP(previous);
+    KEEP(mark);
+    for (; l > root; l--, frame = next) {
+        if (has_marks(kind) && (uint8_t)frame[mark] != l->mark)
+            break;
+        if (!is_shim(kind, l->mark) && (*(const void *const *)(frame + code) != l->code ||
+                                        at_in(kind, frame + at) != l->at))
+            changed = l;
+        next = *(const char *const *)(frame + previous);
+        if (next != l[-1].frame)
+            break;
+        if (leaves_cframe(kind, l->in, l->mark) &&
+            python_pointer(l->in, layout->cframe_previous) != l[-1].in)
+            break;
+    }
+    w->from = (uint32_t)(changed - root);
+    *ret_differs = (uint32_t)(l - root);
+    return l == root;
+}
+
+/* The number of the link that is where W has come to, if it and all outside of it are there; 0 if
+ * not. Then those from the first one on that differs are forgotten. */
+static INLINE uint32_t
+find_link(enum python_chain kind, struct walk *w)
+{
+    uint32_t number = *place_of(w->m, w->frame), differs;
+    const struct link *l = &w->m->links[number];
+
+    if (number - 1 >= w->count || l->frame != w->frame)
+        return 0;
+    if (kind == PYTHON_CHAIN_SHIMS || kind == PYTHON_CHAIN_OBJECTS) {
+        if (l->in != NULL && (uintptr_t)l->in < w->reach.stack)
+            return 0;
+    } else if (l->in != w->in || (uintptr_t)l->in < w->reach.stack)
+        return 0;
+    if (stays(kind, w, l, &differs))
+        return number;
+    w->count = differs - 1;
+    return 0;
 }
 
 /* In place of the frames that cannot be reached. */
 static COLD void
-add_damaged(struct answer *a, uintptr_t at)
+add_damaged(struct walk *w, const void *in)
 {
-    add(a, at, heaptap_frame_name("[damaged frames]", "", 0, "Python"));
+    w->m->new_links[w->new_count++] = (struct link){.in = in, .shown = 1};
+    w->is_lost = true;
 }
 
-/* A frame that can be read, but has no code object. To find that takes system calls, so whoever
- * has gone astray, perhaps in a circle, gets not far. */
-static COLD void
-add_unknown(struct answer *a, uintptr_t at)
-{
-    add(a, at, 0);
-    if (++a->unknown == UNKNOWN_MAX) {
-        add_damaged(a, at);
-        a->is_over = true;
-    }
-}
-
-/* Can the frame P be read? 0 is the end of frames, and no damage. */
+/* Can what W has come to be read? 0 is the end of frames, and no damage. */
 static inline bool
-is_there(struct answer *a, const void *p, uintptr_t at)
+is_there(struct walk *w, const void *p, const void *in)
 {
-    if (likely(python_can_reach(&a->reach, p)))
-        return !a->is_over;
+    if (likely(python_can_reach(&w->reach, p)))
+        return true;
+    w->is_lost = true;
     if (p != NULL)
-        add_damaged(a, at);
+        add_damaged(w, in);
     return false;
-}
-
-/* --- 3.11 to 3.13 ----------------------------------------------------------------------------- */
-
-/* The frame FRAME, which can be read, unless its function has not begun. What is no code object is
- * shown as an unknown function. */
-static inline void
-add_function(struct answer *a, uintptr_t in, const void *frame)
-{
-    const void *code = python_pointer(frame, layout->frame_code);
-    uint64_t number = python_name_code(code), begin, at;
-
-    if (unlikely(number == 0)) {
-        add_unknown(a, in);
-        return;
-    }
-    begin = (uintptr_t)code + layout->code_begin;
-    at = python_word(frame, layout->frame_at);
-    if (at < begin + 2 * (uint64_t)python_int(code, layout->code_first) &&
-        python_byte(frame, layout->frame_owner) != PYTHON_OWNER_GENERATOR)
-        return;
-    add(a, in, python_name_of(code, number, at >= begin ? at - begin : PYTHON_NOT_BEGUN));
 }
 
 /* Where Python is not running the cframe is one in the thread's state itself. */
 static inline bool
-is_cframe_there(struct answer *a, const void *thread, const void *cframe, uintptr_t at)
+is_cframe_there(struct walk *w, const void *cframe, const void *in)
 {
-    return cframe == (const char *)thread + layout->thread_root || is_there(a, cframe, at);
+    return cframe == (const char *)w->thread + layout->thread_root || is_there(w, cframe, in);
 }
 
-static void
-frames_with_entries(struct answer *a, const void *thread)
+/* Read the frame that W has come to, and go on; false if there is no more. A frame that can be
+ * read, but has no code object, is an unknown function. To find that takes system calls, so whoever
+ * has gone astray, perhaps in a circle, gets not far. */
+static INLINE bool
+take_link(enum python_chain kind, struct walk *w)
 {
-    const void *cframe = python_pointer(thread, layout->thread_top), *frame;
-    size_t links_max = LINKS_PER_FRAME * (a->max + 1);
+    const void *frame = w->frame, *inner = w->in;
+    struct link *l = &w->m->new_links[w->new_count];
 
-    if (!is_cframe_there(a, thread, cframe, 0))
-        return;
-    frame = python_pointer(cframe, layout->cframe_top);
-    for (size_t links = 0; links < links_max && a->count <= a->max; links++) {
-        if (!is_there(a, frame, (uintptr_t)cframe))
-            return;
-        add_function(a, (uintptr_t)cframe, frame);
-        if (python_byte(frame, layout->frame_entry) != 0) {
-            uintptr_t inner = (uintptr_t)cframe;
-
-            cframe = python_pointer(cframe, layout->cframe_previous);
-            if (!is_cframe_there(a, thread, cframe, inner))
-                return;
+    if (!is_there(w, frame, w->in))
+        return false;
+    w->new_count++;
+    l->frame = frame;
+    l->in = w->in;
+    l->code = python_pointer(frame, layout->frame_code);
+    l->at = at_of(kind, frame);
+    l->mark = mark_of(kind, frame);
+    l->shown = !is_shim(kind, l->mark);
+    l->number = l->shown ? python_name_code(l->code) : 0;
+    w->frame = python_pointer(frame, layout->frame_previous);
+    if (unlikely(l->number == 0) && l->shown) {
+        w->is_lost = true;
+        if (++w->unknown == UNKNOWN_MAX) {
+            add_damaged(w, w->in);
+            return false;
         }
-        frame = python_pointer(frame, layout->frame_previous);
     }
+    if (kind == PYTHON_CHAIN_ENTRIES && l->mark) {
+        w->in = python_pointer(w->in, layout->cframe_previous);
+        return is_cframe_there(w, w->in, inner);
+    }
+    if (kind == PYTHON_CHAIN_CFRAMES && w->in != NULL) {
+        if (!is_cframe_there(w, w->in, NULL))
+            return false;
+        w->in = python_pointer(w->in, layout->cframe_previous);
+    }
+    return true;
 }
 
-/* Those frames up to now that have no place yet are in the C frame that FRAME lies in. */
-static inline void
-place_up_to(struct answer *a, size_t *placed, const void *frame)
+/* --- The answer ------------------------------------------------------------------------------- */
+
+/* Has the function of L reached its first instruction? Otherwise it is none yet. */
+static INLINE bool
+has_begun(enum python_chain kind, const struct link *l)
 {
-    for (; *placed < a->count && *placed < a->max; ++*placed)
-        a->to[*placed].at = (uintptr_t)frame;
+    uint64_t begin;
+
+    if (!has_marks(kind))
+        return true;
+    begin = (uintptr_t)l->code + layout->code_begin;
+    return l->at >= begin + 2 * (uint64_t)python_int(l->code, layout->code_first) ||
+           python_byte(l->frame, layout->frame_owner) == PYTHON_OWNER_GENERATOR;
 }
 
-/* Beyond what there is room for, from FRAME on, lies the frame that tells where the last ones are.
- * If it does not, they are no stack, and would only hide the C frames. A circle is seen when it
- * comes back to a frame of before, of those after 1, 2, 4 and so on. */
+/* The instruction that L is at, in bytes from the first one of its function. */
+static INLINE uint64_t
+offset_of(enum python_chain kind, const struct link *l)
+{
+    uint64_t begin = (uintptr_t)l->code + layout->code_begin;
+
+    if (!has_marks(kind))
+        return (int64_t)l->at < 0 ? PYTHON_NOT_BEGUN : l->at * (layout->minor >= 10 ? 2 : 1);
+    return l->at >= begin ? l->at - begin : PYTHON_NOT_BEGUN;
+}
+
+/* What L, which has been read and is shown, is called. */
+static INLINE void
+name_link(enum python_chain kind, struct link *l)
+{
+    if (unlikely(l->number == 0)) {
+        l->id = l->frame == NULL ? heaptap_frame_name("[damaged frames]", "", 0, "Python") : 0;
+        return;
+    }
+    if (likely(has_begun(kind, l))) {
+        l->id = python_name_of(l->code, l->number, offset_of(kind, l));
+        return;
+    }
+    // Nothing of that is remembered: who owns the frame has been asked besides.
+    l->shown = 0;
+    l->code = NULL;
+}
+
+/* Read the instruction and the function of L once more. False if it has none. */
+static INLINE bool
+read_again(enum python_chain kind, struct link *l)
+{
+    const void *code = python_pointer(l->frame, layout->frame_code);
+    uint64_t at = at_of(kind, l->frame);
+
+    if ((is_shim(kind, l->mark)) || (code == l->code && at == l->at))
+        return true;
+    if (code != l->code)
+        l->number = python_name_code(code);
+    l->code = code;
+    l->at = at;
+    l->shown = 1;
+    name_link(kind, l);
+    return l->number != 0;
+}
+
+/* Take NEW as L, which is FILLED with one that was there, or not. */
+static INLINE void
+take_new(enum python_chain kind, struct link *l, const struct link *new, bool filled)
+{
+    bool same = filled && l->frame == new->frame && l->code == new->code && l->at == new->at &&
+                l->number == new->number && l->mark == new->mark && l->shown == new->shown;
+    uint32_t id = l->id;
+
+    *l = *new;
+    l->id = id;
+    if (l->shown && !same)
+        name_link(kind, l);
+}
+
+/* Put the links from the first one that has changed inwards into the memo, up to number KNOWN as
+ * they are there, and then the new ones; and their functions before END. False if one of the former
+ * has none. */
+static INLINE bool
+answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_frame *end)
+{
+    uint32_t top = known + w->new_count;
+
+    for (uint32_t i = w->from; i <= top; i++) {
+        struct link *l = &w->m->links[i];
+
+        if (i > known)
+            take_new(kind, l, &w->m->new_links[top - i], i <= w->filled);
+        else if (!read_again(kind, l))
+            return false;
+        if (kind == PYTHON_CHAIN_SHIMS)
+            l->in = is_shim(kind, l->mark) ? l->frame : l[-1].in;
+        // Not those of one C stack, of which the innermost tells that the others can be read.
+        if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
+            w->is_lost = true;
+        *place_of(w->m, l->frame) = (uint16_t)i;
+        l->frames = l[-1].frames + l->shown;
+        if (l->shown)
+            end[-(int)l->frames] = (struct heaptap_frame){(uintptr_t)l->in, l->id, 0};
+    }
+    return true;
+}
+
+/* There are more links than are looked at. In versions where a frame further out tells where those
+ * are: if there is none, they are no stack, and would only hide the C frames. A circle is seen when
+ * it comes back to a frame of before, of those after 1, 2, 4 and so on. */
 static COLD void
-place_outer(struct answer *a, size_t placed, const void *frame)
+cut(struct walk *w)
 {
-    const void *before = NULL;
+    const void *frame = w->frame, *before = NULL;
 
-    for (size_t links = 0; placed < a->max && placed < a->count && links < LINKS_MAX; links++) {
-        if (frame == before || !python_can_reach(&a->reach, frame)) {
-            a->count = placed;
-            add_damaged(a, 0);
-            return;
-        }
+    w->is_lost = true;
+    w->m->links[0].in = NULL;
+    if (layout->chain != PYTHON_CHAIN_SHIMS)
+        return;
+    for (size_t links = 0; links < LINKS_MAX; links++) {
+        if (frame == before || !python_can_reach(&w->reach, frame))
+            break;
         if ((links & (links - 1)) == 0)
             before = frame;
-        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM)
-            place_up_to(a, &placed, frame);
-        frame = python_pointer(frame, layout->frame_previous);
-    }
-}
-
-static void
-frames_with_shims(struct answer *a, const void *thread)
-{
-    const void *frame = python_pointer(thread, layout->thread_top);
-    size_t links_max = LINKS_PER_FRAME * (a->max + 1), placed = 0;
-
-    if (layout->cframe_top != PYTHON_NONE) {
-        if (!is_cframe_there(a, thread, frame, 0))
+        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM) {
+            w->m->links[0].in = frame;
             return;
-        frame = python_pointer(frame, layout->cframe_top);
-    }
-    for (size_t links = 0; links < links_max && a->count <= a->max; links++) {
-        if (!is_there(a, frame, 0))
-            return;
-        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM)
-            place_up_to(a, &placed, frame);
-        else
-            add_function(a, 0, frame);
-        frame = python_pointer(frame, layout->frame_previous);
-    }
-    place_outer(a, placed, frame);
-}
-
-/* --- 3.9 and 3.10 ----------------------------------------------------------------------------- */
-
-static void
-frames_of_objects(struct answer *a, const void *thread)
-{
-    const void *frame = python_pointer(thread, layout->thread_top), *cframe = NULL;
-    unsigned unit = layout->minor >= 10 ? 2 : 1;
-
-    if (layout->thread_cframe != PYTHON_NONE)
-        cframe = python_pointer(thread, layout->thread_cframe);
-    while (a->count <= a->max && is_there(a, frame, (uintptr_t)cframe)) {
-        const void *code = python_pointer(frame, layout->frame_code);
-        int32_t at = python_int(frame, layout->frame_at);
-        uint64_t number = python_name_code(code);
-
-        if (unlikely(number == 0))
-            add_unknown(a, (uintptr_t)cframe);
-        else
-            add(a, (uintptr_t)cframe,
-                python_name_of(code, number, at >= 0 ? (uint64_t)at * unit : PYTHON_NOT_BEGUN));
-        if (cframe != NULL) {
-            if (!is_cframe_there(a, thread, cframe, 0))
-                return;
-            cframe = python_pointer(cframe, layout->cframe_previous);
         }
         frame = python_pointer(frame, layout->frame_previous);
     }
+    while (w->new_count > 0 && !is_shim(PYTHON_CHAIN_SHIMS, w->m->new_links[w->new_count - 1].mark))
+        w->new_count--;
+    add_damaged(w, NULL);
+}
+
+/* Follow the chain until it comes to what is known, or ends. Returns the number of the link that it
+ * has come to; 0 = the end. */
+static INLINE uint32_t
+follow(enum python_chain kind, struct walk *w)
+{
+    for (uint32_t known; w->new_count + 1 < LINKS;) {
+        if (w->frame != NULL && (known = find_link(kind, w)) > 0)
+            return known;
+        if (w->frame == NULL || !take_link(kind, w)) {
+            w->from = 1;
+            w->m->links[0].in = w->in;
+            return 0;
+        }
+    }
+    w->from = 1;
+    cut(w);
+    return 0;
+}
+
+/* Where the chain begins. */
+static inline void
+start(struct walk *w)
+{
+    w->new_count = 0;
+    w->unknown = 0;
+    w->is_lost = false;
+    w->in = NULL;
+    w->frame = python_pointer(w->thread, layout->thread_top);
+    if (layout->thread_cframe != PYTHON_NONE)
+        w->in = python_pointer(w->thread, layout->thread_cframe);
+    if (layout->cframe_top == PYTHON_NONE)
+        return;
+    // In 3.12 the cframe only leads to the frames.
+    if (layout->chain == PYTHON_CHAIN_ENTRIES)
+        w->in = w->frame;
+    w->frame = is_cframe_there(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
+                                                  : NULL;
+}
+
+static INLINE size_t
+walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *ret_same)
+{
+    struct python_memo *m = w->m;
+    uint32_t known, top;
+
+    for (;;) {
+        start(w);
+        known = follow(kind, w);
+        *ret_same = m->links[w->from - 1].frames;
+        if (likely(known + w->new_count <= LINKS) && likely(answer(kind, w, known, end)))
+            break;
+        // Once more, as if nothing was known. That ends here.
+        w->count = w->filled = 0;
+    }
+    top = known + w->new_count;
+    signal_fence();
+    if (likely(!w->is_lost && !w->reach.asked)) {
+        m->thread = w->thread;
+        m->stack_end = w->reach.stack + w->reach.stack_room;
+        m->filled = w->filled > top ? w->filled : top;
+        m->count = top;
+    }
+    return m->links[top].frames;
 }
 
 void
@@ -257,37 +504,54 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
 
 /* Perhaps because the interpreter has ended. It may begin again. */
 static COLD size_t
-none_runs(void)
+none_runs(struct python_memo *m)
 {
+    m->count = m->filled = 0;
     if (!asked.is_initialized())
         python_memory_settle();
     return 0;
 }
 
+/* Begin with what M has of THREAD. Until the end it has nothing: a handler may jump out of here. */
+static inline void
+take_memo(struct walk *w, struct python_memo *m)
+{
+    uint64_t gone = load_acquire(&python_gone);
+    bool holds = m->thread == w->thread && m->gone == gone &&
+                 (layout->chain == PYTHON_CHAIN_OBJECTS ||
+                  m->stack_end == w->reach.stack + w->reach.stack_room);
+
+    w->m = m;
+    w->count = likely(holds) ? m->count : 0;
+    w->filled = likely(holds) ? m->filled : 0;
+    m->count = m->filled = 0;
+    signal_fence();
+    m->gone = gone;
+}
+
 size_t
-python_frames(struct heaptap_frame *to, size_t max)
+python_frames_again(struct heaptap_frame *end, void *memo, size_t *ret_same)
 {
     const void *own = asked.of_thread(), *current = asked.current();
-    const void *thread = likely(own == current) ? own : choose_thread(own, current);
+    struct walk w;
 
-    struct answer a = {.to = to, .max = max};
-
+    *ret_same = 0;
+    w.thread = likely(own == current) ? own : choose_thread(own, current);
     if (unlikely(!python_memory_settled))
         python_memory_settle();
-    if (thread == NULL)
-        return none_runs();
-    python_reach_start(&a.reach);
+    if (w.thread == NULL)
+        return none_runs(memo);
+    python_reach_start(&w.reach);
+    take_memo(&w, memo);
     switch (layout->chain) {
     case PYTHON_CHAIN_OBJECTS:
+        return walk(PYTHON_CHAIN_OBJECTS, &w, end, ret_same);
     case PYTHON_CHAIN_CFRAMES:
-        frames_of_objects(&a, thread);
-        break;
+        return walk(PYTHON_CHAIN_CFRAMES, &w, end, ret_same);
     case PYTHON_CHAIN_ENTRIES:
-        frames_with_entries(&a, thread);
-        break;
+        return walk(PYTHON_CHAIN_ENTRIES, &w, end, ret_same);
     case PYTHON_CHAIN_SHIMS:
-        frames_with_shims(&a, thread);
-        break;
+        return walk(PYTHON_CHAIN_SHIMS, &w, end, ret_same);
     }
-    return a.count;
+    return 0;
 }

@@ -26,6 +26,7 @@
 #include "base/base.h"
 #include "heaptap/language.h"
 #include "language/python_line.h"
+#include "language/python_pages.h"
 
 enum {
     CODES = 1 << 14,
@@ -73,8 +74,10 @@ python_name_freed(const void *p)
 {
     uint64_t *word = code_word(p);
 
-    if (unlikely(load_relaxed(word) >> NUMBER_BITS == (uintptr_t)p >> 4))
-        store_relaxed(word, UINT64_C(0));
+    if (likely(load_relaxed(word) >> NUMBER_BITS != (uintptr_t)p >> 4) || p == NULL)
+        return;
+    store_relaxed(word, UINT64_C(0));
+    python_goes();
 }
 
 static bool
@@ -98,8 +101,12 @@ number_code(const void *code)
             store_relaxed(&codes[i], UINT64_C(0));
         for (size_t i = 0; i < IDS; i++)
             store_relaxed(&ids[i], UINT64_C(0));
+        python_goes();
         number = add_relaxed(&numbers, UINT64_C(1)) % NUMBERS;
     }
+    // The end of one that was there will not be seen.
+    if (load_relaxed(code_word(code)) != 0)
+        python_goes();
     store_relaxed(code_word(code), (uint64_t)((uintptr_t)code >> 4) << NUMBER_BITS | number);
     return number;
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 struct python_pages python_arenas, python_chunks;
+uint64_t python_gone;
 
 /* The word with the bit of the page at ADDRESS; NULL without memory. */
 static uint64_t *
@@ -50,4 +51,6 @@ python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool 
         else
             __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
     }
+    if (!there)
+        python_goes();
 }

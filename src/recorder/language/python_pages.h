@@ -23,8 +23,19 @@ struct python_pages {
 extern struct python_pages python_arenas; // Mapped by the interpreter for objects
 extern struct python_pages python_chunks; // and for frames, and not given back.
 
+/* Atomic: how many times something has ended that an adapter may have found out and kept: a page of
+ * the interpreter's, an object with a frame inside, the life of a code object. */
+extern uint64_t python_gone;
+
 /* Put the pages of the BYTES at P to PAGES, or take them out. Without memory they stay out. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
+
+/* To be called before what has ended is used for anything else. */
+static inline void
+python_goes(void)
+{
+    __atomic_fetch_add(&python_gone, UINT64_C(1), __ATOMIC_RELEASE);
+}
 
 static inline bool
 python_is_page_of(const struct python_pages *pages, uintptr_t address)

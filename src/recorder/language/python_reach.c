@@ -65,8 +65,10 @@ python_reach_freed(const void *p)
     uintptr_t frame = (uintptr_t)p + layout->frame_head;
     uint64_t *word = known_word(frame);
 
-    if (unlikely(load_relaxed(word) == frame))
-        store_relaxed(word, UINT64_C(0));
+    if (likely(load_relaxed(word) != frame))
+        return;
+    store_relaxed(word, UINT64_C(0));
+    python_goes();
 }
 
 /* --- The C stack ------------------------------------------------------------------------------ */
@@ -139,6 +141,7 @@ void
 python_reach_start(struct python_reach *r)
 {
     r->memory = r->memory_room = 0;
+    r->asked = false;
     take_stack(r, (uintptr_t)__builtin_frame_address(0));
 }
 
@@ -187,7 +190,12 @@ python_reach_prove(struct python_reach *r, const void *p)
     }
     if (!heaptap_can_read(p, layout->frame_bytes))
         return false;
-    if (is_in_object(at))
+    if (is_in_object(at)) {
+        // The end of one that was there will not be seen.
+        if (load_relaxed(known_word(at)) != 0)
+            python_goes();
         store_relaxed(known_word(at), (uint64_t)at);
+    }
+    r->asked = true;
     return true;
 }

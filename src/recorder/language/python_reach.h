@@ -10,6 +10,7 @@
 struct python_reach {
     uintptr_t memory, memory_room;
     uintptr_t stack, stack_room;
+    bool asked; // Of one the kernel alone says that it can be read, now.
 };
 
 /* The types of the objects that have frames inside; NULL = there is none of that kind. */

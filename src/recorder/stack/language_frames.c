@@ -22,7 +22,10 @@
  * latter is compared word by word. So a node that was found before is taken again only if both are
  * equal, and a language frame that changes while the C frames beneath it do not changes the
  * answer. An adapter's `place` is asked only for what is not kept, which is why it must follow from
- * its arguments.
+ * its arguments. An adapter that remembers what it has read (frames_again) says which outer frames
+ * are as they were at the event before. Then each frame has the number of the answer since which it
+ * has been there, and what was kept has that of the latest answer that it was: frames that are
+ * older than that are the same, and only the others are compared.
  *
  * Deep stacks. What comes next has mostly the outer frames of what came before, so its path has
  * them too. The nodes of the path that the remembered stack has are kept by frame, the *spine*,
@@ -61,7 +64,7 @@ enum {
     LANGUAGES = 4,
     RUNTIME_RANGES = 64,
     KEPT = 256,       // Answers with their nodes, a power of two,
-    KEPT_FRAMES = 62, // of no more frames than these.
+    KEPT_FRAMES = 61, // of no more frames than these.
     NOTED = 256,      // A power of two.
 };
 
@@ -70,8 +73,20 @@ struct kept {
     uint32_t node;
     uint64_t version; // Of the memo.
     uint32_t *sites;  // Of the target.
+    uint64_t serial;  // Of an answer that was this one.
     uint32_t count;
     struct heaptap_frame frames[KEPT_FRAMES];
+};
+
+/* The answers of a language that says which outer frames are as before. They are counted from the
+ * outermost, 1, on, and number N ends at N frames before the end. */
+struct said {
+    uint64_t serial; // Of the latest one.
+    bool is_whole;   // No handler has jumped out of it.
+    uint32_t count;
+    uint64_t since[HEAPTAP_FRAMES_MAX + 1]; // By number: the answer since which it is the same.
+    struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
+    uint64_t memo[]; // The adapter's.
 };
 
 /* What adapters have noted of a C stack. */
@@ -99,7 +114,10 @@ struct spine {
 /* What a thread needs to ask and to remember answers. C frames are counted from the outermost, 1,
  * on, as in the memo. */
 struct language_memo {
-    struct heaptap_frame asked[LIMIT_DEPTH + 1];
+    const struct heaptap_frame *asked; // The answer: one that was said, or:
+    struct heaptap_frame answer[LIMIT_DEPTH + 1];
+    struct said *said[LANGUAGES];
+    const struct said *only; // The answer is this, of the only language, whole.
     struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The same where addresses are known.
     uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: number of the C frame it is inside of.
     uint32_t ends[LANGUAGES];         // Where in those the frames of each language end.
@@ -188,16 +206,19 @@ memo_of(struct thread *t)
     return t->language;
 }
 
-static struct kept *
+static inline struct kept *
 place_of(struct language_memo *m, const struct stack_target *target, uint32_t count)
 {
-    uint64_t hash = target->stamp;
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    const struct heaptap_frame *f = m->asked;
+    uint64_t hash = target->stamp + ((uint64_t)count << 32);
 
-    for (uint32_t i = 0; i < count && i < 4; i++)
-        hash = (hash ^ m->asked[i].id) * factor;
-    hash = (hash ^ count) * factor;
-    return &m->kept[(hash >> 32) % KEPT];
+    if (likely(count >= 4))
+        hash ^= ((uint64_t)f[0].id << 13) ^ ((uint64_t)f[1].id << 26) ^
+                ((uint64_t)f[2].id << 39) ^ (uint64_t)f[3].id << 5;
+    else if (count > 0)
+        hash ^= (uint64_t)f[0].id << 13;
+    return &m->kept[(hash * factor >> 32) % KEPT];
 }
 
 /* Are COUNT frames the same? In words: what comes here is short, and compared at each event. */
@@ -213,13 +234,25 @@ are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t 
     return different == 0;
 }
 
+/* Is the answer, of COUNT frames, that of K? Of one that was said whole only those need be looked
+ * at that have changed since K was it. */
+static inline bool
+is_answer(const struct kept *k, const struct language_memo *m, uint32_t count)
+{
+    if (m->only == NULL)
+        return are_same(k->frames, m->asked, count);
+    for (uint32_t i = 0; i < count && m->only->since[count - i] > k->serial; i++)
+        if (!are_same(&k->frames[i], &m->asked[i], 1))
+            return false;
+    return true;
+}
+
 static inline bool
 is_kept(const struct kept *k, const struct thread *t, const struct stack_target *target,
         uint32_t count)
 {
     return k->stamp == target->stamp && k->version == t->memo_version &&
-           k->sites == target->sites && k->count == count &&
-           are_same(k->frames, t->language->asked, count);
+           k->sites == target->sites && k->count == count && is_answer(k, t->language, count);
 }
 
 /* --- The C frames ----------------------------------------------------------------------------- */
@@ -381,21 +414,86 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
     return n;
 }
 
-/* Ask all languages; returns how many frames there are. */
+/* Ask L, number I, which says what has stayed. Its answer is in the last frames of what is
+ * returned; NULL without memory. */
+static struct said *
+ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i, size_t *ret_same)
+{
+    struct said *s = m->said[i];
+    bool was_whole;
+
+    if (unlikely(s == NULL))
+        s = m->said[i] = mem_private(sizeof *s + l->memo_bytes);
+    if (unlikely(s == NULL))
+        return NULL;
+    was_whole = s->is_whole;
+    s->is_whole = false;
+    signal_fence();
+    s->count = (uint32_t)l->frames_again(s->frames + HEAPTAP_FRAMES_MAX, s->memo, ret_same);
+    if (unlikely(!was_whole))
+        *ret_same = 0;
+    s->serial++;
+    for (uint32_t n = (uint32_t)*ret_same + 1; n <= s->count; n++)
+        s->since[n] = s->serial;
+    signal_fence();
+    s->is_whole = true;
+    return s;
+}
+
+/* Ask the only language, which says what has stayed; returns how many frames there are. */
 static uint32_t
+ask_only(struct language_memo *m)
+{
+    size_t same;
+    const struct said *s = ask_again(m, languages[0], 0, &same);
+    uint32_t count = s != NULL ? s->count : 0;
+
+    m->only = s;
+    if (count > LIMIT_DEPTH) {
+        // They have other numbers, then.
+        count = LIMIT_DEPTH;
+        m->only = NULL;
+    }
+    m->asked = s != NULL ? s->frames + HEAPTAP_FRAMES_MAX - s->count : m->answer;
+    m->ends[0] = count;
+    return count;
+}
+
+/* What L, number I, answers when it is asked for MAX frames TO. */
+static size_t
+ask_one(struct language_memo *m, uint32_t i, const struct noted *noted, struct heaptap_frame *to,
+        size_t max)
+{
+    const struct heaptap_language *l = languages[i];
+    const struct said *s;
+    size_t same;
+
+    if (l->look != NULL && noted != NULL)
+        return l->frames_noted(to, max, noted->notes[i]);
+    if (l->frames_again == NULL)
+        return l->frames(to, max);
+    s = ask_again(m, l, i, &same);
+    if (s == NULL)
+        return 0;
+    max = s->count < max ? s->count : max;
+    memcpy(to, s->frames + HEAPTAP_FRAMES_MAX - s->count, max * sizeof *to);
+    return max;
+}
+
+/* Ask all languages; returns how many frames there are. */
+static inline uint32_t
 ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
     uint32_t count = 0, number = load_acquire(&language_count);
     const struct noted *noted = load_relaxed(&looking) ? notes_of(t, m, target) : NULL;
 
+    if (number == 1 && languages[0]->frames_again != NULL)
+        return ask_only(m);
+    m->asked = m->answer;
+    m->only = NULL;
     for (uint32_t i = 0; i < number; i++) {
-        const struct heaptap_language *l = languages[i];
-        size_t max = LIMIT_DEPTH - count, n;
+        size_t max = LIMIT_DEPTH - count, n = ask_one(m, i, noted, m->answer + count, max);
 
-        if (l->look != NULL && noted != NULL)
-            n = l->frames_noted(m->asked + count, max, noted->notes[i]);
-        else
-            n = l->frames(m->asked + count, max);
         count += (uint32_t)(n < max ? n : max);
         m->ends[i] = count;
     }
@@ -555,8 +653,10 @@ is_adapter(uint32_t range)
     uint32_t number = load_acquire(&language_count);
 
     for (uint32_t i = 0; i < number; i++) {
-        uint64_t its = languages[i]->look != NULL ? (uintptr_t)languages[i]->look
-                                                  : (uintptr_t)languages[i]->frames;
+        const struct heaptap_language *l = languages[i];
+        uint64_t its = l->look != NULL           ? (uintptr_t)l->look
+                       : l->frames_again != NULL ? (uintptr_t)l->frames_again
+                                                 : (uintptr_t)l->frames;
 
         if (its >= start && its < end)
             return true;
@@ -854,6 +954,7 @@ keep(struct kept *k, const struct thread *t, const struct stack_target *target, 
     k->version = t->memo_version;
     k->sites = target->sites;
     k->count = count;
+    k->serial = t->language->only != NULL ? t->language->only->serial : 0;
     memcpy(k->frames, t->language->asked, count * sizeof *k->frames);
     signal_fence();
     k->stamp = target->stamp;
@@ -870,8 +971,11 @@ language_merge(struct thread *t, const struct stack_target *target)
         return nodes_of(target->sites);
     count = ask(t, m, target);
     k = place_of(m, target, count);
-    if (likely(is_kept(k, t, target, count)))
+    if (likely(is_kept(k, t, target, count))) {
+        if (m->only != NULL)
+            k->serial = m->only->serial;
         return k->node;
+    }
     node = merge(t, m, target, count);
     keep(k, t, target, count, node);
     return node;

@@ -13,7 +13,7 @@ try() {
     rm -rf "$name"
     mkdir "$name"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$name/%n.heaptap HEAPTAP_FRAMES=${frames:-} \
-        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how ${placed:-} 2>"$name/err"
+        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how ${adapter:-} 2>"$name/err"
     same "$name: exit status" 0 $?
     same "$name: errors" "" "$(cat "$name/err")"
     "$HEAPTAP" report --json --no-fold --native "$name/$number.heaptap" >"$name/json"
@@ -31,8 +31,13 @@ try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50
 frames=1024 try too_deep 8 40000 0 400 150
 # And with an adapter that has to be told the C frames to know where its frames are.
-placed=placed try placed 9 200000 0 6
-placed=placed try placed_deep 10 40000 0 120
-placed=placed try placed_threads 11 15000 2 120
-placed=placed frames=1024 try placed_too_deep 12 40000 0 400 150
+adapter=placed try placed 9 200000 0 6
+adapter=placed try placed_deep 10 40000 0 120
+adapter=placed try placed_threads 11 15000 2 120
+adapter=placed frames=1024 try placed_too_deep 12 40000 0 400 150
+# And with one that says how many of the outer frames are as they were.
+adapter=again try again 13 200000 0 6
+adapter=again try again_deep 14 40000 0 120
+adapter=again try again_threads 15 15000 2 120
+adapter=again frames=1024 try again_too_deep 16 40000 0 400 150
 finish
