@@ -1,0 +1,404 @@
+/* test_python_frames.c: the adapter for Python with threads that are made up here, in the layouts
+ * of all versions. They call, return, go on, call through C, run generators, free code objects and
+ * memory, have damaged links, and handlers that jump out of an answer; each answer is what is known
+ * of the thread, and what is said to be as before is. If this fails, stacks show Python functions
+ * that did not run, or the adapter relies on what it has read where that has changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "language/python_layout.c"
+#include "language/python_pages.c"
+#define layout reach_layout
+#define known  reach_known
+#include "language/python_reach.c"
+#undef layout
+#undef known
+#include "language/python_frames.c"
+
+enum {
+    CODE_COUNT = 3,
+    DEPTH = 120,
+    FRAME_ROOM = 160,
+    EVENTS = 30000,
+    DAMAGED_ID = 7777777,
+};
+
+struct fake_frame {
+    char *at_memory; // The frame,
+    char *shim;      // and the cframe or shim of its C frame, if it is the outermost in that.
+    unsigned code;
+    unsigned index; // Of the instruction.
+    bool has_begun, is_large;
+};
+
+static struct {
+    unsigned char thread[1024], other[1024];
+    _Alignas(16) unsigned char code[CODE_COUNT][512];
+    uint64_t lives[CODE_COUNT];
+    _Alignas(16) unsigned char large[DEPTH][512]; // Blocks of malloc's with generators.
+    struct fake_frame frames[DEPTH];              // Outermost first.
+    unsigned count;
+    char *chunk, *stack;
+    uint64_t random;
+    unsigned until_jump; // Names until a handler jumps out; 0 = none comes.
+    jmp_buf out;
+} fake;
+
+bool python_memory_settled = true;
+
+void
+python_memory_settle(void)
+{
+}
+
+static unsigned
+chance(unsigned n)
+{
+    fake.random = fake.random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(fake.random >> 33) % n;
+}
+
+uint64_t
+python_name_code(const void *code)
+{
+    for (unsigned i = 0; i < CODE_COUNT; i++)
+        if (code == fake.code[i])
+            return fake.lives[i];
+    return 0;
+}
+
+static unsigned
+id_of(uint64_t number, unsigned index)
+{
+    return (unsigned)number * 1024 + index;
+}
+
+unsigned
+python_name_of(const void *code, uint64_t number, uint64_t at)
+{
+    assert_true(python_name_code(code) == number && at % 2 == 0);
+    if (fake.until_jump > 0 && --fake.until_jump == 0)
+        longjmp(fake.out, 1);
+    return id_of(number, (unsigned)(at / 2));
+}
+
+static int
+fake_can_read(const void *p, size_t bytes)
+{
+    return (uintptr_t)p >= 4096 && (uintptr_t)p + bytes < UINT64_C(1) << 47;
+}
+
+static unsigned
+fake_name(const char *function, const char *file, unsigned line, const char *language)
+{
+    (void)line;
+    (void)language;
+    assert_string_equal(function, "[damaged frames]");
+    assert_string_equal(file, "");
+    return DAMAGED_ID;
+}
+
+const struct heaptap_languages heaptap_languages_v1 = {
+    .size = sizeof heaptap_languages_v1, .can_read = fake_can_read, .name = fake_name};
+
+static unsigned char *present;
+
+static void *
+fake_thread(void)
+{
+    return present;
+}
+
+/* --- Threads ---------------------------------------------------------------------------------- */
+
+static void
+put(void *p, unsigned offset, const void *value)
+{
+    if (offset != PYTHON_NONE)
+        memcpy((char *)p + offset, &value, sizeof value);
+}
+
+static bool
+has_objects(void)
+{
+    return layout->chain == PYTHON_CHAIN_OBJECTS || layout->chain == PYTHON_CHAIN_CFRAMES;
+}
+
+/* Write down the frame number I, from the outermost, 0, on. */
+static void
+write_frame(unsigned i)
+{
+    struct fake_frame *f = &fake.frames[i];
+    const struct fake_frame *outer = i > 0 ? f - 1 : NULL;
+    char *previous = outer != NULL ? outer->at_memory : NULL;
+    unsigned char *code = fake.code[f->code];
+    unsigned unit = layout->minor == 9 ? 2 : 1;
+    int32_t index = (int32_t)(f->index * unit);
+
+    put(f->at_memory, layout->frame_code, code);
+    if (has_objects())
+        memcpy(f->at_memory + layout->frame_at, &index, sizeof index);
+    else
+        put(f->at_memory, layout->frame_at,
+            code + layout->code_begin + (f->has_begun ? 2 * f->index : 2));
+    if (layout->frame_owner != PYTHON_NONE)
+        f->at_memory[layout->frame_owner] = 0;
+    if (layout->frame_entry != PYTHON_NONE)
+        f->at_memory[layout->frame_entry] = f->shim != NULL;
+    if (layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL) {
+        put(f->shim, layout->frame_previous, previous);
+        f->shim[layout->frame_owner] = PYTHON_OWNER_SHIM;
+        previous = f->shim;
+    } else if (f->shim != NULL) {
+        const void *cframe = present + layout->thread_root;
+
+        for (unsigned k = i; k-- > 0 && cframe == present + layout->thread_root;)
+            if (fake.frames[k].shim != NULL)
+                cframe = fake.frames[k].shim;
+        put(f->shim, layout->cframe_previous, cframe);
+    }
+    put(f->at_memory, layout->frame_previous, previous);
+}
+
+static void
+write_thread(void)
+{
+    char *top = fake.count > 0 ? fake.frames[fake.count - 1].at_memory : NULL;
+    char *cframe = (char *)present + layout->thread_root;
+
+    for (unsigned k = fake.count; k-- > 0 && cframe == (char *)present + layout->thread_root;)
+        if (layout->chain != PYTHON_CHAIN_SHIMS && fake.frames[k].shim != NULL)
+            cframe = fake.frames[k].shim;
+    if (has_objects() || layout->cframe_top == PYTHON_NONE) {
+        put(present, layout->thread_top, top);
+        put(present, layout->thread_cframe, cframe);
+    } else {
+        put(present, layout->thread_top, cframe);
+        put(cframe, layout->cframe_top, top);
+    }
+}
+
+static void
+call(void)
+{
+    unsigned i = fake.count;
+    struct fake_frame *f = &fake.frames[i];
+
+    if (i == DEPTH)
+        return;
+    *f = (struct fake_frame){.code = chance(CODE_COUNT),
+                             .index = 4 + chance(3),
+                             .has_begun = has_objects() || chance(8) != 0};
+    f->at_memory = fake.chunk + (size_t)i * FRAME_ROOM + (chance(4) == 0 ? 8 : 0);
+    if (chance(8) == 0) {
+        f->is_large = true;
+        f->at_memory = (char *)fake.large[i] + layout->frame_head;
+    }
+    if (i == 0 || has_objects() || chance(3) == 0)
+        f->shim = fake.stack + (size_t)(DEPTH - i) * FRAME_ROOM;
+    write_frame(i);
+    fake.count++;
+}
+
+static void
+go_back(void)
+{
+    if (fake.count == 0)
+        return;
+    fake.count--;
+    if (fake.frames[fake.count].is_large && chance(2) == 0)
+        python_reach_freed(fake.large[fake.count]);
+}
+
+static void
+go_on(void)
+{
+    if (fake.count == 0)
+        return;
+    fake.frames[fake.count - 1].index = 4 + chance(3);
+    fake.frames[fake.count - 1].has_begun = true;
+    write_frame(fake.count - 1);
+}
+
+/* A code object is freed, and another one is made in its place. */
+static void
+free_code(void)
+{
+    fake.lives[chance(CODE_COUNT)] += CODE_COUNT;
+    python_goes();
+}
+
+static void
+step(void)
+{
+    unsigned what = chance(100);
+
+    if (what < 35)
+        call();
+    else if (what < 65)
+        go_back();
+    else if (what < 92)
+        go_on();
+    else if (what < 94)
+        for (unsigned n = chance(30); n > 0; n--)
+            call();
+    else if (what < 96)
+        for (unsigned n = chance(30); n > 0; n--)
+            go_back();
+    else if (what < 98)
+        free_code();
+    else if (what < 99) {
+        python_mark_pages(&python_chunks, fake.chunk, 4096, false);
+        python_mark_pages(&python_chunks, fake.chunk, 4096, true);
+    } else if (fake.count == 0)
+        present = present == fake.thread ? fake.other : fake.thread;
+    write_thread();
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+/* What is known of the thread, from frame DAMAGED on inwards; innermost first. */
+static size_t
+known_frames(struct heaptap_frame *to, unsigned damaged)
+{
+    size_t n = 0, placed = 0;
+
+    for (unsigned i = fake.count; i-- > damaged;) {
+        const struct fake_frame *f = &fake.frames[i];
+
+        if (f->has_begun)
+            to[n++] = (struct heaptap_frame){0, id_of(fake.lives[f->code], f->index), 0};
+        for (; f->shim != NULL && placed < n && layout->chain != PYTHON_CHAIN_OBJECTS; placed++)
+            to[placed].at = (uintptr_t)f->shim;
+    }
+    if (damaged > 0)
+        to[n++] = (struct heaptap_frame){0, DAMAGED_ID, 0};
+    return n;
+}
+
+/* Ask, with the links ending at frame DAMAGED. */
+static size_t
+ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was_whole)
+{
+    static struct heaptap_frame before[HEAPTAP_FRAMES_MAX], right[DEPTH + 1];
+    size_t same, count, expected = known_frames(right, damaged);
+
+    memcpy(before, end - HEAPTAP_FRAMES_MAX, sizeof before);
+    count = python_frames_again(end, m, &same);
+    assert_int_equal(count, expected);
+    assert_true(same <= count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(end[-(long)count + (long)i].id, right[i].id);
+        if (damaged == 0)
+            assert_int_equal(end[-(long)count + (long)i].at, right[i].at);
+    }
+    if (was_whole)
+        assert_memory_equal(end - same, before + HEAPTAP_FRAMES_MAX - same,
+                            same * sizeof *before);
+    return same;
+}
+
+/* A link in the middle leads nowhere, and then it is as it was. */
+static void
+ask_damaged(struct python_memo *m, struct heaptap_frame *end)
+{
+    unsigned i = 1 + chance(fake.count - 1);
+    struct fake_frame *f = &fake.frames[i];
+    bool behind = layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL;
+
+    put(behind ? f->shim : f->at_memory, layout->frame_previous, (void *)16);
+    (void)ask(m, end, i, true);
+    write_frame(i);
+}
+
+/* A handler jumps out of an answer. */
+static void
+jump_out(struct python_memo *m, struct heaptap_frame *end)
+{
+    size_t same;
+
+    fake.until_jump = 1 + chance(3);
+    if (setjmp(fake.out) == 0)
+        python_frames_again(end, m, &same);
+    fake.until_jump = 0;
+}
+
+static void
+ask_at_random(struct python_memo *m, struct heaptap_frame *end)
+{
+    size_t reused = 0;
+
+    for (unsigned i = 0; i < EVENTS; i++) {
+        bool is_whole = chance(20) != 0;
+
+        for (unsigned n = chance(4); n > 0; n--)
+            step();
+        if (fake.count > 1 && chance(50) == 0)
+            ask_damaged(m, end);
+        if (!is_whole)
+            jump_out(m, end);
+        reused += ask(m, end, 0, is_whole);
+    }
+    assert_true(reused > EVENTS);
+}
+
+static void
+try_version(unsigned minor)
+{
+    static const int type_of_generators;
+    static struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
+    const struct python_layout *l = python_layout_of(minor);
+    const struct python_owners its = {.generator = &type_of_generators};
+    const struct python_asked functions = {.current = fake_thread, .of_thread = fake_thread};
+    char stack_here[(DEPTH + 2) * FRAME_ROOM] = {0};
+    struct python_memo *m = test_calloc(1, sizeof *m);
+
+    memset(&fake, 0, sizeof fake);
+    fake.random = minor;
+    fake.stack = (char *)round_up((uintptr_t)stack_here, 16);
+    fake.chunk = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(fake.chunk != MAP_FAILED);
+    python_mark_pages(&python_chunks, fake.chunk, 65536, true);
+    present = fake.thread;
+    python_reach_begin(l, &its);
+    python_frames_begin(l, &functions);
+    for (unsigned i = 0; i < CODE_COUNT; i++) {
+        fake.lives[i] = i + 1;
+        if (l->code_first != PYTHON_NONE)
+            fake.code[i][l->code_first] = 4;
+    }
+    for (unsigned i = 0; i < DEPTH; i++)
+        put(fake.large[i], PYTHON_COLLECTED_HEAD + PYTHON_OBJECT_TYPE, &type_of_generators);
+    write_thread();
+    ask_at_random(m, frames + HEAPTAP_FRAMES_MAX);
+    python_mark_pages(&python_chunks, fake.chunk, 65536, false);
+    munmap(fake.chunk, 65536);
+    test_free(m);
+}
+
+/* If this fails, an answer is not what the thread's frames are, or says that what has changed is as
+ * it was. */
+static void
+each_version_is_answered_as_it_is(void **state)
+{
+    (void)state;
+    for (unsigned minor = 9; minor <= 13; minor++)
+        try_version(minor);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_version_is_answered_as_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
