@@ -37,6 +37,9 @@
  *     spine           node          node             node          │  made for this event
  *     asked           ──────── so many are the same ───────        │  the rest
  *
+ * Of an adapter that says which outer frames are as they were, these are neither compared nor
+ * placed again.
+ *
  * An adapter that says where frames are only when it has seen the C frames is not asked again about
  * those outside, either, if it can do with the inner ones (place_inner).
  *
@@ -133,6 +136,7 @@ struct language_memo {
     // The frames of the language in it, outermost first: placed, and as they were asked.
     struct heaptap_frame spine_asked[LIMIT_DEPTH + 1];
     struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
+    uint32_t spine_same; // So many of them are the answer's, which is whole; perhaps more are.
     struct kept kept[KEPT];
     struct noted noted[NOTED];
     struct noted strange; // Of a stack that cannot be told again.
@@ -432,6 +436,8 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
     s->count = (uint32_t)l->frames_again(s->frames + HEAPTAP_FRAMES_MAX, s->memo, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
+    if (m->spine_same > *ret_same)
+        m->spine_same = (uint32_t)*ret_same;
     s->serial++;
     for (uint32_t n = (uint32_t)*ret_same + 1; n <= s->count; n++)
         s->since[n] = s->serial;
@@ -454,6 +460,8 @@ ask_only(struct language_memo *m)
         count = LIMIT_DEPTH;
         m->only = NULL;
     }
+    if (m->only == NULL)
+        m->spine_same = 0;
     m->asked = s != NULL ? s->frames + HEAPTAP_FRAMES_MAX - s->count : m->answer;
     m->ends[0] = count;
     return count;
@@ -491,6 +499,7 @@ ask(struct thread *t, struct language_memo *m, const struct stack_target *target
         return ask_only(m);
     m->asked = m->answer;
     m->only = NULL;
+    m->spine_same = 0;
     for (uint32_t i = 0; i < number; i++) {
         size_t max = LIMIT_DEPTH - count, n = ask_one(m, i, noted, m->answer + count, max);
 
@@ -748,12 +757,22 @@ add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 
 /* --- The spine -------------------------------------------------------------------------------- */
 
-/* The number of the memo's frame, of JOINED that the stack goes on from, up to which the spine has
- * the path with these COUNT placed frames. 0: all of it has to be made. */
-static uint32_t
-same_spine(const struct thread *t, const struct language_memo *m, uint32_t joined, uint32_t count)
+/* Where the frame number N + 1 is, from the outermost on, of which the outer KNOWN are the spine's
+ * and the others placed. */
+static inline uint64_t
+place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t count)
 {
-    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = 0;
+    return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
+}
+
+/* The number of the memo's frame, of JOINED that the stack goes on from, up to which the spine has
+ * the path with these COUNT placed frames, of which it has the outer KNOWN. 0: all of it has to be
+ * made. */
+static uint32_t
+same_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count,
+           uint32_t known)
+{
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = known;
     const struct heaptap_frame *outermost = m->placed + count;
     // What was placed by more than is in the placed frames has to be the same in that, too.
     uint32_t max = places_inner() ? count_same(m, i, count) : count;
@@ -763,16 +782,51 @@ same_spine(const struct thread *t, const struct language_memo *m, uint32_t joine
     while (same < m->spine[i].asked &&
            are_same(&outermost[-1 - (int)same], &m->spine_asked[same], 1))
         same++;
+    if (m->only != NULL && m->spine_same < same)
+        m->spine_same = same;
     while (i > 0 && m->spine[i].asked > same)
         i--;
     // What comes next must be in a C frame further in.
     while (i > 0 && m->spine[i].asked < count &&
-           outermost[-1 - (int)m->spine[i].asked].at >= t->memo[i].slot)
+           place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
         i--;
     // One that has been cut and become short would hide frames that there is room for.
     if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
         return 0;
     return i;
+}
+
+/* How many of the outer frames are known to be where those of the spine are, up to JOINED. */
+static uint32_t
+known_spine(const struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = m->spine_same;
+
+    // One that has no address is where the next one inwards is, which may have changed.
+    if (m->only == NULL || same == 0 || load_relaxed(&placing) || m->asked[count - same].at == 0)
+        return 0;
+    return same < m->spine[i].asked ? same : m->spine[i].asked;
+}
+
+/* The same as same_spine; and what is further in of the COUNT asked frames, or all when that is
+ * nothing, is placed. */
+static uint32_t
+join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    uint32_t known = known_spine(m, joined, count), from;
+
+    if (known == 0) {
+        find_addresses(t, m, joined, count);
+        return load_acquire(&language_count) == 1 ? same_spine(t, m, joined, count, 0) : 0;
+    }
+    memcpy(m->placed, m->asked, (count - known) * sizeof *m->placed);
+    fill_addresses(m->placed, count - known);
+    from = same_spine(t, m, joined, count, known);
+    if (from == 0)
+        find_all_addresses(m, count);
+    for (uint32_t n = m->spine[from].asked; from > 0 && n < known; n++)
+        m->placed[count - 1 - n] = m->spine_asked[n];
+    return from;
 }
 
 /* Make the rest of the path from the spine's number FROM inwards; the COUNT placed frames that are
@@ -805,8 +859,11 @@ make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t jo
             m->spine_first = i;
     }
     signal_fence();
-    if (keeps && from < joined)
+    if (keeps && from < joined) {
         m->spine_count = joined;
+        if (m->only != NULL && m->spine_same < m->spine[joined].asked)
+            m->spine_same = m->spine[joined].asked;
+    }
     return path->node;
 }
 
@@ -902,6 +959,8 @@ shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t cou
     uint32_t named, n;
 
     find_outer_natives(t, m, joined, 1);
+    if (m->only != NULL)
+        find_addresses(t, m, joined, count);
     place(m, 0, count, 1);
     named = count + find_codes(m, 1, count);
     n = find_innermost(m, frames, folds(named));
@@ -914,14 +973,12 @@ shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t cou
 static uint32_t
 merge(struct thread *t, struct language_memo *m, const struct stack_target *target, uint32_t count)
 {
-    uint32_t joined = joined_of(t, target), from = 0, left, node;
+    uint32_t joined = joined_of(t, target), from, left, node;
     struct path path;
 
     forget_changed(t, m);
     find_inner_natives(t, m, target, joined);
-    find_addresses(t, m, joined, count);
-    if (load_acquire(&language_count) == 1)
-        from = same_spine(t, m, joined, count);
+    from = join_spine(t, m, joined, count);
     if (from > 0) {
         left = count - m->spine[from].asked;
         find_outer_natives(t, m, joined, from); // That one bounds those inside of it.
@@ -935,6 +992,8 @@ merge(struct thread *t, struct language_memo *m, const struct stack_target *targ
             node = make_path(m, &path, from, joined, count, true);
             return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
         }
+        if (m->only != NULL)
+            find_addresses(t, m, joined, count);
     }
     find_outer_natives(t, m, joined, 1);
     node = merge_all(m, joined, count);
