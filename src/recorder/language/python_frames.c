@@ -190,9 +190,12 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
     for (; l > root; l--, frame = next) {
         if (has_marks(kind) && (uint8_t)frame[mark] != l->mark)
             break;
-        if (!is_shim(kind, l->mark) && (*(const void *const *)(frame + code) != l->code ||
-                                        at_in(kind, frame + at) != l->at))
+        if (!is_shim(kind, l->mark) &&
+            (unlikely(*(const void *const *)(frame + code) != l->code) ||
+             unlikely(at_in(kind, frame + at) != l->at))) {
             changed = l;
+            KEEP(changed); // A branch: it is nearly never taken.
+        }
         next = *(const char *const *)(frame + previous);
         if (next != l[-1].frame)
             break;
