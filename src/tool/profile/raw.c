@@ -313,8 +313,8 @@ is_taken(const struct segments *all, uint32_t i, uint32_t kind)
     return all->taken[i] && all->v[i].kind == kind;
 }
 
-/* Are the bytes of segment INDEX in no other one? In a damaged file they may be, and what changes in
- * one table would change another that has been checked. */
+/* Are the bytes of segment INDEX in no other one? A damaged file may have them twice, and then what
+ * is changed in one table would change another that has been checked. */
 static bool
 is_apart(const struct segments *all, uint32_t index)
 {
