@@ -36,7 +36,10 @@ def is_big(stack):
 
 
 def place(frame):
-    return frame["line"] or frame["function"]
+    """Where it is: a line, or where the function begins (Lua 5.1 knows no line yet when the first
+    that a function does is to make a table), or the name of a function in C."""
+    of_function = frame["function"].rpartition(":")[2]
+    return frame["line"] or (int(of_function) if of_function.isdigit() else frame["function"])
 
 
 def main():
