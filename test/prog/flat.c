@@ -5,6 +5,7 @@
  *     flat events N          N pairs of malloc and free: 64 sites at depths 1 to 64, sizes 1 to
  *                            4000, 20000 blocks live at any time, replaced at random
  *     flat stacks N          N pairs, each from a path of 24 calls chosen at random: no stack twice
+ *     flat moves N           one block moved to another size N times, from one place
  *     flat modules N LIBRARY N times dlopen, one allocation of 10 bytes in it, dlclose
  *     flat places N LIBRARY  the same, at another address each time
  *
@@ -108,6 +109,16 @@ stacks(uint64_t pairs)
     }
 }
 
+OWN static void
+moves(uint64_t times)
+{
+    void *p = NULL;
+
+    for (uint64_t i = 1; i <= times; i++)
+        p = realloc(p, i % 2 ? 5000 : 100);
+    free(p);
+}
+
 typedef void *plugin_fn(void);
 
 /* Take the address of an unloaded library, so that the next one must go elsewhere. */
@@ -147,6 +158,8 @@ main(int argc, char **argv)
         events(count);
     else if (count >= 100 && strcmp(argv[1], "stacks") == 0)
         stacks(count);
+    else if (count >= 100 && strcmp(argv[1], "moves") == 0)
+        moves(count);
     else if (count >= 100 && argc > 3)
         return modules(count, argv[3], strcmp(argv[1], "places") == 0);
     else

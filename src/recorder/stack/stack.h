@@ -142,9 +142,11 @@ stack_target(struct thread *t, struct arch_caller caller)
 {
     struct stack_target *target = NULL;
 
-    if (stack_is_leaf(t, caller))
-        target = &t->leaf;
-    else if (stack_is_own(t, caller))
+    if (stack_is_leaf(t, caller)) {
+        t->frames_reused += t->leaf.frames;
+        return &t->leaf;
+    }
+    if (stack_is_own(t, caller))
         target = stack_foreseen(t, caller);
     return likely(target != NULL) ? target : stack_target_elsewhere(t, caller);
 }

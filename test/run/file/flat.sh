@@ -41,6 +41,21 @@ recorder = json.loads(report.stdout)["recorder"]
 assert recorder["frames_reused"] > 10 * recorder["frames_unwound"], recorder
 EOP
 
+# The frames of every event count as verified or unwound, but for those after the last tick.
+record moves.heaptap "$PROG/flat" moves 20000
+same "moves: exit status" 0 "$status"
+check "moves: each event's frames are counted" run_python - "$HEAPTAP" <<'EOP'
+import json, subprocess, sys
+import documents
+report = subprocess.run([sys.argv[1], "report", "--json", "--no-fold", "moves.heaptap"],
+                        capture_output=True, text=True)
+report = documents.nested(json.loads(report.stdout))
+recorder = report["recorder"]
+frames = sum(site["allocations"] * len(site["stack"]) for site in report["sites"])
+counted = recorder["frames_reused"] + recorder["frames_unwound"]
+assert 0.95 * frames < counted <= frames + 100, (counted, frames)
+EOP
+
 # A million nodes are reached long before the end; after that only counters change.
 record stacks.heaptap "$PROG/flat" stacks 1000000
 same "stacks: exit status" 0 "$status"
