@@ -1032,6 +1032,27 @@ jit_code_is_named_by_its_own_map(void **state)
     }
 }
 
+/* If this fails, what a damaged stack has for an address is shown as a function of a script. */
+static void
+a_named_frame_gives_its_name_to_no_address(void **state)
+{
+    struct profile *p = new_profile("[vdso]");
+    uint32_t named = add_location(p, 4 - BIAS), address = add_location(p, 4 - BIAS);
+    struct profile_frame f = {.function = strtab_id(&p->strings, "fill"),
+                              .language = strtab_id(&p->strings, "Lua")};
+
+    (void)state;
+    p->process.pid = (uint32_t)getpid();
+    p->locations[named].module = p->locations[address].module = 0;
+    p->locations[named].first_frame = (uint32_t)p->frame_count;
+    p->locations[named].frame_count = 1;
+    profile_add_frame(p, &f);
+    resolve(p, true);
+    assert_string_equal(function(p, named, 0), "fill");
+    assert_string_equal(function(p, address, 0), "");
+    profile_free(p);
+}
+
 /* If this fails, overlapping functions are missed, or the outer is found before the inner. */
 static void
 the_innermost_range_comes_first(void **state)
@@ -1104,6 +1125,7 @@ main(void)
         cmocka_unit_test(the_cache_refuses_every_damage),
         cmocka_unit_test(an_unwritable_cache_is_silent),
         cmocka_unit_test(jit_code_is_named_by_its_own_map),
+        cmocka_unit_test(a_named_frame_gives_its_name_to_no_address),
         cmocka_unit_test(a_map_written_at_once_is_its_process_s),
     };
 

@@ -293,7 +293,9 @@ share_frames(struct resolver *r, const struct work *first, const struct work *w)
     if (w == first || w[-1].module != w->module || w[-1].address != w->address)
         return false;
     from = &r->p->locations[w[-1].location];
-    if (from->frame_count == 0 || tells(r->p, from) < tells(r->p, to))
+    // The place of a named frame is no address: a stack that broke off may have a 4, too.
+    if (from->frame_count == 0 || tells(r->p, from) < tells(r->p, to) ||
+        profile_language(r->p, from) != 0)
         return false;
     to->first_frame = from->first_frame;
     to->frame_count = from->frame_count;

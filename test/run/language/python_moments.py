@@ -6,10 +6,10 @@ At each moment it takes a block that is larger than all others and gives it back
 it has just asked the interpreter for the stack. TRUTH gets a line for each different stack: how
 often, then function, line and file of each frame from the innermost on.
 
-SEED chooses some of the WAYS that there are. After EPISODES ways into the depth they come again: a
-program goes through far fewer stacks than it has moments, and a million nodes are what the recorder
-has for them. For the same reason a module is imported only where it is used: imports alone go
-through tens of thousands of stacks.
+SEED chooses some of the WAYS that there are; greenlets are another where they are installed. After
+EPISODES ways into the depth they come again: a program goes through far fewer stacks than it has
+moments, and a million nodes are what the recorder has for them. For the same reason a module is
+imported only where it is used: imports alone go through tens of thousands of stacks.
 """
 import collections
 import contextlib
@@ -29,6 +29,13 @@ import traceback
 import types
 import weakref
 
+# -S leaves out where Debian has packages.
+sys.path.append(os.path.join(sys.prefix, "lib", "python3", "dist-packages"))
+try:
+    import greenlet
+except ImportError:
+    greenlet = None
+sys.path.pop()
 try:
     import _interpreters as interpreters
 except ImportError:
@@ -625,6 +632,36 @@ def generated_row(x):
     return (x,)
 
 
+def greenlets(depth):
+    """Each has a C stack of its own, which the library copies to where it ran before and back. One
+    that is begun by another one has what is left of that one's stack outside of its own."""
+    made = []
+
+    def key(number):
+        now(); bytes(SIZE)
+        if number == 1:
+            greenlet.getcurrent().parent.switch()
+        return number
+
+    def body(again=0):
+        if again < local.random.randrange(5):
+            return body(again + 1)
+        for _ in range(2):
+            now(); bytes(SIZE)
+            other = local.random.choice(made)
+            if not other.dead and other is not greenlet.getcurrent():
+                other.switch()
+            sorted([2, 1], key=key)
+        return None
+
+    made += [greenlet.greenlet(body) for _ in range(4)]
+    for one in made * 3:
+        if not one.dead:
+            one.switch()
+        now(); bytes(SIZE)
+    go_on(depth)
+
+
 WAYS = (recursion, generator, exceptions, objects, through_c, through_ctypes, coroutines,
         fresh_code, closures, naïve_名前, over_lines, event_loop, thrown_into, through_more_c,
         signals, collected, classes, generated_methods, evaluated, imported, deep,
@@ -652,7 +689,7 @@ def run(seed, moments):
 def choose(seed):
     """Of all ways those that this program has, with what they need."""
     global chosen
-    chosen = random.Random(seed).sample(WAYS, CHOSEN)
+    chosen = random.Random(seed).sample(WAYS, CHOSEN) + [greenlets] * (greenlet is not None)
     for module in [module for way in chosen for module in NEEDED.get(way, ())]:
         importlib.import_module(module)
         name = module.partition(".")[0]
